@@ -293,4 +293,8 @@ export type SummaryCache = {
   readonly find: (requestSha256: string) => Promise<CachedSummary | null>;
   /** Does nothing if there is one already. */
   readonly keep: (requestSha256: string, summary: CachedSummary) => Promise<void>;
+  /** The same for several, at once. */
+  readonly keepAll: (
+    summaries: readonly { readonly request: string; readonly summary: CachedSummary }[],
+  ) => Promise<void>;
 };

@@ -78,10 +78,13 @@ export type BatchRecord = {
 /** `from`: the state in which the record must be; null: there must be none. */
 export type BatchChange = BatchRecord & { readonly from: string | null };
 
+/** The records behind the key `after`, at most `limit` of them. `state` null: in any state. */
+export type RecordPage = { readonly state: string | null; readonly after: string; readonly limit: number };
+
 /** What is known of batches, so that it survives a kill at any moment. */
 export type BatchRecords = {
-  /** In the order of their keys; only those in one of the states, if any are named. */
-  readonly list: (kind: BatchRecord['kind'], states?: readonly string[]) => Promise<readonly BatchRecord[]>;
+  /** In the order of their keys. */
+  readonly list: (kind: BatchRecord['kind'], page: RecordPage) => Promise<readonly BatchRecord[]>;
   /** Those of the keys that there are, in any order. */
   readonly find: (kind: BatchRecord['kind'], keys: readonly string[]) => Promise<readonly BatchRecord[]>;
   /** Makes all changes at once, or none if a record is in another state by now. Gives whether it did. */

@@ -156,6 +156,7 @@ suite('what was paid once', () => {
       keep: async (key, summary) => {
         if (!rows.has(key)) rows.set(key, summary);
       },
+      keepAll: async () => assert.fail('one call has one answer'),
     };
   }
   const paidBy = (cache: SummaryCache, provider = 'anthropic', scope = '') =>

@@ -7,8 +7,9 @@ import type { SyncArchive } from './sync-archive.ts';
 
 /** For both engines. */
 export const BATCH_SQL = {
-  list: 'SELECT * FROM batch_records WHERE kind = :kind ORDER BY key',
-  listInState: 'SELECT * FROM batch_records WHERE kind = :kind AND state = :state ORDER BY key',
+  list: 'SELECT * FROM batch_records WHERE kind = :kind AND key > :after ORDER BY key LIMIT :limit',
+  listInState:
+    'SELECT * FROM batch_records WHERE kind = :kind AND state = :state AND key > :after ORDER BY key LIMIT :limit',
   find: 'SELECT * FROM batch_records WHERE kind = :kind AND key = :key',
   add: `
 INSERT INTO batch_records (kind, key, state, value) VALUES (:kind, :key, :state, :value)
@@ -35,13 +36,15 @@ export function createBatchRecords(
     }
   });
   return {
-    list: (kind, states) =>
-      guard(path, () =>
-        (states === undefined
-          ? statement(BATCH_SQL.list).all({ kind })
-          : states.flatMap((state) => statement(BATCH_SQL.listInState).all({ kind, state }))
-        ).map(toBatchRecord),
-      ),
+    list: (kind, { state, after, limit }) =>
+      guard(path, () => {
+        const values = { kind, after: textColumn(after), limit };
+        const rows =
+          state === null
+            ? statement(BATCH_SQL.list).all(values)
+            : statement(BATCH_SQL.listInState).all({ ...values, state });
+        return rows.map(toBatchRecord);
+      }),
     find: (kind, keys) =>
       guard(path, () =>
         keys.flatMap((key) =>

@@ -110,7 +110,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     findCycles: read(sync.findCycles),
     loadCompaction: read(sync.loadCompaction),
     findSame: read(sync.findSame),
-    summaries: { find: read(summaries.find), keep: write(summaries.keep) },
+    summaries: { find: read(summaries.find), keep: write(summaries.keep), keepAll: write(summaries.keepAll) },
     batches: { list: read(batches.list), find: read(batches.find), change: write(batches.change) },
     runs: {
       record: write(runs.record),

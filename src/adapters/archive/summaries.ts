@@ -16,9 +16,21 @@ export function createSummaryCache(
 ): SyncArchive['summaries'] {
   const find = db.prepare<[Uint8Array], Row>(FIND_SUMMARY);
   const insert = db.prepare(KEEP_SUMMARY);
-  const keep = db.transaction((...values: readonly unknown[]): void => {
+  const keepAll = db.transaction((summaries: Parameters<SyncArchive['summaries']['keepAll']>[0]): void => {
     checkSchema();
-    insert.run(...values);
+    for (const { request, summary } of summaries) {
+      const { provider, model, text, usage, createdAt } = summary;
+      insert.run(
+        hashColumn(request),
+        provider,
+        textColumn(model),
+        textColumn(text),
+        usage.input_tokens,
+        usage.cached_input_tokens ?? 0,
+        usage.output_tokens,
+        timeColumn(createdAt),
+      );
+    }
   });
   return {
     find: (requestSha256) =>
@@ -26,20 +38,8 @@ export function createSummaryCache(
         const row = find.get(hashColumn(requestSha256));
         return row === undefined ? null : toSummary(row);
       }),
-    keep: (requestSha256, { provider, model, text, usage, createdAt }) => {
-      guard(path, () =>
-        keep.immediate(
-          hashColumn(requestSha256),
-          provider,
-          textColumn(model),
-          textColumn(text),
-          usage.input_tokens,
-          usage.cached_input_tokens ?? 0,
-          usage.output_tokens,
-          timeColumn(createdAt),
-        ),
-      );
-    },
+    keep: (request, summary) => guard(path, () => keepAll.immediate([{ request, summary }])),
+    keepAll: (summaries) => guard(path, () => keepAll.immediate(summaries)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ErasureMark } from '../../ports/retention.ts';
-import type { StoredRun, StoredCompaction, StoredCycle, Archive, RunMark } from '../../ports/archive.ts';
+import type { StoredRun, StoredCompaction, StoredCycle, Archive, CachedSummary, RunMark } from '../../ports/archive.ts';
 import { readCompaction, readCycle, readHead, toBatch, toInserted, toKept } from '../archive/load.ts';
 import {
   hashColumn,
@@ -169,35 +169,44 @@ const KEEP_SUMMARY = `
 INSERT INTO summaries (request_sha256, provider, model, text, input_tokens, cached_input_tokens, output_tokens, created_at_ms)
 VALUES (:request, :provider, :model, :text, :input, :cached, :output, :createdAtMs) ON CONFLICT DO NOTHING`;
 
-export function createSummaryCache({ query }: Sql): Archive['summaries'] {
+export function createSummaryCache({ query, transaction }: Sql): Archive['summaries'] {
+  const keepWith = async (
+    change: Query,
+    { request, summary }: { readonly request: string; readonly summary: CachedSummary },
+  ): Promise<void> => {
+    const { provider, model, text, usage, createdAt } = summary;
+    await change(KEEP_SUMMARY, {
+      request: hashColumn(request),
+      provider,
+      model,
+      text,
+      input: usage.input_tokens,
+      cached: usage.cached_input_tokens ?? 0,
+      output: usage.output_tokens,
+      createdAtMs: timeColumn(createdAt),
+    });
+  };
   return {
     find: async (requestSha256) => {
       const [row] = await query(FIND_SUMMARY, { request: hashColumn(requestSha256) });
       return row === undefined ? null : toSummary(row);
     },
-    keep: async (requestSha256, { provider, model, text, usage, createdAt }) => {
-      await query(KEEP_SUMMARY, {
-        request: hashColumn(requestSha256),
-        provider,
-        model,
-        text,
-        input: usage.input_tokens,
-        cached: usage.cached_input_tokens ?? 0,
-        output: usage.output_tokens,
-        createdAtMs: timeColumn(createdAt),
-      });
-    },
+    keep: (request, summary) => keepWith(query, { request, summary }),
+    keepAll: (summaries) =>
+      transaction('write', async (change) => {
+        for (const one of summaries) await keepWith(change, one);
+      }),
   };
 }
 
 export function createBatchRecords({ query, transaction }: Sql): Archive['batches'] {
   return {
-    list: async (kind, states) => {
-      const found =
-        states === undefined
-          ? [query(BATCH_SQL.list, { kind })]
-          : states.map((state) => query(BATCH_SQL.listInState, { kind, state }));
-      return (await Promise.all(found)).flat().map(toBatchRecord);
+    list: async (kind, { state, ...page }) => {
+      const rows =
+        state === null
+          ? await query(BATCH_SQL.list, { kind, ...page })
+          : await query(BATCH_SQL.listInState, { kind, state, ...page });
+      return rows.map(toBatchRecord);
     },
     find: async (kind, keys) =>
       (await Promise.all(keys.map((key) => query(BATCH_SQL.find, { kind, key })))).flat().map(toBatchRecord),

@@ -208,7 +208,7 @@ CREATE TABLE batch_records (
   value text NOT NULL,
   PRIMARY KEY (kind, key)
 );
-CREATE INDEX batch_records_by_state ON batch_records (kind, state);
+CREATE INDEX batch_records_by_state ON batch_records (kind, state, key);
 
 CREATE TABLE vector_model (
   id int PRIMARY KEY CHECK (id = 1),

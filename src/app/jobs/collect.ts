@@ -1,3 +1,4 @@
+import type { CachedSummary } from '../../ports/archive.ts';
 import type { BatchResult, RemoteBatch } from '../../ports/batch.ts';
 import { isInterrupted } from '../contract/deps.ts';
 import { advanceFile, endFile, findElsewhere, isReady } from './advance.ts';
@@ -6,6 +7,7 @@ import {
   type BatchDeps,
   type BatchRequest,
   changeOf,
+  eachRecord,
   findRecords,
   listRecords,
   OPEN_FILES,
@@ -43,7 +45,7 @@ export async function collectBatches(deps: BatchDeps): Promise<CollectReport> {
     await deps.ask(() => fetchResults(deps, batch, fetched));
   }
   const outbox = createOutbox(deps);
-  for (const file of await listRecords(deps.archive, 'file', OPEN_FILES)) {
+  for await (const file of eachRecord(deps.archive, 'file', OPEN_FILES)) {
     if (await isInterrupted(deps)) break;
     await advanceReady(deps, file, outbox);
   }
@@ -169,10 +171,11 @@ type Fetched = { answers: number; readonly unknown: string[] };
 async function fetchResults(deps: BatchDeps, batch: RecordOf<'batch'>, fetched: Fetched): Promise<void> {
   const { archive, service } = deps;
   let portion: BatchResult[] = [];
+  const seen = new Set<string>();
   const keepPortion = async (): Promise<void> => {
     const results = portion;
     portion = [];
-    await keepResults(deps, batch, { results, fetched });
+    for (const id of await keepResults(deps, batch, { results, fetched })) seen.add(id);
   };
   const isThere = await service.results(batch.value.remoteId ?? '', async (result) => {
     portion.push(result);
@@ -182,7 +185,8 @@ async function fetchResults(deps: BatchDeps, batch: RecordOf<'batch'>, fetched: 
   if (!isThere) return loseResults(deps, batch);
   const { note } = batch.value;
   if (note !== null) deps.onWarning(`batch ${nameOf(batch)}: ${note}`);
-  const missing = (await requestsOf(archive, batch)).map((request) =>
+  const unseen = seen.size < batch.value.requests ? await requestsOf(archive, batch) : [];
+  const missing = unseen.map((request) =>
     changeOf('request', request, notAnswered(request, note ?? 'its batch has no result for it')),
   );
   await archive.batches.change([changeOf('batch', batch, { ...batch, state: 'collected' }), ...missing]);
@@ -193,34 +197,39 @@ function notAnswered({ key, value }: RecordOf<'request'>, problem: string): Reco
   return { key, state: value.tries >= MAX_TRIES ? 'failed' : 'again', value: { ...value, error } };
 }
 
-/** Answers first, then what is known of their requests: after a kill in between, the same results are fetched again. */
+/**
+ * Answers first, then what is known of their requests: after a kill in between, the same results are fetched again. Gives the ids that belong
+ * to the batch.
+ */
 async function keepResults(
   deps: BatchDeps,
   batch: RecordOf<'batch'>,
   { results, fetched }: { readonly results: readonly BatchResult[]; readonly fetched: Fetched },
-): Promise<void> {
+): Promise<readonly string[]> {
   const { archive, runtime, provider } = deps;
   const ids = [...new Set(results.map(({ customId }) => customId))];
   const requests = new Map((await findRecords(archive, 'request', ids)).map((one) => [one.key, one]));
   const changes = new Map<string, ReturnType<typeof changeOf>>();
-  let answers = 0;
+  const answers: { readonly request: string; readonly summary: CachedSummary }[] = [];
+  const own: string[] = [];
   for (const { customId, outcome } of results) {
     const request = requests.get(customId);
-    if (request === undefined || request.value.batch !== batch.key) fetched.unknown.push(customId);
+    if (request === undefined || request.value.batch !== batch.key) {
+      fetched.unknown.push(customId);
+      continue;
+    }
+    own.push(customId);
     // Collected before.
-    if (request?.state !== 'open' || request.value.batch !== batch.key || changes.has(customId)) continue;
+    if (request.state !== 'open' || changes.has(customId)) continue;
     const change = (next: RecordOf<'request'>): void => void changes.set(customId, changeOf('request', request, next));
     const value = (more: Partial<BatchRequest>): BatchRequest => ({ ...request.value, ...more });
     switch (outcome.kind) {
       case 'answered': {
         const { content, usage, stop_reason: stopReason } = outcome.response;
         const text = content.map((block) => block.text).join('');
-        const createdAt = runtime.now();
-        const kept = { provider, model: 'batch', text, usage, createdAt };
-        await archive.summaries.keep(answerKey(runtime, customId), kept);
-        deps.onStep('answer-stored');
+        const summary = { provider, model: 'batch', text, usage, createdAt: runtime.now() };
+        answers.push({ request: answerKey(runtime, customId), summary });
         change({ key: customId, state: 'answered', value: value({ stopReason, error: null }) });
-        answers += 1;
         break;
       }
       case 'failed': {
@@ -235,6 +244,9 @@ async function keepResults(
         change({ key: customId, state: 'canceled', value: request.value });
     }
   }
-  if (await archive.batches.change([...changes.values()])) fetched.answers += answers;
+  await archive.summaries.keepAll(answers);
+  deps.onStep('answers-stored');
+  if (await archive.batches.change([...changes.values()])) fetched.answers += answers.length;
   deps.onStep('answers-recorded');
+  return own;
 }

@@ -33,7 +33,7 @@ export type BatchStep =
   | 'claimed'
   | 'sent'
   | 'recorded'
-  | 'answer-stored'
+  | 'answers-stored'
   | 'answers-recorded'
   | 'collected';
 
@@ -111,8 +111,8 @@ type Values = {
 type Kind = keyof Values;
 export type RecordOf<K extends Kind> = { readonly key: string } & Values[K];
 
-/** The states in which a transcript still needs work. */
-export const OPEN_FILES: readonly FileState[] = ['planned', 'waiting'];
+/** The states in which a transcript still needs work, in an order in which none is met twice: a planned one may begin to wait. */
+export const OPEN_FILES: readonly FileState[] = ['waiting', 'planned'];
 
 /** The states in which a provider may still have a batch, or its results. */
 export const UNCOLLECTED: readonly BatchState[] = ['sending', 'running', 'ended'];
@@ -123,12 +123,32 @@ function toRecord<K extends Kind>({ key, state, value }: BatchRecord): RecordOf<
   return record as RecordOf<K>;
 }
 
-export async function listRecords<K extends Kind>(
+const PAGE_SIZE = 1000;
+
+/** The records of a kind, or only those in some states, one state after the other. A page of them is in memory. */
+export async function* eachRecord<K extends Kind>(
   { batches }: Pick<Archive, 'batches'>,
   kind: K,
-  states?: readonly Values[K]['state'][],
+  states: readonly Values[K]['state'][] | null = null,
+): AsyncGenerator<RecordOf<K>> {
+  for (const state of states ?? [null]) {
+    for (let after: string | null = ''; after !== null;) {
+      const page: readonly BatchRecord[] = await batches.list(kind, { state, after, limit: PAGE_SIZE });
+      for (const record of page) yield toRecord<K>(record);
+      after = page.length < PAGE_SIZE ? null : (page.at(-1)?.key ?? null);
+    }
+  }
+}
+
+/** The same all at once: for batches, of which there are few. */
+export async function listRecords<K extends Kind>(
+  archive: Pick<Archive, 'batches'>,
+  kind: K,
+  states: readonly Values[K]['state'][] | null = null,
 ): Promise<readonly RecordOf<K>[]> {
-  return (await batches.list(kind, states)).map((record) => toRecord<K>(record));
+  const records: RecordOf<K>[] = [];
+  for await (const record of eachRecord(archive, kind, states)) records.push(record);
+  return records;
 }
 
 export async function findRecords<K extends Kind>(

@@ -1,6 +1,14 @@
 import type { ModelRequest } from '../../core/model-request.ts';
 import { MAX_BATCH_CALL_MS, type RemoteBatch } from '../../ports/batch.ts';
-import { type BatchDeps, type BatchSent, changeOf, findRecords, listRecords, type RecordOf } from './records.ts';
+import {
+  type BatchDeps,
+  type BatchSent,
+  changeOf,
+  eachRecord,
+  findRecords,
+  listRecords,
+  type RecordOf,
+} from './records.ts';
 
 /** Collects requests and sends them as batches within the provider's limits. */
 export type Outbox = {
@@ -206,11 +214,13 @@ export async function withdraw(
   ]);
 }
 
-/** The open requests of a batch. */
+/** The open requests of a batch. Reads all open requests, so it is for rare cases. */
 export async function requestsOf(
   archive: BatchDeps['archive'],
   { key }: RecordOf<'batch'>,
 ): Promise<readonly RecordOf<'request'>[]> {
-  const requests = await listRecords(archive, 'request', ['open']);
-  return requests.filter(({ value }) => value.batch === key);
+  const requests: RecordOf<'request'>[] = [];
+  for await (const request of eachRecord(archive, 'request', ['open']))
+    if (request.value.batch === key) requests.push(request);
+  return requests;
 }

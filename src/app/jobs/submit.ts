@@ -9,10 +9,12 @@ import {
   type BatchState,
   changeOf,
   type FileState,
+  eachRecord,
   findRecords,
   listRecords,
   OPEN_FILES,
   type RecordOf,
+  type RequestState,
 } from './records.ts';
 import { createOutbox, warnUnclear } from './send.ts';
 
@@ -103,7 +105,8 @@ export type BatchStatusReport = {
 export async function batchStatus(archive: Archive, now: Date): Promise<BatchStatusReport> {
   const batches = await listRecords(archive, 'batch');
   const files = await listRecords(archive, 'file');
-  const requests = new Map((await archive.batches.list('request')).map(({ key, state }) => [key, state]));
+  const requests = new Map<string, RequestState>();
+  for await (const { key, state } of eachRecord(archive, 'request')) requests.set(key, state);
   const countIn = (keys: readonly string[], states: readonly string[]): number =>
     keys.filter((key) => states.includes(requests.get(key) ?? 'again')).length;
   return {
@@ -141,7 +144,7 @@ export async function cancelBatches(deps: BatchDeps): Promise<number> {
     const value = { ...batch.value, isCanceling: true };
     if (await deps.archive.batches.change([changeOf('batch', batch, { ...batch, value })])) canceled += 1;
   }
-  for (const file of await listRecords(deps.archive, 'file', OPEN_FILES))
+  for await (const file of eachRecord(deps.archive, 'file', OPEN_FILES))
     if (file.state === 'planned' || (await isUnsent(deps.archive, file)))
       await endFile(deps, file, { state: 'canceled', note: 'no batch was working on it' });
     else if (findElsewhere(file.value, deps) === null)

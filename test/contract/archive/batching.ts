@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BatchChange } from '../../../src/ports/batch.ts';
+import type { BatchChange, RecordPage } from '../../../src/ports/batch.ts';
 import type { Engine } from './engine.ts';
+
+const ALL: RecordPage = { state: null, after: '', limit: 1000 };
 
 function request(key: string, state: string, from: string | null): BatchChange {
   return { kind: 'request', key, state, from, value: `{"of":"${key}"}` };
@@ -14,18 +16,21 @@ export function batchContract(engine: Engine): void {
     const file = { kind: 'file', key: path, state: 'planned', value: '{"a":"\\u0000"}' } as const;
     assert.ok(await batches.change([{ ...file, from: null }, request('b', 'open', null), request('a', 'open', null)]));
     assert.ok(await batches.change([request('a', 'answered', 'open')]));
-    assert.deepEqual(await batches.list('file'), [file]);
+    assert.deepEqual(await batches.list('file', ALL), [file]);
     assert.deepEqual(
-      (await batches.list('request')).map(({ key, state }) => [key, state]),
+      (await batches.list('request', ALL)).map(({ key, state }) => [key, state]),
       [
         ['a', 'answered'],
         ['b', 'open'],
       ],
     );
-    assert.deepEqual(
-      (await batches.list('request', ['open', 'failed'])).map(({ key }) => key),
-      ['b'],
-    );
+    const keysOf = async (page: Partial<RecordPage>): Promise<readonly string[]> =>
+      (await batches.list('request', { ...ALL, ...page })).map(({ key }) => key);
+    assert.deepEqual(await keysOf({ state: 'open' }), ['b']);
+    assert.deepEqual(await keysOf({ limit: 1 }), ['a']);
+    assert.deepEqual(await keysOf({ after: 'a' }), ['b']);
+    assert.deepEqual(await keysOf({ after: 'b', state: 'open' }), []);
+    assert.deepEqual(await batches.list('file', { ...ALL, after: path }), []);
     assert.deepEqual(await batches.find('file', [path, 'a']), [file]);
     assert.deepEqual(await batches.find('batch', ['a']), []);
   });

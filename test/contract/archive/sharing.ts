@@ -27,6 +27,10 @@ export function shareContract(engine: Engine): void {
     await summaries.keep(sha256('request'), SUMMARY);
     await summaries.keep(sha256('request'), { ...SUMMARY, text: 'another' });
     assert.deepEqual(await summaries.find(sha256('request')), SUMMARY);
+    const others = ['request', 'other'].map((text) => ({ request: sha256(text), summary: { ...SUMMARY, text } }));
+    await summaries.keepAll([...others, ...others]);
+    assert.deepEqual(await summaries.find(sha256('request')), SUMMARY);
+    assert.equal((await summaries.find(sha256('other')))?.text, 'other');
   });
 
   test('an abandoned compaction leaves nothing, and its writer is over', async (t) => {
