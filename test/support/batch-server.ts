@@ -36,14 +36,24 @@ export type BatchServer = {
   readonly close: () => Promise<void>;
 };
 
+/** Where a client may be killed: its upload has begun; a batch was created; the state of one was asked for; half of the results were sent. */
+export const MOMENTS = ['uploading', 'created', 'polled', 'downloading'] as const;
+export type Moment = (typeof MOMENTS)[number];
+
 type ServerOptions = {
   /** The text of the answer to a request. */
   readonly reply: (body: Body) => string;
   readonly now: () => Date;
+  /** The server goes on when it resolves. */
+  readonly onMoment?: (moment: Moment) => Promise<void>;
 };
 
 /** A server on loopback that speaks the batch APIs of Anthropic and of OpenAI. Batches end when the test says so. */
-export async function serveBatches({ reply, now }: ServerOptions): Promise<BatchServer> {
+export async function serveBatches({
+  reply,
+  now,
+  onMoment = async () => undefined,
+}: ServerOptions): Promise<BatchServer> {
   const batches: Batch[] = [];
   const files = new Map<string, string>();
   const paid = new Map<string, number>();
@@ -83,10 +93,11 @@ export async function serveBatches({ reply, now }: ServerOptions): Promise<Batch
   const find = (id: string | undefined): Batch | undefined =>
     visible().find((batch) => batch.id === id && !batch.isDeleted);
 
-  const create = (answer: Answer, asked: readonly Asked[], { metadata, show }: Creation): void => {
+  const create = async (answer: Answer, asked: readonly Asked[], { metadata, show }: Creation): Promise<void> => {
     const fault = faults.shift();
     if (typeof fault === 'number') return answer.error(fault, 'refused by the test');
     const batch = begin(asked, metadata);
+    await onMoment('created');
     if (fault === 'lose-answer') answer.destroy();
     else answer.json(show(batch));
   };
@@ -113,8 +124,10 @@ export async function serveBatches({ reply, now }: ServerOptions): Promise<Batch
       });
     if (batch === undefined) return answer.error(404, 'no such batch');
     if (action === 'cancel' && batch.status === 'running') batch.status = 'canceling';
+    if (action === undefined) await onMoment('polled');
     if (action !== 'results') return answer.json(showAnthropic(batch));
-    return answer.lines(batch.results.filter(({ fate }) => fate !== 'lost').map((one) => anthropicLine(one, reply)));
+    const wanted = batch.results.filter(({ fate }) => fate !== 'lost');
+    return answer.lines(wanted.map((one) => anthropicLine(one, reply)));
   };
 
   const openai = async (answer: Answer, { method, parts, body, type }: Call): Promise<void> => {
@@ -149,14 +162,16 @@ export async function serveBatches({ reply, now }: ServerOptions): Promise<Batch
     const batch = find(id);
     if (batch === undefined) return answer.error(404, 'no such batch');
     if (action === 'cancel' && batch.status === 'running') batch.status = 'canceling';
+    if (action === undefined) await onMoment('polled');
     return answer.json(showOpenAi(batch));
   };
 
   const server = createServer((incoming, response) => {
     const handle = async (): Promise<void> => {
       const { pathname } = new URL(incoming.url ?? '', 'http://localhost');
+      if (incoming.method === 'POST') await onMoment('uploading');
       const call = await readCall(incoming, pathname);
-      const answer = answerOn(response);
+      const answer = answerOn(response, () => onMoment('downloading'));
       if (pathname.startsWith('/v1/messages/batches')) await anthropic(answer, { ...call, parts: call.parts.slice(2) });
       else await openai(answer, call);
     };
@@ -205,19 +220,25 @@ async function readCall(incoming: IncomingMessage, pathname: string): Promise<Ca
 
 type Answer = {
   readonly json: (value: unknown) => void;
-  readonly lines: (values: readonly unknown[]) => void;
+  readonly lines: (values: readonly unknown[]) => Promise<void>;
   readonly error: (status: number, message: string) => void;
   readonly destroy: () => void;
 };
 
-function answerOn(response: ServerResponse): Answer {
+function answerOn(response: ServerResponse, onHalf: () => Promise<void>): Answer {
   const send = (status: number, type: string, text: string): void => {
     response.writeHead(status, { 'content-type': type });
     response.end(text);
   };
   return {
     json: (value) => send(200, 'application/json', JSON.stringify(value)),
-    lines: (values) => send(200, 'application/x-jsonl', values.map((value) => `${JSON.stringify(value)}\n`).join('')),
+    lines: async (values) => {
+      const half = Math.floor(values.length / 2);
+      response.writeHead(200, { 'content-type': 'application/x-jsonl' });
+      response.write(linesOf(values.slice(0, half)));
+      await onHalf();
+      response.end(linesOf(values.slice(half)));
+    },
     error: (status, message) =>
       send(
         status,
@@ -226,6 +247,10 @@ function answerOn(response: ServerResponse): Answer {
       ),
     destroy: () => response.destroy(),
   };
+}
+
+function linesOf(values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
 }
 
 function countOf(batch: Batch, fates: readonly Fate[]): number {

@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicProvider } from '../../../src/adapters/model/anthropic.ts';
-import { createCachedStemmer } from '../../../src/adapters/model/extractive.ts';
-import { createOpenAiCompatibleProvider } from '../../../src/adapters/model/openai-compatible.ts';
-import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
-import { compactFile } from '../../../src/app/compact/compact-file.ts';
 import { collectBatches } from '../../../src/app/jobs/collect.ts';
 import { batchStatus, cancelBatches, submitBatches } from '../../../src/app/jobs/submit.ts';
-import { createBreaker } from '../../../src/app/summarize/limits.ts';
 import type { Fate } from '../../support/batch-server.ts';
 import { prose } from '../../support/chat.ts';
-import { KEY, MODEL, summary, talkOf } from '../../support/model-scene.ts';
+import { KEY, summary, talkOf } from '../../support/model-scene.ts';
 import { serveModels } from '../../support/model-server/server.ts';
-import { benchFor, policyOf, reportOf } from '../../support/workbench.ts';
+import { benchFor } from '../../support/workbench.ts';
 import {
   type batchRun,
+  compactLive,
   type Dialect,
   DIALECTS,
   openScene,
   replyTo,
-  serviceOf,
-  SETTINGS,
   stateOf,
   submitted,
   TALK,
@@ -35,23 +28,9 @@ const DAY_MS = 86_400_000;
 async function liveBytes(t: TestContext, dialect: Dialect, talk = TALK): Promise<Buffer> {
   const server = await serveModels(({ body }) => summary(replyTo(body)));
   t.after(server.close);
-  const model =
-    dialect === 'anthropic'
-      ? createAnthropicProvider({ apiKey: KEY, baseUrl: server.url })
-      : createOpenAiCompatibleProvider({ apiKey: KEY, baseUrl: `${server.url}/v1`, flavor: 'openai' });
   const bench = benchFor(t);
   bench.write('talk.jsonl', talk);
-  const service = serviceOf(dialect, createNodeRuntime());
-  const done = await compactFile(bench.deps, {
-    input: { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null },
-    output: { kind: 'in-place' },
-    policy: policyOf(SETTINGS),
-    provider: dialect,
-    modelName: MODEL,
-    summarizer: { model, service, stem: createCachedStemmer(), breaker: createBreaker(3) },
-  });
-  assert.equal(reportOf(done).result, 'compacted');
-  return bench.read('talk.jsonl');
+  return compactLive(bench, 'talk.jsonl', { dialect, url: server.url });
 }
 
 for (const dialect of DIALECTS) {

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { createAnthropicProvider } from '../../../src/adapters/model/anthropic.ts';
 import { createAnthropicBatches } from '../../../src/adapters/model/anthropic-batch.ts';
 import { createCachedStemmer } from '../../../src/adapters/model/extractive.ts';
+import { createOpenAiCompatibleProvider } from '../../../src/adapters/model/openai-compatible.ts';
 import { createOpenAiBatches } from '../../../src/adapters/model/openai-batch.ts';
 import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
+import { compactFile } from '../../../src/app/compact/compact-file.ts';
 import type { ModelService } from '../../../src/app/contract/deps.ts';
 import type { BatchDeps, BatchStep, FinishedFile } from '../../../src/app/jobs/records.ts';
 import { collectBatches } from '../../../src/app/jobs/collect.ts';
 import { batchStatus, type SubmittedFile, submitBatches } from '../../../src/app/jobs/submit.ts';
-import { createRateLimiter } from '../../../src/app/summarize/limits.ts';
+import { createBreaker, createRateLimiter } from '../../../src/app/summarize/limits.ts';
 import { ModelError } from '../../../src/core/model-request.ts';
 import { type BatchServer, serveBatches } from '../../support/batch-server.ts';
 import { prose } from '../../support/chat.ts';
 import { KEY, MODEL, talkOf } from '../../support/model-scene.ts';
-import { benchFor, type BenchSettings, policyOf, type Workbench } from '../../support/workbench.ts';
+import { benchFor, type BenchSettings, policyOf, reportOf, type Workbench } from '../../support/workbench.ts';
 
 export const DIALECTS = ['anthropic', 'openai-compat'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -106,6 +109,29 @@ export function submitted(bench: Workbench, name: string, settings: BenchSetting
 }
 
 export const TALK = talkOf(26);
+
+/** Compacts a file of a workbench with a live model, at the URL of a server of models. */
+export async function compactLive(
+  bench: Workbench,
+  name: string,
+  { dialect, url }: { readonly dialect: Dialect; readonly url: string },
+): Promise<Buffer> {
+  const model =
+    dialect === 'anthropic'
+      ? createAnthropicProvider({ apiKey: KEY, baseUrl: url })
+      : createOpenAiCompatibleProvider({ apiKey: KEY, baseUrl: `${url}/v1`, flavor: 'openai' });
+  const service = serviceOf(dialect, createNodeRuntime());
+  const done = await compactFile(bench.deps, {
+    input: { path: bench.path(name), name, format: null },
+    output: { kind: 'in-place' },
+    policy: policyOf(SETTINGS),
+    provider: dialect,
+    modelName: MODEL,
+    summarizer: { model, service, stem: createCachedStemmer(), breaker: createBreaker(3) },
+  });
+  assert.equal(reportOf(done).result, 'compacted');
+  return bench.read(name);
+}
 
 type Scene = {
   readonly bench: Workbench;
