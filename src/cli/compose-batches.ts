@@ -31,7 +31,7 @@ export function createBatchUseCases(deps: Deps): BatchUseCases {
     cancelBatches: (run) => inRun(run, async (batch) => (await import('../app/jobs/submit.ts')).cancelBatches(batch)),
     batchStatus: async (run) => {
       const { batchStatus } = await import('../app/jobs/submit.ts');
-      const { refreshBatches } = await import('../app/jobs/collect.ts');
+      const { refreshBatches } = await import('../app/jobs/refresh.ts');
       const existing = await deps.openArchive('existing');
       if (!existing.ok) return err({ kind: 'archive', failure: existing.error });
       const archive = existing.value;

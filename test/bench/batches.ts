@@ -89,7 +89,8 @@ async function runOne(dialect: Dialect): Promise<void> {
 
   /** One run of the program. Killed: null. */
   const run = async (action: BatchChildRequest['action'], kill: Kill | null): Promise<BatchChildAnswer | null> => {
-    clock.ms += 4_000_000;
+    // Longer than is waited for a batch of a run that was killed.
+    clock.ms += 310_000;
     const [stop, share] = kill ?? [null, 0];
     const isMoment = (one: Stop | null): one is Moment => MOMENTS.some((known) => known === one);
     const request: BatchChildRequest = {

@@ -31,6 +31,10 @@ export type BatchServer = {
   /** What happens to the next batches: created, but the answer is lost; or refused with a status. */
   readonly faults: ('lose-answer' | 400 | 401 | 500)[];
   readonly deleteResults: () => void;
+  /** Batches that another program created, newer than those before. */
+  readonly addForeign: (count: number, requests: number) => void;
+  /** The list comes in pages of this size. One of them fails once. */
+  readonly pages: { size: number; failing: number | null; asked: number };
   /** Whether to behave as for the key of another account. */
   readonly hide: (isHidden: boolean) => void;
   readonly close: () => Promise<void>;
@@ -59,6 +63,20 @@ export async function serveBatches({
   const paid = new Map<string, number>();
   const faults: BatchServer['faults'] = [];
   const strangers: string[] = [];
+
+  const pages: BatchServer['pages'] = { size: 100, failing: null, asked: 0 };
+  const list = (answer: Answer, { after }: Call, show: (batch: Batch) => unknown): void => {
+    pages.asked += 1;
+    const all = visible().toReversed();
+    const from = all.findIndex(({ id }) => id === after) + 1;
+    if (pages.failing !== null && from === pages.failing * pages.size) {
+      pages.failing = null;
+      return answer.error(500, 'the page failed');
+    }
+    const page = all.slice(from, from + pages.size);
+    const [first, last] = [page[0]?.id ?? null, page.at(-1)?.id ?? null];
+    answer.json({ data: page.map(show), has_more: from + pages.size < all.length, first_id: first, last_id: last });
+  };
 
   const begin = (asked: readonly Asked[], metadata: unknown): Batch => {
     const batch: Batch = {
@@ -102,7 +120,8 @@ export async function serveBatches({
     else answer.json(show(batch));
   };
 
-  const anthropic = async (answer: Answer, { method, parts, body }: Call): Promise<void> => {
+  const anthropic = async (answer: Answer, call: Call): Promise<void> => {
+    const { method, parts, body } = call;
     const [id, action] = parts;
     const batch = find(id);
     if (method === 'POST' && id === undefined) {
@@ -115,13 +134,7 @@ export async function serveBatches({
       const asked = requests.map(({ custom_id: customId, params }) => ({ customId, body: params }));
       return create(answer, asked, { metadata: null, show: showAnthropic });
     }
-    if (id === undefined)
-      return answer.json({
-        data: visible().toReversed().map(showAnthropic),
-        has_more: false,
-        first_id: null,
-        last_id: null,
-      });
+    if (id === undefined) return list(answer, call, showAnthropic);
     if (batch === undefined) return answer.error(404, 'no such batch');
     if (action === 'cancel' && batch.status === 'running') batch.status = 'canceling';
     if (action === undefined) await onMoment('polled');
@@ -130,7 +143,8 @@ export async function serveBatches({
     return answer.lines(wanted.map((one) => anthropicLine(one, reply)));
   };
 
-  const openai = async (answer: Answer, { method, parts, body, type }: Call): Promise<void> => {
+  const openai = async (answer: Answer, call: Call): Promise<void> => {
+    const { method, parts, body, type } = call;
     const [what, id, action] = parts;
     if (what === 'files' && method === 'POST') {
       const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
@@ -158,7 +172,7 @@ export async function serveBatches({
       if (asked.length === 0 || problems.length > 0) return answer.error(400, `bad lines: ${problems.join('; ')}`);
       return create(answer, asked, { metadata: wish['metadata'], show: showOpenAi });
     }
-    if (id === undefined) return answer.json({ data: visible().toReversed().map(showOpenAi), has_more: false });
+    if (id === undefined) return list(answer, call, showOpenAi);
     const batch = find(id);
     if (batch === undefined) return answer.error(404, 'no such batch');
     if (action === 'cancel' && batch.status === 'running') batch.status = 'canceling';
@@ -168,9 +182,10 @@ export async function serveBatches({
 
   const server = createServer((incoming, response) => {
     const handle = async (): Promise<void> => {
-      const { pathname } = new URL(incoming.url ?? '', 'http://localhost');
+      const { pathname, searchParams } = new URL(incoming.url ?? '', 'http://localhost');
       if (incoming.method === 'POST') await onMoment('uploading');
-      const call = await readCall(incoming, pathname);
+      const after = searchParams.get('after_id') ?? searchParams.get('after');
+      const call = { ...(await readCall(incoming, pathname)), after };
       const answer = answerOn(response, () => onMoment('downloading'));
       if (pathname.startsWith('/v1/messages/batches')) await anthropic(answer, { ...call, parts: call.parts.slice(2) });
       else await openai(answer, call);
@@ -192,6 +207,13 @@ export async function serveBatches({
     deleteResults: () => {
       for (const batch of batches) batch.isDeleted = true;
     },
+    addForeign: (count, requests) => {
+      for (let at = 0; at < count; at += 1) {
+        const idOf = (_: unknown, nth: number): Asked => ({ customId: `foreign-${batches.length}-${nth}`, body: {} });
+        begin(Array.from({ length: requests }, idOf), null);
+      }
+    },
+    pages,
     hide: (isHidden) => {
       account.isHidden = isHidden;
     },
@@ -210,9 +232,11 @@ type Call = {
   readonly parts: readonly string[];
   readonly body: Buffer;
   readonly type: string;
+  /** The last batch of the page before. */
+  readonly after: string | null;
 };
 
-async function readCall(incoming: IncomingMessage, pathname: string): Promise<Call> {
+async function readCall(incoming: IncomingMessage, pathname: string): Promise<Omit<Call, 'after'>> {
   const parts = pathname.split('/').slice(2);
   const type = incoming.headers['content-type'] ?? '';
   return { method: incoming.method ?? '', parts, body: await buffer(incoming), type };

@@ -84,6 +84,8 @@ export type BatchSent = {
   readonly sentAt: string;
   /** From then on the provider lists it if it was created. */
   readonly settlesAt: string;
+  /** A path that its sender has locked while it sends; null: other runs cannot see whether the sender is alive. */
+  readonly lockedPath: string | null;
   readonly resultsExpireAt: string | null;
   readonly isCanceling: boolean;
   readonly note: string | null;

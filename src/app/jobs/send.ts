@@ -1,14 +1,7 @@
+import { isArchiveUrl } from '../../core/archive-url.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import { MAX_BATCH_CALL_MS, type RemoteBatch } from '../../ports/batch.ts';
-import {
-  type BatchDeps,
-  type BatchSent,
-  changeOf,
-  eachRecord,
-  findRecords,
-  listRecords,
-  type RecordOf,
-} from './records.ts';
+import { type BatchDeps, type BatchSent, changeOf, eachRecord, findRecords, type RecordOf } from './records.ts';
 
 /** Collects requests and sends them as batches within the provider's limits. */
 export type Outbox = {
@@ -23,7 +16,7 @@ export type Outbox = {
 type Item = { readonly line: string; readonly before: RecordOf<'request'> | null };
 
 /** How long a provider may take to list a new batch. */
-const LISTED_MS = 120_000;
+export const LISTED_MS = 120_000;
 
 /** The separator of two lines, and the brackets around all of them. */
 const FRAME_BYTES = 2;
@@ -74,8 +67,29 @@ type Sent =
 
 /** First the intention, then the batch, then its id. A kill in between leaves `sending`, which `settleSending` resolves. */
 async function sendBatch(deps: BatchDeps, items: ReadonlyMap<string, Item>): Promise<Sent> {
+  const { runtime, files } = deps;
+  const mark = runtime.sha256(`${runtime.now().toISOString()} ${runtime.random()}`).slice(0, 32);
+  const path = pathToLock(deps, mark);
+  const locked = path === null ? null : await files.lock(path);
+  try {
+    return await sendLocked(deps, items, { mark, lockedPath: locked?.ok === true ? path : null });
+  } finally {
+    if (locked?.ok === true) locked.value.release();
+  }
+}
+
+/** Null: a lock would mean nothing, because other machines may use the archive. */
+function pathToLock({ archive, archivePath }: BatchDeps, mark: string): string | null {
+  return isArchiveUrl(archivePath) || !archive.isReadableWhileStoring ? null : `${archivePath}-sending-${mark}`;
+}
+
+async function sendLocked(
+  deps: BatchDeps,
+  items: ReadonlyMap<string, Item>,
+  sender: Pick<BatchSent, 'lockedPath'> & { readonly mark: string },
+): Promise<Sent> {
   const { archive, service, runtime, provider } = deps;
-  const claimed = await claim(deps, items);
+  const claimed = await claim(deps, items, sender);
   if (claimed === null) return { kind: 'sent', requests: 0 };
   const { batch, lines } = claimed;
   deps.onStep('claimed');
@@ -105,28 +119,13 @@ async function sendBatch(deps: BatchDeps, items: ReadonlyMap<string, Item>): Pro
   return { kind: 'sent', requests: lines.length };
 }
 
-/** When a batch whose creation was not confirmed can be looked for: 'in 2 minutes'. */
-export function settlesIn({ value }: RecordOf<'batch'>, now: Date): string {
-  const minutes = Math.max(1, Math.ceil((Date.parse(value.settlesAt) - now.getTime()) / 60_000));
-  return `in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
-}
-
-export async function warnUnclear({ archive, onWarning, runtime }: BatchDeps): Promise<void> {
-  for (const batch of await listRecords(archive, 'batch', ['sending'])) {
-    const { requests } = batch.value;
-    onWarning(
-      `It is not known yet whether ${requests} ${requests === 1 ? 'request' : 'requests'} reached the provider. Run 'compact batch collect' ${settlesIn(batch, runtime.now())}.`,
-    );
-  }
-}
-
 /** Whether another run has found the batch meanwhile. */
 async function isRecorded(archive: BatchDeps['archive'], key: string, remoteId: string): Promise<boolean> {
   const [batch] = await findRecords(archive, 'batch', [key]);
   return batch?.value.remoteId === remoteId;
 }
 
-function addMs(time: Date, ms: number): Date {
+export function addMs(time: Date, ms: number): Date {
   return new Date(time.getTime() + ms);
 }
 
@@ -150,14 +149,11 @@ type Claimed = { readonly batch: RecordOf<'batch'>; readonly lines: readonly str
 async function claim(
   { archive, runtime, provider, service: { address, keyHash } }: BatchDeps,
   items: ReadonlyMap<string, Item>,
+  { mark, lockedPath }: Pick<BatchSent, 'lockedPath'> & { readonly mark: string },
 ): Promise<Claimed | null> {
-  let left = items;
-  for (let attempt = 1; left.size > 0; attempt += 1) {
+  for (let left = items; left.size > 0; left = await withoutTaken(archive, left)) {
     const now = runtime.now();
     const sentAt = now.toISOString();
-    const mark = runtime
-      .sha256(`${sentAt} ${attempt} ${runtime.random()}\n${[...left.keys()].join('\n')}`)
-      .slice(0, 32);
     const value: BatchSent = {
       provider,
       address,
@@ -167,6 +163,7 @@ async function claim(
       sentAt,
       // If this run is killed, its call may have gone on until then, and another run cannot know.
       settlesAt: addMs(now, MAX_BATCH_CALL_MS + LISTED_MS).toISOString(),
+      lockedPath,
       resultsExpireAt: null,
       isCanceling: false,
       note: null,
@@ -182,7 +179,6 @@ async function claim(
     });
     if (await archive.batches.change([changeOf('batch', null, batch), ...requests]))
       return { batch, lines: [...left.values()].map(({ line }) => line) };
-    left = await withoutTaken(archive, left);
   }
   return null;
 }

@@ -2,7 +2,6 @@ import type { Count, IsoTime } from '../../core/units.ts';
 import type { Archive } from '../../ports/archive.ts';
 import { isInterrupted } from '../contract/deps.ts';
 import { advanceFile, endFile, findElsewhere, isUnsent } from './advance.ts';
-import { expiryWarning, refreshBatches } from './collect.ts';
 import {
   type BatchDeps,
   type BatchFile,
@@ -16,7 +15,8 @@ import {
   type RecordOf,
   type RequestState,
 } from './records.ts';
-import { createOutbox, warnUnclear } from './send.ts';
+import { expiryWarning, refreshBatches, warnUnclear } from './refresh.ts';
+import { createOutbox } from './send.ts';
 
 /** A transcript to submit: `path` is absolute. */
 export type SubmittedFile = Omit<
