@@ -31,6 +31,7 @@ export function openRun(session: Session, invocation: BatchInvocation): Result<O
     files,
     sent: { batches: 0, requests: 0 },
     unclear: 0,
+    running: 0,
     answers: 0,
     unknown: [],
     canceled: 0,
@@ -43,6 +44,7 @@ export function openRun(session: Session, invocation: BatchInvocation): Result<O
     priceOf: (name) => settings.prices[name],
     onFile: (file) => {
       files.push({ file: file.path, state: file.state, note: file.note });
+      if (file.result?.ok === false) problems.push(`${file.name}: ${file.note ?? 'it could not be compacted'}`);
       if (file.result?.ok === false) reporter.error(renderFinished(file));
       else reporter.report([renderFinished(file)]);
     },

@@ -93,6 +93,8 @@ export type BatchRunReport = {
   readonly sent: { readonly batches: Count; readonly requests: Count };
   /** Requests that may have been sent in this run: the provider did not confirm them. */
   readonly unclear: Count;
+  /** Batches that had not ended when their results were asked for. */
+  readonly running: Count;
   /** Fetched in this run. */
   readonly answers: Count;
   /** Custom ids of answers that nobody asked for. */

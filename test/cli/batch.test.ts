@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { replyTo } from '../app/jobs/scene.ts';
@@ -32,6 +32,8 @@ test('submit, status, collect and collect again compact a transcript', async (t)
     [unasked.code, unasked.stderr.split(':')[0]],
     [0, 'The provider was not asked, so this may be out of date'],
   );
+  const early = await runHere(['batch', 'collect', ...place]);
+  assert.match(early.stderr, /nothing new to send; 1 batch still in progress at the provider\n/);
   server.finish();
   const first = await runHere(['batch', 'collect', '--json', ...place]);
   assert.equal(first.code, 0, first.stderr);
@@ -83,8 +85,27 @@ test('what cannot be a batch is refused before anything is sent', async (t) => {
   assert.equal(server.batches.length, 0);
 });
 
+test('a deleted transcript is named each time, with exit code 1, and its answers wait for it', async (t) => {
+  const { server, scene, place } = await setUp(t);
+  assert.equal((await runHere(['batch', 'submit', '-i', ...scene.args])).code, 0);
+  server.finish();
+  renameSync(scene.file, `${scene.file}.away`);
+  for (let time = 0; time < 2; time += 1) {
+    const { code, stderr } = await runHere(['batch', 'collect', ...place]);
+    assert.equal(code, 1);
+    assert.match(stderr, /talk\.jsonl: no such file or folder\. Check the path\./);
+  }
+  const status = await runHere(['batch', 'status', ...place]);
+  assert.match(status.stdout, /talk\.jsonl(:|\n) +all 7 answers fetched; run 'compact batch collect'\n$/);
+  renameSync(`${scene.file}.away`, scene.file);
+  assert.equal((await runHere(['batch', 'collect', ...place])).code, 0);
+  assert.equal(server.batches[1]?.asked.length, 1);
+});
+
 test('without batches the status says only that', async (t) => {
   const { scene, place } = await setUp(t);
+  const none = await runHere(['batch', 'status', '--json', ...place]);
+  assert.deepEqual(problemsWith('batch-status', JSON.parse(none.stdout)), []);
   assert.equal((await runHere(['-i', '--provider', 'extractive', ...scene.args])).code, 0);
   const { code, stdout, stderr } = await runHere(['batch', 'status', '--provider', 'extractive', ...place]);
   assert.deepEqual([code, stdout, stderr], [0, 'no batches\n', '']);

@@ -63,7 +63,7 @@ export async function advanceFile(
   if (!result.ok && result.error.kind === 'interrupted') return;
   if (answers.later.isWaiting() && file.value.isCanceling) {
     if ([...answers.deferred.values()].some(({ before }) => before?.state === 'open')) return;
-    return endFile(deps, file, { state: 'canceled', note: 'its batch was canceled' });
+    return endFile(deps, file, { state: 'canceled', note: 'it needs more requests' });
   }
   if (answers.later.isWaiting()) {
     const waitsFor = [...answers.deferred.keys()];
@@ -87,20 +87,21 @@ function endOf(result: Result<CompactReport, Failure>): FileState | null {
     return result.value.reason === 'in-use' ? null : 'left';
   }
   if (result.error.kind === 'source-changed') return 'left';
-  return FINAL_FAILURES.has(result.error.kind) ? 'failed' : null;
+  return FINAL_FAILURES[result.error.kind] === undefined ? null : 'failed';
 }
 
-const FINAL_FAILURES: ReadonlySet<Failure['kind']> = new Set([
-  'no-summary',
-  'low-retention',
-  'bad-line',
-  'not-a-transcript',
-  'unknown-format',
-  'mixed-formats',
-  'no-messages',
-  'no-text',
-  'output-exists',
-]);
+/** What to say of failures that will happen again. */
+const FINAL_FAILURES: { readonly [kind in Failure['kind']]?: string } = {
+  'no-summary': 'it has no summary',
+  'low-retention': 'its summaries keep too few facts',
+  'bad-line': 'a line cannot be read',
+  'not-a-transcript': 'it is not a transcript',
+  'unknown-format': 'its format is unknown',
+  'mixed-formats': 'its lines are of several formats',
+  'no-messages': 'it has no messages',
+  'no-text': 'its messages have no text',
+  'output-exists': 'its output exists already',
+};
 
 const CHANGED = 'it was compacted or changed after it was submitted';
 
@@ -164,9 +165,8 @@ async function record(
 
 function describe(result: Result<CompactReport, Failure>): string | null {
   if (result.ok) return result.value.result === 'skipped' ? (result.value.notes[0] ?? null) : null;
-  return 'problem' in result.error && typeof result.error.problem === 'string'
-    ? result.error.problem
-    : result.error.kind;
+  const { error } = result;
+  return 'problem' in error && typeof error.problem === 'string' ? error.problem : (FINAL_FAILURES[error.kind] ?? null);
 }
 
 const UNLIMITED = { requestsPerMinute: null, inputTokensPerMinute: null, outputTokensPerMinute: null };

@@ -201,9 +201,9 @@ async function collect(session: Session, invocation: BatchInvocation): Promise<E
   const { run, report } = opened.value;
   const done = await session.useCases.collectBatches(run);
   if (!done.ok) return fail(session, done.error);
-  const { batches, requests, unclear, answers, unknown } = done.value;
+  const { batches, requests, unclear, running, answers, unknown } = done.value;
   for (const id of unknown) run.onProblem(`ignored an answer with the unknown id ${id}`);
-  return end(session, invocation, { ...report, sent: { batches, requests }, unclear, answers, unknown });
+  return end(session, invocation, { ...report, sent: { batches, requests }, unclear, running, answers, unknown });
 }
 
 async function cancel(session: Session, invocation: BatchInvocation): Promise<ExitCode> {
@@ -225,12 +225,12 @@ async function status(session: Session, invocation: BatchInvocation): Promise<Ex
   if (found.value === null) {
     const { noArchive } = await import('../render/problems.ts');
     reporter.report([noArchive(settings.archive.path)]);
-    return EXIT_CODES.done;
   }
   if (invocation.outputOptions.json) {
     const { reportJson } = await import('../render/json-lines.ts');
-    reporter.answerPiece(reportJson(found.value));
-  } else {
+    const none = { schema: 'compact/batch-status@1', batches: [], files: [], warnings: [] } as const;
+    reporter.answerPiece(reportJson(found.value ?? none));
+  } else if (found.value !== null) {
     const { renderBatchStatus } = await import('../render/batch.ts');
     reporter.answer(renderBatchStatus(found.value, reporter.answerWidthColumns));
     if (!opened.ok && found.value.batches.length > 0)

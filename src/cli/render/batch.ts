@@ -23,7 +23,8 @@ const FILE_WORDS = {
 } as const;
 
 /** The last line of a run. */
-export function renderRun({ action, files, sent, unclear, answers, canceled, problems }: BatchRunReport): string {
+export function renderRun(report: BatchRunReport): string {
+  const { action, files, sent, unclear, running, answers, canceled, problems } = report;
   const countOfState = (wanted: FileState): number => files.filter(({ state }) => state === wanted).length;
   const sentWords =
     sent.requests === 0
@@ -35,7 +36,12 @@ export function renderRun({ action, files, sent, unclear, answers, canceled, pro
         ? sentWords
         : `${sentWords}; run 'compact batch collect' when they have ended, within a day`;
     case 'collect':
-      return `fetched ${countOf(answers, 'answer')}; ${countOf(countOfState('collected'), 'transcript')} compacted; ${sentWords}`;
+      return [
+        `fetched ${countOf(answers, 'answer')}`,
+        `${countOf(countOfState('collected'), 'transcript')} compacted`,
+        sentWords,
+        ...(running > 0 ? [`${countOf(running, 'batch', 'batches')} still in progress at the provider`] : []),
+      ].join('; ');
     case 'cancel':
       if (canceled > 0)
         return `canceling ${countOf(canceled, 'batch', 'batches')}, which may take ten minutes; then run 'compact batch collect' for what was answered`;
@@ -55,32 +61,43 @@ const NOTHING_SENT = {
 
 const MIN_COLUMNS = 20;
 
+/** Of each state, so many batches and transcripts are shown; the others are counted. */
+const SHOWN = 20;
+
 /** Batches, then transcripts: what each is called and its state, then what is known of it. */
-export function renderBatchStatus({ batches, files }: BatchStatusReport, widthColumns: number): readonly string[] {
-  if (batches.length === 0 && files.length === 0) return ['no batches'];
+export function renderBatchStatus(report: BatchStatusReport, widthColumns: number): readonly string[] {
+  if (report.batches.length === 0 && report.files.length === 0) return ['no batches'];
+  const batches = firstOfEach(report.batches.toReversed());
+  const files = firstOfEach(report.files);
   const columns = Math.max(MIN_COLUMNS, widthColumns);
   const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
   const noteLines = (note: string | null): readonly string[] =>
     note === null ? [] : indented(wrapText(safeText(note), columns - 2));
   return [
-    ...batches.flatMap(({ id, state, provider, requests, sentAt, resultsExpireAt, note }) => [
-      `${formatMinute(sentAt)}  ${BATCH_WORDS[state]}`,
-      ...indented([safeText(id ?? '(id unknown)')]),
-      ...indented(
-        wrapFacts(
-          [
-            safeText(provider),
-            countOf(requests, 'request'),
-            ...(resultsExpireAt === null || state === 'collected'
-              ? []
-              : [`results until ${formatMinute(resultsExpireAt)}`]),
-          ],
-          columns - 2,
+    ...countOthers(
+      batches.others,
+      (state, count) => `${countOf(count, 'older batch', 'older batches')}: ${BATCH_WORDS[state]}`,
+    ),
+    ...batches.shown
+      .toReversed()
+      .flatMap(({ id, state, provider, requests, sentAt, resultsExpireAt, note }) => [
+        `${formatMinute(sentAt)}  ${BATCH_WORDS[state]}`,
+        ...indented([safeText(id ?? '(id unknown)')]),
+        ...indented(
+          wrapFacts(
+            [
+              safeText(provider),
+              countOf(requests, 'request'),
+              ...(resultsExpireAt === null || state === 'collected'
+                ? []
+                : [`results until ${formatMinute(resultsExpireAt)}`]),
+            ],
+            columns - 2,
+          ),
         ),
-      ),
-      ...noteLines(note),
-    ]),
-    ...files.flatMap(({ file, note, ...counts }) => {
+        ...noteLines(note),
+      ]),
+    ...files.shown.flatMap(({ file, note, ...counts }) => {
       const path = safeText(file);
       const state = stateWords(counts);
       const line = `${path}: ${state}`;
@@ -88,7 +105,30 @@ export function renderBatchStatus({ batches, files }: BatchStatusReport, widthCo
         textWidth(line) <= columns ? [line] : [clipPath(path, columns), ...indented(wrapText(state, columns - 2))];
       return [...head, ...noteLines(note)];
     }),
+    ...countOthers(files.others, (state, count) => `${countOf(count, 'more transcript')}: ${FILE_WORDS[state]}`),
   ];
+}
+
+type Shown<T extends { readonly state: string }> = {
+  readonly shown: readonly T[];
+  /** How many are not shown, by state. */
+  readonly others: ReadonlyMap<T['state'], number>;
+};
+
+function firstOfEach<T extends { readonly state: string }>(all: readonly T[]): Shown<T> {
+  const counts = new Map<T['state'], number>();
+  const shown = all.filter(({ state }) => {
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+    return (counts.get(state) ?? 0) <= SHOWN;
+  });
+  return { shown, others: new Map([...counts].map(([state, count]) => [state, count - SHOWN])) };
+}
+
+function countOthers<State>(
+  others: ReadonlyMap<State, number>,
+  words: (state: State, count: number) => string,
+): readonly string[] {
+  return [...others].flatMap(([state, count]) => (count > 0 ? [`${words(state, count)} (--json lists all)`] : []));
 }
 
 type FileCounts = Pick<BatchStatusReport['files'][number], 'state' | 'requests' | 'answered' | 'unsent'>;
@@ -96,6 +136,7 @@ type FileCounts = Pick<BatchStatusReport['files'][number], 'state' | 'requests' 
 function stateWords({ state, requests, answered, unsent }: FileCounts): string {
   if (state !== 'waiting') return FILE_WORDS[state];
   if (unsent === requests) return "not sent; run 'compact batch collect'";
+  if (answered === requests) return `all ${countOf(requests, 'answer')} fetched; run 'compact batch collect'`;
   const again = unsent === 0 ? '' : `, ${unsent} to send again`;
   return `${FILE_WORDS.waiting} (${answered} of ${requests}${again})`;
 }

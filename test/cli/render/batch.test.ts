@@ -53,3 +53,23 @@ test('the status of batches fits into 60 columns', () => {
   ]);
   assert.match(lines.at(-5) ?? '', /^….*\/talk\.jsonl$/);
 });
+
+test('of many batches and transcripts the others are counted', () => {
+  const [batch] = REPORT.batches;
+  const [, file] = REPORT.files;
+  if (batch === undefined || file === undefined) return assert.fail('the report has both');
+  const many = {
+    ...REPORT,
+    batches: Array.from({ length: 23 }, (_, at) => ({ ...batch, id: `batch_${at}`, note: null })),
+    files: Array.from({ length: 1021 }, (_, at) => ({ ...file, file: `/${at}.jsonl`, state: 'collected' as const })),
+  };
+  const lines = renderBatchStatus(many, 60);
+  assert.equal(lines[0], '3 older batches: ended (--json lists all)');
+  assert.equal(lines.filter((line) => line.includes('batch_')).length, 20);
+  assert.ok(lines.includes('  batch_22'));
+  assert.equal(lines.at(-1), '1,001 more transcripts: compacted (--json lists all)');
+  const fetched = { ...file, answered: 7, unsent: 0 };
+  assert.deepEqual(renderBatchStatus({ ...REPORT, batches: [], files: [fetched] }, 60), [
+    "/a.jsonl: all 7 answers fetched; run 'compact batch collect'",
+  ]);
+});
