@@ -57,7 +57,7 @@ test('the status of batches fits into 60 columns', () => {
 test('of many batches and transcripts the others are counted', () => {
   const [batch] = REPORT.batches;
   const [, file] = REPORT.files;
-  if (batch === undefined || file === undefined) return assert.fail('the report has both');
+  assert.ok(batch !== undefined && file !== undefined);
   const many = {
     ...REPORT,
     batches: Array.from({ length: 23 }, (_, at) => ({ ...batch, id: `batch_${at}`, note: null })),

@@ -73,11 +73,7 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
     findCycles: call('findCycles'),
     loadCompaction: call('loadCompaction'),
     findSame: call('findSame'),
-    summaries: {
-      find: call('summaries.find'),
-      keep: call('summaries.keep'),
-      keepAll: call('summaries.keepAll'),
-    },
+    summaries: { find: call('summaries.find'), keep: call('summaries.keep'), keepAll: call('summaries.keepAll') },
     batches: { list: call('batches.list'), find: call('batches.find'), change: call('batches.change') },
     runs: {
       record: call('runs.record'),
