@@ -68,6 +68,8 @@ export type FileFailure =
  */
 export type CompressionProblem = 'cut-off' | 'broken' | 'trailing' | 'too-wide' | 'arranged-otherwise';
 
+export type Unpacked = { readonly bytes: Uint8Array } | { readonly problem: CompressionProblem };
+
 /**
  * A file open for reading, as it was when it was opened. Offsets, ranges and lines are those of its decompressed content. Reading throws only
  * what the system reports (an I/O error).
@@ -144,6 +146,11 @@ export type FileStore = {
   readonly absolute: (path: string) => string;
   /** The compression that a file's name implies. */
   readonly compressionOf: (path: string) => Compression;
+  /**
+   * Decompresses the content of a file in bounded memory. Null: its first bytes say that it is not compressed. `problem`: why the rest cannot be
+   * decompressed.
+   */
+  readonly unpack: (first: Uint8Array, content: AsyncIterable<Uint8Array>) => AsyncIterable<Unpacked> | null;
   /**
    * Rejects if `signal` interrupts it, because decompressing can take long. Of an uncompressed file no more than `maxBytes` are read: what
    * follows counts as appended after it was opened.

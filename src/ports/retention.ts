@@ -33,6 +33,9 @@ export type MessageLine = {
   readonly sizeBytes: number;
 };
 
+/** Usually a line. `bytes`: null if it was erased. */
+export type CapturedPiece = { readonly id: number; readonly bytes: Uint8Array | null };
+
 export type KeptCount = { readonly count: number; readonly lastId: number };
 
 /** Ids of what an erasure removes. Summaries made from it, vectors and words in the search index go with it. */
@@ -93,8 +96,8 @@ export type RetentionStore = {
   readonly listErasable: () => AsyncIterable<readonly ErasableCompaction[]>;
   /** Every archived line of a message id. */
   readonly findMessageLines: (messageId: string) => Promise<readonly MessageLine[]>;
-  /** Every captured line that is left, in batches. */
-  readonly readCaptured: () => AsyncIterable<readonly { readonly id: number; readonly bytes: Uint8Array }[]>;
+  /** The pieces of a captured state's version, in batches and in their order. */
+  readonly readPieces: (stateId: number) => AsyncIterable<readonly CapturedPiece[]>;
   /** What `erase` would change. */
   readonly findEffect: (ids: ErasedIds) => Promise<ErasureEffect>;
   /**

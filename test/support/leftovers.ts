@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { zstdDecompressSync } from 'node:zlib';
+import { constants, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const GZIP = Buffer.from([0x1f, 0x8b, 0x08]);
 const COMPRESSED = [
   'SELECT data FROM blocks',
   'SELECT data FROM captured_blocks',
@@ -24,7 +25,7 @@ export function findLeftovers(archivePath: string, word: string): readonly strin
   try {
     for (const sql of COMPRESSED)
       for (const packed of db.prepare<[], Buffer>(sql).pluck().iterate())
-        if (unpack(packed).includes(word)) found.push(sql);
+        if (includes(unpack(packed), word)) found.push(sql);
     for (const index of INDEXES) {
       db.exec(`CREATE VIRTUAL TABLE temp.words_of_${index} USING fts5vocab(main, ${index}, row)`);
       const sql = `SELECT 1 FROM words_of_${index} WHERE term = ?`;
@@ -45,8 +46,24 @@ export function findInBytes(
   if (bytes.includes(word)) found.push(`${file}, plain`);
   if (bytes.includes(Buffer.from(word, 'utf16le'))) found.push(`${file}, UTF-16`);
   for (let at = bytes.indexOf(ZSTD); at !== -1; at = bytes.indexOf(ZSTD, at + 1))
-    if (unpack(bytes.subarray(at)).includes(word)) found.push(`${file}, compressed at ${at}`);
+    if (includes(unpack(bytes.subarray(at)), word)) found.push(`${file}, compressed at ${at}`);
   return found;
+}
+
+/** Also in captured files that are compressed themselves. */
+function includes(bytes: Buffer, word: string): boolean {
+  if (bytes.includes(word)) return true;
+  for (let at = bytes.indexOf(GZIP); at !== -1; at = bytes.indexOf(GZIP, at + 1))
+    if (gunzip(bytes.subarray(at)).includes(word)) return true;
+  return false;
+}
+
+function gunzip(bytes: Uint8Array): Buffer {
+  try {
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 4 * 1024 * 1024 });
+  } catch {
+    return Buffer.alloc(0); // it only looked compressed
+  }
 }
 
 /** As much as can be unpacked: what follows a frame is not its own. */

@@ -119,7 +119,7 @@ export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Arra
 
 const MAX_RECENT_BLOCKS = 16;
 
-type BlockCache<Block> = {
+export type BlockCache<Block> = {
   readonly get: (id: number) => Block | undefined;
   /** Gives the block back. */
   readonly add: (id: number, block: Block) => Block;

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { ErasedIds } from '../../ports/retention.ts';
 import { readHash, readInteger, readText, type Row } from './rows.ts';
 import { rewriteBlock } from './rewrite-block.ts';
-import { ask, askPages, type Work } from './work.ts';
+import { ask, askPages, count, forPages, type Work } from './work.ts';
 
-/** Joins the runs of captured lines that touch or overlap. `condition`: for captured_versions AS v. */
+/** Joins the runs of captured lines that touch or overlap, so the one that may contain a line is the last that begins before it. `condition`: for captured_versions AS v. */
 const joinRuns = (condition: string): string => `
 SELECT min(first_line_id) AS first_id, max(last_id) AS last_id FROM (
   SELECT first_line_id, last_id, sum(is_first) OVER (ORDER BY first_line_id, last_id ROWS UNBOUNDED PRECEDING) AS number FROM (
@@ -34,7 +34,7 @@ const KEEP_STATES = `
 INSERT INTO erased_states (sha256, origin_sha256, erasure_id)
 SELECT DISTINCT sha256, coalesce(:origin, sha256), CAST(:erasureId AS bigint) FROM captured_states WHERE version_id = :id AND size_bytes > 0
 ON CONFLICT DO NOTHING`;
-const DELETE_FILES = 'DELETE FROM captured_files WHERE id IN (SELECT id FROM erased_files) RETURNING id';
+const FILES = 'captured_files WHERE id IN (SELECT id FROM erased_files)';
 const addLines = (ids: string): string => `
 INSERT INTO erased_captured SELECT id FROM captured_lines WHERE id IN ${ids} AND erasure_id IS NULL ON CONFLICT DO NOTHING`;
 const ADD_COPIES = `
@@ -46,14 +46,15 @@ SELECT DISTINCT v.file_id FROM captured_runs AS r JOIN captured_versions AS v ON
 WHERE EXISTS (SELECT 1 FROM erased_captured WHERE id BETWEEN r.first_line_id AND r.first_line_id + r.line_count - 1)`;
 const LIST_GONE = `
 SELECT g.id, c.sha256, c.size_bytes FROM erased_captured AS g JOIN captured_lines AS c ON c.id = g.id WHERE g.id > :after ORDER BY g.id LIMIT 2000`;
-const LIST_BLOCKS =
-  'SELECT DISTINCT c.block_id FROM erased_captured AS g JOIN captured_lines AS c ON c.id = g.id ORDER BY 1';
+const LIST_BLOCKS = `
+SELECT DISTINCT c.block_id AS id FROM erased_captured AS g JOIN captured_lines AS c ON c.id = g.id
+WHERE c.block_id > :after ORDER BY 1 LIMIT 2000`;
 const MARK_LINES =
   'UPDATE captured_lines SET erasure_id = :erasureId, "offset" = 0 WHERE id IN (SELECT id FROM erased_captured)';
 /** An empty block stays while a captured file refers to one of its erased lines. */
 const UNUSED_BLOCKS = `
-SELECT b.id FROM captured_blocks AS b WHERE b.raw_size_bytes = 0 AND NOT EXISTS (
-  SELECT 1 FROM used_runs AS u WHERE u.id < b.first_line_id + b.line_count AND u.last_id >= b.first_line_id)`;
+SELECT b.id FROM captured_blocks AS b WHERE b.raw_size_bytes = 0 AND coalesce((
+  SELECT u.last_id FROM used_runs AS u WHERE u.id < b.first_line_id + b.line_count ORDER BY u.id DESC LIMIT 1), 0) < b.first_line_id`;
 const DELETE_UNUSED = [
   `DELETE FROM captured_lines WHERE id IN (SELECT id FROM erased_captured)
     AND coalesce((SELECT u.last_id FROM used_runs AS u WHERE u.id <= captured_lines.id ORDER BY u.id DESC LIMIT 1), 0) < captured_lines.id`,
@@ -81,7 +82,9 @@ export function* eraseCapturedFiles(erasureId: number): Work<number> {
   }
   for (const sql of FIND_USED) yield* ask(sql);
   yield* ask(ADD_UNUSED);
-  return (yield* ask(DELETE_FILES)).length;
+  const files = yield* count(FILES);
+  yield* ask(`DELETE FROM ${FILES}`);
+  return files;
 }
 
 /** Marks the captured lines of a plan to be erased; `takesCopies`: also those that equal an archived line to erase. */
@@ -101,7 +104,7 @@ export function* listChangedFiles(): Work<readonly number[]> {
 /** Erases the marked captured lines. `used_runs` has the runs that are left. */
 export function* eraseCapturedLines(erasureId: number, onLine: (row: Row) => void): Work<void> {
   yield* askPages(LIST_GONE, onLine);
-  for (const row of yield* ask(LIST_BLOCKS)) yield* rewriteBlock('captured', readInteger(row, 'block_id'));
+  yield* forPages(LIST_BLOCKS, (row) => rewriteBlock('captured', readInteger(row, 'id')));
   yield* ask(MARK_LINES, { erasureId });
   for (const sql of DELETE_UNUSED) yield* ask(sql);
 }

@@ -6,7 +6,7 @@ import { archiveError, DamageError } from './failure.ts';
 import { bytesIn } from './retention.ts';
 import { rewriteBlock } from './rewrite-block.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from './rows.ts';
-import { ask, askPages, type Work } from './work.ts';
+import { ask, count, forPages, type Work } from './work.ts';
 
 /** Where engines differ. */
 export type ErasureDialect = {
@@ -43,18 +43,28 @@ const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id 
 const BATCHES = 'SELECT b.id FROM affected_cycles AS t JOIN batches AS b ON b.cycle_id = t.id';
 const CONTENTS = "batches WHERE cycle_id IN (SELECT id FROM affected_cycles) AND content <> ''";
 const MARK_WHOLE = `
-UPDATE compactions SET status = 'erased', erasure_id = :erasureId WHERE id IN (SELECT id FROM erased_compactions) RETURNING id`;
+UPDATE compactions SET status = 'erased', erasure_id = :erasureId WHERE id IN (SELECT id FROM erased_compactions)`;
 const MARK_TOUCHED = `
 UPDATE compactions SET erasure_id = :erasureId WHERE status = 'applied' AND (
   id IN (SELECT compaction_id FROM cycles WHERE id IN (SELECT id FROM affected_cycles))
-  OR id IN (SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id)) RETURNING id`;
+  OR id IN (SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id))`;
 /** A line of at most two bytes is a line ending. */
 const LIST_CLIPS = `
 SELECT i.id, i.bytes, i.raw_size FROM inserted_lines AS i
 WHERE i.compaction_id IN (SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id) AND length(i.bytes) > 2 AND i.id > :after
 ORDER BY i.id LIMIT 1`;
 const ERASE_CLIP = 'UPDATE inserted_lines SET bytes = :empty, raw_size = NULL, erased_sha256 = :sha256 WHERE id = :id';
-const LIST_REWRITTEN = 'SELECT DISTINCT l.block_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id';
+const LIST_REWRITTEN = `
+SELECT DISTINCT l.block_id AS id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id WHERE l.block_id > :after ORDER BY 1 LIMIT 2000`;
+const LIST_BLOCKS = 'SELECT id FROM erased_blocks WHERE id > :after ORDER BY id LIMIT 2000';
+/** Blocks that may have clip-archives of earlier cycles among their lines. Those of erased compactions go anyway. */
+const LIST_CONTINUED = `
+SELECT DISTINCT k.id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id AND y.parent_cycle_id IS NOT NULL
+JOIN blocks AS k ON k.compaction_id = y.compaction_id
+WHERE k.id > :after AND NOT EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id) ORDER BY 1 LIMIT 2000`;
+const LIST_OTHERS = `
+SELECT id, "offset", size_bytes FROM lines
+WHERE block_id = :id AND fate = ${OUTCOMES.indexOf('other')} AND role IS NULL AND erasure_id IS NULL ORDER BY id`;
 const ERASE_LINES = `
 UPDATE lines SET erasure_id = :erasureId, "offset" = 0, role = NULL, at_ms = NULL, message_index = NULL, message_id = NULL, name = NULL, traits = 0
 WHERE id IN (SELECT id FROM erased_lines)`;
@@ -98,7 +108,8 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
   };
   yield* listErasedLines(dialect, add);
   const { lines } = sums;
-  const compactions = (yield* ask(MARK_WHOLE, { erasureId })).length + (yield* ask(MARK_TOUCHED, { erasureId })).length;
+  for (const sql of [MARK_WHOLE, MARK_TOUCHED]) yield* ask(sql, { erasureId });
+  const compactions = yield* count('compactions WHERE erasure_id = :erasureId', { erasureId });
   yield* fillWith(
     plan.capturedFileIds,
     (ids) => `INSERT INTO erased_files SELECT id FROM ${ids} AS new WHERE true ON CONFLICT DO NOTHING`,
@@ -115,7 +126,7 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
   for (const sql of dialect.deleteWords(BATCHES, [linesIn(dialect), 'SELECT id FROM erased_lines'])) yield* ask(sql);
   yield* ask(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(dialect)})`);
   yield* eraseClips();
-  for (const row of yield* ask(LIST_REWRITTEN)) yield* rewriteBlock('archived', readInteger(row, 'block_id'));
+  yield* forPages(LIST_REWRITTEN, (row) => rewriteBlock('archived', readInteger(row, 'id')));
   yield* ask(ERASE_LINES, { erasureId });
   yield* dialect.deleteBlocks();
   for (const sql of REBUILD_SPEAKERS) yield* ask(sql);
@@ -176,7 +187,7 @@ WHERE l.id IN ${ids} AND l.erasure_id IS NULL AND k.compaction_id NOT IN (SELECT
   yield* fillWith(lineIds, addLines, dialect);
   yield* fillWith(cycleIds, addCycles, dialect);
   yield* ask(ADD_CYCLES);
-  yield* addSummaryLines(dialect);
+  yield* addSummaryLines();
 }
 
 function selectCaptured(plan: ErasedIds, dialect: ErasureDialect): Work<void> {
@@ -192,25 +203,19 @@ function* fillWith(ids: readonly number[], sql: (ids: string) => string, { ids: 
 }
 
 /** Clip-archives that a later compaction archived as lines of its source are summaries too. */
-function* addSummaryLines({ onBlock }: ErasureDialect): Work<void> {
-  // Lines that may be clip-archives of an earlier cycle.
-  const list = `
-SELECT l.id, l.block_id, l."offset", l.size_bytes FROM affected_cycles AS t
-JOIN cycles AS y ON y.id = t.id AND y.parent_cycle_id IS NOT NULL JOIN blocks AS k ON k.compaction_id = y.compaction_id
-JOIN lines AS l ON ${onBlock} WHERE l.fate = ${OUTCOMES.indexOf('other')} AND l.role IS NULL AND l.erasure_id IS NULL AND l.id > :after
-ORDER BY l.id LIMIT 200`;
-  const rows: Row[] = [];
-  yield* askPages(list, (row) => rows.push(row));
-  for (const [id, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
+function addSummaryLines(): Work<void> {
+  return forPages(LIST_CONTINUED, function* addLines({ id }) {
+    const lines = yield* ask(LIST_OTHERS, { id });
+    if (lines.length === 0) return;
     const [block] = yield* ask(GET_BLOCK, { id });
-    if (block === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
+    if (block === undefined) throw new DamageError(`block ${String(id)} of the archived lines is missing`);
     const raw = unpackBlock(block);
     for (const line of lines)
       if (Buffer.from(bytesIn(raw, line)).includes('[Context Summary '))
         yield* ask('INSERT INTO erased_lines (id) VALUES (:id) ON CONFLICT DO NOTHING', {
           id: readInteger(line, 'id'),
         });
-  }
+  });
 }
 
 /** Statements that select the lines of erased compactions. */
@@ -223,15 +228,13 @@ function* listErasedLines({ onBlock }: ErasureDialect, onLine: (row: Row) => voi
   yield* ask(`
 INSERT INTO erased_blocks SELECT k.id FROM erased_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id
 UNION SELECT l.block_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id`);
-  for (const block of yield* ask('SELECT id FROM erased_blocks ORDER BY id')) {
-    const rows = yield* ask(
-      `
+  const list = `
 SELECT l.sha256, l.size_bytes FROM lines AS l JOIN blocks AS k ON ${onBlock} WHERE l.block_id = :id AND l.erasure_id IS NULL
-AND (k.compaction_id IN (SELECT id FROM erased_compactions) OR l.id IN (SELECT id FROM erased_lines)) ORDER BY l.line`,
-      { id: block['id'] },
-    );
-    for (const row of rows) onLine(row);
-  }
+AND (EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id) OR EXISTS (SELECT 1 FROM erased_lines AS g WHERE g.id = l.id))
+ORDER BY l.line`;
+  yield* forPages(LIST_BLOCKS, function* listLines({ id }) {
+    for (const row of yield* ask(list, { id })) onLine(row);
+  });
 }
 
 function* deleteVectors(dialect: ErasureDialect): Work<number> {
@@ -255,11 +258,6 @@ function* deletePaid(paid: ErasurePlan['paid']): Work<number> {
   const deleted = yield* count(PAID, values);
   yield* ask(`DELETE FROM ${PAID}`, values);
   return deleted;
-}
-
-function* count(from: string, values: Readonly<Record<string, unknown>> = {}): Work<number> {
-  const [row = {}] = yield* ask(`SELECT count(*) AS count FROM ${from}`, values);
-  return readInteger(row, 'count');
 }
 
 /** A clip-archive is compared with its hash, so the hash stays. */

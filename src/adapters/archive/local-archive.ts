@@ -147,7 +147,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       removeHold: write(retention.removeHold),
       listErasable: iterate(retention.listErasable),
       findMessageLines: read(retention.findMessageLines),
-      readCaptured: iterate(retention.readCaptured),
+      readPieces: iterate(retention.readPieces),
       findEffect: read(retention.findEffect),
       erase: write(retention.erase),
       purge: write(retention.purge),

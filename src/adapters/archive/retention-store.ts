@@ -1,10 +1,19 @@
 import type Database from 'better-sqlite3';
 import type { ErasurePlan } from '../../ports/retention.ts';
+import { createBlockCache } from './blocks.ts';
 import { erase, type ErasureDialect, findEffect, LIST_ERASURES, toErasure } from './erase.ts';
 import { archiveError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { isPurged, purge } from './purge.ts';
-import { addHold, findMessageLines, listErasable, listHolds, readCaptured, removeHold } from './retention.ts';
+import {
+  addHold,
+  FIRST_PIECE,
+  findMessageLines,
+  listErasable,
+  listHolds,
+  readPieces,
+  removeHold,
+} from './retention.ts';
 import type { Row } from './rows.ts';
 import type { SyncArchive } from './sync-archive.ts';
 import { rebuildVectorIndex } from './vectors/vector-store.ts';
@@ -82,12 +91,13 @@ export function createRetention(
       }
     },
     findMessageLines: (messageId) => read(() => findMessageLines(messageId)),
-    readCaptured: function* blocks() {
-      for (let after = 0; ;) {
-        const block = read(() => readCaptured(after));
-        if (block === null) return;
-        after = block.blockId;
-        yield block.lines;
+    readPieces: function* pages(stateId) {
+      const recent = createBlockCache<Uint8Array>();
+      for (let place = FIRST_PIECE; ;) {
+        const page = read(() => readPieces(stateId, place, recent));
+        if (page === null) return;
+        yield page.pieces;
+        ({ place } = page);
       }
     },
     findEffect: (ids) => guard(path, () => tryOut(() => findEffect(ids, DIALECT))),

@@ -1,5 +1,5 @@
-import type { Hold, HoldScope, ErasableCompaction, MessageLine } from '../../ports/retention.ts';
-import { MAX_RAW_BYTES, tryDecompress } from './blocks.ts';
+import type { CapturedPiece, ErasableCompaction, Hold, HoldScope, MessageLine } from '../../ports/retention.ts';
+import { type BlockCache, MAX_RAW_BYTES, tryDecompress } from './blocks.ts';
 import { DamageError } from './failure.ts';
 import {
   readBytes,
@@ -23,9 +23,15 @@ SELECT l.id, k.compaction_id, y.conversation_id, l.size_bytes FROM lines AS l
 JOIN blocks AS k ON k.id = l.block_id JOIN compactions AS c ON c.id = k.compaction_id
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)
 WHERE l.message_id = :messageId AND c.status = 'applied' ORDER BY l.id`;
-const NEXT_BLOCK = 'SELECT id, raw_size_bytes, data FROM captured_blocks WHERE id > :after ORDER BY id LIMIT 1';
+const NEXT_RUN = `
+SELECT r.position, r.first_line_id, r.line_count FROM captured_states AS s JOIN captured_runs AS r ON r.version_id = s.version_id
+WHERE s.id = :stateId AND r.position > :position ORDER BY r.position LIMIT 1`;
+const FIND_BLOCK = `
+SELECT b.id, b.first_line_id + b.line_count - 1 AS last_id, b.raw_size_bytes FROM captured_lines AS l JOIN captured_blocks AS b ON b.id = l.block_id
+WHERE l.id = :id`;
+const GET_BLOCK = 'SELECT id, raw_size_bytes, data FROM captured_blocks WHERE id = :id';
 const LIST_LINES =
-  'SELECT id, "offset", size_bytes FROM captured_lines WHERE block_id = :id AND erasure_id IS NULL ORDER BY id';
+  'SELECT id, "offset", size_bytes, erasure_id FROM captured_lines WHERE id BETWEEN :firstId AND :lastId ORDER BY id';
 
 export function* listHolds(): Work<readonly Hold[]> {
   return (yield* ask('SELECT * FROM holds ORDER BY id')).map(toHold);
@@ -64,19 +70,41 @@ export function* findMessageLines(messageId: string): Work<readonly MessageLine[
   return (yield* ask(FIND_MESSAGE, { messageId })).map(toMessageLine);
 }
 
-type CapturedBlock = {
-  readonly blockId: number;
-  readonly lines: readonly { readonly id: number; readonly bytes: Uint8Array }[];
-};
+/** Where a reader of a version is: in a run of pieces, before `nextId`. */
+export type PiecePlace = { readonly position: number; readonly nextId: number; readonly lastId: number };
+export const FIRST_PIECE: PiecePlace = { position: -1, nextId: 0, lastId: -1 };
 
-/** The lines that are left of the next block after an id. */
-export function* readCaptured(after: number): Work<CapturedBlock | null> {
-  const [block] = yield* ask(NEXT_BLOCK, { after });
-  if (block === undefined) return null;
-  const blockId = readInteger(block, 'id');
-  const raw = unpackCaptured(block);
-  const lines = yield* ask(LIST_LINES, { id: blockId });
-  return { blockId, lines: lines.map((row) => ({ id: readInteger(row, 'id'), bytes: bytesIn(raw, row) })) };
+/** The next pieces of a version that are in one block. Null: there are no more. */
+export function* readPieces(
+  stateId: number,
+  place: PiecePlace,
+  recent: BlockCache<Uint8Array>,
+): Work<{ readonly pieces: readonly CapturedPiece[]; readonly place: PiecePlace } | null> {
+  let { position, nextId, lastId } = place;
+  if (nextId > lastId) {
+    const [run] = yield* ask(NEXT_RUN, { stateId, position });
+    if (run === undefined) return null;
+    position = readInteger(run, 'position');
+    nextId = readInteger(run, 'first_line_id');
+    lastId = nextId + readInteger(run, 'line_count') - 1;
+  }
+  const [block] = yield* ask(FIND_BLOCK, { id: nextId });
+  if (block === undefined) throw new DamageError(`captured line ${nextId} is missing`);
+  const id = readInteger(block, 'id');
+  const endId = Math.min(lastId, readInteger(block, 'last_id'));
+  const rows = yield* ask(LIST_LINES, { firstId: nextId, lastId: endId });
+  if (rows.length !== endId - nextId + 1) throw new DamageError(`lines of block ${id} of captured lines are missing`);
+  const known = recent.get(id);
+  const isErased = (row: Row): boolean => readOptionalInteger(row, 'erasure_id') !== null;
+  let raw: Uint8Array = new Uint8Array();
+  if (known !== undefined && known.length === block['raw_size_bytes']) raw = known;
+  else if (!rows.every(isErased))
+    for (const row of yield* ask(GET_BLOCK, { id })) raw = recent.add(id, unpackCaptured(row));
+  const pieces = rows.map((row) => ({
+    id: readInteger(row, 'id'),
+    bytes: isErased(row) ? null : bytesIn(raw, row),
+  }));
+  return { pieces, place: { position, nextId: endId + 1, lastId } };
 }
 
 /** The lines of a row of captured_blocks. Throws a `DamageError`. */

@@ -5,9 +5,10 @@ import { readInteger } from './rows.ts';
 import { ask, type Work } from './work.ts';
 
 const LEFT = {
-  archived: 'FROM lines WHERE block_id = :id AND erasure_id IS NULL AND id NOT IN (SELECT id FROM erased_lines)',
+  archived:
+    'FROM lines AS l WHERE block_id = :id AND erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM erased_lines AS g WHERE g.id = l.id)',
   captured:
-    'FROM captured_lines WHERE block_id = :id AND erasure_id IS NULL AND id NOT IN (SELECT id FROM erased_captured)',
+    'FROM captured_lines AS l WHERE block_id = :id AND erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM erased_captured AS g WHERE g.id = l.id)',
 } as const;
 const moveLines = (table: string, left: string, order: string): string => `
 UPDATE ${table} SET "offset" = n.place FROM (

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { type Row, createStatements, textColumn } from './rows.ts';
+import { createStatements, readInteger, type Row, textColumn } from './rows.ts';
 
 /** A statement with named values, in words that every engine understands. Text is given as it is, and ids as a JSON array. */
 type Statement = { readonly sql: string; readonly values: Readonly<Record<string, unknown>> };
@@ -11,11 +11,28 @@ export function* ask(sql: string, values: Statement['values'] = {}): Work<readon
   return yield { sql, values };
 }
 
+/** `from`: what follows FROM. */
+export function* count(from: string, values: Statement['values'] = {}): Work<number> {
+  const [row = {}] = yield* ask(`SELECT count(*) AS count FROM ${from}`, values);
+  return readInteger(row, 'count');
+}
+
 /** The rows of a statement that lists them by `id`, a page at a time: its values are `after`, the last id, and what is given. */
 export function* askPages(sql: string, onRow: (row: Row) => void, values: Statement['values'] = {}): Work<void> {
   for (let after: unknown = 0; ;) {
     const rows = yield* ask(sql, { ...values, after });
     for (const row of rows) onRow(row);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last['id'];
+  }
+}
+
+/** Does work for each row of such a statement. */
+export function* forPages(sql: string, work: (row: Row) => Work<void>): Work<void> {
+  for (let after: unknown = 0; ;) {
+    const rows = yield* ask(sql, { after });
+    for (const row of rows) yield* work(row);
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last['id'];

@@ -1,7 +1,7 @@
 import { closeSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addAbortSignal, Readable } from 'node:stream';
+import { addAbortSignal } from 'node:stream';
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompressionProblem, FileFailure } from '../../ports/files.ts';
@@ -58,56 +58,174 @@ function findFreeBytes(): number {
   }
 }
 
-/** Decompresses all gzip members or zstd frames of a file in one pass and in bounded memory. Rejects when aborted. */
+/** Decompresses a file in one pass and in bounded memory. Rejects when aborted. */
 export async function decompress(file: CompressedFile): Promise<Result<Decompressed, FileFailure>> {
   const limit = findLimit(file);
   const spool = openSpool(file.path);
   if (!spool.ok) return spool;
   const fd = spool.value;
   try {
-    const unpacked = await decompressParts(file, { fd, limit });
-    if (!unpacked.ok) closeSync(fd);
-    return unpacked;
+    const written = await writeUnpacked(file, { fd, limit });
+    if (!written.ok) closeSync(fd);
+    return written.ok ? ok({ fd, sizeBytes: written.value }) : written;
   } catch (error) {
     closeSync(fd);
     throw error;
   }
 }
 
-async function decompressParts(
+/** Gives the decompressed size. */
+async function writeUnpacked(
   file: CompressedFile,
   { fd, limit }: { readonly fd: number; readonly limit: Limit },
-): Promise<Result<Decompressed, FileFailure>> {
-  const damaged = (problem: CompressionProblem): Result<never, FileFailure> =>
-    err({ kind: 'damaged', path: file.path, compression: file.compression, problem });
+): Promise<Result<number, FileFailure>> {
+  const { path, compression, signal } = file;
   let written = 0;
-  // Node decompresses all gzip members in one go, but only one zstd frame at a time.
-  for (let at = 0; at < file.sizeBytes;) {
-    const head = file.read(at, SKIPPABLE_HEAD_BYTES);
-    if (isSkippable(head)) {
-      const frame = skippableBytes(head);
-      if (frame === null || at + frame > file.sizeBytes) return damaged('cut-off');
-      at += frame;
-      continue;
-    }
-    if (detectCompression(head) !== file.compression) {
-      const isStump = head.length < MAGIC_BYTES && at > 0 && isCutOffStart(file, at);
-      return damaged(isStump ? 'cut-off' : 'trailing');
-    }
-    const part = await decompressPart(file, { at, fd, limit, before: written });
-    if (!part.ok) return part.error.kind === 'problem' ? damaged(part.error.problem) : err(part.error.failure);
-    if (part.value.read === 0) return damaged('broken');
-    at += part.value.read;
-    written += part.value.written;
+  for await (const part of unpack(readCompressed(file), { compression, signal })) {
+    if ('problem' in part) return err({ kind: 'damaged', path, compression, problem: part.problem });
+    const total = written + part.bytes.length;
+    if (total > limit.maxBytes) return err(limit.failure);
+    // Checked while decompressing, so that only a little of a decompression bomb is written.
+    const likelyBytes = Math.max(MIN_LIMIT_BYTES, MAX_RATIO * part.readBytes);
+    if (limit.watchesRatio && total > likelyBytes)
+      return err({ kind: 'unpacks-too-large', path, limitBytes: likelyBytes });
+    const failure = tryWrite(fd, part.bytes, path);
+    if (failure !== null) return err(failure);
+    written = total;
   }
-  return ok({ fd, sizeBytes: written });
+  return ok(written);
 }
 
-/** Whether the remaining bytes are the start of another member or frame that was cut off. */
-function isCutOffStart({ read }: CompressedFile, at: number): boolean {
-  const rest = read(at, MAGIC_BYTES);
-  const first = read(0, MAGIC_BYTES);
-  return rest.every((byte, index) => byte === first[index]);
+/** The next decompressed bytes, and how many compressed ones were read so far; or why the rest cannot be decompressed. */
+export type Unpacked =
+  | { readonly bytes: Uint8Array; readonly readBytes: number }
+  | { readonly problem: CompressionProblem };
+
+/** Decompresses all gzip members or zstd frames, in bounded memory. Rejects when aborted, and with errors of `pieces`. */
+export async function* unpack(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  {
+    compression,
+    signal,
+  }: { readonly compression: Exclude<Compression, 'none'>; readonly signal?: AbortSignal | undefined },
+): AsyncGenerator<Unpacked> {
+  const input = createInput(pieces);
+  const first = await input.peek(MAGIC_BYTES);
+  let readBytes = 0;
+  // Node decompresses all gzip members in one go, but only one zstd frame at a time.
+  for (;;) {
+    const head = await input.peek(SKIPPABLE_HEAD_BYTES);
+    if (head.length === 0) return;
+    if (isSkippable(head)) {
+      const frame = skippableBytes(head);
+      if (frame === null || !(await input.skip(frame))) {
+        yield { problem: 'cut-off' };
+        return;
+      }
+      readBytes += frame;
+      continue;
+    }
+    if (detectCompression(head) !== compression) {
+      const isStump = head.length < MAGIC_BYTES && readBytes > 0 && head.every((byte, at) => byte === first[at]);
+      yield { problem: isStump ? 'cut-off' : 'trailing' };
+      return;
+    }
+    const engine = createEngine(compression);
+    if (signal !== undefined) addAbortSignal(signal, engine);
+    const feeding = feed(engine, input);
+    try {
+      for await (const bytes of engine) yield { bytes, readBytes: readBytes + engine.bytesWritten };
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === null) throw error;
+      yield { problem };
+      return;
+    } finally {
+      engine.destroy();
+      await feeding;
+    }
+    if (engine.bytesWritten === 0) {
+      yield { problem: 'broken' };
+      return;
+    }
+    input.keep(engine.bytesWritten);
+    readBytes += engine.bytesWritten;
+  }
+}
+
+/** Writes the input to a decompressor until either ends. */
+async function feed(engine: Gunzip | ZstdDecompress, input: Input): Promise<void> {
+  const closed = new Promise<void>((resolve) => engine.once('close', resolve));
+  try {
+    while (!engine.destroyed) {
+      const piece = await input.next(engine.bytesWritten);
+      if (engine.destroyed) return;
+      if (piece === null) {
+        engine.end();
+        return;
+      }
+      // At the end of a frame, Node leaves the rest of the piece and never calls back.
+      const written = new Promise<void>((resolve) => engine.write(piece, () => resolve()));
+      await Promise.race([written, closed]);
+    }
+  } catch (error) {
+    engine.destroy(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+/** Compressed bytes that are read once, except those that a decompressor was given and did not use. */
+type Input = {
+  /** The next bytes without reading them; fewer at the end. */
+  readonly peek: (length: number) => Promise<Uint8Array>;
+  /** False: the input ended before. */
+  readonly skip: (length: number) => Promise<boolean>;
+  /** The next piece, null at the end. `usedBytes`: how many of those given since `keep` need not be given again. */
+  readonly next: (usedBytes: number) => Promise<Uint8Array | null>;
+  /** Takes back what was given behind so many bytes. */
+  readonly keep: (usedBytes: number) => void;
+};
+
+function createInput(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Input {
+  const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
+  const waiting: Uint8Array[] = [];
+  const given: { readonly end: number; readonly piece: Uint8Array }[] = [];
+  const take = async (): Promise<Uint8Array | null> => {
+    const known = waiting.shift();
+    if (known !== undefined) return known;
+    const next = await iterator.next();
+    return next.done === true ? null : next.value;
+  };
+  const peek: Input['peek'] = async (length) => {
+    const found: Uint8Array[] = [];
+    for (let size = 0; size < length;) {
+      const piece = await take();
+      if (piece === null) break;
+      found.push(piece);
+      size += piece.length;
+    }
+    waiting.unshift(...found);
+    return Buffer.concat(found).subarray(0, length);
+  };
+  const skip: Input['skip'] = async (length) => {
+    for (let left = length; left > 0;) {
+      const piece = await take();
+      if (piece === null) return false;
+      if (piece.length > left) waiting.unshift(piece.subarray(left));
+      left -= piece.length;
+    }
+    return true;
+  };
+  const next: Input['next'] = async (usedBytes) => {
+    while (given[0] !== undefined && given[0].end <= usedBytes) given.shift();
+    const piece = await take();
+    if (piece !== null) given.push({ end: (given.at(-1)?.end ?? usedBytes) + piece.length, piece });
+    return piece;
+  };
+  const keep: Input['keep'] = (usedBytes) => {
+    const unused = given.splice(0).filter(({ end }) => end > usedBytes);
+    waiting.unshift(...unused.map(({ end, piece }) => piece.subarray(Math.max(0, piece.length - (end - usedBytes)))));
+  };
+  return { peek, skip, next, keep };
 }
 
 const SKIPPABLE_HEAD_BYTES = 8;
@@ -118,50 +236,7 @@ function skippableBytes(head: Uint8Array): number | null {
   return SKIPPABLE_HEAD_BYTES + new DataView(head.buffer, head.byteOffset, head.length).getUint32(4, true);
 }
 
-type Part = { readonly read: number; readonly written: number };
-type PartFailure =
-  | { readonly kind: 'problem'; readonly problem: CompressionProblem }
-  | { readonly kind: 'file'; readonly failure: FileFailure };
-
 const PIECE_BYTES = 256 * 1024;
-
-async function decompressPart(
-  file: CompressedFile,
-  {
-    at,
-    fd,
-    limit,
-    before,
-  }: { readonly at: number; readonly fd: number; readonly limit: Limit; readonly before: number },
-): Promise<Result<Part, PartFailure>> {
-  const engine = createEngine(file.compression);
-  if (file.signal !== undefined) addAbortSignal(file.signal, engine);
-  const source = Readable.from(readCompressed(file, at), { objectMode: false, highWaterMark: PIECE_BYTES });
-  source.on('error', (error) => engine.destroy(error));
-  source.pipe(engine);
-  let written = 0;
-  try {
-    for await (const piece of engine) {
-      const total = before + written + piece.length;
-      if (total > limit.maxBytes) return err({ kind: 'file', failure: limit.failure });
-      // Checked while decompressing, so that only a little of a decompression bomb is written.
-      const likelyBytes = Math.max(MIN_LIMIT_BYTES, MAX_RATIO * (at + engine.bytesWritten));
-      if (limit.watchesRatio && total > likelyBytes)
-        return err({ kind: 'file', failure: { kind: 'unpacks-too-large', path: file.path, limitBytes: likelyBytes } });
-      const failure = tryWrite(fd, piece, file.path);
-      if (failure !== null) return err({ kind: 'file', failure });
-      written += piece.length;
-    }
-    return ok({ read: engine.bytesWritten, written });
-  } catch (error) {
-    const problem = problemOf(error);
-    if (problem === null) throw error;
-    return err({ kind: 'problem', problem });
-  } finally {
-    source.destroy();
-    engine.destroy();
-  }
-}
 
 function createEngine(compression: CompressedFile['compression']): Gunzip | ZstdDecompress {
   return compression === 'gzip'
@@ -169,8 +244,8 @@ function createEngine(compression: CompressedFile['compression']): Gunzip | Zstd
     : createZstdDecompress({ chunkSize: PIECE_BYTES });
 }
 
-function* readCompressed({ read, sizeBytes }: CompressedFile, from: number): Generator<Uint8Array> {
-  for (let at = from; at < sizeBytes; at += PIECE_BYTES) yield read(at, Math.min(PIECE_BYTES, sizeBytes - at));
+function* readCompressed({ read, sizeBytes }: CompressedFile): Generator<Uint8Array> {
+  for (let at = 0; at < sizeBytes; at += PIECE_BYTES) yield read(at, Math.min(PIECE_BYTES, sizeBytes - at));
 }
 
 export function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | null {

@@ -1,8 +1,8 @@
 import { rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
-import type { FileStore } from '../../ports/files.ts';
-import { compressionOf } from './compression.ts';
+import type { Compression, FileStore, Unpacked } from '../../ports/files.ts';
+import { compressionOf, detectCompression } from './compression.ts';
 import { openSourceFile, stampOf } from './source-file.ts';
 import { describeNonFile, toFileFailure } from './system.ts';
 
@@ -20,6 +20,10 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
   return {
     absolute: (path) => resolve(path),
     compressionOf,
+    unpack: (first, content) => {
+      const compression = detectCompression(first);
+      return compression === 'none' ? null : unpackLater(content, compression);
+    },
     open: (path, options) => openSourceFile(path, { ...options, maxUnpackedBytes }),
     stamp: async (path) => {
       try {
@@ -49,6 +53,14 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
       return findWriter(stamp);
     },
   };
+}
+
+async function* unpackLater(
+  content: AsyncIterable<Uint8Array>,
+  compression: Exclude<Compression, 'none'>,
+): AsyncGenerator<Unpacked> {
+  const { unpack } = await import('./decompress.ts'); // most files are not compressed
+  yield* unpack(content, { compression });
 }
 
 function removeNow(path: string): () => void {

@@ -1,6 +1,15 @@
 import type { Erasure, ErasurePlan, RetentionStore } from '../../ports/retention.ts';
+import { createBlockCache } from '../archive/blocks.ts';
 import { erase, type ErasureDialect, findEffect, LIST_ERASURES, toErasure } from '../archive/erase.ts';
-import { addHold, findMessageLines, listErasable, listHolds, readCaptured, removeHold } from '../archive/retention.ts';
+import {
+  addHold,
+  FIRST_PIECE,
+  findMessageLines,
+  listErasable,
+  listHolds,
+  readPieces,
+  removeHold,
+} from '../archive/retention.ts';
 import { archiveError } from '../archive/failure.ts';
 import { readInteger, readText } from '../archive/rows.ts';
 import { ask, type Work } from '../archive/work.ts';
@@ -79,12 +88,14 @@ export function createRetention(sql: Sql, path: string): RetentionStore {
       }
     },
     findMessageLines: (messageId) => run('snapshot', () => findMessageLines(messageId)),
-    readCaptured: async function* blocks() {
-      for (let after = 0; ;) {
-        const block = await run('snapshot', () => readCaptured(after));
-        if (block === null) return;
-        after = block.blockId;
-        yield block.lines;
+    readPieces: async function* pages(stateId) {
+      const recent = createBlockCache<Uint8Array>();
+      for (let place = FIRST_PIECE; ;) {
+        const at = place;
+        const page = await run('snapshot', () => readPieces(stateId, at, recent));
+        if (page === null) return;
+        yield page.pieces;
+        ({ place } = page);
       }
     },
     findEffect: async (ids) => {

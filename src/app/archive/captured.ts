@@ -102,6 +102,12 @@ export async function findByName(
   return ended.length > 0 ? ended : all.filter(({ path }) => hasSessionId(path, name));
 }
 
+/** The last state of each version that has content: it contains the others. */
+export async function lastStates({ captures }: Archive, { id }: CapturedFile): Promise<readonly CapturedState[]> {
+  const states = (await captures.listStates(id)).filter(({ change }) => change !== 'gone');
+  return [...new Map(states.map((state) => [state.version, state])).values()];
+}
+
 /** The bytes of a captured state. Ends with an error that says `damaged` if they are not what was captured. */
 export async function* readState(
   runtime: Pick<Runtime, 'createHash'>,

@@ -12,6 +12,7 @@ import { attempt, attemptDamaged, carriedFailure, type Failure } from '../contra
 import type { SearchRequest } from '../contract/requests.ts';
 import { parseUntrimmed } from '../read/records.ts';
 import { openUnsettled } from '../write/settle.ts';
+import { lastStates } from './captured.ts';
 
 export type SearchCapturedRequest = Pick<SearchRequest, 'query' | 'limit' | 'role' | 'since' | 'until' | 'source'>;
 
@@ -81,12 +82,6 @@ function searchableCodec(
   const codec = formats.find(format);
   if (codec === null || files.compressionOf(path) !== 'none') return null;
   return codec.records === undefined || codec.format.layout.kind === 'lines' ? codec : null;
-}
-
-/** The last state of each version that has content: it contains the others. */
-async function lastStates({ captures }: Archive, { id }: CapturedFile): Promise<readonly CapturedState[]> {
-  const states = (await captures.listStates(id)).filter(({ change }) => change !== 'gone');
-  return [...new Map(states.map((state) => [state.version, state])).values()];
 }
 
 const LF = 0x0a;

@@ -5,6 +5,7 @@ import type { CapturedFile } from '../../ports/captures.ts';
 import type { ErasedIds, Hold, HoldScope, ErasableCompaction, KeptCount } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { holdsOn } from './holds.ts';
+import { matchCaptured } from './match-captured.ts';
 import { createTextFinder, type TextFinder } from './text-finder.ts';
 
 /** What to erase. */
@@ -36,7 +37,7 @@ export type Selection = {
   readonly holds: readonly Hold[];
   /** Every compaction that was looked at. */
   readonly kept: KeptCount;
-  /** The number of captured files that could not be searched. */
+  /** The number of captured files that could not be searched completely. */
   readonly unsearched: number;
   /** Nothing else is in the archive. */
   readonly isEverything: boolean;
@@ -82,23 +83,16 @@ export async function planErasure(
     }
   }
   const capturedFiles = await selectCapturedFiles(archive, selector, parts);
-  const capturedLineIds: number[] = [];
-  if (finder !== null)
-    for await (const lines of archive.retention.readCaptured())
-      for (const { id, bytes } of lines) if (finder.isIn(bytes)) capturedLineIds.push(id);
+  const matches = finder === null ? { lineIds: [], unsearched: 0 } : await matchCaptured(deps, archive, finder);
+  if (matches === null) return null;
   const all = await archive.captures.list();
   const takesCopies = selector.kind === 'match' || selector.kind === 'message';
-  const selection = { parts, cycleIds, capturedFiles, capturedLineIds, takesCopies };
+  const selection = { parts, cycleIds, capturedFiles, capturedLineIds: matches.lineIds, takesCopies };
   return {
     ...selection,
     holds: await findHolds(archive, { holds, ids: idsOf(selection), captured: all }),
     kept: { count, lastId },
-    unsearched:
-      selector.kind === 'message'
-        ? all.length
-        : finder === null
-          ? 0
-          : all.filter(({ path }) => deps.files.compressionOf(path) !== 'none').length,
+    unsearched: selector.kind === 'message' ? all.length : matches.unsearched,
     isEverything:
       parts.length === count &&
       count > 0 &&

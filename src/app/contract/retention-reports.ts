@@ -66,7 +66,7 @@ export type ArchiveEraseReport = {
   readonly isEverything: boolean;
   /** Stored model answers that were made before this go too; null: none. */
   readonly paidBefore: IsoTime | null;
-  /** Captured files that could not be searched, because they are compressed or because a message's id says nothing about them. */
+  /** Captured files that could not be searched: compressed ones that cannot be decompressed to their end, and all if a message is erased by its id. */
   readonly unsearched: Count;
   readonly parts: readonly ErasedPart[];
   readonly lines: Count;

@@ -17,6 +17,7 @@ import { benchFor, reportOf, type Workbench } from '../../support/workbench.ts';
 
 const SECRET = 'zanzibarquux';
 const TALK = `${chatLine({ role: 'user', content: `My password is ${SECRET}.` })}\n${chatTranscript(30)}`;
+const OTHER = chatTranscript(30, 400);
 const SESSION = '6b6f4218-0000-4000-8000-000000000001';
 
 async function capture({ deps, path }: Workbench, name: string): Promise<void> {
@@ -138,14 +139,22 @@ test('while a reader keeps the log, the cleanup stays open, and only the log is 
   assert.ok(finished.ok && finished.value.isPurged);
 });
 
-test('captured files that cannot be searched are counted', async (t) => {
+test('captured files that cannot be searched to their end are counted', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl.gz', gzipSync(TALK));
   bench.write('talk.jsonl', TALK);
   await capture(bench, 'talk.jsonl.gz');
   await capture(bench, 'talk.jsonl');
-  assert.equal((await erase(bench, { kind: 'match', text: 'no such text' })).unsearched, 1);
-  assert.equal((await erase(bench, { kind: 'message', id: 'm1' })).unsearched, 2);
+  const absent = { kind: 'match', text: 'no such text' } as const;
+  assert.equal((await erase(bench, absent)).unsearched, 0);
+  const outline = { path: bench.path('damaged.gz'), format: 'chat', lastStateId: null, change: 'new' } as const;
+  const damaged = await bench.archive().captures.begin(outline);
+  assert.ok(damaged !== null);
+  const cutOff = gzipSync(OTHER).subarray(0, -12);
+  await damaged.append([cutOff]);
+  await damaged.commit({ sizeBytes: cutOff.length, sha256: '00'.repeat(32), capturedAt: new Date(), stamp: null });
+  assert.equal((await erase(bench, absent)).unsearched, 1);
+  assert.equal((await erase(bench, { kind: 'message', id: 'm1' })).unsearched, 3);
   assert.equal((await erase(bench, { kind: 'source', glob: '*.gz' })).unsearched, 0);
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { captureFile } from '../../../src/app/archive/capture-file.ts';
 import { eraseArchived, listReceipts } from '../../../src/app/archive/erase-archived.ts';
 import { changeHolds } from '../../../src/app/archive/holds.ts';
@@ -188,6 +189,23 @@ export function eraseContract(engine: Engine): void {
     reportOf(await bench.compact('talk.jsonl'));
     const report = await erase(bench, { kind: 'match', text: 'Zoë says "stop"' });
     assert.equal(report.lines, 1);
+  });
+
+  test('a text is erased from compressed captured files, and from lines that were captured in two parts', async (t) => {
+    const bench = await benchOn(engine, t);
+    bench.write('packed.jsonl.gz', gzipSync(TALK));
+    const [first, second] = ['zanzi', 'barquux'];
+    const torn = SECRET_LINE.indexOf(second);
+    bench.write('torn.jsonl', `${OTHER}${SECRET_LINE.slice(0, torn)}`);
+    for (const name of ['packed.jsonl.gz', 'torn.jsonl']) await capture(bench, name);
+    appendFileSync(bench.path('torn.jsonl'), `${SECRET_LINE.slice(torn)}${chatTranscript(5, 900)}`);
+    await capture(bench, 'torn.jsonl');
+    assert.ok((await engine.findLeftovers(bench.archive(), SECRET)).length > 0);
+    const report = await erase(bench, { kind: 'match', text: SECRET });
+    assert.deepEqual([report.result, report.unsearched, report.captured.lines], ['erased', 0, 3]);
+    for (const part of [first, second]) assert.deepEqual(await engine.findLeftovers(bench.archive(), part), []);
+    assert.deepEqual(await damages(bench), []);
+    assert.equal((await erase(bench, { kind: 'match', text: SECRET })).result, 'nothing');
   });
 
   test('a message is erased by its id, and search finds the others', async (t) => {

@@ -114,7 +114,7 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
       removeHold: call('retention.removeHold'),
       listErasable: iterate('retention.listErasable'),
       findMessageLines: call('retention.findMessageLines'),
-      readCaptured: iterate('retention.readCaptured'),
+      readPieces: iterate('retention.readPieces'),
       findEffect: call('retention.findEffect'),
       erase: call('retention.erase'),
       purge: call('retention.purge'),
