@@ -49,6 +49,24 @@ function assertOneLine({ code, stderr }: Ended, pattern: RegExp): void {
   assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
 }
 
+test('a prune that would not have room to rewrite the archive removes nothing, and says how much it needs', async (t) => {
+  const { disk, run } = await setUp(t, { sizeBytes: 8192 * KIB });
+  const archive = join(disk.path, 'archive.db');
+  writeFileSync(join(disk.seen, 'talk.jsonl'), original);
+  assert.equal((await run(['-i', ...SETTINGS, '--archive', archive, join(disk.path, 'talk.jsonl')])).code, 0);
+  disk.leave(200 * KIB);
+  const prune = ['archive', 'prune', '--max-size', '1kB', '--yes', '--archive', archive];
+  assertOneLine(
+    await run(prune),
+    /nothing was removed, because then the archive is rewritten, which needs \S+ kB of free space in \S+, and \S+ kB are free\. Make room there/,
+  );
+  const verify = ['verify', '--archive', archive, join(disk.path, 'talk.jsonl')];
+  assert.equal((await run(verify)).code, 0);
+  disk.leave(4096 * KIB);
+  assert.equal((await run(prune)).code, 0);
+  assert.equal((await run(verify)).code, 1);
+});
+
 suite('no space where the result is to stand', AT_A_TIME, () => {
   for (const [what, flags] of [
     ['in place', ['-i']],

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { checkRoom } from './room.ts';
 
 const HAS_UNPURGED = 'SELECT 1 FROM erasures WHERE is_purged <> 1';
 const HAS_OLD_PAGES = 'SELECT 1 FROM erasures WHERE is_purged = 0';
@@ -12,14 +13,15 @@ export function isPurged(db: Database.Database): boolean {
   return db.prepare(HAS_UNPURGED).get() === undefined;
 }
 
-/** Rewrites the file without the bytes that erasures have freed, and empties the log. False: another program is using the archive. */
-export function purge(db: Database.Database): boolean {
+/** Rewrites the file without the bytes that erasures have freed, and empties the log. False: another program is using the archive. Throws if a disk is too full. */
+export function purge(db: Database.Database, path: string): boolean {
   if (isPurged(db)) return true;
   const lastId = db.prepare<[], number>(LAST_ERASURE).pluck().get(); // another program may erase more meanwhile
   const timeoutMs = db.pragma('busy_timeout', { simple: true });
   db.pragma(`busy_timeout = ${PURGE_TIMEOUT_MS}`);
   try {
     if (db.prepare(HAS_OLD_PAGES).get() !== undefined) {
+      checkRoom(db, path);
       db.exec('VACUUM');
       db.prepare(MARK_REWRITTEN).run(lastId);
     }

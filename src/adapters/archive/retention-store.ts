@@ -14,6 +14,7 @@ import {
   readPieces,
   removeHold,
 } from './retention.ts';
+import { checkRoom } from './room.ts';
 import type { Row } from './rows.ts';
 import type { SyncArchive } from './sync-archive.ts';
 import { rebuildVectorIndex } from './vectors/vector-store.ts';
@@ -63,6 +64,7 @@ export function createRetention(
     const erased = run(erase(plan, { dialect: DIALECT, path, id: null }));
     db.exec(MERGE_INDEXES);
     if (erased.vectors > 0) rebuildVectorIndex(db);
+    checkRoom(db, path);
     return erased;
   });
   /** What is in the temporary tables is rolled back. */
@@ -110,7 +112,7 @@ export function createRetention(
         }
         return eraseAll.immediate(plan);
       }),
-    purge: () => guard(path, () => purge(db)),
+    purge: () => guard(path, () => purge(db, path)),
     isPurged: () => guard(path, () => isPurged(db)),
     listErasures: () => guard(path, () => db.prepare<[], Row>(LIST_ERASURES).all().map(toErasure)),
   };

@@ -14,6 +14,7 @@ import { createLocalArchive } from './local-archive.ts';
 import { createLineReader, createOriginals } from './read-lines.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { createRetention } from './retention-store.ts';
+import { USED_BYTES } from './room.ts';
 import { createRunLog } from './runs.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { createBatchSearch, createMessageIndex } from './search.ts';
@@ -188,9 +189,6 @@ function useWriteAheadLog(db: Database.Database, busyTimeoutMs: number): void {
     }
   }
 }
-
-const USED_BYTES =
-  'SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size';
 
 type Opened = {
   readonly path: string;

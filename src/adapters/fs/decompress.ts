@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { CompressionProblem, FileFailure } from '../../ports/files.ts';
+import type { Compression, CompressionProblem, FileFailure } from '../../ports/files.ts';
 import { detectCompression, isSkippable, MAGIC_BYTES } from './compression.ts';
 import { errorCode, writeAll } from './system.ts';
 
@@ -107,7 +107,7 @@ export async function* unpack(
   {
     compression,
     signal,
-  }: { readonly compression: Exclude<Compression, 'none'>; readonly signal?: AbortSignal | undefined },
+  }: { readonly compression: Exclude<Compression, 'none' | 'eval'>; readonly signal?: AbortSignal | undefined },
 ): AsyncGenerator<Unpacked> {
   const input = createInput(pieces);
   const first = await input.peek(MAGIC_BYTES);

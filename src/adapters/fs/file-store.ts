@@ -59,6 +59,11 @@ async function* unpackLater(
   content: AsyncIterable<Uint8Array>,
   compression: Exclude<Compression, 'none'>,
 ): AsyncGenerator<Unpacked> {
+  // A zip file cannot be read from its beginning alone.
+  if (compression === 'eval') {
+    yield { problem: 'broken' };
+    return;
+  }
   const { unpack } = await import('./decompress.ts'); // most files are not compressed
   yield* unpack(content, { compression });
 }

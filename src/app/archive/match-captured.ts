@@ -83,7 +83,7 @@ async function matchVersion(
 /** A file of a few bytes may have grown by a few bytes at a time. */
 const HEAD_PIECES = 4;
 /** Enough to detect a compression. */
-const HEAD_BYTES = 8;
+const HEAD_BYTES = 48;
 
 /** The bytes of a version until its first erased piece. */
 async function* readContent(archive: Archive, state: CapturedState): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive } from '../../ports/archive.ts';
+import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../contract/deps.ts';
 import { carriedFailure, type Failure } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -48,10 +48,16 @@ export async function purgeErased({ retention }: Pick<Archive, 'retention'>): Pr
   } catch (error) {
     const failure = carriedFailure(error);
     if (failure?.kind === 'busy') return busy;
-    if (failure?.kind === 'no-space') return 'no space is left on the disk. Make room';
+    if (failure?.kind === 'no-space') return `${describeRoom(failure)}. Make room`;
     const reason = failure !== null && 'reason' in failure ? failure.reason : String(error);
     return `it could not be rewritten: ${reason}. Run 'compact archive check'`;
   }
+}
+
+function describeRoom({ needs }: Extract<ArchiveFailure, { readonly kind: 'no-space' }>): string {
+  if (needs === undefined) return 'no space is left on the disk';
+  const [needed, free] = [needs.neededBytes, needs.freeBytes].map((bytes) => `${Math.ceil(bytes / 1e6)} MB`);
+  return `rewriting it needs ${needed} of free space in ${needs.folder}, and ${free} are free`;
 }
 
 type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;

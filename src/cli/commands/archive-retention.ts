@@ -98,7 +98,7 @@ function describeUnsearched({ unsearched }: ArchiveEraseReport, { selectors }: A
   const files = countOf(unsearched, 'captured file');
   return selectors[0]?.kind === 'message'
     ? `not searched: ${files}, because only archived messages have ids. Select the text with --match, or the files with --source.`
-    : `not searched to the end: ${files}, because the compressed content is damaged or was partly erased. Select ${unsearched === 1 ? 'it' : 'them'} with --source.`;
+    : `not searched to the end: ${files}, because compressed content is damaged, was partly erased, or is a zip file (.eval). Select ${unsearched === 1 ? 'it' : 'them'} with --source.`;
 }
 
 /** Exit code 1 if a hold is in the way, captured files were not searched, or freed space still has the bytes. */

@@ -1,6 +1,7 @@
 import { describeErasure } from '../../core/erasure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
+import { formatBytes } from './quantities.ts';
 import { safeText } from './text.ts';
 
 /** Where, what, and what to try, of an archive that cannot be used. */
@@ -40,7 +41,13 @@ export function renderArchiveFailure(failure: ArchiveFailure): string {
     case 'busy':
       return at(failure.path, 'another program is using the archive.', 'Try again when it is done.');
     case 'no-space':
-      return at(failure.path, 'no space is left for the archive.', 'Make room, or name another place with --archive.');
+      return failure.needs === undefined
+        ? at(failure.path, 'no space is left for the archive.', 'Make room, or name another place with --archive.')
+        : at(
+            failure.path,
+            `nothing was removed, because then the archive is rewritten, which needs ${formatBytes(failure.needs.neededBytes)} of free space in ${safeText(failure.needs.folder)}, and ${formatBytes(failure.needs.freeBytes)} are free.`,
+            'Make room there, or let SQLITE_TMPDIR name a folder on another disk.',
+          );
     default:
       return assertNever(failure);
   }
