@@ -174,7 +174,7 @@ export type ArchiveFailure =
   /** needs: what rewriting the file without erased bytes would take on a disk. Then nothing was erased. */
   | { readonly kind: 'no-space'; readonly path: string; readonly needs?: NeededRoom };
 
-export type NeededRoom = { readonly folder: string; readonly neededBytes: number; readonly freeBytes: number };
+type NeededRoom = { readonly folder: string; readonly neededBytes: number; readonly freeBytes: number };
 
 /** Thrown by a method of an open archive; carries the failure as data. */
 export type ArchiveError = Error & { readonly failure: ArchiveFailure };
