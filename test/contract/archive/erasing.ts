@@ -17,11 +17,19 @@ import { reportOf, type Workbench } from '../../support/workbench.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
 import { benchOn, type Engine } from './engine.ts';
 
-/** A word that occurs nowhere else, and that stemming leaves alone. */
+/**
+ * A word that occurs nowhere else, and that stemming leaves alone. In Postgres, rows that earlier tests left are deleted, but the files keep
+ * their bytes until an erasure rewrites the table. So a test that erases only captures needs a word of its own, and short texts: a compressed
+ * block of more than 2 kB is stored in pieces, in which no word is found.
+ */
 const SECRET = 'zanzibarquux';
-const SECRET_LINE = `${chatLine({ role: 'user', content: `My password is ${SECRET}, never write it down.` })}\n`;
+const SECRET_LINE = lineWith(SECRET);
 const TALK = SECRET_LINE + chatTranscript(30);
 const OTHER = chatTranscript(30, 400);
+
+function lineWith(word: string): string {
+  return `${chatLine({ role: 'user', content: `My password is ${word}, never write it down.` })}\n`;
+}
 
 /** A conversation with the secret, compacted twice and captured, beside one without. */
 async function sceneFor(engine: Engine, t: TestContext): Promise<Workbench> {
@@ -50,6 +58,7 @@ async function erase(
     ...options,
   });
   assert.ok(erased.ok, JSON.stringify(erased));
+  if (erased.value.result === 'erased') assert.ok(erased.value.isPurged, JSON.stringify(erased));
   return erased.value;
 }
 
@@ -193,19 +202,21 @@ export function eraseContract(engine: Engine): void {
 
   test('a text is erased from compressed captured files, and from lines that were captured in two parts', async (t) => {
     const bench = await benchOn(engine, t);
-    bench.write('packed.jsonl.gz', gzipSync(TALK));
-    const [first, second] = ['zanzi', 'barquux'];
-    const torn = SECRET_LINE.indexOf(second);
-    bench.write('torn.jsonl', `${OTHER}${SECRET_LINE.slice(0, torn)}`);
+    const [first, second] = ['timbuk', 'tuquux'];
+    const secret = `${first}${second}`;
+    const line = lineWith(secret);
+    bench.write('packed.jsonl.gz', gzipSync(`${line}${chatTranscript(4)}`));
+    const torn = line.indexOf(second);
+    bench.write('torn.jsonl', `${chatTranscript(4, 400)}${line.slice(0, torn)}`);
     for (const name of ['packed.jsonl.gz', 'torn.jsonl']) await capture(bench, name);
-    appendFileSync(bench.path('torn.jsonl'), `${SECRET_LINE.slice(torn)}${chatTranscript(5, 900)}`);
+    appendFileSync(bench.path('torn.jsonl'), `${line.slice(torn)}${chatTranscript(5, 900)}`);
     await capture(bench, 'torn.jsonl');
-    assert.ok((await engine.findLeftovers(bench.archive(), SECRET)).length > 0);
-    const report = await erase(bench, { kind: 'match', text: SECRET });
+    assert.ok((await engine.findLeftovers(bench.archive(), secret)).length > 0);
+    const report = await erase(bench, { kind: 'match', text: secret });
     assert.deepEqual([report.result, report.unsearched, report.captured.lines], ['erased', 0, 3]);
     for (const part of [first, second]) assert.deepEqual(await engine.findLeftovers(bench.archive(), part), []);
     assert.deepEqual(await damages(bench), []);
-    assert.equal((await erase(bench, { kind: 'match', text: SECRET })).result, 'nothing');
+    assert.equal((await erase(bench, { kind: 'match', text: secret })).result, 'nothing');
   });
 
   test('a message is erased by its id, and search finds the others', async (t) => {
@@ -291,15 +302,17 @@ export function eraseContract(engine: Engine): void {
 
   test('a captured file with an erased line is captured and searched as before, and never stored again', async (t) => {
     const bench = await benchOn(engine, t);
-    bench.write('talk.jsonl', TALK);
+    const secret = 'samarkandquux';
+    bench.write('talk.jsonl', `${lineWith(secret)}${chatTranscript(4)}`);
     await capture(bench, 'talk.jsonl');
     bench.write('other.jsonl', `${chatLine({ role: 'user', content: 'A marmalade sandwich.' })}\n${chatTranscript(5)}`);
     await capture(bench, 'other.jsonl');
-    await erase(bench, { kind: 'match', text: SECRET });
+    assert.ok((await engine.findLeftovers(bench.archive(), secret)).length > 0);
+    await erase(bench, { kind: 'match', text: secret });
     await capture(bench, 'talk.jsonl');
     appendFileSync(bench.path('talk.jsonl'), chatTranscript(5, 200));
     await capture(bench, 'talk.jsonl');
-    assert.deepEqual(await engine.findLeftovers(bench.archive(), SECRET), []);
+    assert.deepEqual(await engine.findLeftovers(bench.archive(), secret), []);
     const query = { query: 'marmalade', limit: 5, role: null, since: null, until: null, source: null };
     const found = await searchCaptured(bench.deps, query);
     assert.ok(found.ok && found.value.hits.length === 1, JSON.stringify(found));

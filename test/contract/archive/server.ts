@@ -48,8 +48,9 @@ function runProgram(name: string, ...argv: readonly string[]): void {
 }
 
 runProgram('initdb', '-D', data, '-U', 'compact', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync');
-// A socket in the folder takes no port. The server would not wait for the disk, but the archive asks it to.
-const options = `-k ${folder} -p 5432 -c listen_addresses= -c synchronous_commit=off`;
+// A socket in the folder takes no port. The server would not wait for the disk, but the archive asks it to. Its own maintenance could see
+// what a test erases, and then the cleanup would rightly stay open.
+const options = `-k ${folder} -p 5432 -c listen_addresses= -c synchronous_commit=off -c autovacuum=off`;
 runProgram('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', options, 'start');
 const url = `postgres:///postgres?user=compact&host=${folder}&port=5432`;
 const admin = new Client({ connectionString: url, options: '-c search_path=compact' });
