@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import {
   appendFileSync,
   cpSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -145,6 +146,19 @@ test('a folder that was changed or cut off is refused with its file and line, an
   const second = lines.indexOf('\n') + 1;
   const cases: readonly (readonly [name: string, damage: (path: string) => void, sentence: RegExp])[] = [
     ['no manifest', (path) => rmSync(join(path, 'manifest.json')), /manifest\.json: it does not exist/],
+    [
+      'a newer export',
+      (path) => writeFileSync(join(path, 'manifest.json'), '{"format":"compact-export","version":2}'),
+      /manifest\.json: it is not the manifest .+\. If a newer version made the export, update compact\./,
+    ],
+    [
+      'an unreadable manifest',
+      (path) => {
+        rmSync(join(path, 'manifest.json'));
+        mkdirSync(join(path, 'manifest.json'));
+      },
+      /manifest\.json: it cannot be read \(EISDIR\)\. Check its permissions and its disk/,
+    ],
     ['no lines', (path) => rmSync(join(path, 'lines.jsonl')), /lines\.jsonl: the file is missing/],
     [
       'cut',
@@ -255,6 +269,7 @@ test('an export goes only into a new or an empty folder, never through a link', 
     ['full', /full: it is not empty\. Name a new or an empty folder\.$/],
     ['link', /link: it is a symbolic link\. Name the folder itself\.$/],
     ['file.txt', /file\.txt: it is not a folder\. Name a new or an empty folder\.$/],
+    ['file.txt/new', /new: it cannot be created \(ENOTDIR\)\. Check its permissions and its disk, or name another/],
   ];
   for (const [name, sentence] of cases) {
     const refused = await exportTo(bench.archivePath, join(folder, name));

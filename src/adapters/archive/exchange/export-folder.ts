@@ -66,6 +66,8 @@ export const createExportFolders = (extension: string | null): ExportFolders => 
   },
 });
 
+const NEEDS_PERMISSION = 'Check its permissions and its disk, or name another folder.';
+
 type Output = { readonly descriptor: number; readonly hash: ReturnType<typeof createHash> };
 
 function createExport(
@@ -88,12 +90,22 @@ function createExport(
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;
-    refuse(`it cannot be created (${code})`);
+    refuse(`it cannot be created (${code})`, NEEDS_PERMISSION);
   }
   const token = randomUUID();
   const temporary = (name: string): string => join(folder, `.${name}.${token}.part`);
   const outputs = new Map<string, Output>();
-  const sink = createSink((name) => {
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === 'ENOSPC' || code === 'EDQUOT') throw archiveError({ kind: 'no-space', path: folder });
+      if (code === null) throw error;
+      return refuse(`it cannot be written (${code})`, NEEDS_PERMISSION);
+    }
+  };
+  const open: OpenOutput = (name) => {
     // 'wx' follows no link.
     const output = { descriptor: openSync(temporary(name), 'wx', 0o600), hash: createHash('sha256') };
     outputs.set(name, output);
@@ -101,17 +113,8 @@ function createExport(
       output.hash.update(bytes);
       for (let at = 0; at < bytes.length;) at += writeSync(output.descriptor, bytes, at);
     };
-  });
-  const guarded = (work: () => void): void => {
-    try {
-      work();
-    } catch (error) {
-      const code = systemCode(error);
-      if (code === 'ENOSPC' || code === 'EDQUOT') throw archiveError({ kind: 'no-space', path: folder });
-      if (code === null) throw error;
-      refuse(`it cannot be written (${code})`);
-    }
   };
+  const sink = guarded(() => createSink(open));
   return {
     write: (record) => guarded(() => sink.write(record)),
     commit: () =>

@@ -38,10 +38,15 @@ export type OpenOutput = (name: string) => (bytes: Uint8Array) => void;
 export type FoundRecord = { readonly line: number; readonly path: string; readonly value: unknown };
 export type ExportSource = { readonly folder: string; readonly findFile: (name: string) => ExportFile | null };
 
-/** Throws that an export cannot be read. `line`: or row, from 1. */
+/** Throws that an export was changed or is not complete. `line`: or row, from 1. */
 export function refuseExport(path: string, reason: string, line: number | null = null): never {
   const advice = 'Copy the whole export again, or make a new one.';
   throw archiveError({ kind: 'bad-export', path, line, reason, advice });
+}
+
+function refuseUnreadable(path: string, reason: string): never {
+  const advice = 'Check its permissions and its disk, or copy the whole export again.';
+  throw archiveError({ kind: 'bad-export', path, line: null, reason, advice });
 }
 
 /** Throws an `ArchiveError` if the folder is not a complete export. */
@@ -49,15 +54,15 @@ export function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST);
   try {
     const found = manifestSchema.safeParse(parseJson(readFileSync(path, 'utf8')));
-    return found.success
-      ? found.data
-      : refuseExport(path, 'it is not the manifest of an export that this version can read');
+    if (found.success) return found.data;
+    const reason = 'it is not the manifest of an export that this version can read';
+    const advice = 'If a newer version made the export, update compact. Otherwise make a new one.';
+    throw archiveError({ kind: 'bad-export', path, line: null, reason, advice });
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;
-    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-    const reason = isMissing ? 'it does not exist, so this is not a complete export' : `it cannot be read (${code})`;
-    return refuseExport(path, reason);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') return refuseUnreadable(path, `it cannot be read (${code})`);
+    return refuseExport(path, 'it does not exist, so this is not a complete export');
   }
 }
 
@@ -75,5 +80,6 @@ export function parseJson(text: string): unknown {
 export function refuseFile(path: string, error: unknown): never {
   const code = systemCode(error);
   if (code === null) throw error;
-  return refuseExport(path, code === 'ENOENT' ? 'the file is missing' : `the file cannot be read (${code})`);
+  if (code === 'ENOENT') return refuseExport(path, 'the file is missing');
+  return refuseUnreadable(path, `the file cannot be read (${code})`);
 }
