@@ -163,7 +163,7 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   const store = service === undefined ? ok(null) : await openForStoring(deps);
   if (!store.ok) return store;
   const summaries = createSummaryDeps(deps, request, store.value);
-  service?.later?.onRead(transcript);
+  service?.later?.onRead({ ...transcript, settingsSha256 });
   const early = await beginStoring(deps, held);
   if (!early.ok) return early;
   try {

@@ -86,6 +86,7 @@ export type LaterAnswers = {
   readonly onRead: (read: {
     readonly source: { readonly sizeBytes: number };
     readonly recordIndex: { readonly sha256: string };
+    readonly settingsSha256: string;
   }) => void;
 };
 

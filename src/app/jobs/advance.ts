@@ -1,5 +1,5 @@
 import { ModelError, type ModelRequest, type ModelResponse } from '../../core/model-request.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import { compactFile } from '../compact/compact-file.ts';
 import type { LaterAnswers } from '../contract/deps.ts';
@@ -8,6 +8,7 @@ import type { CompactReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
 import { createBreaker, createRateLimiter } from '../summarize/limits.ts';
+import { openSettled } from '../write/settle.ts';
 import {
   answerKey,
   type BatchDeps,
@@ -52,7 +53,8 @@ export async function advanceFile(
   const { archive } = deps;
   const mismatch = findMismatch(file.value, deps);
   if (mismatch !== null) return deps.onFile({ ...namesOf(file), state: file.state, result: null, note: mismatch });
-  if (await hasChanged(deps, file)) return endFile(deps, file, { state: 'left', note: CHANGED });
+  const changed = await findChange(deps, file);
+  if (changed !== null) return endFile(deps, file, changed);
   const answers = createAnswers(deps, isNew);
   const result = await attempt({ file: file.value.name, progress: deps.progress }, () =>
     compactFile(
@@ -105,15 +107,22 @@ const FINAL_FAILURES: { readonly [kind in Failure['kind']]?: string } = {
 
 const CHANGED = 'it was compacted or changed after it was submitted';
 
-/** Whether the part of a file that was planned has changed. A file that cannot be opened has not: the compaction says why. */
-async function hasChanged(
-  { files, runtime }: BatchDeps,
-  { key, value: { planned } }: RecordOf<'file'>,
-): Promise<boolean> {
+type End = { readonly state: FileState; readonly note: string | null };
+
+/** How a transcript ends if its planned part has changed. Null: it has not, or the file cannot be opened, and compacting it will say why. */
+async function findChange(deps: BatchDeps, { key, value: { planned } }: RecordOf<'file'>): Promise<End | null> {
+  const { files, runtime, archive } = deps;
   const opened = planned === null ? null : await files.open(key);
-  if (planned === null || opened?.ok !== true) return false;
+  if (planned === null || opened?.ok !== true) return null;
+  const beginsWith = (content: { readonly sizeBytes: number; readonly sha256: string }): boolean =>
+    hashPrefix(runtime, opened.value, content.sizeBytes) === content.sha256;
   try {
-    return hashPrefix(runtime, opened.value, planned.sizeBytes) !== planned.sha256;
+    if (beginsWith(planned)) return null;
+    // A run may have been killed after it compacted the file and before it recorded that.
+    await openSettled({ ...deps, openArchive: async () => ok(archive) }, 'existing');
+    const same = await archive.findSame(planned.sha256, planned.settingsSha256);
+    if (same !== null && beginsWith(same.output)) return { state: 'collected', note: null };
+    return { state: 'left', note: CHANGED };
   } finally {
     opened.value.close();
   }
@@ -123,7 +132,7 @@ async function hasChanged(
 export async function endFile(
   deps: Pick<BatchDeps, 'archive' | 'onFile'>,
   file: RecordOf<'file'>,
-  end: { readonly state: FileState; readonly note: string },
+  end: End,
 ): Promise<void> {
   const value = { ...file.value, note: end.note };
   if (await deps.archive.batches.change([changeOf('file', file, { key: file.key, state: end.state, value })]))
@@ -229,8 +238,8 @@ function createAnswers({ archive, runtime }: BatchDeps, isNew: boolean) {
       deferred.set(key, { request: isSent ? null : request, before });
     },
     isWaiting: () => deferred.size > 0,
-    onRead: ({ source, recordIndex }) => {
-      state.read = { sizeBytes: source.sizeBytes, sha256: recordIndex.sha256 };
+    onRead: ({ source, recordIndex, settingsSha256 }) => {
+      state.read = { sizeBytes: source.sizeBytes, sha256: recordIndex.sha256, settingsSha256 };
     },
   };
   return { later, deferred, read: () => state.read };

@@ -60,8 +60,8 @@ export type BatchFile = {
   readonly model: string;
   /** Which paid summaries it may use: 'masked' or 'plain'. */
   readonly scope: string;
-  /** What was read; null: nothing yet. */
-  readonly planned: { readonly sizeBytes: number; readonly sha256: string } | null;
+  /** What was read, and under which settings; null: nothing yet. */
+  readonly planned: { readonly sizeBytes: number; readonly sha256: string; readonly settingsSha256: string } | null;
   /** The keys of the requests whose answers it needs. */
   readonly waitsFor: readonly string[];
   /** It may only be finished with answers to requests that were sent. */

@@ -47,7 +47,7 @@ export function renderRun(report: BatchRunReport): string {
         return `canceling ${countOf(canceled, 'batch', 'batches')}, which may take ten minutes; then run 'compact batch collect' for what was answered`;
       return countOfState('canceled') > 0
         ? `canceled ${countOf(countOfState('canceled'), 'transcript')}; no batch was running`
-        : 'No confirmed batch to cancel.';
+        : "no batch is known to be in progress, so nothing was canceled; see 'compact batch status'";
     default:
       return assertNever(action);
   }

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { collectBatches } from '../../../src/app/jobs/collect.ts';
 import { batchStatus, cancelBatches, submitBatches } from '../../../src/app/jobs/submit.ts';
+import type { Step } from '../../../src/ports/runtime.ts';
 import type { Fate } from '../../support/batch-server.ts';
 import { prose } from '../../support/chat.ts';
 import { KEY, summary, talkOf } from '../../support/model-scene.ts';
@@ -334,6 +335,27 @@ test('two transcripts with the same content share their requests', async (t) => 
   await untilDone(scene);
   assert.deepEqual(scene.bench.read('copy.jsonl'), scene.bench.read('talk.jsonl'));
   assert.deepEqual([...new Set(scene.server.paid.values())], [1]);
+});
+
+test('a transcript that a killed run compacted and did not record counts as compacted, even if it has grown', async (t) => {
+  const scene = await openScene(t, 'anthropic');
+  scene.bench.write('talk.jsonl', SHORT);
+  await scene.submit();
+  scene.server.finish();
+  const { deps } = scene.run();
+  const reached = (step: Step): void => {
+    if (step === 'renamed') throw new KilledError();
+  };
+  await assert.rejects(collectBatches({ ...deps, reached }), KilledError);
+  assert.equal(await stateOf(scene), 'waiting');
+  appendFileSync(scene.bench.path('talk.jsonl'), talkOf(2));
+  const { files } = await scene.collect();
+  assert.deepEqual(
+    files.map(({ state, note }) => [state, note]),
+    [['collected', null]],
+  );
+  const expected = await liveBytes(t, 'anthropic', SHORT);
+  assert.deepEqual(scene.bench.read('talk.jsonl').toString(), expected.toString() + talkOf(2));
 });
 
 for (const dialect of DIALECTS) {
