@@ -26,6 +26,11 @@ const FILES = ['bin', 'package.json', 'tsconfig.json'];
 /** What a build needs besides; the types, which the compiler of the test does not write. */
 const SOURCES = ['src', '.tsconfig.base.json', 'dist/.types'];
 
+/**
+ * Here npm is a fake. Only `npm run test:install` proves that real npm installs the dependencies and calls `prepare`, and that the installed
+ * program runs: from a clone, a tarball, and through npx.
+ */
+
 /** A copy of the project, and programs on PATH that note whoever asks them for a package. */
 function cloneFor(context: TestContext, names: readonly string[] = FILES) {
   const folder = folderWith(context, { 'path/npx': NOTING, 'path/tsc': NOTING, 'npm.js': writingNpm, 'clone/': '' });
