@@ -158,7 +158,8 @@ export type FileStore = {
   readonly open: (path: string, options?: OpenOptions) => Promise<Result<SourceFile, FileFailure>>;
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
   /**
-   * The text in a record of a file's content that repeats how a part of the file was compressed ('eval' only). null: another record.
+   * The text in a record of a file's content that repeats how a part of the file was compressed ('eval' only). null: another record, or one
+   * that cannot be unpacked.
    */
   readonly unpackRecord: (bytes: Uint8Array) => Promise<Uint8Array | null>;
   /**

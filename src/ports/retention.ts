@@ -10,6 +10,8 @@ export type ErasureMark = { readonly receipt: string; readonly at: Date };
 /** An applied compaction that was not erased. */
 export type ErasableCompaction = {
   readonly id: number;
+  /** The name of the transcript's format. */
+  readonly format: string;
   readonly sourcePath: string;
   readonly outputPath: string | null;
   readonly archivedAt: Date;

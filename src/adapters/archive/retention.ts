@@ -54,7 +54,7 @@ export function* listErasable(
 ): Work<readonly ErasableCompaction[]> {
   const rows = yield* ask(
     `
-SELECT c.id, c.source_path, c.output_path, c.created_at_ms,
+SELECT c.id, c.format, c.source_path, c.output_path, c.created_at_ms,
   (SELECT count(*) FROM blocks AS k JOIN lines AS l ON ${onBlock} WHERE ${onCompaction} AND l.erasure_id IS NULL) AS lines,
   (SELECT CAST(coalesce(sum(k.raw_size_bytes), 0) AS bigint) FROM blocks AS k WHERE ${onCompaction}) AS bytes,
   (SELECT CAST(coalesce(sum(length(k.data)), 0) AS bigint) FROM blocks AS k WHERE ${onCompaction}) AS stored_bytes
@@ -133,6 +133,7 @@ function toHold(row: Row): Hold {
 function toErasable(row: Row, cycles: readonly Row[]): ErasableCompaction {
   return {
     id: readInteger(row, 'id'),
+    format: readText(row, 'format'),
     sourcePath: readText(row, 'source_path'),
     outputPath: readOptionalText(row, 'output_path'),
     archivedAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),

@@ -4,12 +4,12 @@ import type { FileFailure, PendingFile } from '../../ports/files.ts';
 import {
   commentFor,
   DATA_START,
-  type Engine,
   ENGINES,
   FRAME_BREAK,
   FRAME_START,
   LOG_END,
   PACKED_START,
+  tryUnpack,
   ZIP_END,
 } from './eval-log.ts';
 import { fillEnd, fillHeaders, methodOf } from './zip.ts';
@@ -113,18 +113,9 @@ function readFrame(frame: Buffer): Frame {
   const text = Buffer.concat([Buffer.from('{'), frame.subarray(listEnd + 2)]);
   const engine = ENGINES[methodOf(headers)];
   if (engine === undefined) throw new Error('a sample of the document has an unknown method');
-  const isRepacked = before.length === 0 || !isPackedFrom(before, text, engine);
+  const isRepacked = before.length === 0 || tryUnpack(engine, before, text.length)?.equals(text) !== true;
   const packed = isRepacked ? engine.pack(text) : before;
   return { ...headers, packed, crc32: crc32(text), sizeBytes: text.length, isRepacked };
-}
-
-function isPackedFrom(packed: Uint8Array, text: Buffer, engine: Engine): boolean {
-  try {
-    return engine.unpack(packed, text.length).equals(text);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false; // such as a result that would be larger
-    throw error;
-  }
 }
 
 function startsAt(bytes: Buffer, at: number, text: string): boolean {

@@ -42,6 +42,7 @@ export function commentFor(repacked: ReadonlySet<number>, memberCount: number): 
 const MAX_SAMPLE_BYTES = 256 * 1024 * 1024;
 /** In base64 they are one line. */
 const MAX_PACKED_BYTES = 128 * 1024 * 1024;
+const MAX_RECORD_CHARS = Math.ceil(MAX_PACKED_BYTES / 3) * 4;
 const SAMPLE_NAME = /^samples\/[^/]+_epoch_\d+\.json$/;
 
 type EvalLogFile = Omit<CompressedFile, 'compression'>;
@@ -133,21 +134,29 @@ function readHead(file: EvalLogFile, members: readonly ZipMember[], maxBytes: nu
   return null;
 }
 
-/** Whether a record has the packed bytes of a sample. */
-export function isPackedRecord(bytes: Uint8Array): boolean {
+function isPackedRecord(bytes: Uint8Array): boolean {
   return (
     bytes.length > 20 &&
     Buffer.from(bytes.buffer, bytes.byteOffset, PACKED_RECORD.length).toString('latin1') === PACKED_RECORD
   );
 }
 
-/** The text of the sample whose packed bytes are in this record; null: they cannot be read. */
+/** The text of the sample whose packed bytes are in this record; null: they cannot be unpacked. */
 export function unpackRecord(bytes: Uint8Array): Uint8Array | null {
+  if (!isPackedRecord(bytes)) return null;
   const record = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const end = record.indexOf('"', PACKED_RECORD.length);
   const [, method, size] = /^","method":(\d+),"size":(\d+)\}/.exec(record.toString('latin1', end, end + 60)) ?? [];
-  const packed = Buffer.from(record.toString('latin1', PACKED_RECORD.length, end), 'base64');
-  return ENGINES[Number(method)]?.unpack(packed, Number(size)) ?? null;
+  const engine = ENGINES[Number(method)];
+  const sizeBytes = Number(size);
+  if (engine === undefined || end - PACKED_RECORD.length > MAX_RECORD_CHARS || !(sizeBytes <= MAX_SAMPLE_BYTES))
+    return null;
+  const text = tryUnpack(
+    engine,
+    Buffer.from(record.toString('latin1', PACKED_RECORD.length, end), 'base64'),
+    sizeBytes,
+  );
+  return text?.length === sizeBytes ? text : null;
 }
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
@@ -204,12 +213,18 @@ function unpackFrames(packed: Uint8Array, sizeBytes: number): Buffer {
 }
 
 function unpackMember({ method, sizeBytes, crc32: expected }: ZipMember, packed: Uint8Array): Buffer | 'broken' | null {
+  const engine = ENGINES[method];
+  if (engine === undefined) return null;
+  const text = tryUnpack(engine, packed, sizeBytes);
+  return text?.length === sizeBytes && crc32(text) === expected ? text : 'broken';
+}
+
+/** null: it is damaged, or becomes larger than this. */
+export function tryUnpack(engine: Engine, packed: Uint8Array, sizeBytes: number): Buffer | null {
   try {
-    const text = ENGINES[method]?.unpack(packed, sizeBytes);
-    if (text === undefined) return null;
-    return text.length === sizeBytes && crc32(text) === expected ? text : 'broken';
+    return engine.unpack(packed, sizeBytes);
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return 'broken';
+    if (error instanceof Error && 'code' in error) return null;
     throw error;
   }
 }

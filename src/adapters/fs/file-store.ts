@@ -36,8 +36,8 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
     },
     unpackRecord: async (bytes) => {
       if (bytes[0] !== 0x7b || bytes[2] !== 0x70) return null; // {"p
-      const { isPackedRecord, unpackRecord } = await import('./eval-log.ts');
-      return isPackedRecord(bytes) ? unpackRecord(bytes) : null;
+      const { unpackRecord } = await import('./eval-log.ts');
+      return unpackRecord(bytes);
     },
     lock: async (path, options) => {
       // Loaded here, because most commands only read.

@@ -141,11 +141,14 @@ async function selectMatches(
 ): Promise<readonly SelectedPart[]> {
   const lines = await findLines(archive, compaction, async ({ bytes }) => {
     if (finder.isIn(bytes)) return true;
-    const unpacked = await files.unpackRecord(bytes);
+    const unpacked = mayBePacked(compaction) ? await files.unpackRecord(bytes) : null;
     return unpacked !== null && finder.isIn(unpacked);
   });
   return lines.length === 0 ? [] : [toPart(compaction, lines)];
 }
+
+/** Only logs of Inspect AI repeat conversations compressed; elsewhere a line that looks like it is anybody's text. */
+const mayBePacked = ({ format }: ErasableCompaction): boolean => format === 'inspect';
 
 /** The lines that repeat, compressed, the conversations of these lines. */
 async function selectPacked(
@@ -153,6 +156,7 @@ async function selectPacked(
   archive: Archive,
   { compaction, lines }: { readonly compaction: ErasableCompaction; readonly lines: readonly Line[] },
 ): Promise<readonly Line[]> {
+  if (!mayBePacked(compaction)) return [];
   const conversations = new Set(lines.map(({ conversationId }) => conversationId));
   const packed = await findLines(archive, compaction, async ({ bytes }) => (await files.unpackRecord(bytes)) !== null);
   return packed.filter(({ conversationId }) => conversationId === null || conversations.has(conversationId));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
+import { deflateRawSync, zstdCompressSync } from 'node:zlib';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import type { Result } from '../../../src/core/result.ts';
 import type { FileFailure } from '../../../src/ports/files.ts';
@@ -114,4 +115,30 @@ test('a sample that could pass for a part of the document stays packed', async (
   const { samples } = JSON.parse(opened.value.text.toString('utf8'));
   assert.deepEqual(Object.keys(samples.at(-1)), ['compact_zip', 'data']);
   assert.ok((await written(opened.value.path, opened.value.text, 64)).equals(zip));
+});
+
+suite('a record that looks like packed bytes', () => {
+  const record = (packed: Buffer, method: number, size: number): Buffer =>
+    Buffer.from(`{"packed":"${packed.toString('base64')}","method":${method},"size":${size}}`);
+  const text = Buffer.from('Mend it.'.repeat(50));
+  const packed = deflateRawSync(text);
+  const { unpackRecord } = createFileStore();
+
+  test('is unpacked if it is one', async () => {
+    assert.deepEqual(await unpackRecord(record(packed, 8, text.length)), text);
+    assert.deepEqual(await unpackRecord(record(zstdCompressSync(text), 93, text.length)), text);
+  });
+
+  const cases: readonly (readonly [string, Buffer])[] = [
+    ['no such data', record(Buffer.from('ABCDEFGH'), 8, 9)],
+    ['no frame of zstd', record(Buffer.from('ABCDEFGH'), 93, 9)],
+    ['an unknown method', record(packed, 12, text.length)],
+    ['a smaller size', record(packed, 8, text.length - 1)],
+    ['a larger size', record(packed, 8, text.length + 1)],
+    ['a size above the limit', record(packed, 8, 2_100_000_000)],
+    ['no numbers', Buffer.from('{"packed":"QUJDREVGR0g="} and nothing else')],
+    ['no end', Buffer.from('{"packed":"QUJDREVGR0g')],
+  ];
+  for (const [name, bytes] of cases)
+    test(`is left alone with ${name}`, async () => assert.equal(await unpackRecord(bytes), null));
 });

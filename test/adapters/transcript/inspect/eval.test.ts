@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
 import { planErasure } from '../../../../src/app/archive/select.ts';
 import { restoreFile } from '../../../../src/app/restore/restore-file.ts';
 import { prose } from '../../../support/chat.ts';
@@ -111,5 +112,20 @@ suite('what else happens to a log of Inspect AI', () => {
     assert.equal(await packedIn({ kind: 'match', text: 'Wilhelmina' }), 2);
     assert.equal(await packedIn({ kind: 'match', text: 'nobody wrote this' }), 0);
     assert.equal(await packedIn({ kind: 'message', id: 'other-a2' }), 1);
+  });
+
+  test('a line of another transcript that looks like a packed sample is searched as it is', async (t) => {
+    const bench = benchFor(t);
+    const packed = deflateRawSync(Buffer.from('Wilhelmina')).toString('base64');
+    const odd = [`{"packed":"QUJDREVGR0g=","method":8,"size":9}`, `{"packed":"${packed}","method":8,"size":10}`];
+    const lines = Array.from({ length: 14 }, (_, at) =>
+      JSON.stringify({ role: at % 2 === 0 ? 'user' : 'assistant', content: prose(at, 60) }),
+    );
+    bench.write('talk.jsonl', `${[lines[0], ...odd, ...lines.slice(1)].join('\n')}\n`);
+    const settings = { compaction: { keepRecent: 3, maxSummaryTokens: 60 }, keepInvalid: true };
+    assert.equal(reportOf(await bench.compact('talk.jsonl', settings)).result, 'compacted');
+    const selector = { kind: 'match', text: 'Wilhelmina' } as const;
+    const plan = await planErasure(bench.deps, { archive: bench.archive(), selector, holds: [] });
+    assert.deepEqual(plan?.parts, []);
   });
 });
