@@ -46,8 +46,8 @@ test('a merge warns of batches that were not collected, and succeeds', async (t)
   const one = await withBatches(path('one.db'), ['running', 'collected']);
   const done = await withBatches(path('done.db'), ['collected']);
   const warnings = [
-    `warning: ${several}: 3 batches are still at the provider and are not merged: run 'compact batch collect' there first\n`,
-    `warning: ${one}: 1 batch is still at the provider and is not merged: run 'compact batch collect' there first\n`,
+    `warning: ${several}: 3 batches are still at the provider and are not merged: run 'compact batch collect --archive ${several}' first\n`,
+    `warning: ${one}: 1 batch is still at the provider and is not merged: run 'compact batch collect --archive ${one}' first\n`,
   ].join('');
   const target = ['--archive', path('target.db'), '--no-progress'];
   const merged = await runMerge(several, one, done, ...target);

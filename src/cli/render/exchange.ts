@@ -19,7 +19,7 @@ export function renderUncollected({ merged }: ArchiveMergeReport): readonly stri
     if (count === 0) return [];
     const rest = count === 1 ? 'is still at the provider and is' : 'are still at the provider and are';
     const what = `${countOf(count, 'batch', 'batches')} ${rest} not merged`;
-    return [`warning: ${safeText(archive)}: ${what}: run 'compact batch collect' there first`];
+    return [`warning: ${safeText(archive)}: ${what}: run 'compact batch collect --archive ${safeText(archive)}' first`];
   });
 }
 

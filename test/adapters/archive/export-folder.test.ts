@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -174,6 +175,28 @@ for (const encoding of ['jsonl', 'parquet'] as const)
     });
     await fc.assert(property, { numRuns: 15 });
   });
+
+test('an export whose files do not fit the encoding in its manifest is refused', async (t) => {
+  const folders = createExportFolders(null);
+  for (const [encoding, other] of [
+    ['jsonl', 'parquet'],
+    ['parquet', 'jsonl'],
+  ] as const) {
+    const path = join(folderWith(t, {}), 'export');
+    (await folders.create(path, encoding)).commit();
+    const manifest = join(path, 'manifest.json');
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(`"${encoding}"`, `"${other}"`));
+    await assert.rejects(collect(folders.read(path, 'line')), {
+      failure: {
+        kind: 'bad-export',
+        path: join(path, `lines.${other}`),
+        line: null,
+        reason: 'the file is missing in the manifest',
+        advice: 'Copy the whole export again, or make a new one.',
+      },
+    });
+  }
+});
 
 /** Bytes of any kind are the same if they are the same bytes. */
 function plain(value: unknown): unknown {

@@ -15,7 +15,7 @@ import { encodeRecord, FILES, type Stored } from './export-records.ts';
 
 const MAX_PENDING_CHARS = 1024 * 1024;
 
-/** A file for each kind of record, with one JSON object a line. */
+/** A file for each kind of record, also where there are none, with one JSON object a line. */
 export function createJsonlSink(open: OpenOutput): ExportSink {
   type File = {
     readonly append: ReturnType<OpenOutput>;
@@ -23,7 +23,12 @@ export function createJsonlSink(open: OpenOutput): ExportSink {
     pending: string[];
     pendingChars: number;
   };
-  const files = new Map<string, File>();
+  const files = new Map<string, File>(
+    Object.values(FILES).map((name) => [
+      name,
+      { append: open(`${name}.jsonl`), records: 0, pending: [], pendingChars: 0 },
+    ]),
+  );
   const flush = (file: File): void => {
     file.append(Buffer.from(file.pending.join('')));
     file.pending = [];
@@ -31,9 +36,8 @@ export function createJsonlSink(open: OpenOutput): ExportSink {
   };
   return {
     write: (record) => {
-      const name = `${FILES[record.kind]}.jsonl`;
-      const file = files.get(name) ?? { append: open(name), records: 0, pending: [], pendingChars: 0 };
-      files.set(name, file);
+      const file = files.get(FILES[record.kind]);
+      if (file === undefined) throw new Error(`unknown kind of record: ${record.kind}`);
       const line = `${JSON.stringify(encodeRecord(record))}\n`;
       file.pending.push(line);
       file.pendingChars += line.length;
@@ -43,7 +47,7 @@ export function createJsonlSink(open: OpenOutput): ExportSink {
     finish: () =>
       [...files].map(([name, file]) => {
         flush(file);
-        return { name, records: file.records };
+        return { name: `${name}.jsonl`, records: file.records };
       }),
   };
 }
@@ -52,7 +56,7 @@ export async function* readJsonl({ folder, findFile }: ExportSource, kind: keyof
   const name = `${FILES[kind]}.jsonl`;
   const path = join(folder, name);
   const listed = findFile(name);
-  if (listed === null) return;
+  if (listed === null) refuseExport(path, 'the file is missing in the manifest');
   const { records, sha256 } = listed;
   const digest = createHash('sha256');
   let line = 0;
