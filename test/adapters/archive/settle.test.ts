@@ -81,6 +81,7 @@ test('discarding a prepared compaction leaves no row of it in any table', (t) =>
     ...vectors,
     ...others,
     'captured_lines',
+    'erased_states',
   ]);
 });
 
