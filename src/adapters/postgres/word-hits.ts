@@ -132,16 +132,14 @@ function forEachWord(sql: Statement, isBeginning: boolean): string {
 SELECT h.found FROM unnest(:words::text[]) WITH ORDINALITY AS u (word, position) CROSS JOIN LATERAL (${sql(isWanted)}) AS h ORDER BY u.position`;
 }
 
-/** Ids from rows of `word_lines`: base, length in bytes, lines. */
+/** Ids from rows of `word_lines`: base, length in bytes, lines. Rows come in any order, but rarely overlap. */
 function readLines(found: Row[string], { first, last }: Range): readonly number[] {
   if (!(found instanceof Uint8Array)) return [];
   const bytes = Buffer.from(found.buffer, found.byteOffset, found.byteLength);
   const ids: number[] = [];
   let isAscending = true;
-  for (let at = 0; at < bytes.length;) {
-    const base = Number(bytes.readBigInt64BE(at));
-    const end = at + HEAD_BYTES + bytes.readInt32BE(at + 8);
-    for (at += HEAD_BYTES; at < end; at += LINE_BYTES) {
+  for (const { base, start, end } of readHeads(bytes).toSorted((a, b) => a.firstId - b.firstId)) {
+    for (let at = start; at < end; at += LINE_BYTES) {
       const id = base + bytes.readUInt16BE(at);
       if (id < first || id > last) continue;
       isAscending &&= id > (ids.at(-1) ?? -1);
@@ -149,6 +147,21 @@ function readLines(found: Row[string], { first, last }: Range): readonly number[
     }
   }
   return isAscending ? ids : sortDistinct(ids);
+}
+
+type RowHead = { readonly base: number; readonly firstId: number; readonly start: number; readonly end: number };
+
+/** Where the lines of each row are in the bytes. */
+function readHeads(bytes: Buffer): readonly RowHead[] {
+  const heads: RowHead[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const base = Number(bytes.readBigInt64BE(at));
+    const start = at + HEAD_BYTES;
+    const end = start + bytes.readInt32BE(at + 8);
+    heads.push({ base, firstId: base + bytes.readUInt16BE(start), start, end });
+    at = end;
+  }
+  return heads;
 }
 
 /** Lists may have hundreds of thousands of ids, so they are merged rather than sorted. */
