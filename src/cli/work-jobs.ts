@@ -73,8 +73,13 @@ export async function runWorker(
     concurrency,
     keepsRunning: invocation.keepsRunning,
     perform: (job) => perform(worker, job),
-    onWaiting: (active) =>
-      reporter.report([`Waiting for ${countOf(active, 'job')} of other workers, in case one of them dies.`]),
+    onWaiting: ({ others, later }) =>
+      reporter.report([
+        ...(others > 0 ? [`Waiting for ${countOf(others, 'job')} of other workers, in case one of them dies.`] : []),
+        ...(later > 0
+          ? [`Waiting for ${countOf(later, 'job')} to be tried again later. Ctrl-C ends this worker.`]
+          : []),
+      ]),
   });
   return { result, failed: report.end(0).failed };
 }
@@ -179,8 +184,8 @@ async function compactJob(worker: Worker, job: TakenJob, { path, isNamed, option
 
 type Failed = Parameters<RunReport['failed']>[0];
 
-/** After these delays the job fails here: perhaps no worker can do it. */
-const DEFERRALS_SECONDS = [10, 20, 40];
+/** After these delays attempts count: perhaps no worker can do the job. Time enough to mount a disk again. */
+const DEFERRALS_SECONDS = [10, 60, 300, 900];
 
 function deferOrFail(worker: Worker, job: TakenJob, failed: Failed): JobOutcome {
   const times = worker.deferrals.get(job.id) ?? 0;

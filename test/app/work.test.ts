@@ -109,8 +109,25 @@ test('a worker waits for the jobs of others, because they come back if those die
     const [entry] = queue.entries;
     if (entry?.state === 'active' && waited.length > 0) entry.state = 'open';
   });
-  await workJobs(deps, { ...QUIET, perform: DONE, onWaiting: (others) => waited.push(others) });
+  await workJobs(deps, { ...QUIET, perform: DONE, onWaiting: ({ others }) => waited.push(others) });
   assert.deepEqual([waited, statesOf(queue)], [[1], ['done']]);
+});
+
+test('a worker says once that it waits for a job that it put off, and does it when its time has come', async () => {
+  const queue = createFakeQueue([{}, {}]);
+  const clock = { seconds: 0 };
+  const delayed: typeof queue = {
+    ...queue,
+    take: async () => ((queue.entries[0]?.delays[0] ?? 0) > clock.seconds ? null : queue.take()),
+  };
+  const { deps } = depsFor(delayed, () => {
+    clock.seconds += 1;
+  });
+  const waited: object[] = [];
+  const perform: WorkRequest['perform'] = async () =>
+    queue.entries[0]?.delays.length === 0 ? { kind: 'deferred', delaySeconds: 900 } : { kind: 'done' };
+  await workJobs(deps, { ...QUIET, perform, onWaiting: (waitsFor) => waited.push(waitsFor) });
+  assert.deepEqual([clock.seconds, waited, statesOf(queue)], [900, [{ others: 0, later: 2 }], ['done', 'done']]);
 });
 
 test('with keepsRunning, a worker waits for new jobs until it is interrupted', async () => {

@@ -74,22 +74,22 @@ for (const { name, path, failure, said } of [
     name: 'whose folder is not on this machine',
     path: '/not-mounted/a.jsonl',
     failure: { kind: 'not-found', path: '/not-mounted/a.jsonl' },
-    said: /not found on this machine\. Workers need the file under the same path\. The job goes back for 20 s\./,
+    said: /not found on this machine\. Workers need the file under the same path\. The job goes back for 300 s\./,
   },
   {
     name: 'that another run is working on',
     path: '/a.jsonl',
     failure: { kind: 'held', path: '/a.jsonl' },
-    said: /another run of compact is working on it\. .* The job goes back for 20 s\./,
+    said: /another run of compact is working on it\. .* The job goes back for 300 s\./,
   },
 ] as const) {
-  test(`a job for a file ${name} is left to other workers three times before an attempt counts`, async (t) => {
+  test(`a job for a file ${name} is left to other workers for 21 minutes before an attempt counts`, async (t) => {
     const compactFile: CompactFile = async () => err({ kind: 'file', failure });
     const queue = createFakeQueue([job(path)]);
     const { code, errors } = await work(t, queue, { compactFile });
     assert.equal(code, 1);
     const [entry] = queue.entries;
-    assert.deepEqual([entry?.delays, entry?.attempts, entry?.state], [[10, 20, 40], 3, 'failed']);
+    assert.deepEqual([entry?.delays, entry?.attempts, entry?.state], [[10, 60, 300, 900], 3, 'failed']);
     assert.match(errors, said);
     assert.match(errors, /Attempt 1 of 3 failed/);
   });

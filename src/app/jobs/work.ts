@@ -30,9 +30,12 @@ export type WorkRequest = {
   /** Whether to wait for more jobs when all are done. */
   readonly keepsRunning: boolean;
   readonly perform: (job: TakenJob) => Promise<JobOutcome>;
-  /** Called when there is nothing to take while other workers have jobs, once until the next job. */
-  readonly onWaiting: (others: number) => void;
+  /** Called when there is nothing to take, but some jobs are not done, once until the next job or another reason. */
+  readonly onWaiting: (waitsFor: WaitsFor) => void;
 };
+
+/** Numbers of jobs. `later`: their next try is due later; 0 while this worker has jobs itself. */
+export type WaitsFor = { readonly others: number; readonly later: number };
 
 /** `stopped`: why the worker stopped before the queue was empty; null: it did not. */
 export type WorkSummary = { readonly stopped: string | null };
@@ -42,9 +45,9 @@ const POLL_MS = 1000;
 /** Takes jobs until all are done, by this worker or another one: until then, the job of a worker that died may come back. */
 export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<Result<WorkSummary, Failure>> {
   return withQueue(deps, { mode: 'create', otherwise: { stopped: null } }, async (queue) => {
-    const state: { stopped: string | null; isWaiting: boolean; working: number } = {
+    const state: { stopped: string | null; waitsFor: string | null; working: number } = {
       stopped: null,
-      isWaiting: false,
+      waitsFor: null,
       working: 0,
     };
     const isOver = (): boolean => deps.signal.aborted || state.stopped !== null;
@@ -52,7 +55,7 @@ export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<R
       while (!isOver()) {
         const job = await queue.take();
         if (job !== null) {
-          state.isWaiting = false;
+          state.waitsFor = null;
           state.working += 1;
           const outcome = isOver() ? ({ kind: 'interrupted' } as const) : await request.perform(job);
           const stopped = await settle(queue, job, outcome);
@@ -62,10 +65,11 @@ export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<R
         }
         const { open, active } = await queue.status();
         if (open + active === 0 && !request.keepsRunning) return;
-        const others = active - state.working;
-        if (!state.isWaiting && others > 0) {
-          state.isWaiting = true;
-          request.onWaiting(others);
+        const waitsFor = { others: Math.max(0, active - state.working), later: state.working === 0 ? open : 0 };
+        const reason = `${waitsFor.others > 0} ${waitsFor.later > 0}`;
+        if (reason !== state.waitsFor && waitsFor.others + waitsFor.later > 0) {
+          state.waitsFor = reason;
+          request.onWaiting(waitsFor);
         }
         await deps.runtime.sleep(POLL_MS, deps.signal).catch(() => undefined); // interrupted: the loop ends
       }
