@@ -13,6 +13,17 @@ export function archiveError(failure: ArchiveFailure): ArchiveError {
   return Object.assign(new Error(`archive ${failure.path} (${failure.kind})${reason}`), { failure });
 }
 
+/** Before the first release, the schema changes while its version stays the same. */
+export function refuseOtherBuild(path: string, reason: string): ArchiveFailure {
+  return {
+    kind: 'cannot-open',
+    path,
+    reason: `another build of compact made it, before the first release: ${reason}`,
+    advice:
+      'Export it with that build and merge the export into a new archive, or name another archive with --archive.',
+  };
+}
+
 /** By name, so that other engines can share this module without loading SQLite. */
 export function isSqliteError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && error.name === 'SqliteError' && 'code' in error;

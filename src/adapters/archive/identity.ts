@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { lazily } from '../../core/lazy.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
-import { archiveError, toArchiveFailure } from './failure.ts';
+import { archiveError, refuseOtherBuild, toArchiveFailure } from './failure.ts';
 import type { Row } from './rows.ts';
 import { APPLICATION_ID, migrate, MIGRATIONS, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { systemCode } from '../../core/result.ts';
@@ -21,7 +21,7 @@ export function refuse(db: Database.Database, path: string): ArchiveFailure | nu
     const version = readSchemaVersion(db);
     if (version > SCHEMA_VERSION) return { kind: 'newer', path, version, supported: SCHEMA_VERSION };
     const foreign = findForeignEntry(db, version);
-    return foreign === null ? null : notOurs(foreign);
+    return foreign === null ? findMissingEntry(db, { version, path }) : notOurs(foreign);
   });
   return inspect();
 }
@@ -77,7 +77,7 @@ const MAX_NAME_CHARS = 60;
  * table or index, or one of ours with other SQL. Null: there is none. Only reads the schema, so nothing in it runs.
  */
 export function findForeignEntry(db: Database.Database, version: number): string | null {
-  const { names, texts } = EXPECTED[version]?.() ?? listExpected(version);
+  const { names, texts } = entriesOf(version);
   for (const row of db.prepare<[], Row>(LIST_ENTRIES).iterate()) {
     if (texts.has(textOf(row)) || isVectorIndexEntry(row)) continue;
     const what = `${String(row['type'])} ${JSON.stringify(String(row['name']).slice(0, MAX_NAME_CHARS))}`;
@@ -86,7 +86,26 @@ export function findForeignEntry(db: Database.Database, version: number): string
   return null;
 }
 
-type Entries = { readonly names: ReadonlySet<unknown>; readonly texts: ReadonlySet<string> };
+/** Refuses an archive that lacks a part of the schema. */
+function findMissingEntry(
+  db: Database.Database,
+  { version, path }: { readonly version: number; readonly path: string },
+): ArchiveFailure | null {
+  const found = new Set(db.prepare<[], Row>(LIST_ENTRIES).all().map(textOf));
+  const missing = entriesOf(version).required.find((entry) => !found.has(textOf(entry)));
+  if (missing === undefined) return null;
+  return refuseOtherBuild(path, `its ${String(missing['type'])} "${String(missing['name'])}" is missing`);
+}
+
+type Entries = {
+  readonly names: ReadonlySet<unknown>;
+  readonly texts: ReadonlySet<string>;
+  readonly required: readonly Row[];
+};
+
+function entriesOf(version: number): Entries {
+  return EXPECTED[version]?.() ?? listExpected(version);
+}
 
 /** By schema version; each is made once, because an archive is checked again for every connection to it. */
 const EXPECTED = Array.from({ length: SCHEMA_VERSION + 1 }, (_, version) => lazily(() => listExpected(version)));
@@ -96,9 +115,10 @@ function listExpected(version: number): Entries {
   const db = new Database(':memory:');
   try {
     migrate(db, MIGRATIONS.slice(0, version));
+    const required = db.prepare<[], Row>(LIST_ENTRIES).all();
     db.exec('ANALYZE');
     const rows = db.prepare<[], Row>(LIST_ENTRIES).all();
-    return { names: new Set(rows.map((row) => row['name'])), texts: new Set(rows.map(textOf)) };
+    return { names: new Set(rows.map((row) => row['name'])), texts: new Set(rows.map(textOf)), required };
   } finally {
     db.close();
   }

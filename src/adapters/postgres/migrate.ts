@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
+import { refuseOtherBuild } from '../archive/failure.ts';
 import { readInteger, readText } from '../archive/rows.ts';
 import { MIN_SERVER_VERSION, type Place } from './failure.ts';
 import { MIGRATIONS } from './schema.ts';
@@ -12,7 +14,9 @@ const INSPECT_SCHEMA = `
 SELECT (to_regclass(quote_ident(:schema) || '.archive_version') IS NOT NULL)::int AS is_archive,
   (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(:schema))) AS entries,
   (to_regnamespace(quote_ident(:schema)) IS NOT NULL)::int AS has_schema`;
-const READ_VERSION = 'SELECT max(version) AS version FROM archive_version';
+/** Of the newest version. Earlier builds kept no hash, and had no column for it. */
+const READ_VERSION =
+  "SELECT version, to_jsonb(v) ->> 'schema_sha256' AS sha256 FROM archive_version AS v ORDER BY version DESC LIMIT 1";
 /** Held until the end of a transaction that changes the schema. */
 const LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(hashtextextended('compact schema ' || :schema, 0))";
 
@@ -69,11 +73,14 @@ async function migrate(query: Query, { schema, path, isReplica, hasSchema }: Tar
   if (!isReplica) await query(LOCK_SCHEMA, { schema });
   if (!hasSchema) await query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   const [made = {}] = await query(INSPECT_SCHEMA, { schema });
-  if (readInteger(made, 'is_archive') === 0) await query('CREATE TABLE archive_version (version int PRIMARY KEY)');
+  if (readInteger(made, 'is_archive') === 0)
+    await query('CREATE TABLE archive_version (version int PRIMARY KEY, schema_sha256 text NOT NULL)');
   const [current] = await query(READ_VERSION);
-  const version = current?.['version'] === null ? 0 : readInteger(current ?? {}, 'version');
+  const version = current === undefined ? 0 : readInteger(current, 'version');
   const supported = MIGRATIONS.length;
   if (version > supported) return { kind: 'newer', path, version, supported };
+  if (current !== undefined && current['sha256'] !== schemaHash(version))
+    return refuseOtherBuild(path, `its tables are not those of version ${version}`);
   if (version === supported) return null;
   if (isReplica) {
     const reason = `it is of version ${version} on a replica, so that it cannot be brought to version ${supported}`;
@@ -83,9 +90,18 @@ async function migrate(query: Query, { schema, path, isReplica, hasSchema }: Tar
     if (step < version) continue;
     for (const statement of statements.split(/;\n/)) if (/\w/.test(statement)) await query(statement);
     for (const [table, column] of UNSAMPLED) await query(noSamples(table, column));
-    await query('INSERT INTO archive_version (version) VALUES (:version)', { version: step + 1 });
+    await query('INSERT INTO archive_version (version, schema_sha256) VALUES (:version, :sha256)', {
+      version: step + 1,
+      sha256: schemaHash(step + 1),
+    });
   }
   return null;
+}
+
+/** Of the statements that lead to a version, without comments and spacing. */
+function schemaHash(version: number): string {
+  const statements = MIGRATIONS.slice(0, version).join('\n').replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
+  return createHash('sha256').update(statements).digest('hex');
 }
 
 /** Columns with text, or what is made of it. ANALYZE would copy samples of them into the server's own tables, where an erasure cannot reach them. */

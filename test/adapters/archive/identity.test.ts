@@ -99,6 +99,23 @@ for (const { what, sql, reason } of [
   });
 }
 
+for (const { what, sql, missing } of [
+  { what: 'a table', sql: 'DROP TABLE erased_states', missing: 'table "erased_states"' },
+  { what: 'an index', sql: 'DROP INDEX lines_by_batch', missing: 'index "lines_by_batch"' },
+]) {
+  test(`an archive that lacks ${what}, as an earlier build made it, is refused and stays as it is`, (t) => {
+    const path = changedArchive(t, sql);
+    const before = readFileSync(path);
+    for (const create of [true, false]) {
+      const opened = openSyncArchive({ path, create });
+      assert.ok(!opened.ok && opened.error.kind === 'cannot-open', JSON.stringify(opened));
+      assert.match(opened.error.reason, new RegExp(`another build of compact made it.*its ${missing} is missing`));
+      assert.match(opened.error.advice ?? '', /Export it with that build/);
+    }
+    assert.deepEqual(readFileSync(path), before);
+  });
+}
+
 test('a trigger in an archive that is still empty and of an older version never runs', (t) => {
   const path = join(tempFolder(t), 'archive.db');
   change(

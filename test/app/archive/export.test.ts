@@ -137,6 +137,22 @@ test('filters choose compactions, with the earlier ones that they continue, and 
   }
 });
 
+test('a manifest that an earlier build wrote, without an encoding, can be read', async (t) => {
+  const bench = await sceneFor(t);
+  const path = join(folderWith(t, {}), 'export');
+  assert.ok((await exportTo(bench.archivePath, path)).ok);
+  const manifest = join(path, 'manifest.json');
+  const older = readFileSync(manifest, 'utf8')
+    .replace(/\s*"encoding": ?"jsonl",/, '')
+    .replaceAll('"records":', '"lines":');
+  assert.ok(older.includes('"lines":') && !older.includes('encoding'), older);
+  writeFileSync(manifest, older);
+  const target = fileTarget(`${path}.db`);
+  const imported = await importTo(target, path);
+  assert.ok(imported.ok, JSON.stringify(imported));
+  assert.deepEqual(await contentsOf(target), await contentsOf(fileTarget(bench.archivePath)));
+});
+
 test('a folder that was changed or cut off is refused with its file and line, and nothing is stored', async (t) => {
   const bench = await sceneFor(t);
   const folder = folderWith(t, {});

@@ -163,3 +163,25 @@ test('a file of a run is recorded once, even if the answer to the commit is lost
     [id],
   );
 });
+
+for (const { what, sql, undo } of [
+  {
+    what: 'with other tables',
+    sql: "UPDATE archive_version SET schema_sha256 = 'x' || schema_sha256",
+    undo: 'UPDATE archive_version SET schema_sha256 = substr(schema_sha256, 2)',
+  },
+  {
+    what: 'before schemas had a hash',
+    sql: 'ALTER TABLE archive_version RENAME schema_sha256 TO other',
+    undo: 'ALTER TABLE archive_version RENAME other TO schema_sha256',
+  },
+]) {
+  test(`an archive of an earlier build, ${what}, is refused`, async () => {
+    await database.exec(sql);
+    const opened = await openOn({ ...driver, close: async () => undefined }, options);
+    await database.exec(undo);
+    assert.ok(!opened.ok && opened.error.kind === 'cannot-open', JSON.stringify(opened));
+    assert.match(opened.error.reason, /^another build of compact made it, before the first release: its tables/);
+    await openArchive();
+  });
+}

@@ -11,17 +11,28 @@ const count = z.int().min(0);
 const manifestSchema = z.strictObject({
   format: z.literal('compact-export'),
   version: z.literal(1),
-  encoding: z.enum(['jsonl', 'parquet']),
+  encoding: z.enum(['jsonl', 'parquet']).default('jsonl'),
   files: z.array(
-    z.strictObject({
-      name: z.string(),
-      records: count,
-      sha256: z.string(),
-      /** Of a Parquet file: its row groups in order, and the footer. */
-      sections: z.array(z.strictObject({ records: count, sizeBytes: count, sha256: z.string() })).optional(),
-    }),
+    z.preprocess(
+      nameRecords,
+      z.strictObject({
+        name: z.string(),
+        records: count,
+        sha256: z.string(),
+        /** Of a Parquet file: its row groups in order, and the footer. */
+        sections: z.array(z.strictObject({ records: count, sizeBytes: count, sha256: z.string() })).optional(),
+      }),
+    ),
   ),
 });
+
+/** Before exports could be Parquet files, their records were called lines. */
+function nameRecords(file: unknown): unknown {
+  if (typeof file !== 'object' || file === null || !('lines' in file) || 'records' in file) return file;
+  const { lines, ...rest } = file;
+  return { ...rest, records: lines };
+}
+
 export type Manifest = z.infer<typeof manifestSchema>;
 export type ExportFile = Manifest['files'][number];
 
