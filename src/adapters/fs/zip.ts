@@ -87,7 +87,9 @@ function findEnd(
     const end = tail.subarray(from, at + END.bytes);
     const comment = tail.toString('latin1', at + END.bytes);
     const blank = fillEnd(end, 0, '');
-    const isExact = directoryStart >= 0 && fillEnd(blank, directoryStart, comment).equals(tail.subarray(from));
+    const isIn32Bits = directoryStart <= ELSEWHERE || tail.readUInt32LE(at + END.directoryOffset) === ELSEWHERE;
+    const isExact =
+      directoryStart >= 0 && isIn32Bits && fillEnd(blank, directoryStart, comment).equals(tail.subarray(from));
     return isExact ? { directoryStart, directoryBytes, end: blank, comment } : null;
   }
   return null;
@@ -116,10 +118,11 @@ function readMember(read: ReadBytes, directory: Uint8Array, offset: number): Zip
   // Flags, method and time.
   if (!local.subarray(6, 14).equals(central.subarray(8, 16))) return null;
   const numbers = readNumbers(central);
+  if (numbers.offset !== offset || !doNumbersFit(local, numbers)) return null;
   const blank = { local: fillHeader(local, LOCAL, BLANK), central: fillHeader(central, CENTRAL, BLANK) };
   // This refuses other numbers in the local header, data descriptors, and members in another order.
   const filled = fillHeaders(blank, numbers);
-  if (numbers.offset !== offset || !filled.local.equals(local) || !filled.central.equals(central)) return null;
+  if (!filled.local.equals(local) || !filled.central.equals(central)) return null;
   return {
     ...numbers,
     ...blank,
@@ -176,6 +179,13 @@ function readNumbers(central: Buffer): ZipNumbers {
     sizeBytes: numberAt(CENTRAL.size),
     offset: numberAt(CENTRAL_OFFSET),
   };
+}
+
+function doNumbersFit(local: Buffer, { packedBytes, sizeBytes }: ZipNumbers): boolean {
+  const places = placesOf(local, LOCAL);
+  const doesFit = (field: number, value: number): boolean =>
+    places.has(field) ? Number.isSafeInteger(value) : value <= ELSEWHERE;
+  return doesFit(LOCAL.packed, packedBytes) && doesFit(LOCAL.size, sizeBytes);
 }
 
 /** The headers of a member with these numbers. */

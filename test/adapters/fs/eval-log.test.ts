@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { deflateRawSync, zstdCompressSync } from 'node:zlib';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
+import { readZip } from '../../../src/adapters/fs/zip.ts';
 import type { Result } from '../../../src/core/result.ts';
 import type { FileFailure } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
@@ -141,4 +142,16 @@ suite('a record that looks like packed bytes', () => {
   ];
   for (const [name, bytes] of cases)
     test(`is left alone with ${name}`, async () => assert.equal(await unpackRecord(bytes), null));
+});
+
+test('a zip file with any number changed is refused or read, and never a crash', () => {
+  for (const isZip64 of [false, true]) {
+    const zip = zipOf(MEMBERS.slice(0, 2), { isZip64 });
+    for (let at = 0; at < zip.length; at += 1)
+      for (const length of [1, 4, 8]) {
+        const changed = Buffer.from(zip).fill(0xff, at, Math.min(at + length, zip.length));
+        const read = (start: number, size: number): Buffer => changed.subarray(start, start + size);
+        assert.doesNotThrow(() => readZip(read, changed.length), `${length} bytes at ${at}`);
+      }
+  }
 });
