@@ -167,6 +167,8 @@ export type CaptureReader = {
 /** Reads one state of an archive as units that mean the same in every other one. Methods fail as those of the archive do. */
 export type UnitReader = CaptureReader & {
   readonly receipts: () => Promise<readonly Receipt[]>;
+  /** Those that a merge brought which is still at work, or was interrupted: what they erased may not all be known. */
+  readonly unfinishedReceipts: () => Promise<ReadonlySet<string>>;
   /** Oldest first, so a unit comes after those that it refers to. `touchedOnly`: only those from which something was erased. */
   readonly units: (options?: {
     readonly touchedOnly: boolean;
@@ -200,13 +202,17 @@ export type UnitStore = UnitReader & {
   ) => Promise<number>;
   readonly stamp: () => Promise<StoreStamp>;
   /**
-   * Adds receipts of erasures that change nothing here. False: the archive has changed since it had this stamp, and nothing was added. If there
+   * Adds receipts of erasures that change nothing here, unfinished, and the erased states, all of whose receipts are known then. False: the archive has changed since it had this stamp, and nothing was added. If there
    * are no receipts to add, only erasures count as changes. From then on, a method that stores fails ('busy') if another program has erased
    * something, or has added receipts.
    */
-  readonly storeReceipts: (receipts: readonly Receipt[], stamp: StoreStamp) => Promise<boolean>;
-  /** Their receipts must be there. */
-  readonly storeErasedStates: (states: readonly ErasedState[]) => Promise<void>;
+  readonly storeReceipts: (
+    receipts: readonly Receipt[],
+    erasedStates: readonly AsyncIterable<readonly ErasedState[]>[],
+    stamp: StoreStamp,
+  ) => Promise<boolean>;
+  /** Everything that was erased under these receipts is known now. */
+  readonly finishReceipts: (receipts: readonly string[]) => Promise<void>;
   /** Gives how many were new; null: this archive has vectors of another model, or cannot store any. */
   readonly storeVectors: (model: VectorModel, vectors: readonly UnitVector[]) => Promise<number | null>;
   /** Gives how many were new. Of two holds of one scope, the earlier stays. */

@@ -14,12 +14,14 @@ const FIRST_SCHEMA = `
 PRAGMA application_id = ${APPLICATION_ID};
 
 -- Receipts. report: counts and hashes, as JSON. is_purged: 0 while the freed space still has the erased bytes, 2 while only the log has.
+-- is_finished: 0 while a merge that brought it has not stored all that it erased.
 CREATE TABLE erasures (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   receipt TEXT NOT NULL UNIQUE,
   at_ms INTEGER NOT NULL,
   report ANY NOT NULL,
-  is_purged INTEGER NOT NULL CHECK (is_purged IN (0, 1, 2))
+  is_purged INTEGER NOT NULL CHECK (is_purged IN (0, 1, 2)),
+  is_finished INTEGER NOT NULL DEFAULT 1 CHECK (is_finished IN (0, 1))
 ) STRICT;
 
 CREATE TABLE holds (

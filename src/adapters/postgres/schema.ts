@@ -15,6 +15,7 @@ CREATE TABLE erasures (
   at_ms bigint NOT NULL,
   report text NOT NULL,
   is_purged int NOT NULL CHECK (is_purged IN (0, 1)),
+  is_finished int NOT NULL DEFAULT 1 CHECK (is_finished IN (0, 1)),
   transaction xid8 NOT NULL DEFAULT pg_current_xact_id(),
   tables text[] NOT NULL DEFAULT '{}',
   months date[] NOT NULL DEFAULT '{}'

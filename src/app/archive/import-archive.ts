@@ -1,5 +1,13 @@
 import { err, type Result } from '../../core/result.ts';
-import type { CapturedPiece, ExchangedCapture, MergedVersion, UnitLineDraft, UnitStore } from '../../ports/exchange.ts';
+import type {
+  CapturedPiece,
+  ErasedState,
+  ExchangedCapture,
+  MergedVersion,
+  Receipt,
+  UnitLineDraft,
+  UnitStore,
+} from '../../ports/exchange.ts';
 import type { ExportFolders, ExportRecord } from '../../ports/export.ts';
 import { isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -35,10 +43,10 @@ type Filling = { readonly folder: string; readonly store: UnitStore };
 /** False: interrupted. */
 async function fill(deps: ExportDeps, { folder, store }: Filling): Promise<boolean> {
   const { folders } = deps;
-  for await (const { receipt } of folders.read(folder, 'receipt'))
-    await store.storeReceipts([receipt], await store.stamp());
-  for await (const page of inPages(folders.read(folder, 'erasedState'), () => 1))
-    await store.storeErasedStates(page.map(({ state }) => state));
+  const receipts: Receipt[] = [];
+  for await (const { receipt } of folders.read(folder, 'receipt')) receipts.push(receipt);
+  await store.storeReceipts(receipts, [readErasedStates(folders, folder)], await store.stamp());
+  await store.finishReceipts(receipts.map(({ receipt }) => receipt));
   for await (const { hold } of folders.read(folder, 'hold')) await store.storeHolds([hold]);
   const lines = createCursor(folders.read(folder, 'line'));
   let count = 0;
@@ -64,6 +72,10 @@ async function fill(deps: ExportDeps, { folder, store }: Filling): Promise<boole
         page.map(({ vector }) => vector),
       );
   return true;
+}
+
+async function* readErasedStates(folders: ExportFolders, folder: string): AsyncGenerator<readonly ErasedState[]> {
+  for await (const page of inPages(folders.read(folder, 'erasedState'), () => 1)) yield page.map(({ state }) => state);
 }
 
 /** Reads records that follow those of another file. */

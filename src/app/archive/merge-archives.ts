@@ -95,6 +95,7 @@ async function mergeSources(
       const done = await mergeOne(deps, { store, source, knownReceipts: knownReceipts.value });
       if (done === null) return err({ kind: 'interrupted' });
       merged.push(done);
+      await store.finishReceipts((await source.reader.receipts()).map(({ receipt }) => receipt));
       for (const { receipt } of await source.reader.receipts()) knownReceipts.value.add(receipt);
     }
     return ok(reportOf(deps, merged));
@@ -106,7 +107,7 @@ async function mergeSources(
 const MAX_COMPARISONS = 5;
 
 /**
- * Stores the receipts of all sources after nothing was found that one archive has erased and another one has. If another program has changed
+ * Stores the receipts of all sources, and what is known of erased captured files, after nothing was found that one archive has erased and another one has. If another program has changed
  * the target meanwhile, it compares again. Gives the receipts that the target had before.
  */
 async function storeReceipts(
@@ -122,7 +123,14 @@ async function storeReceipts(
     const receipts: Receipt[] = [];
     for (const { reader } of sources) receipts.push(...(await reader.receipts()));
     const missing = receipts.filter(({ receipt }) => !known.has(receipt));
-    if (await store.storeReceipts(missing, stamp)) return ok(known);
+    if (
+      await store.storeReceipts(
+        missing,
+        sources.map(({ reader }) => reader.erasedStates()),
+        stamp,
+      )
+    )
+      return ok(known);
   }
   return err({ kind: 'archive', failure: { kind: 'busy', path: deps.archivePath } });
 }
@@ -131,17 +139,32 @@ type Side = { readonly path: string; readonly reader: UnitReader };
 
 /** Null: none of these archives, the target first, has what another one has erased. */
 async function findErased(deps: MergeDeps, sides: readonly Side[]): Promise<Failure | null> {
-  const [target] = sides;
+  const [target, ...sources] = sides;
+  const named = new Set<string>();
+  for (const { reader } of sources) for (const { receipt } of await reader.receipts()) named.add(receipt);
+  for (const side of sides)
+    for (const receipt of await side.reader.unfinishedReceipts())
+      if (side !== target || !named.has(receipt)) return refuseUnfinished(side.path);
   for (const from of sides)
     for (const to of sides) {
       if (from === to) continue;
       // The target keeps what others have pruned, and prunes for itself. Of two others, the order would decide.
       const withPruned = from !== target && to !== target;
-      const conflict = await findConflict(from.reader, to.reader, { withPruned });
+      const conflict = await findConflict(from.reader, to.reader, {
+        withPruned,
+        comparedElsewhere: from === target ? named : new Set(),
+      });
       if (conflict !== null) return refuseErased(from.path, to.path, conflict);
       if (await isInterrupted(deps)) return { kind: 'interrupted' };
     }
   return null;
+}
+
+/** Of such an archive nobody knows yet what the erasures removed. */
+function refuseUnfinished(path: string): Failure {
+  const reason = 'nothing was merged, because another merge into this archive is at work, or was interrupted';
+  const advice = 'Wait for it, or run it again.';
+  return { kind: 'archive', failure: { kind: 'unsupported', path, reason, advice } };
 }
 
 function refuseErased(from: string, to: string, { compactions, lines, capturedFiles }: Conflict): Failure {

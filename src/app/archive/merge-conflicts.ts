@@ -17,25 +17,32 @@ type Erased = {
   readonly prunes: ReadonlyMap<string, number>;
   /** The ids of compactions that were erased in whole or in part. */
   readonly touched: ReadonlyMap<UnitKey, number>;
-  /** Of whole compactions: hashes of their originals and outputs, their paths, and session ids. */
-  readonly contents: ReadonlySet<string>;
-  readonly paths: ReadonlySet<string>;
-  readonly sessions: ReadonlySet<string>;
+  /** Of whole compactions: hashes of their originals and outputs, their paths, and session ids, with the time of the last erasure. */
+  readonly contents: ReadonlyMap<string, number>;
+  readonly paths: ReadonlyMap<string, number>;
+  readonly sessions: ReadonlyMap<string, number>;
+  /** Receipts of erasures, without prunes, that the other archive knows. */
+  readonly known: ReadonlySet<string>;
+  readonly comparedElsewhere: ReadonlySet<string>;
 };
 
 type Sides = { readonly from: UnitReader; readonly to: UnitReader; readonly erased: Erased };
 
+type FindOptions = {
+  /** Also what `from` has pruned. */
+  readonly withPruned: boolean;
+  /** Receipts whose erased captured states another archive has too, which is compared with `to` as well. */
+  readonly comparedElsewhere: ReadonlySet<string>;
+};
+
 /**
  * Finds what `from` has erased and `to` still has; null: nothing. A known receipt proves nothing, because a merge may have been killed after it
  * was stored. Ids of conversations count only if they are session ids: others are made from the first message, which transcripts may share.
- * `withPruned`: also what `from` has pruned. Erased lines are compared a part at a time, so memory is bounded.
+ * What an unfinished merge brought to `from` counts for nothing where `to` knows the receipt. Erased lines are compared a part at a time, so
+ * memory is bounded.
  */
-export async function findConflict(
-  from: UnitReader,
-  to: UnitReader,
-  { withPruned }: { readonly withPruned: boolean },
-): Promise<Conflict | null> {
-  const erased = await readErased(from, withPruned);
+export async function findConflict(from: UnitReader, to: UnitReader, options: FindOptions): Promise<Conflict | null> {
+  const erased = await readErased(from, to, options);
   if (erased.erasures.size === 0 && erased.prunes.size === 0) return null;
   const sides = { from, to, erased };
   const { compactions, own, ...counted } = await findCompactions(sides);
@@ -44,25 +51,34 @@ export async function findConflict(
   return compactions + lines + capturedFiles.size === 0 ? null : { compactions, lines, capturedFiles };
 }
 
-async function readErased(from: UnitReader, withPruned: boolean): Promise<Erased> {
+async function readErased(
+  from: UnitReader,
+  to: UnitReader,
+  { withPruned, comparedElsewhere }: FindOptions,
+): Promise<Erased> {
   const [erasures, prunes] = [new Map<string, number>(), new Map<string, number>()];
+  const known = new Set((await to.receipts()).flatMap((one) => (isErase(one) ? [one.receipt] : [])));
+  const unfinished = await from.unfinishedReceipts();
   for (const one of await from.receipts())
-    if (isErase(one)) erasures.set(one.receipt, one.atMs);
+    if (unfinished.has(one.receipt) && known.has(one.receipt)) continue;
+    else if (isErase(one)) erasures.set(one.receipt, one.atMs);
     else if (withPruned) prunes.set(one.receipt, one.atMs);
   const touched = new Map<UnitKey, number>();
-  const [contents, paths, sessions] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const [contents, paths, sessions] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
   if (erasures.size + prunes.size > 0)
     for await (const { id, unit } of from.units({ touchedOnly: true })) {
-      const isErasure = erasures.has(unit.receipt ?? '');
-      if (isErasure || (withPruned && unit.isErased)) touched.set(unit.key, id);
-      if (!isErasure || !unit.isErased) continue;
-      for (const sha256 of [unit.source.sha256, unit.output.sha256]) contents.add(sha256);
+      const atMs = erasures.get(unit.receipt ?? '');
+      const note = (map: Map<string, number>, name: string): void =>
+        void map.set(name, Math.max(atMs ?? 0, map.get(name) ?? 0));
+      if (atMs !== undefined || (withPruned && unit.isErased)) touched.set(unit.key, id);
+      if (atMs === undefined || !unit.isErased) continue;
+      for (const sha256 of [unit.source.sha256, unit.output.sha256]) note(contents, sha256);
       for (const { sourcePath, outputPath } of [unit, ...unit.files])
-        for (const path of [sourcePath, outputPath]) if (path !== null) paths.add(path);
+        for (const path of [sourcePath, outputPath]) if (path !== null) note(paths, path);
       for (const { conversationId } of unit.cycles)
-        if (isSessionId(conversationId)) sessions.add(conversationId.toLowerCase());
+        if (isSessionId(conversationId)) note(sessions, conversationId.toLowerCase());
     }
-  return { erasures, prunes, touched, contents, paths, sessions };
+  return { erasures, prunes, touched, contents, paths, sessions, known, comparedElsewhere };
 }
 
 function isSessionId(conversationId: string): boolean {
@@ -152,36 +168,46 @@ async function countErasedLines({ from, to, erased }: Sides, own: ReadonlySet<nu
     return lines;
   };
   let hashes = new Set<string>();
-  for (const receipt of erased.erasures.keys())
-    for await (const page of from.erasedHashes('archived', receipt)) {
-      for (const sha256 of page) hashes.add(sha256);
-      if (hashes.size < MAX_HASHES) continue;
-      const lines = await count(hashes);
-      if (lines > 0) return lines;
-      hashes = new Set();
-    }
+  for await (const { kind, page, gone } of listErasedHashes(from, erased)) {
+    for (const sha256 of kind === 'archived' ? page : gone) hashes.add(sha256);
+    if (hashes.size < MAX_HASHES) continue;
+    const lines = await count(hashes);
+    if (lines > 0) return lines;
+    hashes = new Set();
+  }
   return count(hashes);
 }
 
 /** Captured files with single lines that were erased. If there are many such lines, not all of the files. */
 async function findCapturedLines({ from, to, erased }: Sides): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const receipt of erased.erasures.keys())
-    for await (const page of from.erasedHashes('captured', receipt)) {
-      // If the archive still has the line elsewhere, the erasure kept it on purpose.
-      const kept = await from.findLines(page);
-      for (const sha256 of await to.findLines(page.filter((one) => !kept.has(one))))
-        for (const path of await to.filesWith(sha256)) found.add(path);
-      if (found.size > 0) return found;
-    }
+  for await (const { gone } of listErasedHashes(from, erased)) {
+    for (const sha256 of await to.findLines(gone)) for (const path of await to.filesWith(sha256)) found.add(path);
+    if (found.size > 0) return found;
+  }
   return found;
+}
+
+type ErasedHashes = {
+  readonly kind: 'archived' | 'captured';
+  readonly page: readonly string[];
+  /** Those of the page that no captured file has any more: the erasure kept the others on purpose. */
+  readonly gone: readonly string[];
+};
+
+async function* listErasedHashes(from: UnitReader, { erasures }: Erased): AsyncGenerator<ErasedHashes> {
+  for (const receipt of erasures.keys())
+    for (const kind of ['archived', 'captured'] as const)
+      for await (const page of from.erasedHashes(kind, receipt)) {
+        const kept = await from.findLines(page);
+        yield { kind, page, gone: page.filter((one) => !kept.has(one)) };
+      }
 }
 
 /** Captured files that were erased, or whose transcripts were. */
 async function findCaptures(sides: Sides): Promise<ReadonlySet<string>> {
   const { from, to, erased } = sides;
   const found = new Set<string>();
-  const lastMs = Math.max(...erased.erasures.values());
   let hasStates = false;
   for await (const page of from.erasedStates()) {
     hasStates = page.length > 0;
@@ -189,41 +215,57 @@ async function findCaptures(sides: Sides): Promise<ReadonlySet<string>> {
   }
   for await (const capture of to.captures()) {
     const { path, states } = capture;
-    const isOfErased =
-      erased.paths.has(path) ||
-      erased.sessions.has(sessionIdOf(path)?.toLowerCase() ?? '') ||
-      states.some(({ sha256 }) => erased.contents.has(sha256));
-    if (isOfErased && states.some(({ capturedAtMs }) => capturedAtMs <= lastMs)) {
-      const kept = (await from.findCapture(path))?.states ?? [];
-      if (!kept.some(({ capturedAtMs }) => capturedAtMs <= lastMs)) found.add(path);
+    const erasedAtMs = Math.max(
+      ...[
+        erased.paths.get(path),
+        erased.sessions.get(sessionIdOf(path)?.toLowerCase() ?? ''),
+        ...states.map(({ sha256 }) => erased.contents.get(sha256)),
+      ].map((atMs) => atMs ?? Number.NEGATIVE_INFINITY),
+    );
+    const older = states.filter(({ capturedAtMs }) => capturedAtMs <= erasedAtMs);
+    if (older.length > 0) {
+      const kept = await hashesOf(from, path);
+      if (older.some(({ sha256 }) => !kept.has(sha256))) found.add(path);
     }
     if (hasStates && !found.has(path) && (await hasErasedState(capture, sides))) found.add(path);
   }
   return found;
 }
 
+async function hashesOf(reader: UnitReader, path: string): Promise<ReadonlySet<string>> {
+  return new Set(((await reader.findCapture(path))?.states ?? []).map(({ sha256 }) => sha256));
+}
+
 /**
- * Whether a file has a state that was erased, or a longer or shorter one of the same file. What `from` has captured again counts as kept, and
- * what `to` has captured since a prune as new.
+ * Whether a file has a state that was erased, or a longer or shorter one of the same file. What `from` has again counts as kept, and what `to` has
+ * captured since the erasure, or the prune, as new if it knows of it.
  */
-async function hasErasedState({ path, states }: ExchangedCapture, { from, to, erased }: Sides): Promise<boolean> {
-  const { erasures, prunes } = erased;
+async function hasErasedState({ path, states }: ExchangedCapture, sides: Sides): Promise<boolean> {
+  const { from, to, erased } = sides;
+  const kept = await hashesOf(from, path);
   for (const { version, sha256, capturedAtMs } of states) {
+    if (kept.has(sha256)) continue;
     const originSha256 = await to.originOf(path, version);
     for (const state of await from.findErasedStates({ sha256, originSha256 })) {
-      const isSame = state.sha256 === sha256;
-      const isPruned = isSame && capturedAtMs <= (prunes.get(state.receipt) ?? Number.NEGATIVE_INFINITY);
-      if (!isPruned && !erasures.has(state.receipt)) continue;
-      if (isSame ? !(await from.hasState(sha256)) : !(await hasOrigin(from, path, originSha256))) return true;
+      const { receipt } = state;
+      const isSamePath = state.originSha256 === originSha256;
+      const prunedAtMs = erased.prunes.get(receipt);
+      if (prunedAtMs !== undefined && isSamePath && state.sha256 === sha256 && capturedAtMs <= prunedAtMs) return true;
+      const erasedAtMs = erased.erasures.get(receipt);
+      if (erasedAtMs === undefined || erased.comparedElsewhere.has(receipt)) continue;
+      if (!isSamePath && (erased.known.has(receipt) || (await from.hasState(sha256)))) continue; // kept at another path
+      const isNew = capturedAtMs > erasedAtMs && (await hasErasedOrigin(originSha256, sides));
+      if (!isNew) return true;
     }
   }
   return false;
 }
 
-async function hasOrigin(reader: UnitReader, path: string, originSha256: string | null): Promise<boolean> {
-  const versions = new Set(((await reader.findCapture(path))?.states ?? []).map(({ version }) => version));
-  for (const version of versions) if ((await reader.originOf(path, version)) === originSha256) return true;
-  return false;
+/** Whether `to` has erased the file too, or knows of the erasure. */
+async function hasErasedOrigin(originSha256: string | null, { to, erased }: Sides): Promise<boolean> {
+  if (originSha256 === null) return false;
+  const states = await to.findErasedStates({ sha256: originSha256, originSha256 });
+  return states.some(({ receipt }) => erased.known.has(receipt));
 }
 
 export function isErase({ report }: Pick<Receipt, 'report'>): boolean {

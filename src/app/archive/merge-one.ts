@@ -6,6 +6,7 @@ import type {
   Unit,
   UnitLine,
   UnitLineDraft,
+  UnitReader,
   UnitStore,
 } from '../../ports/exchange.ts';
 import type { Hold } from '../../ports/retention.ts';
@@ -17,7 +18,7 @@ import { mergeCapture } from './merge-captures.ts';
 import { isErase } from './merge-conflicts.ts';
 
 export type Merging = {
-  /** It has the receipts of all sources. */
+  /** It has the receipts and the erased states of all sources. */
   readonly store: UnitStore;
   readonly source: OpenSource;
   /** The receipts that it had before. */
@@ -43,18 +44,20 @@ export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedA
     summaries: count(),
     vectors: count(),
   };
-  for await (const page of reader.erasedStates()) await store.storeErasedStates(page);
   counts.receipts.new = [...theirNames].filter((name) => !merging.knownReceipts.has(name)).length;
   counts.receipts.known = theirs.length - counts.receipts.new;
   const holds = (await source.archive.retention.listHolds()).map(toMerged);
   counts.holds.new = await store.storeHolds(holds);
   counts.holds.known = holds.length - counts.holds.new;
-  const erasedAt = new Map(all.map(({ receipt, atMs }) => [receipt, atMs]));
+  // What the other archive still has although it knows of the prune, it has kept.
+  const prunes = new Map(
+    all.flatMap((one) => (isErase(one) || theirNames.has(one.receipt) ? [] : [[one.receipt, one.atMs] as const])),
+  );
   const isDone = await mergeUnits(deps, merging, counts);
   if (!isDone) return null;
   for await (const capture of reader.captures()) {
     deps.progress.update('merging captured files', counts.captured.new + counts.captured.known, 1);
-    const states = await withoutPruned(store, capture, erasedAt);
+    const states = await withoutPruned({ store, source: reader, prunes }, capture);
     const sides = { target: store, source: reader, runtime: deps.runtime };
     if (states.length === 0) counts.captured.refused += 1;
     else if (await mergeCapture(sides, { ...capture, states })) counts.captured.new += 1;
@@ -103,17 +106,24 @@ async function mergeUnits(
   return true;
 }
 
-/** The states of a captured file that the target has, or has not pruned since they were captured. */
+/** The states of a captured file that the target has, or has not pruned with this file since they were captured. */
 async function withoutPruned(
-  store: UnitStore,
-  { states }: ExchangedCapture,
-  erasedAt: ReadonlyMap<string, number>,
+  {
+    store,
+    source,
+    prunes,
+  }: { readonly store: UnitStore; readonly source: UnitReader; readonly prunes: ReadonlyMap<string, number> },
+  { path, states }: ExchangedCapture,
 ): Promise<readonly ExchangedState[]> {
   const left: ExchangedState[] = [];
   for (const state of states) {
-    const { sha256, capturedAtMs } = state;
-    const isPruned = (await store.findErasedStates({ sha256, originSha256: null })).some(
-      ({ receipt }) => capturedAtMs <= (erasedAt.get(receipt) ?? 0),
+    const { sha256, capturedAtMs, version } = state;
+    const originSha256 = await source.originOf(path, version);
+    const isPruned = (await store.findErasedStates({ sha256, originSha256 })).some(
+      (one) =>
+        one.sha256 === sha256 &&
+        one.originSha256 === originSha256 &&
+        capturedAtMs <= (prunes.get(one.receipt) ?? Number.NEGATIVE_INFINITY),
     );
     if (!isPruned || (await store.hasState(sha256))) left.push(state);
   }

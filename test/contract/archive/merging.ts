@@ -237,6 +237,32 @@ async function emptyTarget(t: TestContext, engine: MergingEngine): Promise<Merge
   return { place: archive.path, exchange: engine.exchange, open: () => engine.openAgain(t, archive) };
 }
 
+const captureOf = (file: number, words: number[]): Event => ({ kind: 'capture', file, grows: false, words });
+const returning: readonly {
+  readonly name: string;
+  readonly one: readonly Event[];
+  readonly other: readonly Event[];
+}[] = [
+  {
+    name: 'a captured line that was compacted and erased',
+    one: [
+      { kind: 'compact', conversation: 0, words: [1, 2] },
+      { kind: 'erase word', word: 1 },
+    ],
+    other: [captureOf(0, [1, 3])],
+  },
+  {
+    name: 'a compacted line that was captured and erased',
+    one: [captureOf(0, [1, 2]), { kind: 'erase word', word: 1 }],
+    other: [{ kind: 'compact', conversation: 0, words: [1, 3] }],
+  },
+  {
+    name: 'an erased captured file that was captured again',
+    one: [captureOf(0, [1, 2]), { kind: 'erase file', file: 0 }, captureOf(0, [1, 3])],
+    other: [captureOf(0, [1, 2, 0])],
+  },
+];
+
 export type MergingEngine = Engine & { readonly exchange: ArchiveExchange };
 
 export function mergeContract(engine: MergingEngine): void {
@@ -315,6 +341,56 @@ export function mergeContract(engine: MergingEngine): void {
       assert.deepEqual(await contentsOf(target), await contentsOf(expected));
       assert.ok(!(await tryMerge(target, [one])).ok);
     });
+
+  for (const { name, one, other } of returning)
+    test(`no merge brings back ${name}`, async (t) => {
+      const [first, last] = await partedArchives(t, { shared: [], one, other });
+      for (const others of [
+        [first, last],
+        [last, first],
+      ]) {
+        const target = await emptyTarget(t, engine);
+        assert.ok(!(await tryMerge(target, others)).ok);
+        await merge(target, others.slice(0, 1));
+        const before = await contentsOf(target);
+        assert.ok(!(await tryMerge(target, others.slice(1))).ok);
+        assert.deepEqual(await contentsOf(target), before);
+      }
+    });
+
+  test('an erased captured file takes no other file of the same content with it', async (t) => {
+    const [one] = await partedArchives(t, {
+      shared: [captureOf(0, [1, 2]), captureOf(1, [1, 2]), { kind: 'erase file', file: 1 }],
+      one: [],
+      other: [],
+    });
+    const target = await emptyTarget(t, engine);
+    const { merged } = await merge(target, [one]);
+    assert.deepEqual(merged[0]?.captured, { new: 1, known: 0, refused: 0 });
+    assert.equal((await merge(target, [one])).result, 'unchanged');
+  });
+
+  test('an unfinished merge stops that of an archive which does not know its erasures', async (t) => {
+    const [one, other] = await partedArchives(t, {
+      shared: [{ kind: 'compact', conversation: 0, words: [0, 1] }, captureOf(0, [1, 2])],
+      one: [],
+      other: [{ kind: 'erase word', word: 1 }],
+    });
+    const target = await emptyTarget(t, engine);
+    const breaking = before(target.exchange, 'storeUnit', async () => {
+      assert.ok(!(await tryMerge(target, [one])).ok);
+      throw new Error('it broke');
+    });
+    await tryMerge({ ...target, exchange: breaking }, [other]).catch(() => null);
+    const refused = await tryMerge(target, [one]);
+    assert.ok(!refused.ok);
+    assert.match(JSON.stringify(refused.error), /another merge into this archive/);
+    await merge(target, [other]);
+    const expected = fileTarget(`${folderWith(t, {})}/expected.db`);
+    await merge(expected, [other]);
+    assert.deepEqual(await contentsOf(target), await contentsOf(expected));
+    assert.match(JSON.stringify(await tryMerge(target, [one])), /has erased what this archive has/);
+  });
 
   test('a file that is captured while it is merged has all states', async (t) => {
     const [one, other] = await partedArchives(t, {

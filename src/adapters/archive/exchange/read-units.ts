@@ -21,6 +21,7 @@ import { BATCH_NAME, createUnitHeads } from './unit-heads.ts';
 
 const PAGE = 2000;
 const LIST_RECEIPTS = 'SELECT receipt, at_ms, report FROM erasures ORDER BY id';
+const LIST_UNFINISHED = 'SELECT receipt FROM erasures WHERE is_finished = 0';
 const LIST_COMPACTIONS = `
 SELECT c.*, e.receipt FROM compactions AS c LEFT JOIN erasures AS e ON e.id = c.erasure_id
 WHERE c.status <> 'prepared' AND c.id > :after ORDER BY c.id LIMIT 1`;
@@ -93,6 +94,7 @@ export function createUnitReader(query: Query): CompactionUnits {
 
   return {
     receipts: async () => (await query(LIST_RECEIPTS)).map(toReceipt),
+    unfinishedReceipts: async () => new Set((await query(LIST_UNFINISHED)).map((row) => readText(row, 'receipt'))),
     units,
     findUnit: async (key) => {
       const [source = '', settings = ''] = key.split('-');

@@ -1,13 +1,16 @@
-import type { StoreStamp, UnitReader, UnitStore } from '../../../ports/exchange.ts';
+import type { ErasedState, StoreStamp, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { archiveError } from '../failure.ts';
-import { readInteger } from '../rows.ts';
+import { hashColumn, readInteger } from '../rows.ts';
 import type { Query } from './query.ts';
 import { type CaptureWriting, createCaptureWriter } from './write-captures.ts';
 import { createRestWriter, type VectorWriting } from './write-rest.ts';
-import { createUnitWriter, type UnitWriting } from './write-units.ts';
+import { createUnitWriter, FIND_ERASURE, idOf, type UnitWriting } from './write-units.ts';
 
 const INSERT_RECEIPT = `
-INSERT INTO erasures (receipt, at_ms, report, is_purged) VALUES (:receipt, :atMs, :report, 1) ON CONFLICT DO NOTHING`;
+INSERT INTO erasures (receipt, at_ms, report, is_purged, is_finished) VALUES (:receipt, :atMs, :report, 1, 0) ON CONFLICT DO NOTHING`;
+const FINISH_RECEIPT = 'UPDATE erasures SET is_finished = 1 WHERE receipt = :receipt AND is_finished = 0';
+const INSERT_ERASED = `
+INSERT INTO erased_states (sha256, origin_sha256, erasure_id) VALUES (:sha256, :origin, :erasureId) ON CONFLICT DO NOTHING`;
 const COUNT_ERASURES = 'SELECT count(*) AS count FROM erasures';
 const COUNT_CONTENTS = `
 SELECT count(*) AS count, coalesce(max(id), 0) AS last_id FROM compactions WHERE status <> 'prepared'
@@ -35,17 +38,28 @@ export function createUnitStore(engine: StoreEngine, readerOf: (query: Query) =>
     ...createRestWriter(guarded, readerOf),
     storeCapture: createCaptureWriter(guarded, readerOf),
     stamp: () => readStamp(engine.query),
-    storeReceipts: async (receipts, stamp) => {
+    storeReceipts: async (receipts, erasedStates, stamp) => {
       const erasures = await engine.transaction(async (query) => {
         const now = await readStamp(query);
         if (now.erasures !== stamp.erasures || (receipts.length > 0 && now.contents !== stamp.contents)) return null;
         for (const receipt of receipts) await query(INSERT_RECEIPT, { ...receipt });
+        for (const pages of erasedStates)
+          for await (const page of pages) for (const state of page) await storeErasedState(query, state);
         return countErasures(query);
       });
       if (erasures !== null) expected.erasures = erasures;
       return erasures !== null;
     },
+    finishReceipts: (receipts) =>
+      guarded.transaction(async (query) => {
+        for (const receipt of receipts) await query(FINISH_RECEIPT, { receipt });
+      }),
   };
+}
+
+async function storeErasedState(query: Query, { receipt, sha256, originSha256 }: ErasedState): Promise<void> {
+  const erasureId = idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
+  await query(INSERT_ERASED, { sha256: hashColumn(sha256), origin: hashColumn(originSha256), erasureId });
 }
 
 async function readStamp(query: Query): Promise<StoreStamp> {

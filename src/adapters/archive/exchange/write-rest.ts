@@ -4,10 +4,8 @@ import type { VectorModel } from '../../../ports/vector-store.ts';
 import { hashColumn, readInteger, readText, timeColumn } from '../rows.ts';
 import { isSameModel } from '../vectors/nearest.ts';
 import type { Query, UnitEngine } from './query.ts';
-import { FIND_BATCH, FIND_ERASURE, idOf } from './write-units.ts';
+import { FIND_BATCH } from './write-units.ts';
 
-const INSERT_ERASED = `
-INSERT INTO erased_states (sha256, origin_sha256, erasure_id) VALUES (:sha256, :origin, :erasureId) ON CONFLICT DO NOTHING`;
 const FIND_SUMMARY = 'SELECT created_at_ms, text FROM summaries WHERE request_sha256 = :request';
 const DELETE_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
 const INSERT_SUMMARY = `
@@ -36,7 +34,7 @@ export type VectorWriting = {
   readonly canKeepVectors: boolean;
 };
 
-type Rest = Pick<UnitStore, 'storeErasedStates' | 'storeSummaries' | 'storeVectors' | 'storeHolds'>;
+type Rest = Pick<UnitStore, 'storeSummaries' | 'storeVectors' | 'storeHolds'>;
 
 /** Stores everything that belongs to no unit. */
 export function createRestWriter(
@@ -55,13 +53,6 @@ export function createRestWriter(
   return {
     storeSummaries: (summaries) =>
       countNew(summaries, (query, { request, summary }) => storeSummary(query, hashColumn(request), summary)),
-    storeErasedStates: (states) =>
-      engine.transaction(async (query) => {
-        for (const { receipt, sha256, originSha256 } of states) {
-          const erasureId = idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
-          await query(INSERT_ERASED, { sha256: hashColumn(sha256), origin: hashColumn(originSha256), erasureId });
-        }
-      }),
     storeHolds: (holds) => countNew(holds, storeHold),
     storeVectors: async (model, vectors) => {
       if (!engine.canKeepVectors) return null;
