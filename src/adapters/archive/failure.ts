@@ -20,7 +20,7 @@ export function refuseOtherBuild(path: string, reason: string): ArchiveFailure {
     path,
     reason: `another build of compact made it, before the first release: ${reason}`,
     advice:
-      'Export it with that build and merge the export into a new archive, or name another archive with --archive.',
+      'Export it with that build and import it into a new archive, or name another archive with --archive. If this build made it, it is damaged: use a backup.',
   };
 }
 
