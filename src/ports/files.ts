@@ -51,6 +51,8 @@ export type FileFailure =
   | { readonly kind: 'no-room'; readonly path: string; readonly folder: string; readonly code: string }
   /** Decompression stopped at this size: only a file made on purpose becomes that large. */
   | { readonly kind: 'unpacks-too-large'; readonly path: string; readonly limitBytes: number }
+  /** A zip file has a member that is too large to read, even packed. */
+  | { readonly kind: 'member-too-large'; readonly path: string; readonly limitBytes: number }
   /**
    * The file was replaced, but what was written to the old one at that moment is still missing: it is kept under this name, and the next run
    * that takes the lock appends it. null: no second name was possible, so it is lost.

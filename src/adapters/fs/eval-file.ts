@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ok, type Result } from '../../core/result.ts';
 import type { FileFailure, PendingFile } from '../../ports/files.ts';
@@ -49,6 +50,7 @@ type Packer = {
 function createPacker(write: PendingFile['write']): Packer {
   const directory: Uint8Array[] = [];
   const repacked = new Set<number>();
+  const repackedHash = createHash('sha256');
   const state = { head: '', offset: 0 };
   const put = (...pieces: readonly Uint8Array[]): Result<void, FileFailure> => {
     for (const piece of pieces) {
@@ -65,7 +67,10 @@ function createPacker(write: PendingFile['write']): Packer {
     }
     const { packed, isRepacked, ...member } = readFrame(piece.at(-1) === COMMA ? piece.subarray(0, -1) : piece);
     const headers = fillHeaders(member, { ...member, packedBytes: packed.length, offset: state.offset });
-    if (isRepacked) repacked.add(directory.length);
+    if (isRepacked) {
+      repacked.add(directory.length);
+      repackedHash.update(packed);
+    }
     directory.push(headers.central);
     return put(headers.local, packed);
   };
@@ -80,7 +85,8 @@ function createPacker(write: PendingFile['write']): Packer {
       if (start < 0 || directory.length === 0) throw new Error('the document is not that of a zip file');
       const directoryStart = state.offset;
       const ownComment = Buffer.from(comment, 'base64').toString('latin1');
-      const fullComment = `${ownComment}${commentFor(repacked, directory.length)}`;
+      const mark = commentFor({ indexes: repacked, sha256: repackedHash.digest('hex') }, directory.length);
+      const fullComment = `${ownComment}${mark}`;
       return put(...directory, fillEnd(Buffer.from(end, 'base64'), directoryStart, fullComment));
     },
   };

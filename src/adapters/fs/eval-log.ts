@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { constants, crc32, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -28,19 +29,26 @@ export const LOG_END = '\n]}\n';
 /** What comes before the base64 of the end of the zip file, and after it. */
 export const ZIP_END = ['"compact_zip_end":"', '","samples":['] as const;
 
-/** The bits of the members that were packed anew, in base64, at the end of the comment. */
-const REPACKED = /compact:([A-Za-z0-9+/]*={0,2})$/;
+/**
+ * The end of the comment: the bits of the members that were packed anew, in base64, and the sha256 of their packed bytes. Only a comment whose
+ * hash is right is ours; any other belongs to the log.
+ */
+const REPACKED = /compact:([A-Za-z0-9+/]*={0,2}):([0-9a-f]{64})$/;
+/** A comment of the log must leave this much room for ours. */
+const MAX_OWN_COMMENT_BYTES = 32 * 1024;
 
-export function commentFor(repacked: ReadonlySet<number>, memberCount: number): string {
-  if (repacked.size === 0) return '';
+export type Repacked = { readonly indexes: ReadonlySet<number>; readonly sha256: string };
+
+export function commentFor({ indexes, sha256 }: Repacked, memberCount: number): string {
+  if (indexes.size === 0) return '';
   const bits = Buffer.alloc(Math.ceil(memberCount / 8));
-  for (const index of repacked) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
-  return `compact:${bits.toString('base64')}`;
+  for (const index of indexes) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
+  return `compact:${bits.toString('base64')}:${sha256}`;
 }
 
 /** Larger samples stay packed, and are not read. */
 const MAX_SAMPLE_BYTES = 256 * 1024 * 1024;
-/** In base64 they are one line. */
+/** A member's packed bytes are one line in base64, so a log with a larger member is refused. */
 const MAX_PACKED_BYTES = 128 * 1024 * 1024;
 const MAX_RECORD_CHARS = Math.ceil(MAX_PACKED_BYTES / 3) * 4;
 const SAMPLE_NAME = /^samples\/[^/]+_epoch_\d+\.json$/;
@@ -69,7 +77,7 @@ function damaged({ path }: EvalLogFile, problem: CompressionProblem): Result<nev
 
 function writeDocument(
   file: EvalLogFile,
-  { members, end, comment }: ZipFile,
+  zip: ZipFile,
   { fd, limit }: { readonly fd: number; readonly limit: Limit },
 ): Result<Decompressed, FileFailure> {
   let written = 0;
@@ -82,11 +90,14 @@ function writeDocument(
     }
     return null;
   };
-  const repacked = readRepacked(comment);
+  const { members, end } = zip;
+  if (members.some(({ packedBytes }) => packedBytes > MAX_PACKED_BYTES))
+    return err({ kind: 'member-too-large', path: file.path, limitBytes: MAX_PACKED_BYTES });
+  const { indexes: repacked, ownComment } = readRepacked(file, zip);
+  if (ownComment.length > MAX_OWN_COMMENT_BYTES) return damaged(file, 'arranged-otherwise');
   const newest = new Map(members.map(({ name }, index) => [name, index]));
   const head = readHead(file, members, Math.min(MAX_SAMPLE_BYTES, limit.maxBytes));
   if (head === null) return damaged(file, 'broken');
-  const ownComment = comment.replace(REPACKED, '');
   const zipEnd = `${base64(end)}.${base64(Buffer.from(ownComment, 'latin1'))}`;
   let failure = write(head.slice(0, -1), ',', ZIP_END[0], zipEnd, ZIP_END[1]);
   for (const [index, member] of members.entries()) {
@@ -96,8 +107,7 @@ function writeDocument(
     const isSample = SAMPLE_NAME.test(member.name) && newest.get(member.name) === index;
     const mayBeRead = isSample && !member.isEncrypted && member.method in ENGINES;
     if (mayBeRead && member.sizeBytes + written > limit.maxBytes) return err(limit.failure);
-    const isSmall = member.sizeBytes <= MAX_SAMPLE_BYTES && member.packedBytes <= MAX_PACKED_BYTES;
-    const text = mayBeRead && isSmall ? unpackMember(member, packed) : null;
+    const text = mayBeRead && member.sizeBytes <= MAX_SAMPLE_BYTES ? unpackMember(member, packed) : null;
     if (text === 'broken') return damaged(file, 'broken');
     const start = `${index === 0 ? '' : ','}${FRAME_BREAK}${FRAME_START}${base64(member.local)}.${base64(member.central)}`;
     if (text === null || !isObject(text)) {
@@ -161,16 +171,26 @@ export function unpackRecord(bytes: Uint8Array): Uint8Array | null {
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-function readRepacked(comment: string): ReadonlySet<number> {
-  const bits = Buffer.from(REPACKED.exec(comment)?.[1] ?? '', 'base64');
-  return new Set(
-    Array.from({ length: bits.length * 8 }, (_, index) => index).filter(
-      (index) => (((bits[index >> 3] ?? 0) >> (index & 7)) & 1) === 1,
-    ),
+/** The members that were packed anew, and the comment without our part. */
+function readRepacked(
+  file: EvalLogFile,
+  { members, comment }: ZipFile,
+): { readonly indexes: ReadonlySet<number>; readonly ownComment: string } {
+  const [mark = '', encoded = '', expected = ''] = REPACKED.exec(comment) ?? [];
+  const bits = Buffer.from(encoded, 'base64');
+  const indexes = Array.from({ length: bits.length * 8 }, (_, index) => index).filter(
+    (index) => (((bits[index >> 3] ?? 0) >> (index & 7)) & 1) === 1,
   );
+  const hash = createHash('sha256');
+  const marked = indexes.map((index) => members[index]).filter((member) => member !== undefined);
+  for (const { dataStart, packedBytes } of marked) hash.update(file.read(dataStart, packedBytes));
+  const isOurs = mark !== '' && marked.length === indexes.length && hash.digest('hex') === expected;
+  return isOurs
+    ? { indexes: new Set(indexes), ownComment: comment.slice(0, -mark.length) }
+    : { indexes: new Set(), ownComment: comment };
 }
 
-/** It may be written into an object of ours: it is an object with a first key, and could not pass for one. */
+/** Can be embedded in our document: an object with a first key, and without our markers. */
 function isObject(text: Buffer): boolean {
   const isFilled = /^\{\s*"/.test(text.toString('latin1', 0, 64));
   const isPlain = text.at(-1) === 0x7d && !text.includes(FRAME_START) && !text.includes('"compact_packed"');

@@ -207,6 +207,12 @@ function fileFailure(failure: FileFailure): string {
         `unpacking stopped after ${formatBytes(failure.limitBytes)}: the result is far larger than expected for its size.`,
         'If you expect that, give --max-unpacked SIZE.',
       );
+    case 'member-too-large':
+      return at(
+        failure.path,
+        `a file in this zip has more than ${formatBytes(failure.limitBytes)} packed, too much to read.`,
+        "Convert the log to JSON with 'inspect log convert'.",
+      );
     case 'unfinished':
       return unfinished(failure);
     default:

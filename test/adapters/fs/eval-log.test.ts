@@ -58,6 +58,9 @@ const LAYOUTS: readonly (readonly [name: string, layout: ZipLayout])[] = [
   ['zip64', { method: 'deflate', isZip64: true }],
   ['zstd, with a comment', { method: 'zstd', comment: 'a comment' }],
   ['zstd in two frames', { method: 'zstd-frames' }],
+  ['with a comment that ends like ours', { method: 'deflate', comment: 'made by compact:' }],
+  ['with a comment like ours that names a member', { method: 'deflate', comment: `compact:Bg==:${'0'.repeat(64)}` }],
+  ['with a comment like ours that names no member', { method: 'stored', comment: `compact:AAAA:${'0'.repeat(64)}` }],
 ];
 
 for (const [name, layout] of LAYOUTS)
@@ -107,6 +110,14 @@ test('a zip bomb is refused before it is unpacked', async (context) => {
   assert.equal(!opened.ok && opened.error.kind, 'unpacks-too-large');
   const small = await open(context, zipOf(MEMBERS), 1000);
   assert.equal(!small.ok && small.error.kind, 'unpacks-too-large');
+});
+
+test('a member that is too large to read is refused before it is read', async (context) => {
+  const opened = await open(
+    context,
+    zipOf([...MEMBERS, ['media/film', 'x'.repeat(129 * 1024 ** 2)]], { method: 'stored' }),
+  );
+  assert.equal(!opened.ok && opened.error.kind, 'member-too-large');
 });
 
 test('a sample that could pass for a part of the document stays packed', async (context) => {
