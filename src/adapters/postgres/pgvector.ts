@@ -24,13 +24,19 @@ FROM generate_series(0, length(stored) - 1) AS at WHERE length(stored) <= 16000)
   'ALTER TABLE message_vectors ALTER COLUMN near SET STATISTICS 0',
 ];
 
+/** Copying a vector takes about 2 ms, during which nobody can read the table. */
+const MAX_COPIED_VECTORS = 5000;
+const COUNT_VECTORS = `SELECT count(*)::int AS found FROM (SELECT FROM message_vectors LIMIT ${MAX_COPIED_VECTORS + 1}) AS counted`;
+
 /**
- * Adds the column if pgvector is installed, nobody has added it, and this user may. Vectors that are stored already are copied, which takes a
- * while. Runs in a transaction that holds the lock of the vectors.
+ * Adds the column if pgvector is installed, nobody has added it, this user may, and few vectors are stored already: they are copied. Runs in a
+ * transaction that holds the lock of the vectors.
  */
 export async function addNearColumn(query: Query): Promise<void> {
   const [row] = await query(FIND_EXTENSION);
   if (row?.['has_type'] !== 1 || row['has_column'] !== 0 || row['may_add'] !== 1) return;
+  const [stored] = await query(COUNT_VECTORS);
+  if (stored === undefined || readInteger(stored, 'found') > MAX_COPIED_VECTORS) return;
   for (const statement of addColumn(readText(row, 'home'))) await query(statement);
 }
 
