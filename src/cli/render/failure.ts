@@ -4,7 +4,8 @@ import type { FileFailure } from '../../ports/files.ts';
 import { at, renderArchiveFailure } from './archive-failure.ts';
 import { describeUncaptured } from './capture.ts';
 import { renderLowRetention } from './compact-rows.ts';
-import { formatBytes, formatCount } from './quantities.ts';
+import { renderFileFailure } from './file-failure.ts';
+import { formatCount } from './quantities.ts';
 import { describeErasure } from '../../core/erasure.ts';
 import { safeText } from './text.ts';
 import { renderCannotUndo } from './undo.ts';
@@ -13,7 +14,7 @@ import { renderCannotUndo } from './undo.ts';
 export function renderFailure(failure: LookupFailure): string {
   switch (failure.kind) {
     case 'file':
-      return fileFailure(failure.failure);
+      return renderFileFailure(failure.failure);
     case 'archive':
       return renderArchiveFailure(failure.failure);
     case 'bad-line': {
@@ -163,104 +164,11 @@ const FORMATS_ADVICE = "'compact --formats' lists what it reads.";
 const FORMAT_ADVICE =
   "Give --format NAME if you know it ('compact --formats' lists them); -v says why it was not recognized.";
 
-function fileFailure(failure: FileFailure): string {
-  switch (failure.kind) {
-    case 'not-found':
-      return at(failure.path, 'no such file or folder.', 'Check the path.');
-    case 'not-a-file':
-      return at(failure.path, `not a file: it is ${safeText(failure.is)}.`, 'Name a file.');
-    case 'denied':
-      if (failure.reason === 'owner')
-        return at(
-          failure.path,
-          'it is not yours, and its owner could not write to the new file.',
-          'Run compact as its owner, or give another place with -o.',
-        );
-      return at(
-        failure.path,
-        `no permission to ${failure.what} it.`,
-        'Check the permissions of the file and its folder.',
-      );
-    case 'no-space':
-      return at(failure.path, 'no space is left there.', 'Make room, or give another place with -o.');
-    case 'foreign-leftover':
-      return at(
-        failure.path,
-        `compact puts files of this name beside a transcript, but did not create this one: ${safeText(failure.is)}.`,
-        'Look at it, and remove it.',
-      );
-    case 'held':
-      return at(failure.path, 'another run of compact is working on it.', 'Try again when that one is done.');
-    case 'io':
-      return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
-    case 'line-too-long': {
-      const limit = `${Math.floor(failure.maxLineBytes / 1024 / 1024)} MiB`;
-      return at(failure.path, `line ${failure.line} is longer than ${limit}.`, 'Such a line is damage. Remove it.');
-    }
-    case 'damaged':
-      return damaged(failure);
-    case 'no-room':
-      return noRoom(failure);
-    case 'unpacks-too-large':
-      return at(
-        failure.path,
-        `unpacking stopped after ${formatBytes(failure.limitBytes)}: the result is far larger than expected for its size.`,
-        'If you expect that, give --max-unpacked SIZE.',
-      );
-    case 'member-too-large':
-      return at(
-        failure.path,
-        `a file in this zip has more than ${formatBytes(failure.limitBytes)} packed, too much to read.`,
-        "Convert the log to JSON with 'inspect log convert'.",
-      );
-    case 'unfinished':
-      return unfinished(failure);
-    default:
-      return assertNever(failure);
-  }
-}
-
-function damaged({ path, compression, problem }: Extract<FileFailure, { kind: 'damaged' }>): string {
-  if (problem === 'arranged-otherwise')
-    return at(path, 'a zip file that is cut off, or not as Inspect writes it.', "Try 'inspect log convert' first.");
-  if (compression === 'eval') return at(path, 'a part of this zip file is damaged.', 'Get another copy.');
-  const tool = compression;
-  switch (problem) {
-    case 'cut-off':
-      return at(path, `${tool} data that ends too early.`, 'Get a complete copy.');
-    case 'broken':
-      return at(path, `${tool} data that is damaged.`, `'${tool} -t' says more; get another copy.`);
-    case 'trailing':
-      return at(path, `something other than ${tool} data follows its end, and would be lost.`, 'Remove that first.');
-    case 'too-wide':
-      return at(path, `${tool} data that takes too much memory to unpack.`, 'Unpack it first: zstd -d --long=31.');
-    default:
-      return assertNever(problem);
-  }
-}
-
-function noRoom({ path, folder, code }: Extract<FileFailure, { kind: 'no-room' }>): string {
-  const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'no space is left' : `the system says ${safeText(code)}`;
-  const what = `its content cannot be stored in ${safeText(folder)} while it is read (${reason}).`;
-  return at(path, what, 'Name another folder with TMPDIR.');
-}
-
-function unfinished({ path, keptAs, because }: Extract<FileFailure, { kind: 'unfinished' }>): string {
-  const what = 'it was replaced, but what another program wrote at that very moment could not be appended';
-  return keptAs === null
-    ? at(path, `${what}, and is lost.`, `The cause: ${fileFailure(because)}`)
-    : at(
-        path,
-        `${what}; it is in ${safeText(keptAs)}, and the next run appends it.`,
-        `The cause: ${fileFailure(because)}`,
-      );
-}
-
 /** Why standard input could not be stored in its temp file. */
 export function renderStdinFailure(failure: FileFailure): string {
   const reasons = { 'no-space': 'no space is left', denied: 'it may not be written', 'not-found': 'no such folder' };
   if (failure.kind !== 'no-space' && failure.kind !== 'denied' && failure.kind !== 'not-found')
-    return fileFailure(failure);
+    return renderFileFailure(failure);
   const what = `standard input cannot be stored there (${reasons[failure.kind]}).`;
   return at(failure.path, what, 'Name another folder with TMPDIR.');
 }

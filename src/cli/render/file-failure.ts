@@ -1,0 +1,98 @@
+import { assertNever } from '../../core/result.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import { at } from './archive-failure.ts';
+import { formatBytes } from './quantities.ts';
+import { safeText } from './text.ts';
+
+export function renderFileFailure(failure: FileFailure): string {
+  switch (failure.kind) {
+    case 'not-found':
+      return at(failure.path, 'no such file or folder.', 'Check the path.');
+    case 'not-a-file':
+      return at(failure.path, `not a file: it is ${safeText(failure.is)}.`, 'Name a file.');
+    case 'denied':
+      if (failure.reason === 'owner')
+        return at(
+          failure.path,
+          'it is not yours, and its owner could not write to the new file.',
+          'Run compact as its owner, or give another place with -o.',
+        );
+      return at(
+        failure.path,
+        `no permission to ${failure.what} it.`,
+        'Check the permissions of the file and its folder.',
+      );
+    case 'no-space':
+      return at(failure.path, 'no space is left there.', 'Make room, or give another place with -o.');
+    case 'foreign-leftover':
+      return at(
+        failure.path,
+        `compact puts files of this name beside a transcript, but did not create this one: ${safeText(failure.is)}.`,
+        'Look at it, and remove it.',
+      );
+    case 'held':
+      return at(failure.path, 'another run of compact is working on it.', 'Try again when that one is done.');
+    case 'io':
+      return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
+    case 'line-too-long': {
+      const limit = `${Math.floor(failure.maxLineBytes / 1024 / 1024)} MiB`;
+      return at(failure.path, `line ${failure.line} is longer than ${limit}.`, 'Such a line is damage. Remove it.');
+    }
+    case 'damaged':
+      return damaged(failure);
+    case 'no-room':
+      return noRoom(failure);
+    case 'unpacks-too-large':
+      return at(
+        failure.path,
+        `unpacking stopped after ${formatBytes(failure.limitBytes)}: the result is far larger than expected for its size.`,
+        'If you expect that, give --max-unpacked SIZE.',
+      );
+    case 'member-too-large':
+      return at(
+        failure.path,
+        `a file in this zip has more than ${formatBytes(failure.limitBytes)} packed, too much to read.`,
+        "Convert the log to JSON with 'inspect log convert'.",
+      );
+    case 'unfinished':
+      return unfinished(failure);
+    default:
+      return assertNever(failure);
+  }
+}
+
+function damaged({ path, compression, problem }: Extract<FileFailure, { kind: 'damaged' }>): string {
+  if (problem === 'arranged-otherwise')
+    return at(path, 'a zip file that is cut off, or not as Inspect writes it.', "Try 'inspect log convert' first.");
+  if (compression === 'eval') return at(path, 'a part of this zip file is damaged.', 'Get another copy.');
+  const tool = compression;
+  switch (problem) {
+    case 'cut-off':
+      return at(path, `${tool} data that ends too early.`, 'Get a complete copy.');
+    case 'broken':
+      return at(path, `${tool} data that is damaged.`, `'${tool} -t' says more; get another copy.`);
+    case 'trailing':
+      return at(path, `something other than ${tool} data follows its end, and would be lost.`, 'Remove that first.');
+    case 'too-wide':
+      return at(path, `${tool} data that takes too much memory to unpack.`, 'Unpack it first: zstd -d --long=31.');
+    default:
+      return assertNever(problem);
+  }
+}
+
+function noRoom({ path, folder, code }: Extract<FileFailure, { kind: 'no-room' }>): string {
+  const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'no space is left' : `the system says ${safeText(code)}`;
+  const what = `its content cannot be stored in ${safeText(folder)} while it is read (${reason}).`;
+  return at(path, what, 'Name another folder with TMPDIR.');
+}
+
+function unfinished({ path, keptAs, because }: Extract<FileFailure, { kind: 'unfinished' }>): string {
+  const what = 'it was replaced, but what another program wrote at that very moment could not be appended';
+  return keptAs === null
+    ? at(path, `${what}, and is lost.`, `The cause: ${renderFileFailure(because)}`)
+    : at(
+        path,
+        `${what}; it is in ${safeText(keptAs)}, and the next run appends it.`,
+        `The cause: ${renderFileFailure(because)}`,
+      );
+}
