@@ -95,8 +95,9 @@ async function mergeSources(
       const done = await mergeOne(deps, { store, source, knownReceipts: knownReceipts.value });
       if (done === null) return err({ kind: 'interrupted' });
       merged.push(done);
-      await store.finishReceipts((await source.reader.receipts()).map(({ receipt }) => receipt));
-      for (const { receipt } of await source.reader.receipts()) knownReceipts.value.add(receipt);
+      const receipts = (await source.reader.receipts()).map(({ receipt }) => receipt);
+      await store.finishReceipts(receipts);
+      for (const receipt of receipts) knownReceipts.value.add(receipt);
     }
     return ok(reportOf(deps, merged));
   } finally {
@@ -107,8 +108,8 @@ async function mergeSources(
 const MAX_COMPARISONS = 5;
 
 /**
- * Stores the receipts of all sources, and what is known of erased captured files, after nothing was found that one archive has erased and another one has. If another program has changed
- * the target meanwhile, it compares again. Gives the receipts that the target had before.
+ * Checks that no archive has what another one has erased; then stores the receipts of all sources, and their hashes of erased captured files.
+ * If another program changed the target meanwhile, it checks again. Gives the receipts that the target had before.
  */
 async function storeReceipts(
   deps: MergeDeps,

@@ -26,6 +26,8 @@ export function renderUncollected({ merged }: ArchiveMergeReport): readonly stri
 /** One line. */
 export function renderExport({ folder, isComplete, compactions, lines, capturedFiles }: ArchiveExportReport): string {
   const what = `${countOf(compactions, 'compaction')}, ${countOf(lines, 'line')}, ${countOf(capturedFiles, 'captured file')}`;
+  if (!isComplete && compactions + lines + capturedFiles === 0)
+    return `nothing matches, so the export in ${safeText(folder)} is empty`;
   return `exported ${isComplete ? 'everything' : 'what matches'} to ${safeText(folder)}: ${what}`;
 }
 

@@ -63,7 +63,11 @@ export function renderFileFailure(failure: FileFailure): string {
 
 function damaged({ path, compression, problem }: Extract<FileFailure, { kind: 'damaged' }>): string {
   if (problem === 'arranged-otherwise')
-    return at(path, 'a zip file that is cut off, or not as Inspect writes it.', "Try 'inspect log convert' first.");
+    return at(
+      path,
+      'this zip file is cut off, or was not written by Inspect.',
+      "Get a complete copy, or rewrite it with 'inspect log convert'.",
+    );
   if (compression === 'eval') return at(path, 'a part of this zip file is damaged.', 'Get another copy.');
   const tool = compression;
   switch (problem) {

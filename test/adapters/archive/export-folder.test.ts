@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createExportFolders } from '../../../src/adapters/archive/exchange/export-folder.ts';
+import { openFileSource } from '../../../src/adapters/archive/exchange/open.ts';
 import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../../../src/adapters/archive/rows.ts';
 import type { ExportRecord } from '../../../src/ports/export.ts';
 import { collect } from '../../support/collect.ts';
@@ -175,6 +176,27 @@ for (const encoding of ['jsonl', 'parquet'] as const)
     });
     await fc.assert(property, { numRuns: 15 });
   });
+
+test('an export is no archive to merge, and a file is no export: both say what to try', async (t) => {
+  const folders = createExportFolders(null);
+  const path = join(folderWith(t, { 'notes.txt': 'x' }), 'export');
+  (await folders.create(path, 'jsonl')).commit();
+  const advice = `Run 'compact archive import ${path}'.`;
+  assert.deepEqual(openFileSource(path), {
+    ok: false,
+    error: { kind: 'cannot-open', path, reason: 'it is an export', advice },
+  });
+  const file = join(path, '../notes.txt');
+  await assert.rejects(collect(folders.read(file, 'line')), {
+    failure: {
+      kind: 'bad-export',
+      path: file,
+      line: null,
+      reason: 'it is not a folder',
+      advice: 'Name the folder of an export.',
+    },
+  });
+});
 
 test('an export whose files do not fit the encoding in its manifest is refused', async (t) => {
   const folders = createExportFolders(null);

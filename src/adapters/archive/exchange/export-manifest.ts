@@ -60,6 +60,11 @@ function refuseUnreadable(path: string, reason: string): never {
   throw archiveError({ kind: 'bad-export', path, line: null, reason, advice });
 }
 
+function refuseFolder(path: string): never {
+  const advice = 'Name the folder of an export.';
+  throw archiveError({ kind: 'bad-export', path, line: null, reason: 'it is not a folder', advice });
+}
+
 /** Throws an `ArchiveError` if the folder is not a complete export. */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST);
@@ -72,7 +77,8 @@ export function readManifest(folder: string): Manifest {
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') return refuseUnreadable(path, `it cannot be read (${code})`);
+    if (code === 'ENOTDIR') return refuseFolder(folder);
+    if (code !== 'ENOENT') return refuseUnreadable(path, `it cannot be read (${code})`);
     return refuseExport(path, 'it does not exist, so this is not a complete export');
   }
 }

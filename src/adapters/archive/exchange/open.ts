@@ -1,5 +1,5 @@
-import { realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
 import type { ArchiveFailure } from '../../../ports/archive.ts';
@@ -11,6 +11,7 @@ import { createLocalArchive } from '../local-archive.ts';
 import { openUntouched } from '../read-only.ts';
 import { readSchemaVersion, SCHEMA_VERSION } from '../schema.ts';
 import { closeUnlessOpened, configure, createArchive, DEFAULT_BUSY_TIMEOUT_MS, restrictSchema } from '../sqlite.ts';
+import { MANIFEST } from './export-manifest.ts';
 import type { Query } from './query.ts';
 import { createCaptureReader } from './read-captures.ts';
 import { createUnitReader } from './read-units.ts';
@@ -83,6 +84,10 @@ function guarded<Port extends object>(port: Port, path: string): Port {
 }
 
 function withFile<T>(path: string, open: (file: ArchiveFile) => Result<T, ArchiveFailure>): Result<T, ArchiveFailure> {
+  if (existsSync(join(path, MANIFEST))) {
+    const advice = `Run 'compact archive import ${path}'.`;
+    return err({ kind: 'cannot-open', path, reason: 'it is an export', advice });
+  }
   const file = prepareFile(path, null);
   if (!file.ok) return file;
   try {
