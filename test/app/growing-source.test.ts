@@ -116,6 +116,9 @@ suite('lines that a producer appends meanwhile', () => {
     };
     const done = await restoreFile({ ...setup.deps, reached }, { input, output: { kind: 'in-place' }, all: false });
     assert.equal(done.ok && done.value.appendedBytes, LINE.length * 2);
+    const { sha256 } = setup.deps.runtime;
+    assert.equal(done.ok && done.value.sha256, sha256(original + LINE + LINE));
+    assert.equal(done.ok && done.value.original.sha256, sha256(original));
     assert.equal(setup.read('talk.jsonl').toString(), original + LINE + LINE);
   });
 

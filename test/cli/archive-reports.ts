@@ -218,6 +218,7 @@ export function restoreReport({ input, output }: RestoreFileRequest) {
     cycles: 1,
     bytes: 48_000,
     sha256: 'a'.repeat(64),
+    original: { sha256: 'a'.repeat(64), bytes: 48_000 },
     appendedBytes: 0,
   } as const;
 }

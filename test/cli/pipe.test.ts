@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
@@ -48,6 +48,17 @@ for (const [how, line] of [
     assert.match(sh('compact score < out.jsonl').stdout, /^stdin: \d+ messages /);
   });
 }
+
+test('a reader that stops early gets no size and no hash of a restore that it did not read', (t) => {
+  const { folder, sh } = shellIn(t);
+  writeFileSync(join(folder, 'long.jsonl'), chatTranscript(4000));
+  assert.equal(sh('compact -i -q long.jsonl').status, 0);
+  const { status, stdout, stderr } = sh('set -o pipefail; compact restore long.jsonl -o - | head -c 5');
+  assert.deepEqual(
+    [status, stdout.length, stderr],
+    [0, 5, 'Standard output was closed before all of the original was written.\n'],
+  );
+});
 
 const FIVE_LINES = /^compact makes .*\n(?: {2}compact .*\n){4}$/;
 

@@ -238,6 +238,7 @@ test('the restored bytes go to stdout as they are, and what is said about them t
           cycles: 2,
           bytes: 7,
           sha256: 'c'.repeat(64),
+          original: { sha256: 'd'.repeat(64), bytes: 4 },
           appendedBytes: 3,
         }),
       );
@@ -259,7 +260,7 @@ test('a reader of stdout that goes away ends a restore, and that is no error', a
     },
   });
   const { code, errors } = await ran(['restore', path], { closesAfter: 1 }, useCases);
-  assert.deepEqual([code, errors], [0, '']);
+  assert.deepEqual([code, errors], [0, 'Standard output was closed before all of the original was written.\n']);
 });
 
 test('standard output that cannot be written is a failure', async (t) => {

@@ -217,8 +217,11 @@ export type RestoreReport = {
   readonly result: 'restored' | 'partial';
   readonly output: string;
   readonly cycles: Count;
+  /** Of the whole output, with what was appended since the compaction. */
   readonly bytes: Count;
   readonly sha256: Sha256;
+  /** What the file was before the compaction. */
+  readonly original: { readonly sha256: Sha256; readonly bytes: Count };
   /** Bytes that were appended since the compaction, and are part of the output. */
   readonly appendedBytes: Count;
   /** The missing lines of a partial restore. */

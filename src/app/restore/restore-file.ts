@@ -140,22 +140,29 @@ async function write(
   if (output.kind === 'stdout' && compacted.file.compression === 'eval')
     return err({ kind: 'zip-on-stdout', file: input.name });
   let written = 0;
+  let hash = deps.runtime.createHash();
+  /** Of a file to which lines were appended while it was restored; null: it is no longer as it was written. */
+  let withAppended: string | null = null;
   let notes: readonly string[] = [];
+  const count = (bytes: Uint8Array): Uint8Array => {
+    written += bytes.length;
+    hash.update(bytes);
+    return bytes;
+  };
   const pieces = async function* (): AsyncGenerator<Uint8Array> {
-    if (source.hasBom) {
-      written += UTF8_BOM.length;
-      yield UTF8_BOM;
-    }
-    for await (const batch of lines()) {
-      const bytes = joinLines(batch);
-      written += bytes.length;
-      yield bytes;
-    }
+    written = 0;
+    hash = deps.runtime.createHash();
+    if (source.hasBom) yield count(UTF8_BOM);
+    for await (const batch of lines()) yield count(joinLines(batch));
   };
   if (output.kind === 'stdout') {
     // Standard output cannot be taken back, so the lines are proven before they are written.
     for await (const batch of lines()) void batch;
-    for await (const piece of pieces()) deps.stdout(piece);
+    for await (const piece of pieces()) {
+      deps.stdout(piece);
+      // Nobody reads on, or the user has ended the run.
+      if (deps.signal.aborted) return err({ kind: 'interrupted' });
+    }
   } else if (output.kind === 'none') {
     for await (const piece of pieces()) void piece;
   } else {
@@ -164,7 +171,6 @@ async function write(
     const done = await withFileLock(deps, path, async (lock) => {
       const target = output.kind === 'in-place' ? ok(null) : await checkExpendable(deps, path, pieces());
       if (!target.ok) return err({ kind: 'output-exists', file: input.name, output: path });
-      written = 0;
       const restored = await writeOutput(deps, {
         lock,
         format,
@@ -180,8 +186,10 @@ async function write(
       return restored.ok ? restored : err(toWriteFailure(restored.error, { file: input.name, output: path }));
     });
     if (!done.ok) return done;
-    written += done.value.carriedBytes;
+    const { carriedBytes } = done.value;
+    written += carriedBytes;
     notes = done.value.notes;
+    if (carriedBytes > 0) withAppended = await hashContent(deps, path, written);
   }
   const target = output.kind === 'stdout' ? '-' : output.kind === 'file' ? output.path : input.name;
   return ok({
@@ -191,7 +199,8 @@ async function write(
     output: target,
     cycles,
     bytes: written,
-    sha256: source.sha256,
+    sha256: withAppended ?? hash.digest(),
+    original: { sha256: source.sha256, bytes: source.sizeBytes },
     appendedBytes: Math.max(0, written - source.sizeBytes),
     ...(erased.mark !== null && {
       erased: { lines: erased.count, receipt: erased.mark.receipt, at: formatTime(erased.mark.at) ?? '' },
@@ -199,6 +208,17 @@ async function write(
     ...(notes.length > 0 && { notes }),
     ...(isStillCompacted === true && { isStillCompacted }),
   });
+}
+
+/** The sha256 of the first bytes of a file; null: it cannot be read, or is shorter by now. */
+async function hashContent({ files, runtime }: AppDeps, path: string, sizeBytes: number): Promise<string | null> {
+  const opened = await files.open(path);
+  if (!opened.ok) return null;
+  try {
+    return hashPrefix(runtime, opened.value, sizeBytes);
+  } finally {
+    opened.value.close();
+  }
 }
 
 /** Several lines as one piece. They arrive in memory together, so joining them costs little. */

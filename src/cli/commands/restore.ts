@@ -13,7 +13,7 @@ import { makeFolderFor, type OutputChoice, planOutputs } from '../outputs.ts';
 import { skipWords } from '../render/compact-list.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { describeOutputProblem } from '../render/problems.ts';
-import { renderFileCounts, renderRestoredLine, renderRestoreReport } from '../render/restore.ts';
+import { CUT_SHORT, renderFileCounts, renderRestoredLine, renderRestoreReport } from '../render/restore.ts';
 import type { Place } from '../reporter.ts';
 import type { CliContext, Session } from '../session.ts';
 import { originalPath } from '../transcript-files.ts';
@@ -167,7 +167,10 @@ async function run(context: CliContext, invocation: RestoreInvocation): Promise<
       },
       report: (result, { input }) => report.add(result, input),
     });
-    if (terminal.stdout.isClosed()) return EXIT_CODES.done;
+    if (terminal.stdout.isClosed()) {
+      if (endsWithStdout) if (endsWithStdout) session.reporter.report([CUT_SHORT]);
+      return EXIT_CODES.done;
+    }
     const failed = report.end(left);
     if (terminal.signal.aborted) return interruptionCode(terminal.signal);
     return failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
@@ -199,8 +202,7 @@ async function restore(
 }
 
 function toTarget(output: OutputTarget): RestoreFileRequest['output'] {
-  if (output.kind === 'file' || output.kind === 'in-place') return output;
-  return { kind: 'stdout' };
+  return output.kind === 'file' || output.kind === 'in-place' ? output : { kind: 'stdout' };
 }
 
 type Report = {

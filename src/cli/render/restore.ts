@@ -11,6 +11,9 @@ export function renderRestoreReport(report: RestoreReport, theme: Theme): readon
   return [
     `${theme.strong(safeText(report.file))}${whereTo(report, theme)}${what}`,
     `  sha256    ${report.sha256}`,
+    ...(report.appendedBytes === 0
+      ? []
+      : [`  original  ${report.original.sha256}, the first ${formatBytes(report.original.bytes)}`]),
     ...(report.erased === undefined ? [] : [`  missing   ${theme.warning(missingText(report.erased))}`]),
     ...(report.notes ?? []).map((note) => `  note      ${theme.warning(safeText(note))}`),
     ...(report.isStillCompacted === true ? [`  note      ${theme.warning(STILL_COMPACTED)}`] : []),
@@ -55,6 +58,9 @@ export function renderFileCounts(
   const all = `${countOf(done + skippedCount + failed + left, 'file')}: ${parts.join(', ')}`;
   return left === 0 ? all : `${all}; ${theme.warning(`interrupted: ${countOf(left, 'file')} left as before`)}`;
 }
+
+/** What is said instead of a report if nobody read standard output to its end. */
+export const CUT_SHORT = 'Standard output was closed before all of the original was written.';
 
 const STILL_COMPACTED = 'it begins with a summary that another program wrote.';
 

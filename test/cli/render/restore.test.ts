@@ -15,6 +15,7 @@ function reportOf(overrides: Partial<RestoreReport> = {}): RestoreReport {
     cycles: 1,
     bytes: 48_000,
     sha256,
+    original: { sha256: 'd'.repeat(64), bytes: 47_988 },
     appendedBytes: 0,
     ...overrides,
   };
@@ -32,6 +33,7 @@ test('a file that was restored in place is reported without an output', () => {
   assert.deepEqual(renderRestoreReport(report, PLAIN_THEME), [
     'talk.jsonl: restored in place, 48 kB, 2 compactions undone, 12 bytes appended since then at its end',
     `  sha256    ${sha256}`,
+    `  original  ${'d'.repeat(64)}, the first 48 kB`,
   ]);
 });
 
