@@ -1,19 +1,20 @@
 import { join, resolve } from 'node:path';
 import type { HostEnvironment } from '../config/find.ts';
-import { hasSessionId } from '../core/session-id.ts';
+import { hasSessionId, isOtherAgent } from '../core/session-id.ts';
 import type { Format, Place } from '../ports/codec.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { dropRepeated } from './inputs.ts';
 import { isCompacted, isTranscriptName, listFolder, walkFolder } from './transcript-files.ts';
 
-/** The transcripts in the known places whose session's id begins with `id`. */
+/** The transcripts in the known places whose session's id begins with `id`; of a session with several agents, the main one's. */
 export async function findSessions(
   id: string,
   { formats, host }: { readonly formats: readonly Format[]; readonly host: HostEnvironment },
 ): Promise<readonly string[]> {
   const { files } = await findKnownFiles(placesOf(formats), host);
   const found = files.filter(({ path }) => hasSessionId(path, id));
-  return dropRepeated(found).map(({ path }) => path);
+  const main = found.filter(({ path }) => !isOtherAgent(path));
+  return dropRepeated(main.length > 0 ? main : found).map(({ path }) => path);
 }
 
 export function placesOf(formats: readonly Format[]): readonly Place[] {

@@ -3,14 +3,23 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 const LAST_PART = /(?:^|[-_])([0-9a-f]{8,})$/i;
 const ENDINGS = /(?:\.(?:jsonl|json|eval|gz|zst))+$/i;
 
+/** An agent's folder within its session's, as Kimi Code has it: `SESSION/agents/main/wire.jsonl`. */
+const AGENTS = 'agents';
+
 /** The id of a session that its producer put into the name of the file or of its folder; null: there is none. The path is absolute. */
 export function sessionIdOf(path: string): string | null {
-  const [name = '', folder = ''] = path.split('/').toReversed();
-  for (const one of [name.replace(ENDINGS, ''), folder]) {
+  const [name = '', folder = '', above = '', session = ''] = path.split('/').toReversed();
+  for (const one of [name.replace(ENDINGS, ''), folder, ...(above === AGENTS ? [session] : [])]) {
     const id = UUID.exec(one)?.[0] ?? LAST_PART.exec(one)?.[1];
     if (id !== undefined) return id.toLowerCase();
   }
   return null;
+}
+
+/** Whether a file is that of an agent other than the main one, in the folder of their session. */
+export function isOtherAgent(path: string): boolean {
+  const [, agent, above] = path.split('/').toReversed();
+  return above === AGENTS && agent !== 'main';
 }
 
 const SESSION_ID = /^[0-9a-f]{8}[0-9a-f-]*$/i;

@@ -96,13 +96,18 @@ test('a compressed transcript is unpacked within the limit that is given, also b
 });
 
 test('a project comes from the records, or else from the folder of the file', async (t) => {
-  const folder = folderWith(t, { 'harbor/a.jsonl': chatTranscript(9), 'harbor/b.jsonl': CLAUDE ?? '' });
+  const snapshot = '{"type":"file-history-snapshot","messageId":"m","snapshot":{}}\n';
+  const folder = folderWith(t, {
+    'harbor/a.jsonl': chatTranscript(9),
+    'harbor/b.jsonl': CLAUDE ?? '',
+    'harbor/begins-with-notes.jsonl': snapshot.repeat(200) + (CLAUDE ?? ''),
+  });
   const { out } = await scanned(['--json', '--sort', 'path', folder]);
   const projects = out
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line).project);
-  assert.deepEqual(projects, ['harbor', '/w']);
+  assert.deepEqual(projects, ['harbor', '/w', '/w']);
 });
 
 test('paths alone, each ended by a NUL, are what --files-from takes', async (t) => {

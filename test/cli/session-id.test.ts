@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { findSessions } from '../../src/cli/known-sessions.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
@@ -47,6 +49,15 @@ test('an unknown id is refused, and fewer than eight digits are no id', async (t
   assert.equal(unknown.code, 2);
   assert.match(unknown.errors, /there is no file 01234567, and no session whose id begins with it/);
   assert.match((await ranAtHome(t, '6b6f421')).errors, /'6b6f421' is neither a command nor a file/);
+});
+
+test("of a session with several agents, an id means the main one's file", async (t) => {
+  const folder = `.kimi-code/sessions/wd_x_0123456789ab/session_${ONE}/agents`;
+  const home = folderWith(t, { [`${folder}/main/wire.jsonl`]: '', [`${folder}/agent-1/wire.jsonl`]: '' });
+  const kimi = FORMATS.flatMap(({ format }) => (format.name === 'kimi-code' ? [format] : []));
+  const host = createFakeTerminal([], { homeFolder: home }).host;
+  const found = await findSessions(ONE.slice(0, 8), { formats: kimi, host });
+  assert.deepEqual(found, [`${home}/${folder}/main/wire.jsonl`]);
 });
 
 test('a file of that name comes before any session', async (t) => {

@@ -10,6 +10,7 @@ test("a session's id is read from the name of its file or folder", () => {
     [`/h/.copilot/session-state/${id.toUpperCase()}/events.jsonl`, id],
     ['/h/.gemini/tmp/x/chats/session-2026-07-01T10-00-6b6f4218.json', '6b6f4218'],
     ['/h/.claude/projects/-w/agent-a1b2c3d4.jsonl', 'a1b2c3d4'],
+    [`/h/.kimi-code/sessions/wd_x_0123456789ab/session_${id}/agents/main/wire.jsonl`, id],
     ['/logs/2026/session.jsonl', null],
   ];
   assert.deepEqual(

@@ -134,26 +134,33 @@ function hashSettings(
   return runtime.sha256(describeSettings({ format: codec.format.name, policy, provider, modelName, ...masked }));
 }
 
-/** Records at the beginning of a file that may name its project. */
+/** So many records at the beginning of a file may name its project, and then as many messages: a session can begin with hundreds of notes. */
 const SAMPLE_RECORDS = 50;
 
+function findProject({ codec, recordIndex, readJson }: Prepared): string | null {
+  if (codec.readProject === undefined) return null;
+  const sample = recordIndex.entries.filter(({ kind }, at) => at < SAMPLE_RECORDS || kind === 'message');
+  for (const entry of sample.slice(0, 2 * SAMPLE_RECORDS)) {
+    const record = readJson(entry);
+    const project = record === null ? null : codec.readProject([record]);
+    if (project !== null) return project;
+  }
+  return null;
+}
+
 function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDone: boolean): ScanReport {
-  const { codec, recordIndex, source } = transcript;
+  const { codec, source } = transcript;
   const expected = isDone ? ({ kind: 'skip', reason: 'nothing-new' } as const) : forecast(transcript, policy);
   const conversations =
     expected.kind === 'skip' ? transcript.conversations.map(reportUnchanged) : expected.conversations;
   const tokens = totalTokens(conversations);
-  const sample = recordIndex.entries.slice(0, SAMPLE_RECORDS).flatMap((entry) => {
-    const record = transcript.readJson(entry);
-    return record === null ? [] : [record];
-  });
   return {
     schema: 'compact/scan@1',
     file: input.name,
     format: codec.format.name,
     id: conversations.length === 1 ? (conversations[0]?.id ?? null) : null,
     title: findTitle(transcript) ?? findFirstRequest(transcript),
-    project: codec.readProject?.(sample) ?? null,
+    project: findProject(transcript),
     at: findLastTime(transcript)?.toISOString() ?? null,
     modified: lastWrite(source).toISOString(),
     bytes: source.stamp.sizeBytes,

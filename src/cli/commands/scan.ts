@@ -154,8 +154,10 @@ async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
         }
         const report = result.value;
         return () => {
-          if (report !== null)
-            rows.push({ ...report, id: file.sessionId ?? report.id, project: report.project ?? file.project });
+          if (report === null) return;
+          // A person types the id, and `compact ID` looks for it in paths.
+          const id = file.sessionId ?? (invocation.output === 'table' ? null : report.id);
+          rows.push({ ...report, id, project: report.project ?? file.project });
         };
       } catch (error) {
         // Errors while aborting are expected.
