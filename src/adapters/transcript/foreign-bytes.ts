@@ -1,4 +1,7 @@
 import type { ForeignBytes } from '../../ports/formats.ts';
+import type { Json } from '../../ports/json.ts';
+import { isList, isRecord } from './json.ts';
+import { parseBeginning } from './json-list/detect.ts';
 
 type Signature = ForeignBytes & { readonly bytes: readonly number[] };
 
@@ -42,13 +45,16 @@ const SIGNATURES: readonly Signature[] = [
 const UTF8_BOM = [0xef, 0xbb, 0xbf];
 const LF = 0x0a;
 
+/** So many bytes show what a file is. More of them only show where the messages of a document are. */
+const SIGNIFICANT_BYTES = 4096;
+
 /** Why a file cannot be JSON Lines, from its first bytes (4 KiB are enough); null: it can. */
 export function describeBytes(head: Uint8Array): ForeignBytes | null {
   const body = startsWith(head, UTF8_BOM) ? head.subarray(UTF8_BOM.length) : head;
   if (body.length === 0) return { looksLike: 'an empty file', advice: 'Check the path.' };
   const signature = SIGNATURES.find(({ bytes }) => startsWith(body, bytes));
   if (signature !== undefined) return { looksLike: signature.looksLike, advice: signature.advice };
-  return describeNuls(body) ?? describeText(Buffer.from(body).toString('utf8'));
+  return describeNuls(body.subarray(0, SIGNIFICANT_BYTES)) ?? describeText(Buffer.from(body).toString('utf8'));
 }
 
 /**
@@ -92,10 +98,57 @@ function describeText(text: string): ForeignBytes | null {
   if (CSV_HEADER.test(start))
     return { looksLike: 'a CSV file', advice: 'Export it as JSON or JSON Lines; Langfuse offers both.' };
   if (!looksLikeDocument(start)) return null;
-  const advice = start.startsWith('[')
-    ? "Make lines of it, one element a line: jq -c '.[]' FILE."
-    : "Make lines of its messages, for instance: jq -c '.messages[]' FILE.";
+  const filter = filterFor(findMessage(parseBeginning(start), []) ?? []);
+  const advice =
+    filter === null
+      ? 'Make lines of it: one message a line, with its role and content.'
+      : `Make lines of it: jq -c '${filter}' FILE > FILE.jsonl.`;
   return { looksLike: 'one JSON document, not JSON Lines', advice };
+}
+
+/** A key, or LIST for every element of a list. */
+type PathPart = string | null;
+const LIST = null;
+const MAX_PATH_PARTS = 8;
+const ROLES = ['role', 'from', 'sender', 'author'];
+
+/** Where the first message of a document is; null: it has none that can be recognized. */
+function findMessage(value: Json, path: readonly PathPart[]): readonly PathPart[] | null {
+  if (path.length > MAX_PATH_PARTS) return null;
+  if (isList(value)) return firstOf(value, (element) => findMessage(element, [...path, LIST]));
+  if (!isRecord(value)) return null;
+  if (path.includes(LIST) && ROLES.some((key) => typeof value[key] === 'string')) return path;
+  return firstOf(Object.entries(value), ([key, inner]) => findMessage(inner, [...path, key]));
+}
+
+function firstOf<T, Found>(values: readonly T[], find: (value: T) => Found | null): Found | null {
+  for (const value of values) {
+    const found = find(value);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/**
+ * What jq makes lines with: a message of each, or a conversation of each if there are several. null: there is nothing to name, or a key
+ * would have to be quoted in a shell.
+ */
+function filterFor(path: readonly PathPart[]): string | null {
+  if (path.length === 0 || !path.every((part) => part === LIST || /^\w[\w .-]*$/.test(part))) return null;
+  const before = path.lastIndexOf(LIST, path.lastIndexOf(LIST) - 1) + 1;
+  const isOne = path.indexOf(LIST) === path.lastIndexOf(LIST);
+  if (isOne) return filterOf(path);
+  const inner = path.slice(before);
+  const list = inner.at(-1) === LIST ? filterOf(inner.slice(0, -1)) : `[${filterOf(inner)}]`;
+  return inner.join() === 'messages,'
+    ? filterOf(path.slice(0, before))
+    : `${filterOf(path.slice(0, before))} | {messages: ${list}}`;
+}
+
+function filterOf(path: readonly PathPart[]): string {
+  const parts = path.map((part) => (part === LIST ? '[]' : /^[A-Za-z_]\w*$/.test(part) ? `.${part}` : `["${part}"]`));
+  const filter = parts.join('');
+  return filter.startsWith('.') ? filter : `.${filter}`;
 }
 
 function countNuls(bytes: Uint8Array, from: 0 | 1): number {

@@ -86,3 +86,31 @@ suite('bytes that may be JSON Lines', () => {
     test(what, () => assert.equal(looksLike(head), null));
   }
 });
+
+suite('the filter of jq that makes lines of a document', () => {
+  const message = { role: 'user', content: 'hello' };
+  const cases: readonly (readonly [document: unknown, filter: string | null])[] = [
+    [[message], '.[]'],
+    [{ messages: [message] }, '.messages[]'],
+    [{ data: { history: [{ note: 1 }, message] } }, '.data.history[]'],
+    [{ 'chat log': [message] }, '.["chat log"][]'],
+    [[{ id: 1, messages: [message] }], '.[]'],
+    [[{ id: 1, turns: [message] }], '.[] | {messages: .turns}'],
+    [[[message]], '.[] | {messages: .}'],
+    [[{ message }], '.[].message'],
+    [{ rows: [{ items: [{ message }] }] }, '.rows[] | {messages: [.items[].message]}'],
+    // It is typed into a shell.
+    [{ "'; touch x #": [message] }, null],
+    [{ points: [{ x: 1 }] }, null],
+  ];
+  for (const [document, filter] of cases) {
+    test(filter ?? `none for ${JSON.stringify(document)}`, () => {
+      const advice = describeBytes(Buffer.from(JSON.stringify(document, null, 1)))?.advice;
+      const expected =
+        filter === null
+          ? 'Make lines of it: one message a line, with its role and content.'
+          : `Make lines of it: jq -c '${filter}' FILE > FILE.jsonl.`;
+      assert.equal(advice, expected);
+    });
+  }
+});
