@@ -21,6 +21,8 @@ export type RawRecord = RawLine & {
 
 /** Splits a file that is not JSON Lines into records. The records cover the file without gaps. */
 export type Records = {
+  /** A file may be pretty-printed values, one after another. */
+  readonly spansLines?: true;
   /** `start`: the offset of the first byte of the first piece. */
   readonly open: (start: number) => RecordSplitter;
   /** The record without what separates it from the next one. */

@@ -21,6 +21,9 @@ const OF_LINES = FORMATS.filter(
   ({ format, detectText }) => format.layout.kind !== 'document' && detectText === undefined,
 );
 
+/** Formats whose records may be pretty-printed one after another. */
+const PRINTED = OF_LINES.filter(({ records }) => records?.spansLines === true);
+
 /** A codec that is less sure only says what it saw. */
 const MIN_CONFIDENCE = 0.5;
 
@@ -49,8 +52,23 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
     ),
   );
   if (found.kind === 'unknown' && found.looksLike !== null) return found;
+  if (found.kind === 'unknown' && !isOneLine) {
+    const printed = surest(
+      PRINTED.map((codec) => ({ codec, ...codec.detect(samplePrinted(head, codec) ?? [beginning]) })),
+    );
+    if (printed.kind === 'found') return printed;
+  }
   const isOther = mayBeLines || (isOneLine && text.startsWith('{'));
   return found.kind === 'unknown' && isOther ? null : found;
+}
+
+/** The complete records in the first bytes of a file; null: there is none. */
+function samplePrinted(head: Uint8Array, { records }: Codec): readonly Json[] | null {
+  const found = Array.from(records?.open(0).add(head) ?? []).flatMap(({ bytes }) => {
+    const parsed = parseJsonLine(bytes);
+    return parsed.ok ? [parsed.value] : [];
+  });
+  return found.length === 0 ? null : found;
 }
 
 /** The format that is most sure of the first records; or what they look like, and why each format is not theirs. */

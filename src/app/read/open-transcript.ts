@@ -12,7 +12,6 @@ export type OpenTranscript = { readonly source: SourceFile; readonly codec: Code
 const SAMPLE_RECORDS = 50;
 /** The format is detected from records in this many bytes at most. */
 const SAMPLE_BYTES = 16 * 1024 * 1024;
-const HEAD_BYTES = 4096;
 /** A document is detected from its beginning: the first conversation's own values, which may include a long title or summary. */
 const DOCUMENT_HEAD_BYTES = 256 * 1024;
 const OPENING_BRACE = 0x7b;
@@ -43,8 +42,8 @@ function detectFormat(source: SourceFile, input: TranscriptInput, formats: Forma
   const document = named === null ? readDocument(source, formats) : null;
   if (document?.kind === 'found') return ok(document.codec);
   if (document !== null && document.looksLike !== null) return err(unknownFormat(file, document));
-  const isDocument = named?.format.layout.kind === 'document';
-  const foreign = isDocument ? null : formats.describeBytes(source.read(0, HEAD_BYTES));
+  const isDocument = named?.format.layout.kind === 'document' || named?.records?.spansLines === true;
+  const foreign = isDocument ? null : formats.describeBytes(source.read(0, DOCUMENT_HEAD_BYTES));
   if (foreign !== null) {
     const isEmpty = source.sizeBytes <= source.bomLength;
     const near = document?.near;

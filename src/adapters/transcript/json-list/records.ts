@@ -32,6 +32,25 @@ export function createListRecords(shape: ListedShape): Records {
   };
 }
 
+/** For JSON Lines in which an object may also be pretty-printed over several lines, as consoles and log files have them. */
+export const printedRecords: Records = {
+  spansLines: true,
+  open: (start) => {
+    const units = createUnitSplitter('printed', start);
+    let line = 0;
+    const toRecord = ({ bytes, start: at, fileLine, column }: Unit): RawRecord => {
+      line += 1;
+      return { line, start: at, bytes, eolLength: eolLengthOf(bytes), findPlace: () => ({ line: fileLine, column }) };
+    };
+    return {
+      add: (piece) => Iterator.from(units.add(piece)).map(toRecord),
+      end: () => Iterator.from(units.end()).map(toRecord),
+    };
+  },
+  trim: (bytes) => bytes.subarray(0, bytes.length - eolLengthOf(bytes)),
+  parse: parseJsonLine,
+};
+
 function createRecordSplitter(from: number, shape: ListedShape): RecordSplitter {
   const units = createUnitSplitter(shape.unit, from);
   let line = 0;

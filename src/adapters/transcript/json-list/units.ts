@@ -14,8 +14,9 @@ export type Unit = {
   readonly isLast: boolean;
 };
 
-/** Where the values are: one a line; the elements of a list that is the whole file; the file itself. */
-export type UnitKind = 'line' | 'element' | 'file';
+/** Where the values are: one a line; one a line, or pretty-printed over several; the elements of a list that is the whole file; the file itself. */
+type AnyUnitKind = 'line' | 'printed' | 'element' | 'file';
+export type UnitKind = Exclude<AnyUnitKind, 'printed'>;
 
 const LF = 0x0a;
 const QUOTE = 0x22;
@@ -29,7 +30,7 @@ type UnitSplitter = {
 };
 
 /** Reads the units of a file, with one at a time in memory. */
-export function createUnitSplitter(kind: UnitKind, from: number): UnitSplitter {
+export function createUnitSplitter(kind: AnyUnitKind, from: number): UnitSplitter {
   const pending = createPending();
   const findEnd = END_FINDERS[kind]();
   let start = from;
@@ -78,8 +79,9 @@ function countCharacters(bytes: Uint8Array): number {
  */
 type EndFinder = (pending: Uint8Array) => number;
 
-const END_FINDERS: { readonly [kind in UnitKind]: () => EndFinder } = {
+const END_FINDERS: { readonly [kind in AnyUnitKind]: () => EndFinder } = {
   line: createLineEnds,
+  printed: createPrintedEnds,
   element: createElementStarts,
   file: () => () => 0,
 };
@@ -90,6 +92,36 @@ function createLineEnds(): EndFinder {
     const at = pending.indexOf(LF, scanned);
     scanned = at < 0 ? pending.length : 0;
     return at + 1;
+  };
+}
+
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const CR = 0x0d;
+/** A longer one is damaged: then each line counts by itself. */
+const MAX_PRINTED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * A line that is `{` alone opens an object, whose other lines are indented, up to `}` at the beginning of one. Where another object
+ * begins first, it is damaged.
+ */
+function createPrintedEnds(): EndFinder {
+  let scanned = 0;
+  const endAt = (end: number): number => {
+    scanned = 0;
+    return end;
+  };
+  return (pending) => {
+    for (let at = pending.indexOf(LF, scanned); at >= 0; at = pending.indexOf(LF, scanned)) {
+      const [first, second, third] = pending;
+      const isPrinted = first === OPEN_OBJECT && (second === LF || (second === CR && third === LF));
+      if (!isPrinted || at > MAX_PRINTED_BYTES) return endAt(at + 1);
+      const begin = pending.lastIndexOf(LF, at - 1) + 1;
+      if (begin > 0 && pending[begin] === CLOSE_OBJECT) return endAt(at + 1);
+      if (begin > 0 && pending[begin] === OPEN_OBJECT) return endAt(begin);
+      scanned = at + 1;
+    }
+    return 0;
   };
 }
 

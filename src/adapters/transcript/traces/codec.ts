@@ -2,7 +2,7 @@ import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { ConversationMessage } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Codec, CodecSession, ContextView, CutProblem, Detection, Format, Json } from '../../../ports/codec.ts';
-import { createListRecords } from '../json-list/records.ts';
+import { createListRecords, printedRecords } from '../json-list/records.ts';
 import { isList, isRecord } from '../json.ts';
 import { leadingSummaryLine, refuseDeepNesting, withTyped } from '../message-parts.ts';
 import { readMessages } from './messages.ts';
@@ -20,6 +20,7 @@ export const traceLines: Codec = {
       'OTLP in JSON with gen_ai messages, spans of file and console exporters, observations and traces of Langfuse, runs of LangSmith: the calls of a model whose histories later calls repeat',
     layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
   }),
+  records: printedRecords,
   detect: detectIn,
 };
 
