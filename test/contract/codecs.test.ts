@@ -80,7 +80,7 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
     const stage = await readRevision(bench.deps, {
       lines,
       hasBom: false,
-      ownBytes: Number.POSITIVE_INFINITY,
+      ownLines: Number.POSITIVE_INFINITY,
       codec,
       name,
     });
@@ -96,7 +96,7 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
       hashText: () => '',
     });
     const found = conversations.map(({ context }) => entries[(context.priorLine ?? 0) - 1]?.sha256);
-    const clips = located?.cycles.map((cycle) => cycle.clipSha256) ?? [];
+    const clips = located?.compaction.cycles.map((cycle) => cycle.clipSha256) ?? [];
     assert.ok(clips.length > 0);
     assert.deepEqual(
       clips.filter((clip) => !found.includes(clip)),

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
 import { openTranscript } from '../../src/app/read/open-transcript.ts';
 import { readRecords } from '../../src/app/read/records.ts';
+import { restoreFile } from '../../src/app/restore/restore-file.ts';
+import { undoFile } from '../../src/app/restore/undo.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
@@ -81,38 +83,151 @@ async function elementsAsRead(bench: Workbench, content: Buffer): Promise<readon
   return elementsOf(bench, 'original.json');
 }
 
-test('a second compaction of a document that was rewritten since shows both summaries', async (t) => {
-  const bench = benchFor(t);
-  bench.write('s.json', readFileSync(join(FIXTURES, 'opencode/session.json')));
-  const chosen = { compaction: { keepRecent: 3, maxSummaryTokens: 120 } };
-  reportOf(await bench.compact('s.json', chosen));
-  const session: { readonly messages: readonly object[] } = JSON.parse(bench.read('s.json').toString('utf8'));
-  const more = JSON.parse(readFileSync(join(FIXTURES, 'opencode/minified.json'), 'utf8'));
-  const grown = JSON.stringify({ ...session, messages: [...session.messages, ...more.messages] });
-  bench.write('s.json', grown);
-  const again = reportOf(await bench.compact('s.json', chosen));
-  assert.equal(again.conversations[0]?.cycles, 2);
-  assert.deepEqual((await bench.restore('s.json', false)).toString('utf8'), grown);
-  // Before the first compaction it was another file: it does not go back that far.
-  await assert.rejects(bench.restore('s.json', true), /"rewritten"/);
-  const { result, cycles, isStillCompacted, original } = await bench.verify('s.json');
-  assert.deepEqual(
-    { result, cycles, isStillCompacted, bytes: original.bytes },
-    { result: 'verified', cycles: 1, isStillCompacted: true, bytes: Buffer.byteLength(grown) },
-  );
-});
+/** How the programs that keep a conversation in a document write it: with this white space, and a list under this key or by itself. */
+const CLIENTS = [
+  { client: 'Cline and Roo Code', fixture: 'cline/session.json', indent: 0, key: null },
+  { client: "Cline's newer sessions", fixture: 'cline/newer.messages.json', indent: 2, key: 'messages' },
+  { client: 'OpenCode', fixture: 'opencode/session.json', indent: 2, key: 'messages' },
+  { client: 'Gemini CLI', fixture: 'gemini-document/session.json', indent: 2, key: 'messages' },
+] as const;
 
-test('a document that was changed after its last compaction does not count as rewritten', async (t) => {
+type Client = (typeof CLIENTS)[number];
+type Change = (messages: readonly object[]) => readonly object[];
+
+const CHOSEN = { compaction: { keepRecent: 3, maxSummaryTokens: 120 } };
+
+/** Reads a document and writes it anew. */
+function rewrite(
+  text: string,
+  { key, indent }: Pick<Client, 'key'> & { readonly indent: number },
+  change: Change,
+): string {
+  const document = JSON.parse(text);
+  const changed = key === null ? change(document) : { ...document, [key]: change(document[key]) };
+  return JSON.stringify(changed, null, indent);
+}
+
+/** One more turn: the last messages that are not ours once more, with other words and ids. */
+const addTurn: Change = (messages) => [
+  ...messages,
+  ...messages.slice(-2).map((message) => JSON.parse(JSON.stringify(message, sayAgain))),
+];
+
+function sayAgain(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return key === 'id' ? `x${value}` : key === 'text' || key === 'content' ? `${value} And again.` : value;
+}
+
+for (const client of CLIENTS) {
+  const { fixture } = client;
+  const begin = async (t: TestContext): Promise<{ readonly bench: Workbench; readonly original: string }> => {
+    const bench = benchFor(t);
+    const original = rewrite(readFileSync(join(FIXTURES, fixture), 'utf8'), client, (messages) => messages);
+    bench.write('s.json', original);
+    assert.equal(reportOf(await bench.compact('s.json', CHOSEN)).result, 'compacted');
+    return { bench, original };
+  };
+  const undoable = async (bench: Workbench): Promise<string> => {
+    const [run] = await bench.archive().runs.list();
+    const [file] = run?.files ?? [];
+    if (file === undefined) assert.fail('no run to undo');
+    const input = { path: bench.path('s.json'), name: 's.json', format: null };
+    const undone = await undoFile(bench.deps, { file, input, output: { kind: 'in-place' } });
+    assert.equal(undone.ok && undone.value.result, 'restored');
+    return bench.read('s.json').toString();
+  };
+
+  test(`${client.client} with one more turn: verify, restore and undo have it after the original`, async (t) => {
+    const { bench, original } = await begin(t);
+    const grown = rewrite(original, client, addTurn);
+    bench.write('s.json', rewrite(bench.read('s.json').toString(), client, addTurn));
+    const { result, problems, isRewritten, lines } = await bench.verify('s.json');
+    assert.deepEqual([result, problems, isRewritten, lines.appended], ['verified', [], true, 2]);
+    for (const all of [false, true]) assert.equal((await bench.restore('s.json', all)).toString(), grown);
+    assert.equal(await undoable(bench), grown);
+  });
+
+  test(`${client.client} without another turn: the original comes back byte for byte`, async (t) => {
+    const { bench, original } = await begin(t);
+    bench.write(
+      's.json',
+      rewrite(bench.read('s.json').toString(), client, (messages) => messages),
+    );
+    assert.equal((await bench.restore('s.json')).toString(), original);
+    assert.equal(await undoable(bench), original);
+  });
+
+  test(`${client.client} with other white space and keys in another order: what stays has the same content`, async (t) => {
+    const { bench, original } = await begin(t);
+    const reverse: Change = (messages) => messages.map((one) => Object.fromEntries(Object.entries(one).toReversed()));
+    bench.write(
+      's.json',
+      rewrite(bench.read('s.json').toString(), { ...client, indent: 4 }, (all) => reverse(addTurn(all))),
+    );
+    assert.deepEqual(
+      JSON.parse((await bench.restore('s.json')).toString()),
+      JSON.parse(rewrite(original, client, addTurn)),
+    );
+  });
+
+  test(`${client.client}, compacted again after more turns: every compaction is undone, and the lineage goes on`, async (t) => {
+    const { bench, original } = await begin(t);
+    const turns: Change = (messages) => addTurn(addTurn(addTurn(messages)));
+    const grown = rewrite(bench.read('s.json').toString(), client, turns);
+    bench.write('s.json', grown);
+    const again = reportOf(await bench.compact('s.json', CHOSEN));
+    assert.deepEqual([again.result, again.conversations[0]?.cycles], ['compacted', 2]);
+    assert.equal((await bench.archive().loadCompaction(2))?.cycles[0]?.parentCycleId, 1);
+    const whole = rewrite(original, client, turns);
+    for (const more of [(all: readonly object[]) => all, addTurn]) {
+      bench.write('s.json', rewrite(bench.read('s.json').toString(), client, more));
+      const { result, cycles, problems, isStillCompacted } = await bench.verify('s.json');
+      assert.deepEqual([result, cycles, problems, isStillCompacted], ['verified', 2, [], undefined]);
+      assert.equal((await bench.restore('s.json', false)).toString(), rewrite(grown, client, more));
+      assert.equal((await bench.restore('s.json')).toString(), rewrite(whole, client, more));
+    }
+  });
+
+  test(`${client.client}, where it changed or removed what was kept: that is named, and the rest comes back on request`, async (t) => {
+    const { bench, original } = await begin(t);
+    const count = (text: string): number =>
+      (client.key === null ? JSON.parse(text) : JSON.parse(text)[client.key]).length;
+    const [before, after] = [count(original), count(bench.read('s.json').toString())];
+    const compacted = bench.read('s.json').toString();
+    const changes: readonly (readonly [Change, RegExp])[] = [
+      [
+        (all) => addTurn(all.map((one, at) => (at === all.length - 2 ? { ...one, extra: 1 } : one))),
+        new RegExp(
+          `^message ${before - 1} of the original was changed or removed .*: message ${after - 1} of the file`,
+        ),
+      ],
+      [(all) => all.slice(0, -1), new RegExp(`^message ${before} of the original is no longer in the file`)],
+    ];
+    for (const [change, named] of changes) {
+      bench.write('s.json', rewrite(compacted, client, change));
+      const { result, problems } = await bench.verify('s.json');
+      assert.deepEqual([result, problems.length], ['failed', 1]);
+      assert.match(problems[0]?.message ?? '', named);
+      await assert.rejects(bench.restore('s.json'), /"altered"/);
+      const input = { path: bench.path('s.json'), name: 's.json', format: null };
+      const output = { kind: 'file', path: bench.path('partial.json') } as const;
+      const partial = await restoreFile(bench.deps, { input, output, all: true, partial: true });
+      assert.equal(partial.ok && partial.value.result, 'partial');
+      assert.match(partial.ok ? (partial.value.notes?.at(-1) ?? '') : '', named);
+      assert.equal(bench.read('partial.json').toString(), rewrite(original, client, change));
+      rmSync(output.path);
+    }
+  });
+}
+
+test('a number that no program can keep is told from the one that it became', async (t) => {
   const bench = benchFor(t);
-  bench.write('s.json', readFileSync(join(FIXTURES, 'opencode/session.json')));
-  const chosen = { compaction: { keepRecent: 3, maxSummaryTokens: 120 } };
-  reportOf(await bench.compact('s.json', chosen));
-  const text = bench.read('s.json').toString('utf8');
-  const at = text.lastIndexOf('"text"');
-  bench.write('s.json', `${text.slice(0, at)} ${text.slice(at)}`);
+  const original = readFileSync(join(FIXTURES, 'gemini-document/session.json'), 'utf8');
+  const at = original.lastIndexOf('"content"');
+  bench.write('s.json', `${original.slice(0, at)}"serial": 12345678901234567890, ${original.slice(at)}`);
+  reportOf(await bench.compact('s.json', CHOSEN));
+  bench.write('s.json', JSON.stringify(JSON.parse(bench.read('s.json').toString())));
   const { result, problems } = await bench.verify('s.json');
-  assert.equal(result, 'failed');
-  // The number of a record is no place in the file.
-  assert.match(problems[0]?.message ?? '', /^record \d+ was changed since the compaction$/);
-  assert.equal(problems[0]?.line, undefined);
+  assert.deepEqual([result, problems.length], ['failed', 1]);
+  assert.match(problems[0]?.message ?? '', /^message \d+ of the original was changed or removed/);
 });

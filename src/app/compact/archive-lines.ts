@@ -14,7 +14,7 @@ import type {
 } from '../../ports/archive.ts';
 import type { WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
-import { readRecords, unitOf } from '../read/records.ts';
+import { readRecords } from '../read/records.ts';
 import { findRestoreProblem } from '../read/restored-lines.ts';
 import { outputBytes, type OutputParts } from './compose.ts';
 import { planOutcomes } from './plan.ts';
@@ -237,7 +237,7 @@ export async function findUnprovable(
     output: async function* output(): AsyncGenerator<Iterable<Uint8Array>> {
       yield outputBytes(parts, transcript);
     },
-    unit: unitOf(codec),
+    codec,
     ...(onArchived !== undefined && { onArchived }),
   };
   // Compare with what was read, not with what the row says.

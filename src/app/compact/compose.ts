@@ -4,7 +4,8 @@ import type { InsertedLine, KeptRun } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { Prepared } from '../read/prepare.ts';
-import { trimRecord } from '../read/records.ts';
+import { concat, trimRecord } from '../read/records.ts';
+import { hashKept } from '../read/rewritten-document.ts';
 import type { CompactedConversation } from './summarize-conversation.ts';
 
 /** The output as it will be written, and for each conversation the sha256 of its clip-archive's line. */
@@ -35,7 +36,7 @@ export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOu
     factsOf: (line) => {
       const entry = entries[line - 1];
       if (entry === undefined) throw new Error(`no line ${line}`);
-      return { sizeBytes: entry.length, sha256: runtime.sha256(transcript.readLine(entry)) };
+      return { sizeBytes: entry.length, sha256: hashKept(runtime, transcript.codec, transcript.readLine(entry)) };
     },
   });
   const parts = { inserted, kept };
@@ -144,13 +145,6 @@ function separatorIn({ codec, readLine }: Prepared, elements: readonly Entry[]):
     if (separator.length > 0) return separator;
   }
   return new Uint8Array();
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
 }
 
 function isRecord({ kind }: Entry): boolean {

@@ -213,7 +213,7 @@ export type ScoreReport = {
 export type RestoreReport = {
   readonly schema: 'compact/restore@1';
   readonly file: string;
-  /** partial: lines that were erased from the archive are missing. */
+  /** partial: lines that were erased from the archive are missing, or `notes` say what its program changed. */
   readonly result: 'restored' | 'partial';
   readonly output: string;
   readonly cycles: Count;
@@ -257,6 +257,7 @@ export type PageReport = {
 export type VerifyProblem = {
   readonly kind:
     | 'changed-line'
+    | 'changed-message'
     | 'missing-batch'
     | 'changed-batch'
     | 'hole'
@@ -282,6 +283,8 @@ export type VerifyReport = {
   readonly original: { readonly sha256: Sha256; readonly bytes: Count };
   readonly archive: string;
   readonly problems: readonly VerifyProblem[];
+  /** Its program has written the document anew since a compaction, so the original comes back in the program's own form. */
+  readonly isRewritten?: true;
   /** The original that can be restored is itself compacted: the producer rewrote the file after an earlier compaction. */
   readonly isStillCompacted?: boolean;
 };

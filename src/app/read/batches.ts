@@ -35,18 +35,24 @@ export function createCursor<T extends object>(batches: AsyncIterable<Iterable<T
 /** Enough that waiting for a batch costs nothing beside reading it. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** Gathers lines; `add` says whether it is time to take them. */
-export type LineBatch = { readonly add: (bytes: Uint8Array) => boolean; readonly take: () => readonly Uint8Array[] };
+/** Gathers lines; `add` and `isFull` say whether it is time to take them. */
+export type LineBatch = {
+  readonly add: (bytes: Uint8Array) => boolean;
+  readonly isFull: () => boolean;
+  readonly take: () => readonly Uint8Array[];
+};
 
 export function createLineBatch(): LineBatch {
   let lines: Uint8Array[] = [];
   let sizeBytes = 0;
+  const isFull = (): boolean => sizeBytes >= BATCH_BYTES;
   return {
     add: (bytes) => {
       lines.push(bytes);
       sizeBytes += bytes.length;
-      return sizeBytes >= BATCH_BYTES;
+      return isFull();
     },
+    isFull,
     take: () => {
       const taken = lines;
       lines = [];

@@ -1,6 +1,7 @@
 import { originOf } from '../../core/clip-archive.ts';
 import type { ClipMark } from '../../core/transcript.ts';
 import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
+import type { Codec } from '../../ports/codec.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { parseRecord, trimRecord } from './records.ts';
 
@@ -24,17 +25,24 @@ async function* findNamedCompactions(
  * The cycle whose clip-archive has the same text, although its producer rewrote the record: a document that became a log, a session of an
  * older version, an export. The key alone proves nothing, because anybody can write one into a transcript.
  */
-export async function findRewrittenCycle(
+export async function findRewrittenCycle(deps: Deps, archive: Archive, clip: ClipMark): Promise<RewrittenCycle | null> {
+  for await (const found of findRewrittenCycles(deps, archive, clip)) return found;
+  return null;
+}
+
+type RewrittenCycle = { readonly cycle: StoredCycle; readonly format: string };
+
+/** All of them, the newest first: copies of a file have one each. */
+export async function* findRewrittenCycles(
   deps: Deps,
   archive: Archive,
   clip: ClipMark,
-): Promise<{ readonly cycle: StoredCycle; readonly format: string } | null> {
+): AsyncGenerator<RewrittenCycle> {
   for await (const compaction of findNamedCompactions(deps, archive, clip)) {
     const textOf = createTextReader(deps, compaction);
     const cycle = compaction.cycles.find((one) => textOf(one.clipSha256) === clip.textSha256);
-    if (cycle !== undefined) return { cycle, format: compaction.format };
+    if (cycle !== undefined) yield { cycle, format: compaction.format };
   }
-  return null;
 }
 
 /** Looks up the sha256 of a clip-archive's text by that of its line. */
@@ -49,11 +57,16 @@ function createTextReader(
   );
   return (clipSha256) => {
     const line = lines.get(clipSha256);
-    const parsed = line === undefined ? null : parseRecord(formats, codec, line);
-    if (parsed === null || !parsed.ok) return null;
-    const decoded = codec.open().observe(parsed.value, 1);
-    return 'problem' in decoded ? null : runtime.sha256(normalizeClipText(decoded.message?.content ?? ''));
+    return line === undefined ? null : clipTextOf({ formats, runtime }, codec, line);
   };
+}
+
+/** The sha256 of the text in a trimmed record, as `ClipMark` has it; null: it cannot be read. */
+export function clipTextOf({ formats, runtime }: Deps, codec: Codec, record: Uint8Array): string | null {
+  const parsed = parseRecord(formats, codec, record);
+  const decoded = parsed.ok ? codec.open().observe(parsed.value, 1) : null;
+  if (decoded === null || 'problem' in decoded) return null;
+  return runtime.sha256(normalizeClipText(decoded.message?.content ?? ''));
 }
 
 /** The text without the white space that a producer may change when it rewrites a record. */

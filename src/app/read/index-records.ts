@@ -5,12 +5,13 @@ import type { Decoded, Entry } from '../../core/transcript.ts';
 import type { Codec, CodecSession, Json, RecordProblem } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
-import type { RawRecord } from '../../ports/records.ts';
+import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
 import type { Progress, RunningHash, Runtime } from '../../ports/runtime.ts';
 import { isInterrupted } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import { normalizeClipText } from './find-cycles.ts';
 import { isBlank } from './open-transcript.ts';
+import type { LineStream } from './restore-input.ts';
 import { createTextSharer, type MeasureMessage, type ShareText, toEntry } from './entry.ts';
 import { parseUntrimmed, readRecords, trimRecord, UTF8_BOM } from './records.ts';
 
@@ -54,6 +55,7 @@ type IndexInput = {
 };
 
 const LF = 0x0a;
+const CR = 0x0d;
 const OPENING_BRACE = 0x7b;
 
 /** Bytes between two checks for signals and terminal output. */
@@ -159,4 +161,39 @@ export function asFileSource(
 ): RecordSource {
   const { bomLength, sizeBytes } = source;
   return { records: () => [readRecords(source, codec)], bomLength, sizeBytes };
+}
+
+/** Makes a restored file readable for the first pass. Its size is not known beforehand: 0. */
+export function asRecordSource(lines: LineStream, hasBom: boolean, { records }: Pick<Codec, 'records'>): RecordSource {
+  const bomLength = hasBom ? UTF8_BOM.length : 0;
+  const splitter = (): RecordSplitter => records?.open(bomLength) ?? createLineNumbers(bomLength);
+  return { bomLength, sizeBytes: 0, records: () => splitBatches(lines(), splitter()) };
+}
+
+async function* splitBatches(
+  batches: AsyncIterable<Iterable<Uint8Array>>,
+  { add, end }: RecordSplitter,
+): AsyncGenerator<Iterable<RawRecord>> {
+  for await (const batch of batches) yield splitAll(batch, add);
+  yield end();
+}
+
+function* splitAll(pieces: Iterable<Uint8Array>, add: RecordSplitter['add']): Generator<RawRecord> {
+  for (const piece of pieces) yield* add(piece);
+}
+
+/** Each piece is a line. */
+function createLineNumbers(bomLength: number): RecordSplitter {
+  let start = bomLength;
+  let line = 0;
+  return {
+    add: (bytes) => {
+      line += 1;
+      const eolLength = bytes.at(-1) !== LF ? 0 : bytes.at(-2) === CR ? 2 : 1;
+      const record = { line, start, bytes, eolLength };
+      start += bytes.length;
+      return [record];
+    },
+    end: () => [],
+  };
 }

@@ -8,11 +8,13 @@ import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { openSettled } from '../write/settle.ts';
-import { findRewrittenCycle } from './find-cycles.ts';
-import { indexRecords, type RecordIndex } from './index-records.ts';
+import { findRewrittenCycle, findRewrittenCycles } from './find-cycles.ts';
+import { asRecordSource, indexRecords, type RecordIndex } from './index-records.ts';
 import { openTranscript } from './open-transcript.ts';
-import { readRecords, unitOf } from './records.ts';
-import { asRecordSource, attemptRestore, findRestoreProblem, hashLines, type LineStream } from './restored-lines.ts';
+import { readRecords } from './records.ts';
+import { attemptRestore, type LineStream } from './restore-input.ts';
+import { findRestoreProblem, hashLines } from './restored-lines.ts';
+import { findRewrite, type Rewrite } from './rewritten-document.ts';
 
 type OpenCompacted = {
   readonly revision: Revision;
@@ -57,7 +59,7 @@ async function openAndWork<T>(
       hash,
       lines,
       hasBom: source.bomLength > 0,
-      ownBytes: source.sizeBytes,
+      ownLines: Number.POSITIVE_INFINITY,
       codec,
       name: input.name,
     });
@@ -82,8 +84,8 @@ export type Revision = {
   /** The session that indexed it. */
   readonly session: CodecSession;
   readonly recordIndex: RecordIndex;
-  /** Bytes from here on were appended after a later compaction: summaries in them do not matter for earlier revisions. */
-  readonly ownBytes: number;
+  /** Records after these were appended after a later compaction: summaries in them do not matter for earlier revisions. */
+  readonly ownLines: number;
 };
 
 /** Indexes a revision; invalid lines are allowed. */
@@ -91,7 +93,7 @@ export async function readRevision(
   deps: AppDeps,
   input: Omit<Revision, 'session' | 'recordIndex'> & { readonly name: string; readonly hash?: RunningHash },
 ): Promise<Result<Revision, Failure>> {
-  const { lines, hasBom, codec, ownBytes, name } = input;
+  const { lines, hasBom, codec, ownLines, name } = input;
   const session = codec.open();
   const recordIndex = await indexRecords(deps, {
     source: asRecordSource(lines, hasBom, codec),
@@ -102,38 +104,66 @@ export async function readRevision(
     keepInvalid: true,
     isOneFormat: false,
   });
-  return recordIndex.ok ? ok({ lines, hasBom, codec, session, recordIndex: recordIndex.value, ownBytes }) : recordIndex;
+  return recordIndex.ok ? ok({ lines, hasBom, codec, session, recordIndex: recordIndex.value, ownLines }) : recordIndex;
 }
 
 /** The summaries in a revision: one of these lines may be the clip-archive of a compaction. */
-export function summariesOf({ recordIndex, ownBytes }: Revision): readonly Entry[] {
-  return recordIndex.entries.filter((entry) => entry.sha256 !== undefined && entry.start < ownBytes);
+export function summariesOf({ recordIndex, ownLines }: Revision): readonly Entry[] {
+  return recordIndex.entries.filter((entry) => entry.sha256 !== undefined && entry.line <= ownLines);
 }
 
+/** A compaction that wrote a revision. `rewrite`: its program has written the document anew since; null: the bytes count. */
+export type Located = { readonly compaction: StoredCompaction; readonly rewrite: Rewrite | null };
+
 /**
- * The latest compaction that wrote a revision, found by the sha256 of its clip-archives' lines; null: this archive has none. If several rows
- * have the same line (copies of one file), it is the one whose whole output is there (`preferredId` before others), otherwise the newest, whose
- * output was changed since.
+ * The latest compaction that wrote a revision, found by the sha256 of its clip-archives' lines, in documents also by their text; null: this
+ * archive has none. If several rows have the same line (copies of one file), it is the one whose whole output is there (`preferredId` before
+ * others), otherwise the newest, whose output was changed since.
  */
 export async function locateCompaction(
   deps: AppDeps,
   archive: Archive,
   revision: Revision,
   preferredId?: number,
-): Promise<StoredCompaction | null> {
+): Promise<Located | null> {
   // Lists may contain a conversation several times: each of its summaries leads to the cycles of all.
   const clips = new Set(summariesOf(revision).map(({ sha256 }) => sha256 ?? ''));
   const found = new Set<number>();
   for (const clip of clips) for (const { compactionId } of await archive.findCycles(clip)) found.add(compactionId);
   const rank = (id: number): number => (id === preferredId ? Number.POSITIVE_INFINITY : id);
-  const ids = [...found].sort((a, b) => rank(b) - rank(a));
+  const newestFirst = (ids: Iterable<number>): readonly number[] => [...ids].sort((a, b) => rank(b) - rank(a));
   let newest: StoredCompaction | null = null;
-  for (const id of ids) {
+  for (const id of newestFirst(found)) {
     const candidate = await archive.loadCompaction(id);
-    if (candidate !== null && (await isIntact(deps, candidate, revision))) return candidate;
-    if (newest === null || (candidate?.id ?? 0) > newest.id) newest = candidate ?? newest;
+    if (candidate !== null && (await isIntact(deps, candidate, revision)))
+      return { compaction: candidate, rewrite: null };
+    newest ??= candidate;
   }
-  return newest;
+  if (newest !== null) return { compaction: newest, rewrite: await rewriteOf(deps, newest, revision) };
+  if (revision.codec.format.layout.kind !== 'document') return null;
+  for (const { clip } of summariesOf(revision)) {
+    if (clip === undefined) continue;
+    for await (const { cycle } of findRewrittenCycles(deps, archive, clip)) found.add(cycle.compactionId);
+  }
+  for (const id of newestFirst(found)) {
+    const compaction = await archive.loadCompaction(id);
+    const rewrite = compaction === null ? null : await rewriteOf(deps, compaction, revision);
+    if (compaction !== null && rewrite !== null) return { compaction, rewrite };
+  }
+  return null;
+}
+
+function rewriteOf(
+  deps: AppDeps,
+  compaction: StoredCompaction,
+  { codec, recordIndex, lines }: Revision,
+): Promise<Rewrite | null> {
+  return findRewrite(deps, { compaction, codec, entries: recordIndex.entries, lines: lines() });
+}
+
+/** The number of the records before a compaction, without those that were added since. A document's last record is the text after its list. */
+export function ownLinesOf({ compaction: { source }, rewrite }: Located): number {
+  return rewrite === null ? source.lineCount : source.lineCount - 1;
 }
 
 /** Whether a compaction's output is unchanged; appended lines do not matter. */
@@ -160,22 +190,23 @@ export function isOtherFormat({ format }: StoredCompaction, { codec }: Revision)
 }
 
 /**
- * Whether the producer rewrote a list of messages or a document after a compaction, as it must to append to it: then the original cannot be
- * restored from it. `compaction` wrote this revision.
+ * Whether the producer rewrote a list of messages, or a document in such a way that the original cannot be restored from it. `located` wrote
+ * this revision.
  */
 export async function wasRewritten(
   deps: AppDeps,
   {
     archive,
-    compaction,
+    located: { compaction, rewrite },
     revision,
-  }: { readonly archive: Archive; readonly compaction: StoredCompaction; readonly revision: Revision },
+  }: { readonly archive: Archive; readonly located: Located; readonly revision: Revision },
 ): Promise<boolean> {
+  const { codec, lines } = revision;
   const isOneFormat = !isOtherFormat(compaction, revision);
-  if (revision.codec.records === undefined && isOneFormat) return false;
+  if (codec.format.layout.kind === 'lines' && isOneFormat) return false;
   if (await isIntact(deps, compaction, revision)) return false;
-  const { runtime } = deps;
-  const restoring = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
+  const writer = codecBefore(deps, compaction, revision);
+  const restoring = { compaction, archive, runtime: deps.runtime, output: lines, codec: writer, rewrite };
   // Appended lines do not matter.
   const problem = await findRestoreProblem(restoring, compaction.source);
   return problem !== null && problem.kind !== 'erased';

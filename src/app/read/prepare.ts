@@ -235,7 +235,7 @@ function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null)
 
 /**
  * The cycle of a clip-archive that its producer rewrote. Its archived lines must be readable as lines of this file: if the format changed, or
- * lines are quoted in the clip-archive, the summary is carried on as text.
+ * lines of a log are quoted in the clip-archive, the summary is carried on as text. Elements of a document can be read by themselves.
  */
 async function findRewritten(
   deps: AppDeps,
@@ -243,6 +243,7 @@ async function findRewritten(
 ): Promise<StoredCycle | undefined> {
   const found = clip === undefined ? null : await findRewrittenCycle(deps, archive, clip);
   if (found === null || found.format !== codec.format.name) return undefined;
+  if (codec.format.layout.kind === 'document') return found.cycle;
   return (await archive.readSurvivors(found.cycle.id)).length > 0 ? undefined : found.cycle;
 }
 

@@ -14,14 +14,18 @@ import {
   isOtherFormat,
   wasRewritten,
   locateCompaction,
+  type Located,
   notFound,
+  ownLinesOf,
   readRevision,
   type Revision,
   summariesOf,
   withCompacted,
 } from '../read/open-compacted.ts';
-import { hashPrefix, unitOf, UTF8_BOM } from '../read/records.ts';
-import { archiveFor, type LineStream, provenLines, restoredLines } from '../read/restored-lines.ts';
+import { hashPrefix, UTF8_BOM } from '../read/records.ts';
+import type { LineStream } from '../read/restore-input.ts';
+import { archiveFor, provenLines, restoredLines } from '../read/restored-lines.ts';
+import { describeRewrites, type Rewrite } from '../read/rewritten-document.ts';
 import { outputCompression, toWriteFailure } from '../write/deliver.ts';
 import { withFileLock } from '../write/target.ts';
 import { writeOutput } from '../write/write-output.ts';
@@ -44,6 +48,8 @@ type Undone = {
   readonly source: StoredCompaction['source'];
   readonly cycles: number;
   readonly erased: ErasedLines;
+  /** What its program did when it wrote the document anew after a compaction, newest first. */
+  readonly rewrites: readonly Rewrite[];
   readonly isStillCompacted?: true;
 };
 
@@ -61,30 +67,31 @@ async function undo(
 ): Promise<Result<Undone, Failure>> {
   const { name } = request.input;
   const done: Undone[] = [];
+  const rewrites: Rewrite[] = [];
   const lineage = createLineageCheck(archive);
   let revision = first;
   let previous: StoredCompaction | null = null;
   for (;;) {
-    const compaction: StoredCompaction | null =
+    const located: Located | null =
       (await locateCompaction(deps, archive, revision, request.compactionId)) ??
       (request.partial === true && previous !== null ? await loadParent(archive, previous) : null);
-    if (compaction === null) break;
+    if (located === null) break;
+    const { compaction, rewrite }: Located = located;
     previous = compaction;
     if (request.compactionId !== undefined && compaction.id !== request.compactionId)
       return err({ kind: 'cannot-undo', file: name, why: 'compacted-again', original: name });
-    const isPartial = request.partial === true && compaction.erased !== null;
+    const losses = rewrite?.losses ?? [];
+    const isPartial = request.partial === true && (compaction.erased !== null || losses.length > 0);
     const mayBeRewritten = !isPartial && (done.length > 0 || isOtherFormat(compaction, revision));
-    if (mayBeRewritten && (await wasRewritten(deps, { archive, compaction, revision }))) break;
+    if (mayBeRewritten && (await wasRewritten(deps, { archive, located, revision }))) break;
     await lineage.add(compaction);
-    const output = revision.lines;
     const { source } = compaction;
-    const { codec } = revision;
-    const { runtime } = deps;
+    const codec = codecBefore(deps, compaction, revision);
     const reader = await archiveFor(deps, archive, compaction);
-    const restore = { compaction, archive: reader, runtime, output, unit: unitOf(codec) };
+    const restore = { compaction, archive: reader, runtime: deps.runtime, output: revision.lines, codec, rewrite };
     const erased: ErasedLines = { count: 0, mark: null };
     const lines: LineStream = () => {
-      if (!isPartial) return provenLines(runtime, restoredLines(restore), source);
+      if (!isPartial) return provenLines(restore);
       erased.count = 0;
       const onErased = (mark: ErasureMark): void => {
         erased.count += 1;
@@ -92,13 +99,14 @@ async function undo(
       };
       return restoredLines({ ...restore, onErased });
     };
-    done.push({ lines, source, cycles: done.length + 1, erased });
+    if (rewrite !== null) rewrites.push(rewrite);
+    done.push({ lines, source, cycles: done.length + 1, erased, rewrites: [...rewrites] });
     if (!request.all) break;
     const before = await readRevision(deps, {
       lines,
       hasBom: source.hasBom,
-      ownBytes: source.sizeBytes,
-      codec: codecBefore(deps, compaction, revision),
+      ownLines: ownLinesOf(located),
+      codec,
       name,
     });
     if (!before.ok) return before;
@@ -120,9 +128,10 @@ async function undo(
 }
 
 /** The compaction that another one continues, if the summary that leads to it was erased. */
-async function loadParent(archive: Archive, { erased, cycles }: StoredCompaction): Promise<StoredCompaction | null> {
+async function loadParent(archive: Archive, { erased, cycles }: StoredCompaction): Promise<Located | null> {
   const [parentId] = erased === null ? [] : cycles.flatMap(({ parentCompactionId }) => parentCompactionId ?? []);
-  return parentId === undefined ? null : archive.loadCompaction(parentId);
+  const compaction = parentId === undefined ? null : await archive.loadCompaction(parentId);
+  return compaction === null ? null : { compaction, rewrite: null };
 }
 
 async function write(
@@ -133,6 +142,7 @@ async function write(
     source,
     cycles,
     erased,
+    rewrites,
     isStillCompacted,
     compacted,
   }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string; readonly format: string } },
@@ -191,17 +201,21 @@ async function write(
     notes = done.value.notes;
     if (carriedBytes > 0) withAppended = await hashContent(deps, path, written);
   }
+  const sha256 = withAppended ?? hash.digest();
+  const isSame = sha256 === source.sha256;
+  const losses = rewrites.flatMap((rewrite) => rewrite.losses);
+  if (rewrites.length > 0 && !isSame) notes = [...notes, describeRewrites(rewrites), ...losses];
   const target = output.kind === 'stdout' ? '-' : output.kind === 'file' ? output.path : input.name;
   return ok({
     schema: 'compact/restore@1',
     file: input.name,
-    result: erased.mark === null ? 'restored' : 'partial',
+    result: erased.mark === null && losses.length === 0 ? 'restored' : 'partial',
     output: target,
     cycles,
     bytes: written,
-    sha256: withAppended ?? hash.digest(),
+    sha256,
     original: { sha256: source.sha256, bytes: source.sizeBytes },
-    appendedBytes: Math.max(0, written - source.sizeBytes),
+    appendedBytes: rewrites.length > 0 ? 0 : Math.max(0, written - source.sizeBytes),
     ...(erased.mark !== null && {
       erased: { lines: erased.count, receipt: erased.mark.receipt, at: formatTime(erased.mark.at) ?? '' },
     }),

@@ -14,22 +14,17 @@ import {
   isOtherFormat,
   wasRewritten,
   locateCompaction,
+  type Located,
   notFound,
+  ownLinesOf,
   readRevision,
   type Revision,
   summariesOf,
   withCompacted,
 } from '../read/open-compacted.ts';
 import { isLineEnd } from '../read/inserted-lines.ts';
-import { unitOf } from '../read/records.ts';
-import {
-  archiveFor,
-  attemptRestore,
-  type LineStream,
-  provenLines,
-  restoredLines,
-  type RestoreProblem,
-} from '../read/restored-lines.ts';
+import { attemptRestore, type LineStream, type RestoreProblem } from '../read/restore-input.ts';
+import { archiveFor, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { checkBatches } from './verify-batches.ts';
 
 /** Proves that a compacted file and the archive together contain the original, back to its first compaction; otherwise reports what is wrong. */
@@ -65,12 +60,13 @@ export async function verifyRevisions(
     readonly onStep?: (step: ProvenStep) => void;
   },
 ): Promise<Result<VerifyReport, Failure>> {
-  const newest = await locateCompaction(deps, archive, first);
+  const found = await locateCompaction(deps, archive, first);
   if (
-    newest === null ||
-    (isOtherFormat(newest, first) && (await wasRewritten(deps, { archive, compaction: newest, revision: first })))
+    found === null ||
+    (isOtherFormat(found.compaction, first) && (await wasRewritten(deps, { archive, located: found, revision: first })))
   )
     return notFound(deps, { revision: first, file: name, archive });
+  const newest = found.compaction;
   const keptLines = newest.kept.reduce((sum, run) => sum + run.lineCount, 0);
   const ownLines = newest.inserted.filter((one) => !isLineEnd(one)).length;
   const counts = {
@@ -83,9 +79,10 @@ export async function verifyRevisions(
   let revision: Revision | null = first;
   const lineage = createLineageCheck(archive);
   let isStillCompacted = false;
+  let isRewritten = false;
   while (revision !== null && problems.length === 0) {
-    const compaction = await locateCompaction(deps, archive, revision);
-    if (compaction === null) {
+    const located = revision === first ? found : await locateCompaction(deps, archive, revision);
+    if (located === null) {
       const rewritten = await findRewrittenCycles(deps, archive, revision);
       await lineage.addFound(rewritten);
       isStillCompacted = rewritten.length > 0 || (await findRewrittenKey(deps, archive, revision)) !== null;
@@ -93,10 +90,12 @@ export async function verifyRevisions(
       break;
     }
     // Everything before the last compaction is proven by now, and this revision was not written by us.
-    if (revision !== first && (await wasRewritten(deps, { archive, compaction, revision }))) {
+    const { compaction, rewrite } = located;
+    if (revision !== first && rewrite === null && (await wasRewritten(deps, { archive, located, revision }))) {
       isStillCompacted = true;
       break;
     }
+    isRewritten ||= rewrite !== null;
     await lineage.add(compaction);
     counts.cycles += 1;
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
@@ -104,7 +103,7 @@ export async function verifyRevisions(
     const left = new Map<number, LeftLine>();
     const onLeft =
       onStep && (({ line, id, outcome, batchId }: StoredLine): unknown => left.set(line, { id, outcome, batchId }));
-    const before = await revisionBefore(deps, { revision, archive, name, compaction, onLeft });
+    const before = await revisionBefore(deps, { revision, archive, name, located, onLeft });
     problems = [
       ...before.problems,
       ...(before.revision === null ? [] : checkBatches(deps, compaction, before.linesOf)),
@@ -128,6 +127,7 @@ export async function verifyRevisions(
     original: { sha256: original.sha256, bytes: original.sizeBytes },
     archive: archive.path,
     problems,
+    ...(isRewritten && { isRewritten }),
     ...(isStillCompacted && { isStillCompacted }),
   });
 }
@@ -164,13 +164,14 @@ async function revisionBefore(
     readonly revision: Revision;
     readonly archive: Archive;
     readonly name: string;
-    readonly compaction: StoredCompaction;
+    readonly located: Located;
     readonly onLeft?: ((line: StoredLine) => void) | undefined;
   },
 ): Promise<RevisionBefore> {
-  const { revision, archive, compaction, name, onLeft } = input;
-  const { runtime } = deps;
-  const { hasBom, sizeBytes: ownBytes } = compaction.source;
+  const { revision, archive, located, name, onLeft } = input;
+  const { compaction, rewrite } = located;
+  const codec = codecBefore(deps, compaction, revision);
+  const { hasBom } = compaction.source;
   const linesOf = new Map<number | null, number>();
   const count = (line: StoredLine): void => {
     const { outcome, batchId } = line;
@@ -178,18 +179,19 @@ async function revisionBefore(
     onLeft?.(line);
   };
   const reader = await archiveFor(deps, archive, compaction);
-  const restore = { compaction, archive: reader, runtime, output: revision.lines, unit: unitOf(revision.codec) };
+  const restore = { compaction, archive: reader, runtime: deps.runtime, output: revision.lines, codec, rewrite };
   // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
-  const checkedLines: LineStream = () =>
-    provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
-  const failed = (problem: VerifyProblem): RevisionBefore => ({ revision: null, problems: [problem], linesOf });
+  const checkedLines: LineStream = () => provenLines({ ...restore, onArchived: count });
+  const failed = (...problems: readonly VerifyProblem[]): RevisionBefore => ({ revision: null, problems, linesOf });
+  if (rewrite !== null && rewrite.losses.length > 0)
+    return failed(...rewrite.losses.map((message) => ({ kind: 'changed-message', message }) as const));
   const read = await attemptDamaged(() =>
     attemptRestore(() =>
       readRevision(deps, {
         lines: checkedLines,
         hasBom,
-        ownBytes,
-        codec: codecBefore(deps, compaction, revision),
+        ownLines: ownLinesOf(located),
+        codec,
         name,
       }),
     ),

@@ -57,7 +57,7 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     },
     { flags: '-i, --in-place', description: 'replace the compacted file, atomically' },
     { flags: '--all', description: 'back to before the first compaction, not the last' },
-    { flags: '--partial', description: 'restore the lines that are left if some were erased from the archive' },
+    { flags: '--partial', description: 'restore the rest if lines were erased, or messages changed since' },
     { flags: '--captured <file>', description: 'a file that compact capture stored, even if it is gone' },
     { flags: '--version <n>', description: 'of a captured file, this version (default: the last)', parse: parseCount },
     { flags: '--at <time>', description: 'a captured file as it was at this time', parse: parseUntil },

@@ -69,6 +69,9 @@ function whereTo({ file, output }: RestoreReport, theme: Theme): string {
   return ` → ${theme.good(output === '-' ? 'standard output' : safeText(output))}: `;
 }
 
+const IN_NEW_FORM = ', in the form in which its program has written the file since';
+const CHANGED_MESSAGE = "  'compact restore --partial' restores the rest, with the changed messages as they are now.";
+
 /** The result for one file, then each problem as `file:line: what`. */
 export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly string[] {
   const file = safeText(report.file);
@@ -79,6 +82,7 @@ export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly
     return [
       `${theme.strong(file)}: ${theme.bad('failed')}, ${countOf(report.problems.length, 'problem')}`,
       ...problems,
+      ...(report.problems.some(({ kind }) => kind === 'changed-message') ? [CHANGED_MESSAGE] : []),
     ];
   }
   const { kept, archived, appended } = report.lines;
@@ -89,6 +93,6 @@ export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly
   const original =
     report.isStillCompacted === true
       ? `the state before the last of them, ${size}, can be restored; it had been compacted before, and its producer has rewritten it since`
-      : `the original of ${size} can be restored`;
+      : `the original of ${size} can be restored${report.isRewritten === true ? IN_NEW_FORM : ''}`;
   return [`${theme.strong(file)}: ${theme.good('verified')}: ${lines}${since}, ${batches}; ${original}`];
 }
