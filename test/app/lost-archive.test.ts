@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 /** Whether all of it was restored, or why not. */
-async function restoreAll(bench: Workbench): Promise<string> {
+async function restoreAll(bench: Workbench, partial = false): Promise<string> {
   const done = await restoreFile(bench.deps, {
     input: { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null },
     output: { kind: 'file', path: bench.path('restored.jsonl') },
     all: true,
+    partial,
   });
   return done.ok ? 'restored' : done.error.kind;
 }
@@ -30,4 +31,25 @@ test('a file that was compacted with another archive before cannot be restored w
   assert.equal(await restoreAll(later), 'not-in-archive');
   assert.deepEqual(later.read('talk.jsonl'), compacted);
   assert.deepEqual(await later.restore('talk.jsonl', false), before);
+});
+
+test('a summary that somebody pasted as the first message does not keep the original from coming back', async (t) => {
+  const bench = benchFor(t);
+  bench.write('other.jsonl', chatTranscript(30));
+  reportOf(await bench.compact('other.jsonl'));
+  const records = bench.read('other.jsonl').toString().split('\n');
+  const pasted = records.find((line) => line.includes('[Context Summary')) ?? assert.fail();
+  const content: unknown = JSON.parse(pasted).content;
+  const key = /\[Archive: ([0-9a-f]{12}) /.exec(JSON.stringify(content))?.[1] ?? assert.fail();
+  const first = `${JSON.stringify({ role: 'user', content: content, name: 'pasted' })}\n`;
+  for (const text of [first, first.replace(key, '0123456789ab')]) {
+    const original = text + chatTranscript(40, 200);
+    bench.write('talk.jsonl', original);
+    reportOf(await bench.compact('talk.jsonl'));
+    const isKnown = text === first;
+    if (!isKnown) assert.equal(await restoreAll(bench), 'not-in-archive');
+    assert.equal(await restoreAll(bench, !isKnown), 'restored');
+    assert.equal(bench.read('restored.jsonl').toString(), original);
+    rmSync(bench.path('restored.jsonl'));
+  }
 });

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Entry } from '../../core/transcript.ts';
-import type { Archive, StoredCompaction } from '../../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
@@ -212,11 +212,28 @@ export async function wasRewritten(
   return problem !== null && problem.kind !== 'erased';
 }
 
-/** The key of a clip-archive that is in the archive and whose record the producer rewrote; null: there is none. */
-export async function findRewrittenKey(deps: AppDeps, archive: Archive, revision: Revision): Promise<string | null> {
-  const clips = summariesOf(revision).flatMap(({ clip }) => clip ?? []);
-  for (const clip of clips) if ((await findRewrittenCycle(deps, archive, clip)) !== null) return clip.key;
-  return null;
+/** A clip-archive that is in the archive, in a record that another program wrote. */
+type KnownClip = {
+  readonly cycle: StoredCycle;
+  readonly key: string | null;
+  /** A person pasted the summary of another conversation; otherwise the producer rewrote the record. */
+  readonly isPasted: boolean;
+};
+
+export async function findKnownClips(
+  deps: AppDeps,
+  archive: Archive,
+  revision: Revision,
+): Promise<readonly KnownClip[]> {
+  const conversation = revision.recordIndex.entries.find((entry) => entry.conversation !== undefined)?.conversation;
+  const known: KnownClip[] = [];
+  for (const { clip, isUnmarked } of summariesOf(revision)) {
+    const found = clip === undefined ? null : await findRewrittenCycle(deps, archive, clip);
+    if (clip === undefined || found === null) continue;
+    const isPasted = isUnmarked === true && found.cycle.conversationId !== conversation;
+    known.push({ cycle: found.cycle, key: clip.key, isPasted });
+  }
+  return known;
 }
 
 /** Why no compaction can be undone. A null `archive` means that there is none. */
@@ -225,7 +242,9 @@ export async function notFound(
   { revision, file, archive }: { readonly revision: Revision; readonly file: string; readonly archive: Archive | null },
 ): Promise<Result<never, Failure>> {
   if (summariesOf(revision).length === 0) return err({ kind: 'not-compacted', file });
-  const key = archive === null ? null : await findRewrittenKey(deps, archive, revision);
-  if (archive === null || key === null) return err({ kind: 'not-in-archive', file, archive: deps.archivePath });
+  const key =
+    archive === null ? null : (await findKnownClips(deps, archive, revision)).find(({ isPasted }) => !isPasted)?.key;
+  if (archive === null || key === null || key === undefined)
+    return err({ kind: 'not-in-archive', file, archive: deps.archivePath });
   return err({ kind: 'rewritten', file, archive: archive.path, key, canUndoLast: false });
 }

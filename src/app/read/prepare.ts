@@ -196,7 +196,7 @@ async function prepareConversation(
     };
   }
   const text = context.readMessage(plain.prior)?.content ?? '';
-  const cycle = await context.findCycle(plain.prior);
+  const cycle = await context.findCycle(plain.prior, conversation.id);
   if (archive === null || cycle === undefined) {
     const prior = foreignPrior(text, {
       staleMessageCount: plain.staleMessageCount,
@@ -216,18 +216,23 @@ async function prepareConversation(
   };
 }
 
-type CycleFinder = (prior: Entry) => Promise<StoredCycle | undefined>;
+type CycleFinder = (prior: Entry, conversation: string) => Promise<StoredCycle | undefined>;
 
 /** The newest cycle that wrote a clip-archive. Each is looked up once: lists may contain a conversation, and with it its cycles, many times. */
 function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null): CycleFinder {
   const known = new Map<string, StoredCycle | undefined>();
-  return async ({ sha256, clip }) => {
+  return async ({ sha256, clip, isUnmarked }, conversation) => {
     if (archive === null || sha256 === undefined) return undefined;
     if (!known.has(sha256))
       known.set(
         sha256,
         (await archive.findCycles(sha256)).find(({ isErased }) => !isErased) ??
-          (await findRewritten(deps, { archive, codec, clip })),
+          (await findRewritten(deps, {
+            archive,
+            codec,
+            clip,
+            pastedUnless: isUnmarked === true ? conversation : null,
+          })),
       );
     return known.get(sha256);
   };
@@ -239,10 +244,22 @@ function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null)
  */
 async function findRewritten(
   deps: AppDeps,
-  { archive, codec, clip }: { readonly archive: Archive; readonly codec: Codec; readonly clip: ClipMark | undefined },
+  {
+    archive,
+    codec,
+    clip,
+    pastedUnless,
+  }: {
+    readonly archive: Archive;
+    readonly codec: Codec;
+    readonly clip: ClipMark | undefined;
+    /** A person could have pasted it, unless it is of this conversation. */
+    readonly pastedUnless: string | null;
+  },
 ): Promise<StoredCycle | undefined> {
   const found = clip === undefined ? null : await findRewrittenCycle(deps, archive, clip);
   if (found === null || found.format !== codec.format.name) return undefined;
+  if (pastedUnless !== null && found.cycle.conversationId !== pastedUnless) return undefined;
   if (codec.format.layout.kind === 'document') return found.cycle;
   return (await archive.readSurvivors(found.cycle.id)).length > 0 ? undefined : found.cycle;
 }

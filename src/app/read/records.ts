@@ -4,6 +4,7 @@ import type { FormatRegistry } from '../../ports/formats.ts';
 import type { LineParse } from '../../ports/json.ts';
 import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
 import type { Runtime } from '../../ports/runtime.ts';
+import type { AppDeps } from '../contract/deps.ts';
 
 type Parts = Pick<Codec, 'records'>;
 
@@ -80,6 +81,21 @@ export function hashPrefix(
   const hash = runtime.createHash();
   for (const piece of readPieces(source, { from: 0, to: sizeBytes })) hash.update(piece);
   return hash.digest();
+}
+
+/** The sha256 of the first bytes of a file; null: it cannot be read, or is shorter by now. */
+export async function hashContent(
+  { files, runtime }: Pick<AppDeps, 'files' | 'runtime'>,
+  path: string,
+  sizeBytes: number,
+): Promise<string | null> {
+  const opened = await files.open(path);
+  if (!opened.ok) return null;
+  try {
+    return hashPrefix(runtime, opened.value, sizeBytes);
+  } finally {
+    opened.value.close();
+  }
 }
 
 /** The UTF-8 byte order mark. It is read, and written only by a restore. */

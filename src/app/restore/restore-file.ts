@@ -1,5 +1,6 @@
 import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { ErasureMark } from '../../ports/retention.ts';
@@ -10,7 +11,7 @@ import type { RestoreFileRequest } from '../contract/requests.ts';
 import { createLineageCheck } from '../read/find-cycles.ts';
 import {
   codecBefore,
-  findRewrittenKey,
+  findKnownClips,
   isOtherFormat,
   wasRewritten,
   locateCompaction,
@@ -22,7 +23,7 @@ import {
   summariesOf,
   withCompacted,
 } from '../read/open-compacted.ts';
-import { hashPrefix, UTF8_BOM } from '../read/records.ts';
+import { hashContent, hashPrefix, UTF8_BOM } from '../read/records.ts';
 import type { LineStream } from '../read/restore-input.ts';
 import { archiveFor, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { describeRewrites, type Rewrite } from '../read/rewritten-document.ts';
@@ -116,13 +117,19 @@ async function undo(
   if (undone === undefined) return notFound(deps, { revision, file: name, archive });
   // With `all`, an earlier state that is not the first is not what was requested.
   if (request.all) {
-    const key = await findRewrittenKey(deps, archive, revision);
+    const known = await findKnownClips(deps, archive, revision);
+    const key = known.find(({ isPasted }) => !isPasted)?.key ?? null;
     if (key !== null) return err({ kind: 'rewritten', file: name, archive: archive.path, key, canUndoLast: true });
-    const isLost =
-      lineage.orphans().length > 0 || summariesOf(revision).some(({ clip }) => (clip?.key ?? null) !== null);
+    const pasted = new Set(known.map((clip) => clip.key));
+    const isLeft = ({ clip, isUnmarked }: Entry): boolean =>
+      (clip?.key ?? null) !== null &&
+      !pasted.has(clip?.key ?? null) &&
+      !(request.partial === true && isUnmarked === true);
+    const isLost = lineage.orphans().length > 0 || summariesOf(revision).some(isLeft);
     if (isLost) return err({ kind: 'not-in-archive', file: name, archive: archive.path, canUndoLast: true });
   }
-  // A summary without a key was written by another program: as far as we know, the conversation began with it.
+  // A summary without a key was written by another program, and an unmarked one may have been pasted: as far as we know, the conversation
+  // began with it.
   const isStillCompacted = request.all && summariesOf(revision).length > 0;
   return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
 }
@@ -222,17 +229,6 @@ async function write(
     ...(notes.length > 0 && { notes }),
     ...(isStillCompacted === true && { isStillCompacted }),
   });
-}
-
-/** The sha256 of the first bytes of a file; null: it cannot be read, or is shorter by now. */
-async function hashContent({ files, runtime }: AppDeps, path: string, sizeBytes: number): Promise<string | null> {
-  const opened = await files.open(path);
-  if (!opened.ok) return null;
-  try {
-    return hashPrefix(runtime, opened.value, sizeBytes);
-  } finally {
-    opened.value.close();
-  }
 }
 
 /** Several lines as one piece. They arrive in memory together, so joining them costs little. */

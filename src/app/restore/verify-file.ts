@@ -7,10 +7,10 @@ import { attemptDamaged, type Failure } from '../contract/failure.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
 import type { VerifyFileRequest } from '../contract/requests.ts';
 import { splitConversations } from '../read/conversations.ts';
-import { createLineageCheck, findRewrittenCycle } from '../read/find-cycles.ts';
+import { createLineageCheck } from '../read/find-cycles.ts';
 import {
   codecBefore,
-  findRewrittenKey,
+  findKnownClips,
   isOtherFormat,
   wasRewritten,
   locateCompaction,
@@ -19,7 +19,6 @@ import {
   ownLinesOf,
   readRevision,
   type Revision,
-  summariesOf,
   withCompacted,
 } from '../read/open-compacted.ts';
 import { isLineEnd } from '../read/inserted-lines.ts';
@@ -83,9 +82,9 @@ export async function verifyRevisions(
   while (revision !== null && problems.length === 0) {
     const located = revision === first ? found : await locateCompaction(deps, archive, revision);
     if (located === null) {
-      const rewritten = await findRewrittenCycles(deps, archive, revision);
-      await lineage.addFound(rewritten);
-      isStillCompacted = rewritten.length > 0 || (await findRewrittenKey(deps, archive, revision)) !== null;
+      const rewritten = (await findKnownClips(deps, archive, revision)).filter(({ isPasted }) => !isPasted);
+      await lineage.addFound(rewritten.map(({ cycle }) => cycle));
+      isStillCompacted = rewritten.length > 0;
       problems = lineage.orphans().map(describeOrphan);
       break;
     }
@@ -130,19 +129,6 @@ export async function verifyRevisions(
     ...(isRewritten && { isRewritten }),
     ...(isStillCompacted && { isStillCompacted }),
   });
-}
-
-async function findRewrittenCycles(
-  deps: AppDeps,
-  archive: Archive,
-  revision: Revision,
-): Promise<readonly StoredCycle[]> {
-  const cycles: StoredCycle[] = [];
-  for (const { clip } of summariesOf(revision)) {
-    const found = clip === undefined ? null : await findRewrittenCycle(deps, archive, clip);
-    if (found !== null) cycles.push(found.cycle);
-  }
-  return cycles;
 }
 
 function describeOrphan({ conversationId, cycle }: StoredCycle): VerifyProblem {

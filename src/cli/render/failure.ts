@@ -79,7 +79,7 @@ export function renderFailure(failure: LookupFailure): string {
         return at(
           failure.file,
           `the archive ${safeText(failure.archive)} does not have its first compaction.`,
-          "'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive.",
+          "'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive. If somebody pasted that summary, --all --partial goes back to where it was pasted.",
         );
       return at(
         failure.file,

@@ -62,7 +62,7 @@ export function renderFileCounts(
 /** What is said instead of a report if nobody read standard output to its end. */
 export const CUT_SHORT = 'Standard output was closed before all of the original was written.';
 
-const STILL_COMPACTED = 'it begins with a summary that another program wrote.';
+const STILL_COMPACTED = 'it begins with a summary of another program or archive, or one that somebody pasted.';
 
 function whereTo({ file, output }: RestoreReport, theme: Theme): string {
   if (output === file) return `: ${theme.good('restored in place')}, `;

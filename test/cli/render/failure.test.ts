@@ -135,7 +135,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
   [{ kind: 'not-compacted', file }, 'talk.jsonl: not compacted. Name a compacted file, or compact it first.'],
   [
     { kind: 'not-in-archive', file, archive: path, canUndoLast: true },
-    "talk.jsonl: the archive /data/archive.db does not have its first compaction. 'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive.",
+    "talk.jsonl: the archive /data/archive.db does not have its first compaction. 'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive. If somebody pasted that summary, --all --partial goes back to where it was pasted.",
   ],
   [
     { kind: 'not-in-archive', file, archive: path },

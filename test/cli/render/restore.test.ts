@@ -39,5 +39,8 @@ test('a file that was restored in place is reported without an output', () => {
 
 test("what came out with another program's summary at its beginning says so", () => {
   const lines = renderRestoreReport(reportOf({ isStillCompacted: true }), PLAIN_THEME);
-  assert.match(lines.at(-1) ?? '', /^ {2}note {6}it begins with a summary that another program wrote\.$/);
+  assert.match(
+    lines.at(-1) ?? '',
+    /^ {2}note {6}it begins with a summary of another program or archive, or one that somebody pasted\.$/,
+  );
 });
