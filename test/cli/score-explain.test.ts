@@ -7,6 +7,7 @@ import { run } from '../../src/cli/run.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runHere } from '../support/program.ts';
+import { describeNear, renderCandidates } from '../../src/cli/render/score-missing.ts';
 import { asReport } from '../support/report-schemas.ts';
 import { createFakeTerminal } from './fakes.ts';
 
@@ -67,7 +68,33 @@ test('a message that is not in the file is looked for with the commands that are
 
 test('a line after the last message is reported with the line of that one', async (t) => {
   const { errors } = await scored(t, '--message', 'line:9999');
-  assert.match(errors, /^talk\.jsonl: there is no message line:9999 in it now\. Its last message is in line 109\. If /);
+  assert.match(
+    errors,
+    /^talk\.jsonl: there is no message line:9999 in it now\. Its last message is in line 109\.\nIf /,
+  );
+});
+
+test('a word that names no message is answered with what names one, and with what is near', () => {
+  const rows = ['msg-0001', 'msg-0002', 'msg-0002', 'line:9'].map((id, at) => ({
+    id,
+    line: at * 2 + 3,
+    role: 'user' as const,
+  }));
+  const cases: readonly (readonly [word: string, answer: string])[] = [
+    ['5', 'Did you mean line:5?'],
+    ['line:4', 'The nearest messages are line:3 and line:5.'],
+    ['line:1', 'Its first message is in line 3.'],
+    ['line:99', 'Its last message is in line 9.'],
+    ['msg-0003', 'Did you mean msg-0001?'],
+    ['something else', 'Its messages have names like msg-0001 or line:3.'],
+    ['lin', 'Type at least 6 characters of an id:\n  line:9  (user, line 9)\n'],
+  ];
+  for (const [word, answer] of cases) assert.equal(describeNear(rows, word), answer);
+  assert.deepEqual(renderCandidates(rows.slice(0, 3)), [
+    '  msg-0001  (user, line 3)',
+    '  line:5  (user, msg-0002)',
+    '  line:7  (user, msg-0002)',
+  ]);
 });
 
 test('a file in which nothing was said since it was compacted is explained as one from which nothing goes now', async (t) => {

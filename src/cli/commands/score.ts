@@ -8,7 +8,8 @@ import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { scoreJson } from '../render/json-lines.ts';
 import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/score.ts';
-import { findMessage, renderExplained, renderMessage, selectExplained } from '../render/score-explain.ts';
+import { findMessages, renderExplained, renderMessage, selectExplained } from '../render/score-explain.ts';
+import { describeNear, renderCandidates } from '../render/score-missing.ts';
 import { safeText, shellWord } from '../render/text.ts';
 import { partFlags, typedAgain } from '../render/typed-again.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
@@ -130,8 +131,8 @@ function limitOf({ all, limit }: ScoreInvocation): number | null {
 function selectShown(rows: readonly ScoreRow[], invocation: ScoreInvocation): readonly ScoreRow[] {
   const { message, explain, outputOptions } = invocation;
   if (message !== null) {
-    const found = findMessage(rows, message);
-    return found === null || found === 'several' ? [] : [found];
+    const found = findMessages(rows, message);
+    return found.length === 1 ? found : [];
   }
   return explain && !outputOptions.json ? selectExplained(rows, limitOf(invocation)) : selectRows(rows, invocation);
 }
@@ -173,13 +174,16 @@ function describeMissing(
   { id, terminal }: { readonly id: string; readonly terminal: Session['terminal'] },
 ): string {
   const name = safeText(file);
-  if (findMessage(messages, id) === 'several')
-    return `${name}: several messages have an id that begins with ${safeText(id)}. Type more of it.`;
+  const several = findMessages(messages, id);
+  if (several.length > 0)
+    return [
+      `${name}: ${safeText(id)} names ${several.length} messages. Give one of these:`,
+      ...renderCandidates(several),
+    ].join('\n');
   const [word, path] = [shellWord(id), shellWord(file)];
-  const last = messages.reduce((most, { line }) => Math.max(most, line), 0);
-  const extent = id.startsWith('line:') ? ` Its last message is in line ${last}.` : '';
   return [
-    `${name}: there is no message ${safeText(id)} in it now.${extent} If a compaction removed it, read it with`,
+    `${name}: there is no message ${safeText(id)} in it now. ${describeNear(messages, id)}`.trimEnd(),
+    'If a compaction removed it, read it with',
     `  ${commandLine(terminal, ['show', SETTINGS_FLAGS])} ${word}`,
     'and see why it was removed, in the original, with',
     `  ${commandLine(terminal, ['restore', SETTINGS_FLAGS])} ${path} -o - | ${commandLine(terminal, ['score', SCORE_FLAGS])} --message ${word} -`,

@@ -1,6 +1,7 @@
 import type { OutcomeReason, ScoreReport, ScoreRow, ScoreTerm } from '../../app/contract/reports.ts';
 import { countOf, formatCount } from './quantities.ts';
 import { countOutcomes, selectRows } from './score.ts';
+import { MIN_ID_LENGTH } from './score-missing.ts';
 import { safeText, shellWord, wrapText } from './text.ts';
 import type { Theme } from './theme.ts';
 
@@ -232,12 +233,10 @@ export function renderMessage(
   ];
 }
 
-/** The row that an id, the beginning of one, or `line:N` names; 'several': more than one. */
-export function findMessage(rows: readonly ScoreRow[], id: string): ScoreRow | 'several' | null {
+/** The rows that an id, the beginning of one, or `line:N` names. */
+export function findMessages(rows: readonly ScoreRow[], id: string): readonly ScoreRow[] {
   const line = /^line:(\d+)$/.exec(id)?.[1];
   const exact = rows.filter((row) => row.id === id || (line !== undefined && row.line === Number(line)));
-  const found = exact.length > 0 ? exact : id.length < MIN_ID_LENGTH ? [] : rows.filter((row) => row.id.startsWith(id));
-  return found.length > 1 ? 'several' : (found[0] ?? null);
+  if (exact.length > 0) return exact;
+  return id.length < MIN_ID_LENGTH ? [] : rows.filter((row) => row.id.startsWith(id));
 }
-
-const MIN_ID_LENGTH = 6;

@@ -6,7 +6,7 @@ import { scoreJson } from '../../../src/cli/render/json-lines.ts';
 import {
   explainTerms,
   type ExplainRendering,
-  findMessage,
+  findMessages,
   renderExplained,
   renderMessage,
   selectExplained,
@@ -164,12 +164,11 @@ test('a message is explained: place, rank, factors, what decided, and where it c
 
 test('a message is found by its id, the beginning of it, or its line', () => {
   const rows = scoreReport().messages.map((row, at) => ({ ...row, id: `abcdef-${at}` }));
-  assert.equal(findMessage(rows, 'abcdef-1'), rows[1]);
-  assert.equal(findMessage(rows, 'line:3'), rows[2]);
-  assert.equal(findMessage(rows, 'abcdef'), 'several');
-  assert.equal(findMessage(rows.slice(0, 1), 'abcdef'), rows[0]);
-  assert.equal(findMessage(rows.slice(0, 1), 'abc'), null);
-  assert.equal(findMessage(rows, 'line:9'), null);
+  assert.deepEqual(findMessages(rows, 'abcdef-1'), [rows[1]]);
+  assert.deepEqual(findMessages(rows, 'line:3'), [rows[2]]);
+  assert.deepEqual(findMessages(rows, 'abcdef'), rows);
+  assert.deepEqual(findMessages(rows, 'abc'), []);
+  assert.deepEqual(findMessages(rows, 'line:9'), []);
 });
 
 test('numbers in JSON have at most four digits', () => {
