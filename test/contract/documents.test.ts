@@ -231,3 +231,16 @@ test('a number that no program can keep is told from the one that it became', as
   assert.deepEqual([result, problems.length], ['failed', 1]);
   assert.match(problems[0]?.message ?? '', /^message \d+ of the original was changed or removed/);
 });
+
+test('a picture of many megabytes in a document, and quotes after backslashes, do not matter', async (t) => {
+  const bench = benchFor(t);
+  const original = rewrite(readFileSync(join(FIXTURES, 'gemini-document/session.json'), 'utf8'), CLIENTS[3], (all) =>
+    all.map((one, at) =>
+      at === all.length - 1 ? { ...one, big: 'x'.repeat(12_000_000), odd: '\\\\"1234567890123456789012' } : one,
+    ),
+  );
+  bench.write('s.json', original);
+  reportOf(await bench.compact('s.json', CHOSEN));
+  bench.write('s.json', rewrite(bench.read('s.json').toString(), { ...CLIENTS[3], indent: 0 }, addTurn));
+  assert.equal((await bench.verify('s.json')).result, 'verified');
+});

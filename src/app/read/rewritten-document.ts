@@ -21,20 +21,37 @@ export function hashKept({ sha256 }: Pick<Runtime, 'sha256'>, codec: Codec, byte
   return sha256(canonical === null ? bytes : `element\n${canonical}`);
 }
 
-const STRING = /"(?:[^"\\]|\\.)*"/g;
 const NUMBER = /-?\d[\d.eE+-]*/g;
 /** A double keeps so many digits. */
 const SAFE_DIGITS = 15;
 
 /** Whether every number is the same after a program has read and written it. */
 function keepsNumbers(text: string): boolean {
-  const numbers = text.replaceAll(STRING, '').match(NUMBER) ?? [];
-  return numbers.every((number) => {
+  return numbersIn(text).every((number) => {
     const value = Number(number);
     if (String(value) === number) return true;
     const [digits = ''] = number.split(/[eE]/);
     return Number.isFinite(value) && digits.replaceAll(/\D/g, '').length <= SAFE_DIGITS;
   });
+}
+
+/** The numbers of a JSON text. A string may hold megabytes, which no regular expression with alternatives can pass over. */
+function* numbersIn(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const quote = text.indexOf('"', at);
+    const end = quote < 0 ? text.length : quote;
+    yield* text.slice(at, end).match(NUMBER) ?? [];
+    let close = end;
+    do close = text.indexOf('"', close + 1);
+    while (close >= 0 && isEscaped(text, close));
+    at = quote < 0 || close < 0 ? text.length : close + 1;
+  }
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text[before] === '\\') before -= 1;
+  return (at - before) % 2 === 0;
 }
 
 /** The value as JSON with sorted keys; null: it is nested too deeply. */
