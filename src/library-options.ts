@@ -213,6 +213,7 @@ const COMPACTION_OPTIONS: { readonly [key in keyof CompactionConfig]-?: readonly
   requestTokens: ['number'],
   minRetention: ['number'],
   keepRules: ['boolean'],
+  rulesFromChats: ['boolean'],
   foldIn: ['boolean'],
   rules: ['object'],
   dropRules: ['object'],

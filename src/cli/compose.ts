@@ -85,7 +85,7 @@ export function createUseCases(composition: Composition): UseCases {
       return ok(await embedCompacted({ ...compacting, ...embeddings }, done.value));
     },
     scoreFile: async (request) => (await import('../app/survey/score-file.ts')).scoreFile(deps, request),
-    readRules: async (request) => (await import('../app/install/read-rules.ts')).readRules(deps, request),
+    listRules: async (request) => (await import('../app/survey/list-rules.ts')).listRules(deps, request),
     scanFile: async (request, progress) =>
       (await import('../app/survey/scan-file.ts')).scanFile({ ...deps, progress }, request),
     reportFile: async ({ mask = (text) => text, ...request }, progress) =>

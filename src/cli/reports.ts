@@ -38,6 +38,7 @@ import type { InstallReport } from '../app/install/install-client.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { DiffReport } from '../app/survey/diff-file.ts';
+import type { RulesReport } from '../app/survey/list-rules.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
 import type { ConfigSearch } from '../config/find.ts';
 import type { FileTrust } from '../config/load.ts';
@@ -125,6 +126,7 @@ export type Reports = {
   capture: CaptureReport | SkippedCaptureReport | FailedCaptureReport | CapturedFileReport;
   restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport | RestoreCapturedReport;
   diff: DiffReport;
+  rules: RulesReport;
   undo: UndoReport;
   'undo-list': RunReport;
   verify: VerifyReport;

@@ -47,7 +47,7 @@ import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import type { Outage, QueryVectors } from '../app/search/embeddings/query-vectors.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
-import type { ReadRulesRequest } from '../app/install/read-rules.ts';
+import type { ListRulesRequest, RulesReport } from '../app/survey/list-rules.ts';
 import type { RateLimits } from '../app/summarize/limits.ts';
 import type { ReportFileRequest } from '../app/survey/report-file.ts';
 import type { DiffFileRequest, DiffReport } from '../app/survey/diff-file.ts';
@@ -80,7 +80,7 @@ export type UseCases = {
   ) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
   /** The user's standing rules in a transcript, as text; '' without any. */
-  readonly readRules: (request: ReadRulesRequest) => Promise<Result<string, Failure>>;
+  readonly listRules: (request: ListRulesRequest) => Promise<Result<RulesReport, Failure>>;
   /** Only reads. Null: the file does not match the request. */
   readonly scanFile: (request: ScanFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
   /** Everything that a page about a transcript shows. */

@@ -119,6 +119,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
         contentLengthWeight: summarization.content_length_weight,
       },
       ...(summarization.keep_rules ? {} : { keepRules: false }),
+      ...(settings.rules.chats ? { rulesFromChats: true } : {}),
       ...(summarization.rules.length === 0 ? {} : { rules: summarization.rules }),
       ...(summarization.drop_rules.length === 0 ? {} : { dropRules: summarization.drop_rules }),
       // The offline summarizer quotes the transcript anyway.

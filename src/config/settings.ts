@@ -31,6 +31,12 @@ export const SETTINGS = {
       doc: 'Whether lines that are not JSON are carried along byte for byte, instead of being an error.',
     }),
   },
+  rules: {
+    chats: yesOrNo({
+      default: false,
+      doc: 'Whether your rules are also found in transcripts whose format does not say what a person typed, such as chat lines and exports. A page or a tool could then state rules too: set it only for data that you trust.',
+    }),
+  },
   archive: {
     path: path({
       default: null,

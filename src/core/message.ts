@@ -37,6 +37,11 @@ export type ConversationMessage = {
    * results, or text that a program or model wrote in the user's name.
    */
   readonly typed?: string;
+  /**
+   * What in `typed` may state standing rules: only what the client itself marks as typed, by the fields and the position of the record.
+   * Undefined if nothing, and in formats that cannot tell.
+   */
+  readonly ruleText?: string;
   /** A program wrote this as a summary when it compacted the conversation. */
   readonly isSummary?: true;
   /** A piece of an answer that was stored as it was streamed: pieces in sequence with the same key are one text. */

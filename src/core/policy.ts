@@ -67,6 +67,8 @@ export type CompactionConfig = {
   readonly minRetention?: number;
   /** Whether the user's standing rules are put before the summaries. True by default. */
   readonly keepRules?: boolean;
+  /** Whether rules are also found in transcripts whose format does not say what a person typed. False by default. */
+  readonly rulesFromChats?: boolean;
   /** Rules to add to those that the user stated. */
   readonly rules?: readonly string[];
   /** Rules that contain one of these texts are left out. */

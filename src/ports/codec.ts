@@ -50,6 +50,11 @@ export type Format = {
   /** Where `compact scan` looks; undefined: there is no known folder for such files. */
   readonly places?: readonly Place[];
   readonly layout: Layout;
+  /**
+   * Its records say by their own fields what a person typed, so standing rules are found in it. Undefined: a program, a page or a tool may have
+   * written the same record, and rules are only those that the user adds.
+   */
+  readonly marksTyped?: true;
   /** Why its files are read, scored, captured and searched, but never compacted: a clause. Undefined: they are compacted. */
   readonly whyReadOnly?: string;
 };

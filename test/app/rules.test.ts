@@ -5,8 +5,8 @@ import { scoreFile } from '../../src/app/survey/score-file.ts';
 import { chatLine as chatRecord, prose } from '../support/chat.ts';
 import { benchFor, type BenchSettings, policyOf, reportOf, type Workbench } from '../support/workbench.ts';
 
-const WHOLE: BenchSettings = { compaction: { summaryTokens: 600, keepRecent: 2 } };
-const CHUNKS: BenchSettings = { compaction: { chunkSize: 10, keepRecent: 2 } };
+const WHOLE: BenchSettings = { compaction: { summaryTokens: 600, keepRecent: 2, rulesFromChats: true } };
+const CHUNKS: BenchSettings = { compaction: { chunkSize: 10, keepRecent: 2, rulesFromChats: true } };
 
 const chatLine = (record: Readonly<Record<string, unknown>>): string => `${chatRecord(record)}\n`;
 

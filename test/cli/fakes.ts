@@ -190,8 +190,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'score', request },
           answers.scoreFile?.(request) ?? Promise.resolve(ok(scoreReport({ file: request.input.name }))),
         ),
-      readRules: (request) =>
-        keep({ name: 'read-rules', request }, answers.readRules?.(request) ?? Promise.resolve(ok(''))),
+      listRules: (request) =>
+        keep({ name: 'list-rules', request }, answers.listRules?.(request) ?? Promise.reject(notAnswered())),
       scanFile: (request, progress) =>
         keep({ name: 'survey', request }, answers.scanFile?.(request, progress) ?? Promise.resolve(ok(null))),
       reportFile: (request, progress) =>

@@ -1,4 +1,4 @@
-import type { MessagePart, ToolCall } from '../../core/message.ts';
+import type { ConversationMessage, MessagePart, ToolCall } from '../../core/message.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
 import type { RecordProblem, SummaryInput } from '../../ports/codec.ts';
 import type { Json } from '../../ports/json.ts';
@@ -128,15 +128,46 @@ function withoutClientBlocks(text: string): string {
   return from === 0 ? text : [...kept, text.slice(from)].join('').trim();
 }
 
-/** Adds what was typed in a message; no key if nothing was. */
-export function withTyped<T extends object>(message: T, typed: string | undefined): T & { readonly typed?: string } {
-  return typed === undefined || typed.trim() === '' ? message : { ...message, typed };
+/** A text that begins with a tag is a client's: an attached file, a command, a note. */
+const BEGINS_WITH_TAG = /^\s*<\/?[a-z]/i;
+/** Where a client adds something below a prompt. */
+const CLIENT_ADDS =
+  /<(?:system-reminder|user-prompt-submit-hook|ide_[a-z_]+|new-diagnostics|hook_context|file_content|environment_details)\b|^--- Content from referenced files ---/m;
+
+/**
+ * The words of prompts that may state rules. What a client adds may quote a page that forges the closing tag, so nothing counts from the
+ * opening tag on, whatever closes it.
+ */
+export function ruleWords(texts: readonly string[]): string | undefined {
+  const words = texts.map((text) => {
+    if (BEGINS_WITH_TAG.test(text)) return '';
+    const at = text.search(CLIENT_ADDS);
+    return at < 0 ? text : text.slice(0, at);
+  });
+  return typedText(words);
+}
+
+/** Adds what was typed in a message, and what of it may state rules; no key if nothing was. */
+export function withTyped<T extends object>(
+  message: T,
+  typed: string | undefined,
+  ruleText?: string,
+): T & Pick<ConversationMessage, 'typed' | 'ruleText'> {
+  if (typed === undefined || typed.trim() === '') return message;
+  return { ...message, typed, ...(ruleText !== undefined && ruleText.trim() !== '' && { ruleText }) };
+}
+
+/** For formats in which a program may have written the same record: what was typed in it states no rules. */
+export function withoutRuleText<T extends Decoded>(decoded: T): T {
+  if (decoded.message?.ruleText === undefined) return decoded;
+  const { ruleText: _, ...message } = decoded.message;
+  return { ...decoded, message };
 }
 
 /** For messages that no person typed after all: a model writes the prompts of a subagent, for instance. */
 export function withoutTyped<T extends Decoded>(decoded: T): T {
   if (decoded.message?.typed === undefined) return decoded;
-  const { typed: _, ...message } = decoded.message;
+  const { typed: _, ruleText: _rules, ...message } = decoded.message;
   return { ...decoded, message };
 }
 

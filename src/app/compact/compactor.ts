@@ -63,10 +63,15 @@ export function createCompactor(options: CompactorOptions): Compactor {
   };
 }
 
-/** Plain messages do not say what was typed: user messages count as typed unless the caller says otherwise. */
-function withTyped(message: ConversationMessage): ConversationMessage {
-  if (message.role !== 'user' || 'typed' in message) return message;
-  return { ...message, typed: message.content };
+/**
+ * Plain messages do not say what was typed: user messages count as typed unless the caller says otherwise. Only if the caller says so, or
+ * trusts all of them, do they state rules.
+ */
+function withTyped(message: ConversationMessage, { rulesFromChats = false }: CompactionConfig): ConversationMessage {
+  const isMarked = 'typed' in message;
+  const typed = isMarked ? message.typed : message.role === 'user' ? message.content : undefined;
+  if (typed === undefined) return message;
+  return { ...message, typed, ...((isMarked || rulesFromChats) && { ruleText: message.ruleText ?? typed }) };
 }
 
 function unchanged(
@@ -112,9 +117,9 @@ async function compress(
     load: (index) => {
       const message = older[index];
       if (message === undefined) throw new Error(`no message ${index}`);
-      return withTyped(message);
+      return withTyped(message, config);
     },
-    readLineage: (lineage) => readLineage(archive, lineage, ({ bytes }) => withTyped(decodeMessage(bytes))),
+    readLineage: (lineage) => readLineage(archive, lineage, ({ bytes }) => withTyped(decodeMessage(bytes), config)),
     keptWordForWord: [],
     config,
     modelName,

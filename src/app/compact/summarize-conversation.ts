@@ -219,8 +219,9 @@ export function readStale(
 ): StaleRules {
   if (prior.kind !== 'foreign' || prior.isOurs) return { typed: [], clip: null };
   const typed = view.staleTyped.flatMap(({ entry, index }) => {
-    const text = transcript.readMessage(entry)?.typed;
-    return text === undefined ? [] : [{ index, text }];
+    const message = transcript.readMessage(entry);
+    if (message?.ruleText === undefined) return [];
+    return [{ index, text: message.ruleText, source: { id: message.id, at: message.created_at } }];
   });
   return { typed, clip: view.staleClip === null ? null : (transcript.readMessage(view.staleClip)?.content ?? null) };
 }

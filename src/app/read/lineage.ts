@@ -82,7 +82,7 @@ export async function readCarried(
 export type LineageMaterial = {
   /** The originals in the order in which they were said, and summaries of which only the text is known. */
   readonly messages: readonly ConversationMessage[];
-  /** What people typed in them, with its position in the whole conversation. */
+  /** What in them may state rules, with its position in the whole conversation. */
   readonly typed: readonly TypedMessage[];
   /** Live batches whose originals are included. */
   readonly replaced: readonly StoredBatch[];
@@ -133,7 +133,9 @@ export async function readLineage(
   }
   placed.sort((a, b) => a.compactionId - b.compactionId || a.index - b.index);
   const typed = placed.flatMap(({ message, index }) =>
-    message.typed === undefined ? [] : [{ index, text: message.typed }],
+    message.ruleText === undefined
+      ? []
+      : [{ index, text: message.ruleText, source: { id: message.id, at: message.created_at } }],
   );
   return {
     messages: condenseMessages(

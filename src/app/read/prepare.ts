@@ -17,6 +17,7 @@ import { asFileSource, indexRecords, type RecordIndex } from './index-records.ts
 import { type CarriedMessage, foreignPrior, type Prior, readCarried } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { parseRecord, trimRecord } from './records.ts';
+import { trustChats } from './trust-chats.ts';
 
 /** A conversation ready to be planned. */
 export type PreparedConversation = {
@@ -106,7 +107,8 @@ type ReadInput = {
 };
 
 export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<Result<IndexedTranscript, Failure>> {
-  const { source, codec, name, policy } = input;
+  const { source, name, policy } = input;
+  const codec = policy.compaction.rulesFromChats === true ? trustChats(input.codec) : input.codec;
   const session = codec.open();
   const measure = createMeasure(deps.runtime, policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG);
   const scanned = await indexRecords(deps, {

@@ -44,6 +44,17 @@ export async function standingRules(
   input: LeavingMessages,
   readLineage: () => Promise<Pick<LineageMaterial, 'typed'>>,
 ): Promise<string | null> {
+  const found = await findStandingRules(input, readLineage);
+  if (found === null) return null;
+  const { rules, dropped } = found;
+  return formatRules(rules, { maxChars: rulesBudget(batchTokensOf(input.config)), dropped });
+}
+
+/** The same rules as data, with the texts whose rules were dropped; null: they are switched off. */
+export async function findStandingRules(
+  input: LeavingMessages,
+  readLineage: () => Promise<Pick<LineageMaterial, 'typed'>>,
+): Promise<Pick<ParsedRules, 'rules' | 'dropped'> | null> {
   const { config, prior } = input;
   if (config.keepRules === false) return null;
   const stale = input.readStale?.() ?? { typed: [], clip: null };
@@ -61,8 +72,7 @@ export async function standingRules(
   ];
   const byHand = before.rules.flatMap((rule) => (rule.index === null ? [rule.text] : []));
   const add = new Set([...byHand.filter((text) => !isDropped(text, dropped)), ...given]);
-  const rules = applyByHand(found, { add: [...add], drop: dropped });
-  return formatRules(rules, { maxChars: rulesBudget(batchTokensOf(config)), dropped });
+  return { rules: applyByHand(found, { add: [...add], drop: dropped }), dropped };
 }
 
 function isDropped(text: string, dropped: readonly string[]): boolean {
@@ -78,12 +88,12 @@ function readBefore(prior: Prior, staleClip: string | null): Pick<ParsedRules, '
   return prior.kind === 'foreign' ? prior.rules : parseRules(clipArchiveBody(prior.text) ?? '');
 }
 
-/** What was typed in the messages that leave now. */
+/** What may state rules in the messages that leave now. */
 function* typedNow({ chunks, load, isTyped, compressedBefore }: LeavingMessages): Generator<TypedMessage> {
   for (const index of chunks.flat().sort((a, b) => a - b)) {
     if (isTyped?.(index) === false) continue;
-    const { typed } = load(index);
-    if (typed !== undefined) yield { index: compressedBefore + index + 1, text: typed };
+    const { ruleText } = load(index);
+    if (ruleText !== undefined) yield { index: compressedBefore + index + 1, text: ruleText };
   }
 }
 

@@ -145,9 +145,9 @@ async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Resul
   const summarized = await summarizeEverything(deps, {
     members: input.chunks.flat().sort((a, b) => a - b),
     load: input.load,
-    onMessage: (index, { typed }) => {
-      if (typed === undefined || input.config.keepRules === false || input.isTyped?.(index) === false) return;
-      const stated = readStatements({ index: compressedBefore + index + 1, text: typed });
+    onMessage: (index, { ruleText }) => {
+      if (ruleText === undefined || input.config.keepRules === false || input.isTyped?.(index) === false) return;
+      const stated = readStatements({ index: compressedBefore + index + 1, text: ruleText });
       if (stated !== null) stating.push(stated);
     },
     lifeIndex: (index) => compressedBefore + index + 1,

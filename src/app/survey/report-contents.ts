@@ -145,7 +145,7 @@ function readRules(
 ): FileReport['rules'] {
   const placeOf = new Map(said.map(({ line }, at) => [line, at]));
   const typedAt = (at: number | undefined): string | undefined =>
-    at === undefined ? undefined : said[at]?.message.typed;
+    at === undefined ? undefined : said[at]?.message.ruleText;
   return (clips.length > 0 ? clips : conversations).flatMap((_, at) => {
     const places = conversations[at]?.view.messages.map(({ line }) => placeOf.get(line)) ?? [];
     const typed = places.flatMap((place, index) => {

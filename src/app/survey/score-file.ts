@@ -100,7 +100,7 @@ function findRuled(transcript: IndexedTranscript, lines: ReadonlySet<number>): R
     ({ line, typedTokens, carriedLineId }) =>
       typedTokens !== undefined && carriedLineId === undefined && lines.has(line),
   );
-  const ruled = typed.filter((entry) => statesRule(transcript.readMessage(entry)?.typed ?? ''));
+  const ruled = typed.filter((entry) => statesRule(transcript.readMessage(entry)?.ruleText ?? ''));
   return new Set(ruled.map(({ line }) => line));
 }
 

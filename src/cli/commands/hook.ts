@@ -4,6 +4,7 @@ import { answerHook } from '../hook/answer-hook.ts';
 import { createRuleNotes } from '../hook/rule-notes.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
+import { writeRulesNote } from '../render/rules.ts';
 import type { CliContext } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import { readSettings } from './options.ts';
@@ -55,12 +56,16 @@ async function run(context: CliContext, invocation: HookInvocation): Promise<Exi
     return EXIT_CODES.done;
   }
   const notes = createRuleNotes(terminal.host);
-  return inSession(context, { ...invocation, format: null, command: 'compact hook', needs: [] }, async (session) => {
-    const { transcript: path } = work;
-    const policy = toPolicy(session.settings, { targetTokens: null, ifOver: null, conversation: null });
-    const rules = await session.useCases.readRules({ input: { path, name: path, format: null }, policy });
-    if (!rules.ok) session.reporter.error(renderFailure(rules.error));
-    notes.write(work.session, rules.ok ? rules.value : '');
-    return rules.ok ? EXIT_CODES.done : EXIT_CODES.failed;
-  });
+  return inSession(
+    context,
+    { ...invocation, format: null, command: 'compact hook', needs: ['archive'] },
+    async (session) => {
+      const { transcript: path } = work;
+      const policy = toPolicy(session.settings, { targetTokens: null, ifOver: null, conversation: null });
+      const rules = await session.useCases.listRules({ input: { path, name: path, format: null }, policy });
+      if (!rules.ok) session.reporter.error(renderFailure(rules.error));
+      notes.write(work.session, rules.ok ? writeRulesNote(rules.value) : '');
+      return rules.ok ? EXIT_CODES.done : EXIT_CODES.failed;
+    },
+  );
 }

@@ -39,6 +39,10 @@ export const COMMANDS = {
     summary: 'undoes the last run, every file of it',
     load: async () => (await import('./undo.ts')).undoCommand,
   },
+  rules: {
+    summary: 'lists your standing rules, and where you said each',
+    load: async () => (await import('./rules.ts')).rulesCommand,
+  },
   verify: {
     summary: 'proves that nothing is lost',
     load: async () => (await import('./verify.ts')).verifyCommand,

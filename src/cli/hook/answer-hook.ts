@@ -111,7 +111,6 @@ function parseJson(text: string): unknown {
 
 /** What the model is told after its client has replaced the conversation by a summary. */
 function writeReminder(rules: string | null, source: string): string {
-  const heading = 'What the user said before this conversation was summarized still holds. Quoted from their messages:';
   const stored = `The full conversation from before the summary is in ${source}. Search it before you guess or ask again. Conversations that were compacted with the program compact are in its archive: use the tool memory_read of the MCP server "compact".`;
-  return rules === null ? stored : `${heading}\n\n${rules.trim()}\n\n${stored}`;
+  return rules === null ? stored : `${rules.trim()}\n\n${stored}`;
 }

@@ -8,6 +8,8 @@ export type TypedMessage = {
   /** Counts messages over the conversation's life, from 1. */
   readonly index: number;
   readonly text: string;
+  /** The message, if it may have left the transcript. */
+  readonly source?: { readonly id: string; readonly at: Date | null };
 };
 
 /** The rules and permissions that a typed message states. */

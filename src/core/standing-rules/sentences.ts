@@ -2,6 +2,7 @@ import { splitSentences } from '../extract/sentence.ts';
 import { hasEnglishWords, isEnglishRule } from './english.ts';
 import { isRuleInOtherLanguage } from './languages.ts';
 import type { Statement } from './overrides.ts';
+import { findPasted } from './pasted.ts';
 
 /** The beginning of a sentence is enough to recognize a rule. */
 const READ_CHARS = 600;
@@ -27,16 +28,36 @@ const NOT_PROSE =
  * time.
  */
 export function findRuleSentences(text: string): readonly Statement[] {
-  return [...proseParagraphs(text)].flatMap((paragraph) =>
-    splitSentences(paragraph, { start: 0, end: paragraph.length }).flatMap(({ start, end }): readonly Statement[] => {
-      const sentence = paragraph.slice(start, end);
-      const plain = plainText(sentence);
-      if (isRuleSentence(plain)) return [{ text: sentence, isPermission: false }];
-      const isPermission = sentence.length <= READ_CHARS && !sentence.endsWith('?') && PERMISSION.test(plain);
-      return isPermission ? [{ text: sentence, isPermission: true }] : [];
-    }),
-  );
+  return [...proseParagraphs(text)].flatMap((paragraph) => {
+    const isQuoted = createQuotationTest(paragraph);
+    return splitSentences(paragraph, { start: 0, end: paragraph.length }).flatMap(
+      ({ start, end }): readonly Statement[] => {
+        const sentence = paragraph.slice(start, end);
+        if (isQuoted(start)) return [];
+        const plain = plainText(sentence);
+        if (isRuleSentence(plain)) return [{ text: sentence, isPermission: false }];
+        const isPermission = sentence.length <= READ_CHARS && !sentence.endsWith('?') && PERMISSION.test(plain);
+        return isPermission ? [{ text: sentence, isPermission: true }] : [];
+      },
+    );
+  });
 }
+
+/** Whether a sentence begins within a quotation; asked in order. A mark without its partner is an inch sign or a slip. */
+function createQuotationTest(paragraph: string): (start: number) => boolean {
+  const quotations = Array.from(
+    paragraph.matchAll(QUOTATION),
+    ({ index, 0: { length } }) => [index, index + length] as const,
+  );
+  let next = 0;
+  return (start) => {
+    while ((quotations[next]?.[1] ?? Number.POSITIVE_INFINITY) <= start) next += 1;
+    return (quotations[next]?.[0] ?? start) < start;
+  };
+}
+
+/** The length is bounded, so that many marks without a partner cost no more. */
+const QUOTATION = /"[^"]{0,2000}"|“[^”]{0,2000}”|«[^»]{0,2000}»|„[^“”]{0,2000}[“”]|「[^」]{0,2000}」/g;
 
 const PERMISSION =
   /^(?:ok,? |okay,? |actually,? |fine,? |now )*(?:(?:you|we) (?:can|may)(?: now| again)? |(?:it is|it's|its) (?:ok|okay|fine|allowed)\b|forget |scrap |drop the |cancel )|\b(?:is|are) (?:fine|ok|okay|allowed|permitted)(?: again| now)?[.!]*$|\bno longer\b/;
@@ -78,13 +99,16 @@ function isDocument(text: string): boolean {
 
 function* proseParagraphs(text: string): Generator<string> {
   const skipped = isDocument(text) ? LISTED : null;
+  const all = [...lines(text)];
+  const pasted = findPasted(all, (line) => isRuleSentence(plainText(line.replace(MARKER, ''))));
   let open: string[] = [];
   let isFenced = false;
-  for (const raw of lines(text)) {
+  for (const [at, raw] of all.entries()) {
     if (FENCE.test(raw)) isFenced = !isFenced;
     const isProse =
       !isFenced &&
       !FENCE.test(raw) &&
+      pasted[at] !== true &&
       raw.trim() !== '' &&
       !NOT_PROSE.test(raw.slice(0, READ_CHARS)) &&
       skipped?.test(raw) !== true;

@@ -34,9 +34,10 @@ test('after a compaction, the client is told the rules that were noted before it
   const after = await hook(home, ['SessionStart'], { source: 'compact' });
   const { hookSpecificOutput: output } = JSON.parse(after.out);
   assert.equal(output.hookEventName, 'SessionStart');
-  assert.match(output.additionalContext, /## Rules that hold\n- Important: always add 5 % oil/);
+  assert.match(output.additionalContext, /\n- 2026-03-02, message 15: "Important: always add 5 % oil[^"\n]*"\n/);
+  assert.match(output.additionalContext, /^What the user said [^\n]* quotation/);
   assert.ok(output.additionalContext.includes(TRANSCRIPT) && output.additionalContext.includes('memory_read'));
-  assert.doesNotMatch((await hook(home, ['SessionStart'])).out, /Rules that hold/);
+  assert.doesNotMatch((await hook(home, ['SessionStart'])).out, /quotation/);
 });
 
 test('when a session ends, it is archived', async (t) => {
@@ -101,7 +102,7 @@ test('the program itself answers a hook, and notes the rules in a process that o
   assert.deepEqual([before.status, before.stdout, before.stderr], [0, '', '']);
   const note = join(home, '.local/state/compact/rules/one.md');
   while (readFileSync(note, 'utf8') === '') await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.match(start('SessionStart').stdout, /Rules that hold/);
+  assert.match(start('SessionStart').stdout, /quotation/);
   const isCaptured = (): boolean => {
     const listed = spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), 'capture', '--list', '--json'], {
       env: { HOME: home },

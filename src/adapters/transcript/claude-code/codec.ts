@@ -3,9 +3,9 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { withoutTyped } from '../message-parts.ts';
+import { withoutRuleText, withoutTyped } from '../message-parts.ts';
 import { createLineNotes, withoutNote } from '../notes.ts';
-import { canForgeRejection } from './content.ts';
+import { canForgeRejection, canRejectionRule } from './content.ts';
 import { legalCuts, readContext } from './context.ts';
 import { isQwenRecord } from '../qwen/decode.ts';
 import { decodeRecord, type ThreadNote } from './decode.ts';
@@ -22,6 +22,7 @@ export const claudeCode: Codec = {
       { variable: 'CLAUDE_CONFIG_DIR', base: '.claude', folder: 'projects/*' },
       { variable: 'CLAUDE_CONFIG_DIR', base: '.config/claude', folder: 'projects/*' },
     ],
+    marksTyped: true,
     layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectClaudeCode,
@@ -88,23 +89,29 @@ function isLoose(record: JsonRecord): boolean {
 
 /** Remembers compactions, places that a person went back to, and the calls whose errors could pass for a rejection. */
 function createSession(): CodecSession {
+  const callNames = new Map<string, string>();
   const forgers = new Set<string>();
 
   const notes = createLineNotes<ThreadNote>();
 
-  const withoutForgery = (decoded: Decoded | RecordProblem): Decoded | RecordProblem => {
-    if ('problem' in decoded || decoded.results?.some((id) => forgers.has(id)) !== true) return decoded;
-    return withoutTyped(decoded);
+  const withoutForgery = (decoded: Decoded | RecordProblem, value: Json): Decoded | RecordProblem => {
+    if ('problem' in decoded || decoded.results === undefined) return decoded;
+    if (decoded.results.some((id) => forgers.has(id))) return withoutTyped(decoded);
+    const [id = ''] = decoded.results;
+    return isRecord(value) && canRejectionRule(value, callNames.get(id)) ? decoded : withoutRuleText(decoded);
   };
   const observe = (value: Json, line: number): Decoded | RecordProblem => {
     const decoded = notes.keep(decodeRecord(value, line), line);
     if ('problem' in decoded || decoded.message === undefined || !isRecord(value)) return decoded;
-    for (const call of callsOf(decoded.message)) if (canForgeRejection(value, call.name)) forgers.add(call.id);
-    return withoutForgery(decoded);
+    for (const { id, name } of callsOf(decoded.message)) {
+      callNames.set(id, name);
+      if (canForgeRejection(value, name)) forgers.add(id);
+    }
+    return withoutForgery(decoded, value);
   };
   return {
     observe,
-    decode: (value, line) => withoutForgery(withoutNote(decodeRecord(value, line))),
+    decode: (value, line) => withoutForgery(withoutNote(decodeRecord(value, line)), value),
     readContext: (entries) => readContext(entries, notes.of),
     legalCuts: (entries) => legalCuts(entries, notes.of),
     renderSummary,

@@ -1,7 +1,7 @@
 import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { documentText, readPartText, typedText } from '../message-parts.ts';
+import { documentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
 
 /** The id and name of a call, with its arguments as the producer wrote them. */
 type Call = { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Json };
@@ -116,6 +116,15 @@ export function typedPrompt(record: JsonRecord, content: Json | undefined): stri
   return typedText((isList(content) ? content : [content ?? '']).map(textOfBlock).filter(isUserText));
 }
 
+/** Records that a tool or the client made carry one of these. */
+const NOT_TYPED_KEYS = ['toolUseResult', 'sourceToolUseID', 'sourceToolAssistantUUID', 'teamName'];
+
+/** What of a typed prompt may state rules: blocks of text in a record that no tool has a part in. */
+export function promptRules(record: JsonRecord, content: Json | undefined): string | undefined {
+  if (NOT_TYPED_KEYS.some((key) => key in record)) return undefined;
+  return ruleWords((isList(content) ? content : [content ?? '']).map(textOfBlock).filter(isUserText));
+}
+
 function textOfBlock(block: Json): string {
   if (typeof block === 'string') return block;
   return isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? '') : '';
@@ -170,6 +179,20 @@ function isMarked(record: JsonRecord, text: string): boolean {
   return (
     record['toolDenialKind'] === 'user-rejected' || result === 'User rejected tool use' || result === `Error: ${text}`
   );
+}
+
+/** The client's own tools that neither run anything nor fetch text from outside. */
+const OWN_TOOLS: ReadonlySet<string> = new Set(
+  'Edit MultiEdit Write NotebookEdit TodoWrite ExitPlanMode AskUserQuestion'.split(' '),
+);
+
+/**
+ * Whether the words of a rejection may state rules: the client marks the rejection in a field of its own (a copy of the error is none, since
+ * a hook's is copied too), and the tool cannot return text from outside.
+ */
+export function canRejectionRule(record: JsonRecord, callName: string | undefined): boolean {
+  const isMarked = record['toolDenialKind'] === 'user-rejected' || record['toolUseResult'] === 'User rejected tool use';
+  return isMarked && callName !== undefined && OWN_TOOLS.has(callName);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { refuseDeepNesting, withTyped } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
-import { type Content, isTypedPrompt, readContent, rejectionWords, typedPrompt } from './content.ts';
+import { type Content, isTypedPrompt, promptRules, readContent, rejectionWords, typedPrompt } from './content.ts';
 
 /** What a record says about the thread. */
 export type ThreadNote =
@@ -73,12 +73,15 @@ function decodeMessage({ record, message, content, line }: MessageSource): Decod
     ...(content.results.length > 0 && { results: content.results }),
     ...(groupKey !== undefined && { groupKey }),
     ...(isUser && isTypedPrompt(record, message['content']) && { isPrompt: true }),
-    message: withTyped(said, isUser ? readTyped(record, role, message['content']) : undefined),
+    message: isUser ? withWords(said, record, message['content']) : said,
   };
 }
 
-function readTyped(record: JsonRecord, role: Role, content: Json | undefined): string | undefined {
-  return role === 'tool' ? rejectionWords(record, content) : typedPrompt(record, content);
+/** Whether the words of a rejection may state rules depends on its call, which the session knows. */
+function withWords(message: ConversationMessage, record: JsonRecord, content: Json | undefined): ConversationMessage {
+  if (message.role !== 'tool') return withTyped(message, typedPrompt(record, content), promptRules(record, content));
+  const words = rejectionWords(record, content);
+  return withTyped(message, words, words);
 }
 
 /**
@@ -105,7 +108,11 @@ function decodeAttachment(record: JsonRecord): Noted<ThreadNote> {
     kind: 'message',
     isAside: true,
     ...(isTypedPrompt(record, prompt) && { isPrompt: true }),
-    message: withTyped(message, typedPrompt(record, prompt)),
+    message: withTyped(
+      message,
+      typedPrompt(record, prompt),
+      isRecord(attachment) && attachment['commandMode'] === 'prompt' ? promptRules(record, prompt) : undefined,
+    ),
   };
 }
 

@@ -14,7 +14,7 @@ import { createConversationSession } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, readMilliseconds, stringAt } from '../json.ts';
 import { leadingSummaryLine, withTyped } from '../message-parts.ts';
-import { readTyped } from './decode.ts';
+import { readRuleText, readTyped } from './decode.ts';
 
 /** Where VS Code and editors made from it keep the data of extensions, on Linux, macOS, Windows and remote machines. */
 const EDITORS: readonly Pick<Place, 'variable' | 'base' | 'folder'>[] = [
@@ -46,6 +46,7 @@ export const cline: Codec = {
       { variable: 'CLINE_DATA_DIR', base: '.cline/data', folder: 'sessions', file: '*.messages.json' },
     ],
     // The roles take turns: an older message that survives would break the order, so it is quoted in the summary.
+    marksTyped: true,
     layout: { kind: 'document', links: 'parents' },
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'], orItself: true }),
@@ -117,7 +118,7 @@ function createSession(): CodecSession {
     return {
       ...facts,
       ...(typed !== undefined && message.role === 'user' && { isPrompt: true }),
-      message: withTyped({ ...message, created_at }, typed),
+      message: withTyped({ ...message, created_at }, typed, message.role === 'user' ? readRuleText(value) : undefined),
     };
   };
   const readContext = (entries: readonly Entry[]): ContextView => {

@@ -63,6 +63,19 @@ function wordsOfSession(text: string): readonly string[] {
   return CLINES_TAG.test(text) ? [] : [text];
 }
 
+const PROMPT = /^\s*<(task|user_message|user_input)\b[^>\n]*>\n?([\s\S]*?)\n?<\/\1>/;
+
+/**
+ * What may state rules: the first block of a record that answers no call, in the tag that both programs put around a prompt, up to its first
+ * end. What stands behind it, or in later blocks, may quote a file, a page or a tool.
+ */
+export function readRuleText({ content = null }: JsonRecord): string | undefined {
+  const blocks = isList(content) ? content : [content];
+  if (blocks.some((block) => isRecord(block) && block['type'] === 'tool_result')) return undefined;
+  const [first = null] = blocks;
+  return PROMPT.exec(typeof first === 'string' ? first : textOf(first))?.[2];
+}
+
 /** Roo Code's answer to a call that a person denied or commented on: `{status, feedback}`. */
 function feedbackIn(text: string): readonly string[] {
   if (!text.startsWith('{"status":')) return [];

@@ -4,7 +4,7 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { refuseDeepNesting, withoutTyped } from '../message-parts.ts';
+import { refuseDeepNesting, withoutRuleText, withoutTyped } from '../message-parts.ts';
 import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
 import { type CodexNote, type NoteOf, worldStateKey } from './content.ts';
 import { findAnchors, legalCuts, readContext } from './context.ts';
@@ -23,6 +23,7 @@ export const codex: Codec = {
       { variable: 'CODEX_HOME', base: '.codex', folder: 'sessions' },
       { variable: 'CODEX_HOME', base: '.codex', folder: 'archived_sessions' },
     ],
+    marksTyped: true,
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectCodex,
@@ -160,7 +161,10 @@ function createItemSession(): CodecSession {
       if (line !== seen.headerLine) return { kind: 'meta' };
       return { kind: 'header', ...(conversation !== undefined && { conversation }) };
     }
-    return refuseDeepNesting('an item that is', () => decodeItem(value, { line, at: readIsoTime(value['timestamp']) }));
+    const decoded = refuseDeepNesting('an item that is', () =>
+      decodeItem(value, { line, at: readIsoTime(value['timestamp']) }),
+    );
+    return 'problem' in decoded ? decoded : withoutRuleText(decoded);
   };
   // A second clip-archive, in the middle, is treated as a message.
   const withClip = (decoded: Noted<CodexNote>, line: number): Noted<CodexNote> =>

@@ -2,7 +2,7 @@ import type { ConversationMessage, MessagePart, Role } from '../../../core/messa
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { contentText, contentTexts, refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import { contentText, contentTexts, refuseDeepNesting, ruleWords, typedText, withTyped } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
 import {
   type Attachment,
@@ -113,7 +113,7 @@ function decodeUser(said: ConversationMessage, texts: readonly string[], hasMedi
   const isPrompt = said.name === undefined && (hasMedia || said.content.trim() !== '');
   const key = wordsKey('user', said.content);
   const typed = isPrompt ? typedText(texts.map(withoutEditorContext)) : undefined;
-  const message = withTyped(said, typed);
+  const message = withTyped(said, typed, ruleWords(texts.map(withoutEditorContext)));
   return {
     kind: 'message',
     note: { kind: 'said', turnPart: 'opens', wordsKey: key },

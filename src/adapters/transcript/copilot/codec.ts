@@ -16,6 +16,7 @@ export const copilot: Codec = {
     checked:
       'compacted files resumed by Copilot CLI 1.0.64 and 1.0.102, after a second compaction, turns in between and one of its own too',
     places: [{ variable: 'COPILOT_HOME', base: '.copilot', folder: 'session-state/*', file: 'events.jsonl' }],
+    marksTyped: true,
     layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectCopilot,

@@ -2,7 +2,7 @@ import type { ConversationMessage, MessagePart } from '../../../core/message.ts'
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { readPartText, refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import { readPartText, refuseDeepNesting, ruleWords, typedText, withTyped } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
 import type { CallNote } from './context.ts';
 
@@ -54,7 +54,11 @@ function decodePrompt(input: EventInput): Decoded | RecordProblem {
   const text = content.trim() === '' ? (stringAt(data, 'transformedContent') ?? content) : content;
   const message = messageOf(input, { role: 'user', content: text, ...(source !== '' && { name: source }) });
   const typed = isPrompt && !isOfSubagent(input) ? typedText([content]) : undefined;
-  return { kind: 'message', ...(isPrompt && { isPrompt }), message: withTyped(message, typed) };
+  return {
+    kind: 'message',
+    ...(isPrompt && { isPrompt }),
+    message: withTyped(message, typed, typed === undefined ? undefined : ruleWords([typed])),
+  };
 }
 
 /** The messages of one request to the model share `apiCallId`. */

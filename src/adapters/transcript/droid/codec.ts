@@ -13,7 +13,7 @@ import type {
 import { readContent } from '../chat-lines/content.ts';
 import { classify, toDecoded } from '../chat-lines/decode.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { refuseDeepNesting, withoutTyped } from '../message-parts.ts';
+import { refuseDeepNesting, ruleWords, withoutTyped, withTyped } from '../message-parts.ts';
 
 /** Sessions of Factory's Droid: `~/.factory/sessions/<folder>/<session id>.jsonl`. */
 export const droid: Codec = {
@@ -24,6 +24,7 @@ export const droid: Codec = {
     checked:
       'read in tests by the rules with which Droid is known to load a session; Droid itself, which needs an account, was not tried',
     places: [{ base: '.factory', folder: 'sessions' }],
+    marksTyped: true,
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectDroid,
@@ -153,9 +154,20 @@ function decodeMessage(record: JsonRecord, line: number): Decoded | RecordProble
   const found = readContent(said.record, { line, isResult: said.role === 'tool', findCall: () => null });
   const { typed } = found;
   const decoded = toDecoded({ said, content: found, line, isSummary: false });
-  if (visibility !== 'user_only' && visibility !== 'llm_only' && typed !== undefined) return decoded;
+  if (visibility !== 'user_only' && visibility !== 'llm_only' && typed !== undefined) {
+    const texts = (isList(content) ? content : [content]).map(textOfBlock);
+    return {
+      ...decoded,
+      ...(decoded.message && { message: withTyped(decoded.message, decoded.message.typed, ruleWords(texts)) }),
+    };
+  }
   const { isPrompt: _, ...rest } = withoutTyped(decoded);
   return { ...rest, ...(visibility === 'user_only' && { isSide: true }) };
+}
+
+function textOfBlock(block: Json): string {
+  if (typeof block === 'string') return block;
+  return isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? '') : '';
 }
 
 /** A `compaction_state` without an anchor, as the first record of a session that Droid compacted into: it comes before all messages. */

@@ -36,6 +36,7 @@ export const gemini: Codec = {
     checked:
       'compacted files resumed by Gemini CLI 0.61.0, after further compactions, rewinds, resumes and a compression of its own too',
     places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats' }],
+    marksTyped: true,
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectGemini,
@@ -188,6 +189,7 @@ export const geminiDocument: Codec = {
     summary: 'older Gemini CLI sessions, one document each (~/.gemini/tmp/*/chats/*.json)',
     checked: 'compacted files resumed by Gemini CLI 0.61.0, which makes logs of them',
     places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats', file: '*.json' }],
+    marksTyped: true,
     layout: { kind: 'document', links: 'order' },
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),

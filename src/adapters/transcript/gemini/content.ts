@@ -1,7 +1,7 @@
 import type { MessagePart, Role } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { readPartText, typedText } from '../message-parts.ts';
+import { readPartText, ruleWords, typedText } from '../message-parts.ts';
 
 /** The content and tool calls of a message, without thoughts and media. */
 export type Content = {
@@ -116,6 +116,15 @@ export function readTyped({ displayContent, content }: JsonRecord): string | und
   if (at < 0) return typedText(texts.filter(isFromUser));
   const [before = ''] = (texts[at] ?? '').split(FILES_FOLLOW, 1);
   return typedText([...texts.slice(0, at), before.trimEnd()].filter(isFromUser));
+}
+
+/** What of a prompt may state rules: its first text. The texts after it are files and notes of hooks. */
+export function readRuleText({ displayContent, content }: JsonRecord): string | undefined {
+  return ruleWords(
+    textsOf(displayContent ?? content)
+      .slice(0, 1)
+      .filter(isFromUser),
+  );
 }
 
 function textsOf(content: Json | undefined): readonly string[] {

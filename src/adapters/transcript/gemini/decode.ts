@@ -4,7 +4,7 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
-import { type Content, messageKey, readContent, readTyped } from './content.ts';
+import { type Content, messageKey, readContent, readRuleText, readTyped } from './content.ts';
 import type { CheckpointKind, LogMessage } from './context.ts';
 
 /** One message of a session, from a line or from a list of messages. */
@@ -51,7 +51,10 @@ function readSaid(record: JsonRecord, type: 'user' | 'gemini', line: number): Me
     ...(isPrompt && isClipArchiveText(message.content) && { isUnmarked: true }),
     ...(calls.length > 0 && { calls }),
     ...(results.length > 0 && { results }),
-    message: withTyped(message, isPrompt && !isClipArchiveText(message.content) ? readTyped(record) : undefined),
+    message:
+      isPrompt && !isClipArchiveText(message.content)
+        ? withTyped(message, readTyped(record), readRuleText(record))
+        : message,
   };
   return { decoded, key: messageKey(role, content), isOnlyResults };
 }

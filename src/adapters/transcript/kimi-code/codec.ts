@@ -12,6 +12,7 @@ export const kimiCode: Codec = {
     summary: 'Kimi Code sessions in ~/.kimi-code/sessions (*/*/agents/*/wire.jsonl)',
     checked: 'compacted files resumed by Kimi Code 2.1.0, after a second compaction too',
     places: [{ variable: 'KIMI_CODE_HOME', base: '.kimi-code', folder: 'sessions/*/*/agents/*', file: 'wire.jsonl' }],
+    marksTyped: true,
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectKimiCode,

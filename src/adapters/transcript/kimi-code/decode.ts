@@ -9,6 +9,7 @@ import {
   listCalls,
   readPartText,
   refuseDeepNesting,
+  ruleWords,
   textOfParts,
   typedText,
   withTyped,
@@ -46,7 +47,13 @@ function decodeMessage(record: JsonRecord, line: number): Decoded | RecordProble
   if (role === 'system') return { ...decoded, kind: 'instruction' };
   const typed = isPrompt(message) ? typedText(content.map(readPartText)) : undefined;
   if (typed === undefined || decoded.message === undefined) return decoded;
-  return { ...decoded, isPrompt: true, message: withTyped(decoded.message, typed) };
+  return { ...decoded, isPrompt: true, message: withTyped(decoded.message, typed, ruleTextOf(message, content)) };
+}
+
+/** A command's prompt holds the text of its skill, so only what the client notes as a person's own prompt may state rules. */
+function ruleTextOf({ origin }: JsonRecord, content: readonly Json[]): string | undefined {
+  if (!isRecord(origin) || origin['kind'] !== 'user') return undefined;
+  return ruleWords(content.flatMap((part) => (isRecord(part) && part['type'] === 'text' ? [readPartText(part)] : [])));
 }
 
 /** A person sent it: Kimi Code can undo it and keeps it when it compacts. */

@@ -13,6 +13,7 @@ export const openCode: Codec = {
     title: 'OpenCode session',
     summary: 'a session that opencode export wrote',
     checked: 'compacted sessions imported and resumed by OpenCode 1.18.33',
+    marksTyped: true,
     layout: { kind: 'document', links: 'order' },
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),

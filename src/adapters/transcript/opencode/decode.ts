@@ -7,6 +7,7 @@ import {
   listCalls,
   readPartText,
   refuseDeepNesting,
+  ruleWords,
   textOfParts,
   typedText,
   withTyped,
@@ -65,7 +66,9 @@ function decodeSaid(
     ...(calls.length > 0 && { calls }),
     ...(results.length > 0 && { results }),
     ...(role === 'user' && hasTyped(value['parts']) && { isPrompt: true }),
-    message: withTyped(message, isSummary ? undefined : typedWords(role, value['parts'])),
+    message: isSummary
+      ? message
+      : withTyped(message, typedWords(role, value['parts']), ruleTextOf(role, value['parts'])),
   };
 }
 
@@ -156,6 +159,17 @@ const OWN_TOOLS: ReadonlySet<string> = new Set(
 function typedWords(role: Role, parts: Json | undefined): string | undefined {
   const records = isList(parts) ? parts.filter(isRecord) : [];
   return typedText(role === 'user' ? records.filter(isFromUser).map(textOf) : records.map(feedbackOf));
+}
+
+/** Tools of OpenCode that neither run anything nor fetch text from outside. */
+const EDITING_TOOLS: ReadonlySet<string> = new Set(
+  'edit multiedit write patch apply_patch todowrite question'.split(' '),
+);
+
+function ruleTextOf(role: Role, parts: Json | undefined): string | undefined {
+  const records = isList(parts) ? parts.filter(isRecord) : [];
+  if (role === 'user') return ruleWords(records.filter(isFromUser).map(textOf));
+  return ruleWords(records.filter((part) => EDITING_TOOLS.has(stringAt(part, 'tool') ?? '')).map(feedbackOf));
 }
 
 function feedbackOf(part: JsonRecord): string {

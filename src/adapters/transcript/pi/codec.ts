@@ -19,6 +19,7 @@ export const pi: Codec = {
       { variable: 'PI_CODING_AGENT_SESSION_DIR', base: '.pi/agent/sessions', folder: '' },
       { variable: 'OPENCLAW_STATE_DIR', base: '.openclaw', folder: 'agents/*/sessions' },
     ],
+    marksTyped: true,
     layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectPi,

@@ -2,7 +2,7 @@ import type { ConversationMessage, MessagePart, Role, ToolCall } from '../../../
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, readMilliseconds, stringAt } from '../json.ts';
-import { readPartText, refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import { readPartText, refuseDeepNesting, ruleWords, typedText, withTyped } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
 import type { CompactionNote } from './context.ts';
 
@@ -122,7 +122,7 @@ function decodeContent({ message, content, role }: Said, { id, at }: EntryPlace)
     ...(calls.length > 0 && { calls: calls.map((call) => call.id) }),
     ...(callId !== undefined && { results: [callId] }),
     ...(message['role'] === 'user' && isShown && { isPrompt: true }),
-    message: withTyped(said, message['role'] === 'user' ? readTyped(parts) : undefined),
+    message: message['role'] === 'user' ? withTyped(said, readTyped(parts), ruleWords(textsOf(parts))) : said,
   };
 }
 
@@ -133,7 +133,11 @@ function decodeContent({ message, content, role }: Said, { id, at }: EntryPlace)
 const ATTACHED = /^\s*<(file|skill) name="[^"\n]*"[^>\n]*>/;
 
 function readTyped(parts: readonly MessagePart[]): string | undefined {
-  return typedText(parts.flatMap((part) => (part.kind === 'text' ? [withoutAttached(part.text)] : [])));
+  return typedText(textsOf(parts).map(withoutAttached));
+}
+
+function textsOf(parts: readonly MessagePart[]): readonly string[] {
+  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
 }
 
 function withoutAttached(text: string): string {

@@ -18,6 +18,7 @@ export const qwen: Codec = {
       { variable: 'QWEN_HOME', base: '.qwen', folder: 'projects/*/chats' },
       { variable: 'QWEN_RUNTIME_DIR', base: '.qwen', folder: 'projects/*/chats' },
     ],
+    marksTyped: true,
     layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectQwen,

@@ -1,7 +1,7 @@
 import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
 import type { Decoded, EntryFacts } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { readContent, readTyped } from '../gemini/content.ts';
+import { readContent, readRuleText, readTyped } from '../gemini/content.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { listCalls, refuseDeepNesting, textOfParts, withTyped } from '../message-parts.ts';
 
@@ -66,6 +66,9 @@ function decodeSaid(record: JsonRecord, line: number): Decoded | RecordProblem |
         ...(callId !== undefined && { tool_call_id: callId }),
       },
       typed,
+      isFromUser && (record['provenance'] ?? 'real_user') === 'real_user'
+        ? readRuleText(promptOf(record, content))
+        : undefined,
     ),
   };
 }

@@ -61,7 +61,7 @@ export function benchWith(t: TestContext, content: string | Uint8Array): Workben
 export async function compactLog(bench: Workbench, keepRecent: number): Promise<readonly Fields[]> {
   const settings: BenchSettings = {
     keepInvalid: true,
-    compaction: { keepRecent, keepRecentTokens: 0, maxSummaryTokens: 150 },
+    compaction: { keepRecent, keepRecentTokens: 0, maxSummaryTokens: 150, rulesFromChats: true },
   };
   const done = await bench.compact(NAME, settings);
   assert.ok(done.ok, JSON.stringify(done));

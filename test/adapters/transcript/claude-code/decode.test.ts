@@ -37,6 +37,7 @@ test('a typed prompt is a message of the user with its place in the chain', () =
       created_at: new Date('2026-03-02T10:00:00.000Z'),
       parts: [{ kind: 'text', text: 'Fix the gate.' }],
       typed: 'Fix the gate.',
+      ruleText: 'Fix the gate.',
     },
   });
 });

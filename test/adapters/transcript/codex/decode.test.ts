@@ -46,6 +46,7 @@ suite('messages', () => {
         { kind: 'text', text: 'two' },
       ],
       typed: 'one\ntwo',
+      ruleText: 'one\ntwo',
     });
   });
 

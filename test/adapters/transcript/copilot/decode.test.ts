@@ -44,7 +44,14 @@ test('what a person typed is a prompt, without what Copilot put around it', () =
     ...link,
     kind: 'message',
     isPrompt: true,
-    message: { ...said, role: 'user', content: 'hello', parts: [{ kind: 'text', text: 'hello' }], typed: 'hello' },
+    message: {
+      ...said,
+      role: 'user',
+      content: 'hello',
+      parts: [{ kind: 'text', text: 'hello' }],
+      typed: 'hello',
+      ruleText: 'hello',
+    },
   });
 });
 

@@ -30,6 +30,7 @@ suite('a message', () => {
         created_at: new Date('2026-03-02T09:00:00.000Z'),
         parts: [{ kind: 'text', text: 'Why is it slow?' }],
         typed: 'Why is it slow?',
+        ruleText: 'Why is it slow?',
       },
     });
   });

@@ -39,6 +39,7 @@ test('what a person typed is a prompt', () => {
       created_at: at,
       parts: [{ kind: 'text', text: 'hello' }],
       typed: 'hello',
+      ruleText: 'hello',
     },
   });
 });

@@ -1,0 +1,113 @@
+import type { TranscriptPolicy } from '../../core/policy.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type { IsoTime } from '../../core/units.ts';
+import type { Archive } from '../../ports/archive.ts';
+import { createLoader, readStale } from '../compact/summarize-conversation.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
+import type { TranscriptInput } from '../contract/requests.ts';
+import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
+import { type PreparedConversation, readTranscript, type ReadTranscript } from '../read/prepare.ts';
+import { findStandingRules, type LeavingMessages } from '../summarize/rules-and-requests.ts';
+import { openUnsettled } from '../write/settle.ts';
+
+export type ListRulesRequest = { readonly input: TranscriptInput; readonly policy: TranscriptPolicy };
+
+export type RulesReport = {
+  readonly schema: 'compact/rules@1';
+  readonly file: string;
+  readonly format: string;
+  /** False: the format does not say what a person typed, so rules are only those that were added by hand. */
+  readonly findsTyped: boolean;
+  readonly conversations: readonly ConversationRules[];
+};
+
+type ConversationRules = {
+  readonly id: string;
+  readonly rules: readonly ListedRule[];
+  /** Rules that contain one of these texts were dropped. */
+  readonly dropped: readonly string[];
+};
+
+export type ListedRule = {
+  readonly text: string;
+  /** summary: an earlier summary states it, and the message is not here. */
+  readonly origin: 'typed' | 'added' | 'summary';
+  /** The id of the message that states it, and its number in the conversation; null: unknown. */
+  readonly message: string | null;
+  readonly number: number | null;
+  readonly at: IsoTime | null;
+};
+
+/** The standing rules that a summary of a whole transcript would have, with the messages that state them. Changes nothing. */
+export async function listRules(
+  deps: AppDeps,
+  { input, policy }: ListRulesRequest,
+): Promise<Result<RulesReport, Failure>> {
+  return attempt({ file: input.name, progress: deps.progress }, async () => {
+    const read = await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
+    if (!read.ok) return read;
+    const transcript = read.value;
+    try {
+      const archive = await openUnsettled(deps);
+      if (!archive.ok) return archive;
+      const conversations: ConversationRules[] = [];
+      for (const prepared of transcript.conversations)
+        conversations.push(await rulesOf(transcript, prepared, { deps, policy, archive: archive.value }));
+      const { name, marksTyped } = transcript.codec.format;
+      const findsTyped = marksTyped === true || policy.compaction.rulesFromChats === true;
+      return ok({ schema: 'compact/rules@1', file: input.name, format: name, findsTyped, conversations });
+    } finally {
+      transcript.source.close();
+    }
+  });
+}
+
+async function rulesOf(
+  transcript: ReadTranscript,
+  prepared: PreparedConversation,
+  {
+    deps,
+    policy,
+    archive,
+  }: { readonly deps: AppDeps; readonly archive: Archive | null } & Pick<ListRulesRequest, 'policy'>,
+): Promise<ConversationRules> {
+  const { view, prior, compressedBefore, id } = prepared;
+  const load = createLoader(transcript, prepared);
+  const stale = readStale(transcript, prepared);
+  const input: LeavingMessages = {
+    prior,
+    compressedBefore,
+    chunks: [[...view.messages.keys()]],
+    load,
+    readStale: () => stale,
+    isTyped: (index) => view.messages[index]?.typedTokens !== undefined,
+    config: policy.compaction,
+  };
+  const lineage =
+    prior.kind === 'lineage' && archive !== null
+      ? await readLineage(archive, prior.cycle, createOriginalDecoder(deps.formats, transcript.codec))
+      : NO_MATERIAL;
+  const found = await findStandingRules(input, async () => lineage);
+  const places = new Map([...stale.typed, ...lineage.typed].map(({ index, source }) => [index, source]));
+  const placeOf = (number: number): { readonly id: string; readonly at: Date | null } | undefined => {
+    const here = view.messages[number - compressedBefore - 1];
+    if (here === undefined) return places.get(number);
+    const { id: message, created_at: at } = load(number - compressedBefore - 1);
+    return { id: message, at };
+  };
+  return {
+    id,
+    dropped: found?.dropped ?? [],
+    rules: (found?.rules ?? []).map(({ text, index }): ListedRule => {
+      const place = index === null ? undefined : placeOf(index);
+      return {
+        text,
+        origin: index === null ? 'added' : place === undefined ? 'summary' : 'typed',
+        message: place?.id ?? null,
+        number: index,
+        at: place?.at?.toISOString() ?? null,
+      };
+    }),
+  };
+}
