@@ -20,8 +20,24 @@ export type Draw = {
   readonly uuid: () => string;
   /** As a person makes one up. */
   readonly password: () => string;
+  /** One word, as a careless person takes it for a password. */
+  readonly word: () => string;
+  /** Four words. */
+  readonly phrase: () => string;
+  /** Capitals and digits. */
+  readonly caps: (count: number) => string;
 };
 
+const PLAIN_WORDS = [
+  'sunflower',
+  'butterscotch',
+  'dragonfly',
+  'Moonraker',
+  'tumbleweed',
+  'Bluebird',
+  'marmalade',
+  'snowdrift',
+];
 const WORDS = ['Winter', 'harbor', 'Falcon', 'pepper', 'Copper', 'window', 'Maple', 'orbit', 'Lantern', 'breeze'];
 
 export function createDraw(seed: number): Draw {
@@ -45,6 +61,12 @@ export function createDraw(seed: number): Draw {
     url: (count) => framed(`${UPPER}${LOWER}${DIGITS}-_`, count),
     base64: (count) => framed(`${UPPER}${LOWER}${DIGITS}+/`, count),
     uuid: () => [8, 4, 4, 4, 12].map((count) => of('abcdef0123456789', count)).join('-'),
+    caps: (count) => of(UPPER + DIGITS, count),
+    word: () => PLAIN_WORDS[next(PLAIN_WORDS.length)] ?? '',
+    phrase: () =>
+      Array.from({ length: 4 }, () => PLAIN_WORDS[next(PLAIN_WORDS.length)] ?? '')
+        .join(' ')
+        .toLowerCase(),
     password: () =>
       `${WORDS[next(WORDS.length)] ?? ''}${of('!#%*_-.', 1)}${of(DIGITS, 2)}${WORDS[next(WORDS.length)] ?? ''}`,
   };
