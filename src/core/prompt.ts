@@ -126,12 +126,16 @@ function lineOf(part: MessagePart): string {
   }
 }
 
-function callLine(call: { readonly name: string; readonly arguments: string }): string {
-  return `[Tool call]: ${call.name}(${call.arguments})`;
+/** How the lines of a request begin that hold a call and a result. */
+export const CALL_MARK = '[Tool call]: ';
+export const RESULT_MARK = '[Tool result]: ';
+
+export function callLine(call: { readonly name: string; readonly arguments: string }): string {
+  return `${CALL_MARK}${call.name}(${call.arguments})`;
 }
 
 function resultLine(text: string): string {
-  return `[Tool result]: ${text}`;
+  return RESULT_MARK + text;
 }
 
 /** Repeats a request and tells the model what was wrong with its last answer, in a separate block after the directive. */

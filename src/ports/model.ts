@@ -33,9 +33,9 @@ export type MaskedSecrets = { readonly kind: string; readonly count: number };
 export type Redactor = {
   /**
    * Replaces each secret by a mask such as `[redacted:github-token:1]`. During the redactor's life the same secret gets the same mask, even
-   * where only its earlier appearance shows that it is a secret.
+   * where only its earlier appearance shows that it is a secret. `before` holds the calls whose results the text holds, as in a request.
    */
-  readonly redact: (text: string) => string;
+  readonly redact: (text: string, before?: string) => string;
   /** The secrets masked so far, by kind in alphabetical order. */
   readonly masked: () => readonly MaskedSecrets[];
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRedactingModel, redactMessages } from '../../src/app/summarize/redacting-model.ts';
+import { createRedactingModel, redactMessages, redactRequest } from '../../src/app/summarize/redacting-model.ts';
 import type { ModelRequest } from '../../src/core/model-request.ts';
 import { buildSummarizationRequest, DEFAULT_DIRECTIVE } from '../../src/core/prompt.ts';
 import type { Redactor } from '../../src/ports/model.ts';
@@ -121,4 +121,35 @@ test('messages are masked in their text, their parts and the arguments of their 
       parts: [{ kind: 'result', callId: 'a', text: '[redacted:password:1]', isError: false }],
     }),
   ]);
+});
+
+/** Masks a text by what printed it. */
+const commandRedactor: Redactor = {
+  redact: (text, before = '') => (before.includes('op read') ? '(masked)' : text),
+  masked: () => [],
+};
+
+test('the redactor gets the open calls with a result, in the request and in the messages', () => {
+  const said = messages(
+    { role: 'assistant', content: 'op', tool_calls: [{ id: 'a', name: 'run', arguments: '"op read x"' }] },
+    { role: 'tool', content: 'sunflower', tool_call_id: 'a' },
+    { role: 'user', content: 'thanks' },
+  );
+  const request = buildSummarizationRequest({
+    systemPrompt: 's',
+    previousSummary: null,
+    messages: said,
+    modelName: 'model',
+    maxTokens: 100,
+  });
+  assert.deepEqual(
+    redactRequest(request, commandRedactor)
+      .messages.map(({ content }) => content)
+      .slice(0, 3),
+    ['op\n[Tool call]: run("op read x")', '(masked)', 'thanks'],
+  );
+  assert.deepEqual(
+    redactMessages(said, commandRedactor).map(({ content }) => content),
+    ['op', '(masked)', 'thanks'],
+  );
 });

@@ -5,6 +5,7 @@ import { HARMLESS } from './harmless.ts';
 import { HELD_OUT_SECRETS } from './held-out-secrets.ts';
 import { ORDINARY_SECRETS } from './ordinary-secrets.ts';
 import { countMasked, placeSecrets } from './secret-case.ts';
+import { TUNING_SECRETS, UNSEEN_SECRETS } from './split.ts';
 import { VENDOR_SECRETS } from './vendor-secrets.ts';
 
 const loaded = await loadRedactors(null);
@@ -34,6 +35,13 @@ test('at least 90 % of the secrets are masked whose contexts were invented witho
   const { masked, total, missed } = countMasked(placeSecrets(HELD_OUT_SECRETS, 1), redact);
   assert.ok(masked / total >= 0.9, JSON.stringify(missed, null, 1));
 });
+
+for (const [name, cases] of Object.entries({ tuning: TUNING_SECRETS, unseen: UNSEEN_SECRETS })) {
+  test(`at least 92 % of the secrets of the ${name} kinds are masked`, () => {
+    const { masked, total } = countMasked(placeSecrets(cases, 1), redact);
+    assert.ok(masked / total >= 0.92, `${masked} of ${total}`);
+  });
+}
 
 for (const text of HARMLESS) {
   test(`nothing is masked in ${JSON.stringify(text.slice(0, 60))}`, () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DOCUMENTED_SECRETS } from './documented-secrets.ts';
+import { SENTENCE_SECRETS } from './sentence-secrets.ts';
 import type { SecretCase } from './secret-case.ts';
 import { SURROUNDING_SECRETS } from './surrounding-secrets.ts';
 
@@ -8,7 +9,7 @@ export const TUNING_SECRETS: readonly SecretCase[] = halfOf(0);
 export const UNSEEN_SECRETS: readonly SecretCase[] = halfOf(1);
 
 function halfOf(side: number): readonly SecretCase[] {
-  return [...DOCUMENTED_SECRETS, ...SURROUNDING_SECRETS].filter(
+  return [...DOCUMENTED_SECRETS, ...SURROUNDING_SECRETS, ...SENTENCE_SECRETS].filter(
     ([kind]) => createHash('sha256').update(kind).digest().readUInt8(0) % 2 === side,
   );
 }

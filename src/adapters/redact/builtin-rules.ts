@@ -1,23 +1,21 @@
-import { ASSIGNMENT_RULE, PAIR_RULE } from './assignment-rules.ts';
-import { AUTHORIZATION_RULE, COOKIE_RULE, URL_PARAMETER_RULE, URL_PASSWORD_RULE } from './http-rules.ts';
-import { COMMAND_LINE_RULE, POSITION_RULE } from './position-rules.ts';
-import { PROSE_RULE } from './prose-rule.ts';
-import { PROVIDER_RULES } from './provider-rules.ts';
+import { ASSIGNMENT_RULE } from './assignment-rule.ts';
+import { FORM_RULES } from './forms.ts';
+import { LABEL_RULE } from './label-rule.ts';
+import { PAIR_RULE } from './pair-rule.ts';
+import { PRINTED_RULE } from './printed-rule.ts';
+import { PRIVATE_KEY_RULE } from './private-key-rule.ts';
 import type { SecretRule } from './rule.ts';
-import { PRIVATE_KEY_RULE, STORED_RULES } from './stored-rules.ts';
+import { COOKIE_RULE, KUBERNETES_RULE, TABLE_RULE } from './structure-rules.ts';
 
 /** Our own rules, used in addition to those of gitleaks. If two find the same text, the first decides its kind. */
 export const BUILTIN_RULES: readonly SecretRule[] = [
   PRIVATE_KEY_RULE,
-  ...PROVIDER_RULES,
-  URL_PASSWORD_RULE,
-  AUTHORIZATION_RULE,
+  ...FORM_RULES,
   COOKIE_RULE,
-  URL_PARAMETER_RULE,
-  COMMAND_LINE_RULE,
-  ...STORED_RULES,
+  KUBERNETES_RULE,
   PAIR_RULE,
   ASSIGNMENT_RULE,
-  PROSE_RULE,
-  POSITION_RULE,
+  TABLE_RULE,
+  LABEL_RULE,
+  PRINTED_RULE,
 ];

@@ -3,6 +3,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Redactor, RuleFileProblem } from '../../ports/model.ts';
 import { BUILTIN_RULES } from './builtin-rules.ts';
 import { createRedactor } from './redactor.ts';
+import type { SecretRule } from './rule.ts';
+import { indexRules } from './rule-index.ts';
 
 export type LoadedRedactors = {
   /** Creates a redactor for one transcript; masks count from 1 in each. */
@@ -19,14 +21,18 @@ export async function loadRedactors(
 ): Promise<Result<LoadedRedactors, readonly RuleFileProblem[]>> {
   const { createDefaultRules } = await import('./gitleaks/default-rules.ts');
   const builtIn = [...BUILTIN_RULES, ...createDefaultRules()];
-  if (rulesPath === null) return ok({ create: () => createRedactor(builtIn), warnings: [] });
+  if (rulesPath === null) return ok({ create: createOf(builtIn), warnings: [] });
   const text = await readText(rulesPath);
   if (!text.ok) return err([text.error]);
   const { readGitleaksRules } = await import('./gitleaks/read-rules.ts');
   const read = readGitleaksRules(text.value, rulesPath);
   if (!read.ok) return read;
-  const rules = [...builtIn, ...read.value.rules];
-  return ok({ create: () => createRedactor(rules), warnings: read.value.warnings });
+  return ok({ create: createOf([...builtIn, ...read.value.rules]), warnings: read.value.warnings });
+}
+
+function createOf(rules: readonly SecretRule[]): LoadedRedactors['create'] {
+  const index = indexRules(rules);
+  return () => createRedactor(index);
 }
 
 async function readText(path: string): Promise<Result<string, RuleFileProblem>> {

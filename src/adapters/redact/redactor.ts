@@ -1,14 +1,19 @@
 import type { MaskedSecrets, Redactor } from '../../ports/model.ts';
-import { entropyOf, isAtEdge, type SecretRule, type SecretSpan } from './rule.ts';
+import { findInBase64, findInEscapes } from './encoded.ts';
+import { entropyOf, looksGenerated } from './judge.ts';
+import { isAtEdge, type SecretSpan } from './rule.ts';
+import type { RuleIndex } from './rule-index.ts';
 
 /** Creates a redactor for one run. Masks are numbered in the order in which their secrets are found. */
-export function createRedactor(rules: readonly SecretRule[]): Redactor {
+export function createRedactor(rules: RuleIndex, windows: Windows = WINDOWS): Redactor {
   const masks = createMasks();
   return {
-    redact: (text) => {
+    redact: (text, before) => {
       masks.reserve(text);
-      const find = (plain: string) => findSecrets(plain, rules);
-      const spans = joined([...find(text), ...findEncoded(text, find)]);
+      const find = (plain: string) => findInWindows(plain, windows, (part) => findSecrets(part, rules));
+      const plain = findInWindows(text, windows, (part) => findSecrets(part, rules, before));
+      const encoded = [...findInBase64(text, find), ...findInEscapes(text, find)];
+      const spans = joined([...plain, ...encoded].map((span) => withNextPieces(text, span)));
       for (const { start, end, kind } of spans) masks.maskFor(text.slice(start, end), kind);
       const all = joined([...spans, ...findKnown(text, masks)]);
       return all.length === 0 ? text : replaced(text, all, masks);
@@ -17,12 +22,68 @@ export function createRedactor(rules: readonly SecretRule[]): Redactor {
   };
 }
 
-function findSecrets(text: string, rules: readonly SecretRule[]): readonly SecretSpan[] {
+/** `marginChars`: the part of a window at its start and at its end that only shows what stands around the middle. */
+export type Windows = { readonly windowChars: number; readonly marginChars: number };
+
+// Regular expressions exhaust the stack on a token of some megabytes. No secret is longer than the margin but a single
+// token, and no rule looks farther around.
+const WINDOWS: Windows = { windowChars: 524_288, marginChars: 65_536 };
+
+/** Finds in a long text what would be found in it as a whole: each window counts for the secrets that start in its middle. */
+function findInWindows(
+  text: string,
+  { windowChars, marginChars }: Windows,
+  find: (part: string) => readonly SecretSpan[],
+): readonly SecretSpan[] {
+  if (text.length <= windowChars) return find(text);
+  const found: SecretSpan[] = [];
+  const step = windowChars - 2 * marginChars;
+  for (let middle = 0; middle < text.length; middle += step) {
+    const from = Math.max(0, middle - marginChars);
+    const to = Math.min(text.length, middle + step + marginChars);
+    for (const span of find(text.slice(from, to))) {
+      const start = from + span.start;
+      const end = from + span.end;
+      if (start < middle || start >= middle + step) continue;
+      found.push({ start, end: end === to ? endOfToken(text, end) : end, kind: span.kind });
+    }
+  }
+  return found;
+}
+
+const TOKEN_END = /[\s"'`<>]/;
+
+function endOfToken(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && !TOKEN_END.test(text.charAt(at))) at += 1;
+  return at;
+}
+
+function findSecrets(text: string, rules: RuleIndex, before?: string): readonly SecretSpan[] {
   const folded = foldCase(text);
-  return rules.flatMap(({ keywords, find }) => {
-    const isWorthALook = keywords.length === 0 || keywords.some((keyword) => folded.includes(keyword));
-    return isWorthALook ? Array.from(find(text, folded)) : [];
-  });
+  return rules.rulesFor(folded).flatMap(({ find }) => Array.from(find(text, folded, before)));
+}
+
+const MIN_BROKEN_CHARS = 20;
+const MAX_BROKEN_CHARS = 4096;
+const KEY = /^[A-Za-z0-9_+/=.~-]+$/;
+const LINE_BREAK = String.raw`[ \t]{0,4}\\?\r?\n[ \t]{0,40}`;
+/** What may stand between the pieces of a key: a line end, or quotes with a sign that joins two strings. */
+const BETWEEN_PIECES = String.raw`(?:["'][ \t]{0,4}[+.&\\]?(?:${LINE_BREAK})?[+.&]?[ \t]{0,4}["']|${LINE_BREAK})`;
+const NEXT_PIECE = new RegExp(
+  String.raw`${BETWEEN_PIECES}(?<piece>[A-Za-z0-9_+/=.~-]{8,512})(?=["',;]|[ \t]{0,4}(?:\r?\n|$))`,
+  'y',
+);
+
+/** A key that a terminal wrapped, or that source code joins from several strings, goes on in the next line. */
+function withNextPieces(text: string, { start, end, kind }: SecretSpan): SecretSpan {
+  if (end - start < MIN_BROKEN_CHARS || end - start > MAX_BROKEN_CHARS || !KEY.test(text.slice(start, end))) {
+    return { start, end, kind };
+  }
+  NEXT_PIECE.lastIndex = end;
+  const piece = NEXT_PIECE.exec(text)?.groups?.['piece'];
+  if (piece === undefined || !looksGenerated(piece, 8)) return { start, end, kind };
+  return withNextPieces(text, { start, end: NEXT_PIECE.lastIndex, kind });
 }
 
 /** Finds secrets again that were found before, in this text or in another. */
@@ -133,76 +194,4 @@ function createMasks(): Masks {
 function isUncommon(secret: string): boolean {
   if (secret.length < MIN_REMEMBERED_CHARS || !/\d/.test(secret) || !/[^\d]/.test(secret)) return false;
   return entropyOf(secret) >= MIN_REMEMBERED_ENTROPY;
-}
-
-/** Finds secrets in plain text. */
-type Find = (text: string) => readonly SecretSpan[];
-
-const BASE64_RUN = /[A-Za-z0-9+/_-]{24,65536}={0,2}/g;
-// Enough to see that a run is not text; most are images, hashes and ids.
-const PROBE_CHARS = 64;
-const READABLE = /^[\t\n\r\x20-\x7e]+$/;
-
-const ENCODED = /\\{1,4}u00[2-7][0-9A-Fa-f]|%(?:25)?[2-7][0-9A-Fa-f]|[\uff01-\uff5e]/g;
-const HAS_ENCODED = new RegExp(ENCODED.source);
-
-/**
- * Finds secrets that only show after decoding base64, `%3D`, `\u0022` or full-width letters. The spans are those of the
- * original text; for base64, the whole run.
- */
-function findEncoded(text: string, find: Find): readonly SecretSpan[] {
-  return [...findInBase64(text, find), ...findInEscapes(text, find)];
-}
-
-function findInBase64(text: string, find: Find): readonly SecretSpan[] {
-  const found: SecretSpan[] = [];
-  for (const match of text.matchAll(BASE64_RUN)) {
-    const [run] = match;
-    if (!READABLE.test(decodeBase64(run.slice(0, PROBE_CHARS)))) continue;
-    const decoded = decodeBase64(run);
-    const kind = READABLE.test(decoded) ? find(decoded)[0]?.kind : undefined;
-    if (kind !== undefined) found.push({ start: match.index, end: match.index + run.length, kind });
-  }
-  return found;
-}
-
-function decodeBase64(run: string): string {
-  return Buffer.from(run, 'base64').toString('latin1');
-}
-
-function findInEscapes(text: string, find: Find): readonly SecretSpan[] {
-  if (!HAS_ENCODED.test(text)) return [];
-  const pieces: string[] = [];
-  // For each escape: its end in the decoded text, and how much longer the source is up to there.
-  const places: { readonly at: number; readonly shift: number }[] = [];
-  let from = 0;
-  let at = 0;
-  for (const match of text.matchAll(ENCODED)) {
-    pieces.push(text.slice(from, match.index), decodeOne(match[0]));
-    at += match.index - from + 1;
-    from = match.index + match[0].length;
-    places.push({ at, shift: from - at });
-  }
-  pieces.push(text.slice(from));
-  return find(pieces.join('')).map(({ start, end, kind }) => ({
-    start: start + shiftAt(places, start),
-    end: end + shiftAt(places, end),
-    kind,
-  }));
-}
-
-/** One character: that of an escape, or the ordinary form of a full-width one. */
-function decodeOne(encoded: string): string {
-  return encoded.length === 1 ? encoded.normalize('NFKC') : String.fromCharCode(Number.parseInt(encoded.slice(-2), 16));
-}
-
-function shiftAt(places: readonly { readonly at: number; readonly shift: number }[], index: number): number {
-  let low = 0;
-  let high = places.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((places[middle]?.at ?? 0) <= index) low = middle + 1;
-    else high = middle;
-  }
-  return places[low - 1]?.shift ?? 0;
 }

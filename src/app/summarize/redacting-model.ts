@@ -1,5 +1,6 @@
-import type { ConversationMessage, MessagePart, ToolCall } from '../../core/message.ts';
-import type { Message, ModelRequest } from '../../core/model-request.ts';
+import { callsOf, type ConversationMessage, type MessagePart, resultIdsOf, type ToolCall } from '../../core/message.ts';
+import { type Message, type ModelRequest, textOfContent } from '../../core/model-request.ts';
+import { CALL_MARK, callLine, RESULT_MARK } from '../../core/prompt.ts';
 import type { MaskedSecrets, ModelProvider, Redactor } from '../../ports/model.ts';
 
 type Redact = Redactor['redact'];
@@ -22,7 +23,8 @@ export function createRedactingModel(model: ModelProvider, redactor: Redactor): 
 
 /** A request as the redacting model sends it. */
 export function redactRequest({ source: _source, ...request }: ModelRequest, redactor: Redactor): ModelRequest {
-  return { ...request, messages: redactAll(request.messages, redactor, redactContent) };
+  const before = callsBefore(request.messages.map(({ content }) => textOfContent(content)));
+  return { ...request, messages: redactAll(request.messages, redactor, redactContent, before) };
 }
 
 /** Masks texts together: a secret that one text reveals is masked in all. */
@@ -35,10 +37,30 @@ function redactAll<T>(
   texts: readonly T[],
   { redact, masked }: Redactor,
   redactOne: (text: T, redact: Redact) => T,
+  before: readonly string[] = [],
 ): readonly T[] {
+  const redactEach = (): readonly T[] =>
+    texts.map((text, at) => redactOne(text, (part) => redact(part, before[at] ?? '')));
   const countBefore = secretCount(masked());
-  const once = texts.map((text) => redactOne(text, redact));
-  return secretCount(masked()) === countBefore ? once : once.map((text) => redactOne(text, redact));
+  const once = redactEach();
+  return secretCount(masked()) === countBefore ? once : redactEach();
+}
+
+const MAX_CALL_CHARS = 2000;
+
+/** For each text of a request the calls without a result so far, by which the redactor knows what printed the text. */
+function callsBefore(texts: readonly string[]): readonly string[] {
+  let open: readonly string[] = [];
+  return texts.map((text) => {
+    const lines = text.split('\n');
+    const before = text.startsWith(RESULT_MARK) ? open : [];
+    const marks = lines.filter((line) => line.startsWith(RESULT_MARK) || line.startsWith(CALL_MARK));
+    open = [
+      ...before,
+      ...marks.map((line) => (line.startsWith(CALL_MARK) ? line.slice(0, MAX_CALL_CHARS) : RESULT_MARK)),
+    ];
+    return before.join('\n');
+  });
 }
 
 function secretCount(masked: readonly MaskedSecrets[]): number {
@@ -56,7 +78,9 @@ export function redactMessages(
   messages: readonly ConversationMessage[],
   redactor: Redactor,
 ): readonly ConversationMessage[] {
-  return redactAll(messages, redactor, redactMessage);
+  const calls = new Map(messages.flatMap(callsOf).map((call) => [call.id, `${callLine(call)}\n${RESULT_MARK}`]));
+  const before = messages.map((message) => resultIdsOf(message).flatMap((id) => calls.get(id) ?? [])[0] ?? '');
+  return redactAll(messages, redactor, redactMessage, before);
 }
 
 function redactMessage(message: ConversationMessage, redact: Redact): ConversationMessage {

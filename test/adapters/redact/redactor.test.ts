@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { BUILTIN_RULES } from '../../../src/adapters/redact/builtin-rules.ts';
 import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
+import { indexRules } from '../../../src/adapters/redact/rule-index.ts';
 import { DEFAULT_DIRECTIVE, DEFAULT_SYSTEM_PROMPT } from '../../../src/core/prompt.ts';
 import { oddTexts } from '../../support/messages.ts';
 import { drawn, escaped, PRIVATE_KEY, redacted } from './secrets.ts';
@@ -11,16 +12,19 @@ const GITHUB = `ghp_${drawn(36)}`;
 const OTHER_GITHUB = `ghp_${drawn(37)}`;
 
 test('the same secret gets the same mask in every text of a run, another one another number', () => {
-  const { redact } = createRedactor(BUILTIN_RULES);
-  assert.deepEqual([`a ${GITHUB}`, `b ${OTHER_GITHUB} ${GITHUB}`, 'PASSWORD=hunter2'].map(redact), [
-    'a [redacted:github-token:1]',
-    'b [redacted:github-token:2] [redacted:github-token:1]',
-    'PASSWORD=[redacted:password:1]',
-  ]);
+  const { redact } = createRedactor(indexRules(BUILTIN_RULES));
+  assert.deepEqual(
+    [`a ${GITHUB}`, `b ${OTHER_GITHUB} ${GITHUB}`, 'PASSWORD=hunter2'].map((text) => redact(text)),
+    [
+      'a [redacted:github-token:1]',
+      'b [redacted:github-token:2] [redacted:github-token:1]',
+      'PASSWORD=[redacted:password:1]',
+    ],
+  );
 });
 
 test('it counts different secrets by kind, however often they stand there', () => {
-  const { redact, masked } = createRedactor(BUILTIN_RULES);
+  const { redact, masked } = createRedactor(indexRules(BUILTIN_RULES));
   redact(`${OTHER_GITHUB} ${GITHUB} ${GITHUB} PASSWORD=hunter2`);
   redact(GITHUB);
   assert.deepEqual(masked(), [
@@ -30,13 +34,13 @@ test('it counts different secrets by kind, however often they stand there', () =
 });
 
 test('a secret is masked where nothing but an earlier text tells that it is one', () => {
-  const { redact } = createRedactor(BUILTIN_RULES);
+  const { redact } = createRedactor(indexRules(BUILTIN_RULES));
   redact('DB_PASSWORD=tr0ub4dor3');
   assert.equal(redact('then type tr0ub4dor3, not tr0ub4dor33'), 'then type [redacted:password:1], not tr0ub4dor33');
 });
 
 test('a password that is a common word is masked where it is assigned only', () => {
-  const { redact } = createRedactor(BUILTIN_RULES);
+  const { redact } = createRedactor(indexRules(BUILTIN_RULES));
   redact('PASSWORD=horse');
   assert.equal(redact('a horse'), 'a horse');
 });
@@ -74,7 +78,7 @@ const texts = fc.array(fc.oneof(secrets, oddTexts, fc.constantFrom(' ', '\n', '\
 test('what was redacted has no secret left: to redact it again changes nothing', () => {
   fc.assert(
     fc.property(texts, (parts) => {
-      const { redact } = createRedactor(BUILTIN_RULES);
+      const { redact } = createRedactor(indexRules(BUILTIN_RULES));
       const once = redact(parts.join(' '));
       assert.equal(redact(once), once);
     }),
@@ -103,4 +107,81 @@ test('a secret within a JSON string leaves JSON', () => {
 test('a JSON string is redacted as its text is', () => {
   const text = `first\n${GITHUB}\n\tDB_PASSWORD=hunter2\r\n${PRIVATE_KEY}\nlast`;
   assert.equal(redacted(escaped(text)), escaped(redacted(text)));
+});
+
+const SMALL_WINDOWS = { windowChars: 4096, marginChars: 1024 };
+const index = indexRules(BUILTIN_RULES);
+const planted = fc.constantFrom(
+  GITHUB,
+  `sk-ant-api03-${drawn(93)}`,
+  PRIVATE_KEY,
+  'DB_PASSWORD=hunter22',
+  'https://app:s3cr3tpw@db.example/',
+  'das Passwort lautet kq7Rz2vLx9!',
+  'ｐａｓｓｗｏｒｄ＝kq7Rz2vLx9',
+  'password%3Dkq7Rz2vLx9',
+  Buffer.from(`{"password":"${drawn(18)}"}`).toString('base64'),
+);
+const filler = fc.string({ unit: fc.constantFrom('a', 'b c', ' ', '\n', '。', 'x1 '), minLength: 0, maxLength: 900 });
+
+test('a long text is masked in windows as it is as a whole, also where a secret stands on the border of two', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(filler, planted), { minLength: 6, maxLength: 24 }), (parts) => {
+      const text = parts.map(([before, secret]) => `${before} ${secret}\n`).join('');
+      assert.equal(createRedactor(index, SMALL_WINDOWS).redact(text), createRedactor(index).redact(text));
+    }),
+  );
+});
+
+test('a token of six million characters is masked to its end, and one that is no secret stays', () => {
+  const run = 'aB3dE6gH9j'.repeat(600_000);
+  assert.deepEqual(
+    [`key sk-ant-${run} end`, `PASSWORD=${run}`, run].map((text) => {
+      const left = redacted(text);
+      return left.length > 100 ? left.length : left;
+    }),
+    ['key [redacted:anthropic-key:1] end', 'PASSWORD=[redacted:password:1]', run.length],
+  );
+});
+
+test('a key that a terminal wrapped or that code puts together is masked to its end', () => {
+  const key = `sk-ant-api03-${drawn(60)}`;
+  const mask = '[redacted:anthropic-key:1]';
+  assert.deepEqual(
+    [`${key.slice(0, 40)}\n${key.slice(40)}\nnext`, `a = "${key.slice(0, 40)}" +\n  "${key.slice(40)}";`].map(redacted),
+    [`${mask}\nnext`, `a = "${mask}";`],
+  );
+});
+
+/** A call of a shell tool, and its result, as they stand in a request to a model. */
+const callOf = (command: string): string => `[Tool call]: Bash(${JSON.stringify({ command })})`;
+
+for (const [command, output, expected] of [
+  ['op read op://a/b/c', 'sunflower', '[redacted:command-output:1]'],
+  ['pass show db', 'sunflower\nuser: jo', '[redacted:command-output:1]\nuser: jo'],
+  ['terraform output -raw pw', 'Error: no outputs found', 'Error: no outputs found'],
+  ['ls src', 'sunflower', 'sunflower'],
+  ['grep -rn "get secret" src', 'src/vault.ts', 'src/vault.ts'],
+] as const) {
+  test(`what ${command} prints is masked by the command: ${output.split('\n')[0]}`, () => {
+    const { redact } = createRedactor(index);
+    assert.deepEqual(
+      [
+        redact(`[Tool result]: ${output}`, callOf(command)),
+        redact(`${callOf(command)}\n[Tool result]: ${output}`),
+        redact(`jo@box:~$ ${command}\n${output}\njo@box:~$ ls`),
+      ],
+      [
+        `[Tool result]: ${expected}`,
+        `${callOf(command)}\n[Tool result]: ${expected}`,
+        `jo@box:~$ ${command}\n${expected}\njo@box:~$ ls`,
+      ],
+    );
+  });
+}
+
+test('results belong to calls in their order', () => {
+  const { redact } = createRedactor(index);
+  const calls = `${callOf('ls')}\n${callOf('op read op://a/b')}\n[Tool result]: `;
+  assert.equal(redact('[Tool result]: sunflower', calls), '[Tool result]: [redacted:command-output:1]');
 });

@@ -1,5 +1,6 @@
 import { BUILTIN_RULES } from '../../../src/adapters/redact/builtin-rules.ts';
 import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
+import { indexRules } from '../../../src/adapters/redact/rule-index.ts';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -14,7 +15,7 @@ export function drawn(count: number, alphabet = LETTERS): string {
 
 /** With our own rules, in a run of its own. */
 export function redacted(text: string): string {
-  return createRedactor(BUILTIN_RULES).redact(text);
+  return createRedactor(indexRules(BUILTIN_RULES)).redact(text);
 }
 
 /** Text as it stands in a JSON string. */

@@ -1,5 +1,6 @@
 import { createGoPattern, type GoPattern, type Match, type Span } from '../go-pattern.ts';
-import { entropyOf, type SecretRule } from '../rule.ts';
+import { entropyOf } from '../judge.ts';
+import type { SecretRule } from '../rule.ts';
 import { type FileAllowlist, KNOWN_KEYS } from './schema.ts';
 
 type RuleParts = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readGitleaksRules, type ReadRules } from '../../../../src/adapters/redact/gitleaks/read-rules.ts';
 import { createRedactor } from '../../../../src/adapters/redact/redactor.ts';
+import { indexRules } from '../../../../src/adapters/redact/rule-index.ts';
 
 function read(toml: string): ReadRules {
   const rules = readGitleaksRules(toml, 'rules.toml');
@@ -10,7 +11,7 @@ function read(toml: string): ReadRules {
 }
 
 function redact(toml: string, text: string): string {
-  return createRedactor(read(toml).rules).redact(text);
+  return createRedactor(indexRules(read(toml).rules)).redact(text);
 }
 
 const BADGE = `[[rules]]

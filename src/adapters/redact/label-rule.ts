@@ -1,0 +1,106 @@
+import { isNoValue, looksGenerated, looksSpoken } from './judge.ts';
+import labels from './labels.json' with { type: 'json' };
+import type { SecretRule, SecretSpan } from './rule.ts';
+
+const anyOf = (words: readonly string[]): string => words.join('|');
+/** A label in any language, with the endings of its grammar; not within another word of its script. */
+const LABEL = new RegExp(
+  String.raw`(?<![\w+/-]|public |host )(?:(?<password>${anyOf(labels.password)})|(?<key>${anyOf(labels.key)}))(?<ending>(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}])\p{L}\p{M}*){0,5})`,
+  'giu',
+);
+/** What stands between a label and its value: it ends in a word such as "is", a sign or a quote, or there is next to nothing. */
+const LINKED = new RegExp(
+  String.raw`(?:(?:^|[\s\p{Script=Han}])(?:${anyOf(labels.is)})|[:=：＝—–→]|^)[\s"'\x60“”„«»‹›「『*(]*$`,
+  'iu',
+);
+const OPENED = /["'`“”„«‹「『]$/u;
+const CLOSING = /^["'`“”»›」』]/u;
+const WORD = /[\x21-\x7e]+/g;
+const LEADING = /^["'`([{<>*:]+/;
+const TRAILING = /["'`)\]}>*.,:;?]+$/;
+const SENTENCE_END = /[.!?;,。！？；，](?:\s|$)|\n/u;
+/** As far as a value stands from its label, and how many words are looked at. */
+const MAX_CHARS = 96;
+const MAX_WORDS = 8;
+/** Farther from a label, hexadecimal digits are a hash or an id. */
+const MAX_HASH_DISTANCE = 12;
+
+/** Secrets in sentences and notes, in any language: `the password for x is …`, `Пароль: …`, `パスワードは…です`. */
+export const LABEL_RULE: SecretRule = {
+  keywords: [...labels.password, ...labels.key].map((label) => label.toLowerCase()),
+  *find(text) {
+    for (const match of text.matchAll(LABEL)) {
+      const from = match.index + match[0].length;
+      if (/^(?:pwd|pw(?!d))\p{L}/iu.test(match[0]) || (/\w$/.test(match[0]) && /[\w+/-]/.test(text.charAt(from))))
+        continue;
+      const found = match.groups?.['key'] === undefined ? passwordAfter(text, from) : keyAfter(text, from);
+      if (found !== null) yield found;
+    }
+  },
+};
+
+function passwordAfter(text: string, from: number): SecretSpan | null {
+  for (const { start, value, between, isLast } of wordsAfter(text, from)) {
+    const isLinked = LINKED.test(between);
+    const end = start + value.length;
+    const isQuoted =
+      OPENED.test(between.trimEnd() + text.slice(start - 1, start).trim()) && CLOSING.test(text.slice(end, end + 1));
+    const accepts = isLinked
+      ? (/\bto\s*$/i.test(between) ? isStrong(value) : isSpoken(value, between)) || (isQuoted && isQuotedWord(value))
+      : isStrong(value) && !/[\w]/.test(between);
+    if (accepts) return { start, end, kind: 'password' };
+    if (isLast) break;
+  }
+  return null;
+}
+
+function keyAfter(text: string, from: number): SecretSpan | null {
+  for (const { start, value, between } of wordsAfter(text, from)) {
+    const near = between.trim().length <= MAX_HASH_DISTANCE || !/^[0-9a-f]+$/i.test(value);
+    const isKey = near && LINKED.test(between) && /^[\w.~+/-][\w.~+/=-]+$/.test(value) && looksGenerated(value);
+    if (isKey) return { start, end: start + value.length, kind: 'token' };
+  }
+  return null;
+}
+
+/** Directly after the label, and without a sign or a quote, only what holds a digit. */
+function isSpoken(value: string, between: string): boolean {
+  return looksSpoken(value) && !/^[=&|?@/]|[\\`"<>]/.test(value) && (/\d/.test(value) || between.trim() !== '');
+}
+
+/** Both cases and a digit, or a digit and a sign: no name of a file or a host. */
+function isStrong(value: string): boolean {
+  if (!looksSpoken(value) || !/\d/.test(value) || /^[=&|?@/]|[\\`"<>]/.test(value)) return false;
+  return /[!#%*+=~^?@$&]/.test(value) || (/[a-z]/.test(value) && /[A-Z]/.test(value));
+}
+
+function isQuotedWord(value: string): boolean {
+  return /^[A-Za-z]{5,32}$/.test(value) && !isNoValue(value);
+}
+
+type Word = { readonly start: number; readonly value: string; readonly between: string; readonly isLast: boolean };
+
+/** The words of ASCII after a label, up to the end of the sentence, and that in the next lines if it ends in a colon. */
+function* wordsAfter(text: string, from: number): Iterable<Word> {
+  const near = text.slice(from, from + MAX_CHARS);
+  let count = 0;
+  for (const { 0: word, index } of near.matchAll(WORD)) {
+    const before = near.slice(0, index);
+    const brk = before.search(SENTENCE_END);
+    if (brk >= 0 && !/^[^\n]{0,64}[:：][ \t]*\r?\n\s*(?:```\w{0,12}\s*\n\s*)?$/u.test(before)) return;
+    const whole = index + word.length === near.length ? wholeWord(text, from + index) : word;
+    const lead = LEADING.exec(whole)?.[0].length ?? 0;
+    const value = whole.slice(lead).replace(TRAILING, '');
+    count += 1;
+    const isLast = count >= MAX_WORDS;
+    yield { start: from + index + lead, value, between: brk >= 0 ? ':' : before + whole.slice(0, lead), isLast };
+    if (isLast || brk >= 0) return;
+  }
+}
+
+const WHOLE_WORD = /[\x21-\x7e]{1,1024}/y;
+
+function wholeWord(text: string, start: number): string {
+  WHOLE_WORD.lastIndex = start;
+  return WHOLE_WORD.exec(text)?.[0] ?? '';
+}
