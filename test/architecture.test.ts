@@ -10,13 +10,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: ['core'],
   ports: ['ports', 'core'],
   app: ['app', 'ports', 'core'],
-  'adapters/archive': ['adapters/archive', 'ports', 'core', '+zod', '+better-sqlite3', 'node'],
+  'adapters/archive': ['adapters/archive', 'adapters/fs', 'ports', 'core', '+zod', '+better-sqlite3', 'node'],
   'adapters/clients': ['adapters/clients', 'ports', 'core', '+zod', '+jsonc-parser', '+smol-toml', 'node'],
   'adapters/fs': ['adapters/fs', 'ports', 'core', 'node'],
   'adapters/model': ['adapters/model', 'ports', 'core', '+zod', '+stemmer', 'node'],
   'adapters/postgres': ['adapters/postgres', 'adapters/archive', 'ports', 'core', '+pg', '+stemmer', 'node'],
   'adapters/producer-index': ['adapters/producer-index', 'ports', 'core', '+better-sqlite3', 'node'],
-  'adapters/redact': ['adapters/redact', 'ports', 'core', '+zod', '+smol-toml', 'node'],
+  'adapters/redact': ['adapters/redact', 'adapters/fs', 'ports', 'core', '+zod', '+smol-toml', 'node'],
   'adapters/runtime': ['adapters/runtime', 'ports', 'core', 'node'],
   'adapters/transcript': ['adapters/transcript', 'ports', 'core', '+zod', 'node'],
   // Its source is put into pages, so it has nothing but itself.
@@ -41,6 +41,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/compose-archive.ts': ['adapters/archive', 'adapters/postgres'],
   'cli/compose-install.ts': ['adapters/clients', 'adapters/fs', 'adapters/runtime'],
+  'cli/gather.ts': ['adapters/fs'],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
   'cli/file-threads.ts': ['+tinypool'],
   'adapters/archive/exchange/export-tables.ts': ['+hyparquet'],
@@ -98,4 +99,37 @@ test('`process` is named only in the terminal file, in the entry of the other pr
     ),
     [],
   );
+});
+
+/** Modules that open files by themselves, and why; every other file is opened by `adapters/fs/outside-file.ts`. */
+const OPENERS: Readonly<Record<string, string>> = {
+  'adapters/fs/outside-file.ts': 'the reader of files that others write',
+  'adapters/archive/create.ts': 'a new archive',
+  'adapters/archive/exchange/export-folder.ts': 'new files of an export',
+  'adapters/archive/failure.ts': 'opens a folder to learn why nothing opens',
+  'adapters/archive/identity.ts': "an archive's first 100 bytes, after SQLite has read it",
+  'adapters/fs/decompress.ts': 'an unnamed temporary file',
+  'adapters/fs/file-lock.ts': 'a lock',
+  'adapters/fs/find-writer.ts': '/proc',
+  'adapters/fs/leftovers.ts': 'files of our own beside a transcript, opened with O_NOFOLLOW',
+  'adapters/fs/missed-writes.ts': 'a transcript for appending',
+  'adapters/fs/new-file.ts': 'new files, and folders for fsync',
+  'adapters/postgres/machine.ts': '/etc/machine-id',
+  'cli/config-file.ts': "the user's own configuration, to edit it",
+  'cli/hook/rule-notes.ts': 'our own notes',
+  'cli/mcp/allowed-path.ts': 'holds a file open to know what it is; reads nothing',
+  'cli/program-name.ts': "this program's own files",
+  'cli/terminal.ts': 'standard streams and our own log',
+  'config/read-config.ts': 'a configuration: at most 1 MiB, and a regular file where a project names it',
+  'config/trust-store.ts': 'our own list, opened with O_NOFOLLOW',
+  'config/write-file.ts': 'new files',
+};
+
+test('files of others are opened by one reader', () => {
+  const opening = files.filter((file) =>
+    /\b(?:openSync|open|readFileSync|readFile|createReadStream|createInterface)\b[^;]*\bfrom 'node:(?:fs|fs\/promises|readline|readline\/promises)'/.test(
+      readFileSync(join(SRC, file), 'utf8'),
+    ),
+  );
+  assert.deepEqual(opening.toSorted(), Object.keys(OPENERS).toSorted());
 });

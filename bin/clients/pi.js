@@ -29,7 +29,7 @@ async function summarize(session, { keepRecentTokens, signal }) {
   try {
     const output = join(folder, 'session.jsonl');
     const kept = ['--keep-recent-tokens', String(keepRecentTokens)];
-    const report = await compact(['run', session, '--format', 'pi', '--json', ...kept, '-o', output], signal);
+    const report = await compact(['run', '--format', 'pi', '--json', ...kept, '-o', output, '--', session], signal);
     if (report.result !== 'compacted') return null;
     const entries = readFileSync(output, 'utf8').trimEnd().split('\n').map(JSON.parse);
     const entry = entries.find(({ type, fromHook }) => type === 'compaction' && fromHook === true);

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { addAbortSignal } from 'node:stream';
 import type { FailedReport } from '../app/contract/reports.ts';
 import { assertNever, err, ok, type Result } from '../core/result.ts';
 import { isSessionId } from '../core/session-id.ts';
@@ -157,19 +155,23 @@ async function readNameList(
   path: string,
   { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
 ): Promise<Result<readonly string[], FileFailure>> {
+  const name = path === '-' ? 'standard input' : path;
   try {
-    if (path !== '-') return ok(parseNames(await readFile(path, { signal })));
-    const pieces: Buffer[] = [];
-    for await (const piece of addAbortSignal(signal, stdin.open())) {
-      pieces.push(Buffer.isBuffer(piece) ? piece : Buffer.from(String(piece)));
-    }
-    return ok(parseNames(Buffer.concat(pieces)));
+    const { readOutsideStream } = await import('../adapters/fs/outside-file.ts');
+    const list = await readOutsideStream(path === '-' ? stdin.open() : path, {
+      name,
+      maxBytes: MAX_LIST_BYTES,
+      signal,
+    });
+    return list.ok ? ok(parseNames(list.value)) : list;
   } catch (error) {
     if (signal.aborted) throw error;
-    return err(toFileFailure(error, { path: path === '-' ? 'standard input' : path, what: 'read' }));
+    return err(toFileFailure(error, { path: name, what: 'read' }));
   }
 }
 
+/** More than a million long paths. */
+const MAX_LIST_BYTES = 256 * 1024 * 1024;
 const NUL = 0x00;
 const BOM = '\ufeff';
 

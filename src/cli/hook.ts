@@ -5,7 +5,7 @@ import { createTerminal } from './terminal.ts';
 export function main(client: string, event: string): void {
   const terminal = createTerminal();
   try {
-    answerHook({ client, event, input: terminal.readStdin() }, terminal);
+    answerHook({ client, event }, terminal);
   } catch (error) {
     // For the client's log. The exit code stays 0, because others would stop the client's work.
     terminal.stderr.write(`compact hook: ${String(error)}\n`);

@@ -102,7 +102,7 @@ function kindOf(path: string): 'file' | 'folder' | 'dangling' | 'missing' {
     const code = systemCode(error);
     if (code === 'ENOENT' && isLink(path)) return 'dangling';
     // A pattern may be longer than a name can be. Any other error (no permission) is reported when the file is opened.
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'missing';
+    if (code === 'ENOENT' || code === 'ENOTDIR' || (code === 'ENAMETOOLONG' && PATTERN.test(path))) return 'missing';
     return 'file';
   }
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -31,8 +31,8 @@ export type Terminal = {
   readonly launch: () => LaunchCommand;
   /** input: a pipe, a socket or a file. nothing: /dev/null, or closed. */
   readonly stdin: { readonly kind: 'terminal' | 'input' | 'nothing'; readonly open: () => Readable };
-  /** All of standard input; '' on a terminal. For short inputs, because it waits. */
-  readonly readStdin: () => string;
+  /** All of standard input, which it waits for; '' on a terminal. Null: there is more than this, and the rest is not read. */
+  readonly readStdin: (maxBytes: number) => string | null;
   readonly stdout: Channel;
   readonly stderr: Channel;
   /** Starts this program once more, in this folder. It goes on when this process ends, and appends its messages to the log. */
@@ -94,7 +94,7 @@ export function createTerminal(): OwnedTerminal {
       },
       open: () => process.stdin,
     },
-    readStdin: () => (kindOfStdin() === 'input' ? readFileSync(0, 'utf8') : ''),
+    readStdin: (maxBytes) => (kindOfStdin() === 'input' ? readStart(0, maxBytes) : ''),
     startDetached,
     stdout: createChannel(1, () => process.stdout.columns),
     stderr: createChannel(2, () => process.stderr.columns),
@@ -202,22 +202,41 @@ function startDetached(args: readonly string[], { folder, log }: DetachedPlace):
   closeSync(descriptor);
 }
 
+/** Null: there is more. */
+function readStart(descriptor: number, maxBytes: number): string | null {
+  const bytes = Buffer.allocUnsafe(maxBytes + 1);
+  for (let length = 0; length < bytes.length;) {
+    const count = retried(() => readSync(descriptor, bytes, length, bytes.length - length, null));
+    if (count === 0) return bytes.toString('utf8', 0, length);
+    length += count;
+  }
+  return null;
+}
+
 const RETRY_MS = 2;
 
-/** Null, or the code of the error that ended it. */
-function writeAll(descriptor: number, bytes: Uint8Array): string | null {
-  for (let written = 0; written < bytes.length;) {
+/** Waits for a pipe that somebody made non-blocking. */
+function retried<T>(work: () => T): T {
+  for (;;) {
     try {
-      written += writeSync(descriptor, bytes, written);
+      return work();
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : null;
-      if (code === null) throw error;
-      if (code !== 'EAGAIN') return code;
-      // A pipe that somebody made non-blocking is full: wait for its reader.
+      if (systemCode(error) !== 'EAGAIN') throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }
-  return null;
+}
+
+/** Null, or the code of the error that ended it. */
+function writeAll(descriptor: number, bytes: Uint8Array): string | null {
+  try {
+    for (let written = 0; written < bytes.length;) written += retried(() => writeSync(descriptor, bytes, written));
+    return null;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === null) throw error;
+    return code;
+  }
 }
 
 /** The shell's current folder if it was deleted; paths in it are then reported as missing. */

@@ -37,6 +37,9 @@ export type ExportWriter = {
   readonly abandon: () => void;
 };
 
+/** `maxLineBytes`: the longest line, or group of rows, that is read; undefined: the usual limit. Reading rejects when aborted. */
+export type ReadLimits = { readonly maxLineBytes?: number | undefined; readonly signal?: AbortSignal | undefined };
+
 /** Methods that read throw an `ArchiveError` if a file was changed or cut off. */
 export type ExportFolders = {
   /** Creates the folder, or takes an empty one. Throws an `ArchiveError` if it cannot. */
@@ -45,6 +48,7 @@ export type ExportFolders = {
   readonly read: <Kind extends ExportRecord['kind']>(
     folder: string,
     kind: Kind,
+    limits?: ReadLimits,
   ) => AsyncIterable<Extract<ExportRecord, { readonly kind: Kind }>>;
   /** Throws that records of this kind are left. */
   readonly refuseRest: (folder: string, kind: ExportRecord['kind']) => never;

@@ -40,6 +40,8 @@ export type FileFailure =
   | { readonly kind: 'io'; readonly path: string; readonly code: string }
   /** No producer writes a line of this size. */
   | { readonly kind: 'line-too-long'; readonly path: string; readonly line: number; readonly maxLineBytes: number }
+  /** A file of this kind is smaller. */
+  | { readonly kind: 'too-large'; readonly path: string; readonly limitBytes: number }
   /** It is compressed and cannot be decompressed completely. */
   | {
       readonly kind: 'damaged';

@@ -21,6 +21,7 @@ test('the actions of archive become data, and each refuses the flags of others',
     lists: false,
     prune: { before: null, maxBytes: null, keepLast: null, project: null },
     export: { jsonl: null, parquet: null, since: null, until: null },
+    maxLineBytes: null,
   };
   for (const action of ['list', 'stats', 'check', 'embed']) {
     assert.deepEqual(await parsed('archive', action), { kind: 'archive', action, ...unsaid, ...common });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { prepareFile } from '../../src/adapters/archive/file.ts';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { run } from '../../src/cli/run.ts';
 import type { Step } from '../../src/ports/runtime.ts';
@@ -59,4 +61,32 @@ test('nothing is left where an archive could be made and none is', async (t) => 
   const argv = ['-i', '--if-over', '1M', '--archive', join(folder, 'data/a/x.db'), join(folder, 'logs/talk.jsonl')];
   assert.equal((await watched(argv)).code, 0);
   assert.deepEqual(readdirSync(join(folder, 'data')), []);
+});
+
+test('too many open files and a name that is too long are said of the archive, with what helps', (t) => {
+  const folder = folderWith(t, { 'archive.db': 'not opened' });
+  const module = join(import.meta.dirname, '../../src/adapters/archive/failure.ts');
+  const script = `
+    import { openSync } from 'node:fs';
+    import { toArchiveFailure } from ${JSON.stringify(module)};
+    const error = Object.assign(new Error('unable to open'), { name: 'SqliteError', code: 'SQLITE_CANTOPEN' });
+    const look = () => JSON.stringify(toArchiveFailure(error, ${JSON.stringify(join(folder, 'archive.db'))}));
+    const before = look();
+    try { for (;;) openSync(${JSON.stringify(folder)}); } catch {}
+    const after = look();
+    process._rawDebug(before + '\\n' + after);`;
+  const { stderr } = spawnSync(
+    'sh',
+    ['-c', 'ulimit -n 64 && exec "$0" "$@"', process.execPath, '--input-type=module', '-e', script],
+    { encoding: 'utf8' },
+  );
+  const [before = '', after = ''] = stderr.trim().split('\n').slice(-2);
+  assert.equal(JSON.parse(before).reason, 'unable to open (SQLITE_CANTOPEN)');
+  const { reason, advice } = JSON.parse(after);
+  assert.deepEqual(
+    [reason, advice],
+    ['this program has too many files open', 'Raise the limit (ulimit -n), or work on fewer files at a time with -j.'],
+  );
+  const long = prepareFile(join(folder, 'x'.repeat(300)), () => null);
+  assert.equal(!long.ok && long.error.kind === 'cannot-open' && long.error.advice, 'Name a shorter one.');
 });

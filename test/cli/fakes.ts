@@ -75,7 +75,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
     },
     program: () => 'compact',
     launch: () => ({ command: 'compact', args: [] }),
-    readStdin: () => options.stdin ?? '',
+    readStdin: (maxBytes) => ((options.stdin ?? '').length > maxBytes ? null : (options.stdin ?? '')),
     startDetached: (args) => {
       detached.push(args);
     },

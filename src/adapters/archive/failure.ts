@@ -1,6 +1,8 @@
 import type Database from 'better-sqlite3';
-import { statfsSync } from 'node:fs';
+import { closeSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { systemCode } from '../../core/result.ts';
+import { findRemedy } from '../../core/system-error.ts';
 import type { ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 
 /** Thrown for a stored row that cannot have been written like this; `guard` turns it into an `ArchiveError`. */
@@ -41,7 +43,13 @@ export function toArchiveFailure(error: unknown, path: string): ArchiveFailure |
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return { kind: 'damaged', path, reason };
   // A full disk can also appear as a failed write of the log's index.
   if (code.startsWith('SQLITE_IOERR') && isDiskFull(path)) return { kind: 'no-space', path };
-  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code)) return { kind: 'cannot-open', path, reason };
+  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code))
+    return {
+      kind: 'cannot-open',
+      path,
+      reason,
+      ...(code.startsWith('SQLITE_CANTOPEN') ? whyNothingOpens(path) : null),
+    };
   return null;
 }
 
@@ -82,6 +90,22 @@ export function guardStep<T>(db: Database.Database, path: string, work: () => T)
     }
   });
 }
+
+/** SQLite does not say why it could not open a file. It needs as many at once as are opened here. */
+function whyNothingOpens(path: string): ReturnType<typeof findRemedy> {
+  const opened: number[] = [];
+  try {
+    while (opened.length < FILES_OF_SQLITE) opened.push(openSync(dirname(path), 'r'));
+    return null;
+  } catch (error) {
+    return findRemedy(systemCode(error) ?? '');
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+/** The database, its log, the log's index, a journal, and a temporary file. */
+const FILES_OF_SQLITE = 5;
 
 function isDiskFull(path: string): boolean {
   try {

@@ -12,6 +12,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { getuid } from 'node:process';
 import { err, ok, type Result, systemCode } from '../../core/result.ts';
+import { findRemedy } from '../../core/system-error.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 
 /** A file that SQLite may open. */
@@ -53,7 +54,7 @@ export function prepareFile(
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;
-    return code === 'ENOSPC' ? err({ kind: 'no-space', path }) : cannotOpen(describe(code));
+    return err(toPlaceFailure(code, path));
   }
 }
 
@@ -76,8 +77,7 @@ export function findPlaceProblem(path: string, { isLenient }: { readonly isLenie
     const code = systemCode(error);
     if (code === null) throw error;
     if (isLenient && TEMPORARY_CODES.has(code)) return null;
-    if (code === 'ENOSPC' || code === 'EDQUOT') return { kind: 'no-space', path };
-    return { kind: 'cannot-open', path, reason: describe(code) };
+    return toPlaceFailure(code, path);
   }
 }
 
@@ -113,6 +113,11 @@ export function mayWrite(path: string): boolean {
     if (systemCode(error) === null) throw error;
     return false;
   }
+}
+
+function toPlaceFailure(code: string, path: string): ArchiveFailure {
+  if (code === 'ENOSPC' || code === 'EDQUOT') return { kind: 'no-space', path };
+  return { kind: 'cannot-open', path, ...(findRemedy(code) ?? { reason: describe(code) }) };
 }
 
 function describe(code: string): string {

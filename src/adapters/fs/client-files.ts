@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ClientFiles } from '../../ports/clients.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { lockFile, type LockOptions } from './file-lock.ts';
-import { describeNonFile, errorCode, toFileFailure } from './system.ts';
+import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from './outside-file.ts';
+import { errorCode, toFileFailure } from './system.ts';
 
 type ClientFilesOptions = Pick<LockOptions, 'removeAtExit'> & {
   /** The value of PATH. */
@@ -48,13 +49,15 @@ export function createClientFiles({ removeAtExit, path: searched }: ClientFilesO
 /** A BOM stays in the text. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** People keep their settings elsewhere and link to them. */
 function read(path: string): ReturnType<ClientFiles['read']> {
+  const file = readOutsideFile(path, { followsLinks: true, maxBytes: MAX_OUTSIDE_LINE_BYTES });
+  if (!file.ok) return file.error.kind === 'not-found' ? ok(null) : file;
   try {
-    const is = describeNonFile(statSync(path));
-    return is === null ? ok(utf8.decode(readFileSync(path))) : err({ kind: 'not-a-file', path, is });
+    return ok(utf8.decode(file.value));
   } catch (error) {
-    if (error instanceof TypeError) return err('not-text');
-    return errorCode(error) === 'ENOENT' ? ok(null) : err(toFileFailure(error, { path, what: 'read' }));
+    if (!(error instanceof TypeError)) throw error;
+    return err('not-text');
   }
 }
 

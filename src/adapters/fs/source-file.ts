@@ -1,9 +1,10 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { err, ok, type Result } from '../../core/result.ts';
+import { type BigIntStats, closeSync, fstatSync } from 'node:fs';
+import { ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, OpenOptions, SourceFile } from '../../ports/files.ts';
 import { detectCompression, HEAD_BYTES } from './compression.ts';
 import { type LineSource, readLines } from './line-reader.ts';
-import { describeNonFile, errorCode, fileError, toFileFailure } from './system.ts';
+import { createLineSource, openOutsideFile, readAt } from './outside-file.ts';
+import { fileError } from './system.ts';
 
 type SourceOptions = OpenOptions & { readonly maxUnpackedBytes?: number | undefined };
 
@@ -18,9 +19,10 @@ export async function openSourceFile(
   path: string,
   { signal, maxBytes, maxUnpackedBytes }: SourceOptions = {},
 ): Promise<Result<SourceFile, FileFailure>> {
-  const opened = openRegularFile(path);
+  const opened = openOutsideFile(path, { followsLinks: true });
   if (!opened.ok) return opened;
-  const { fd, stamp } = opened.value;
+  const { fd, stats } = opened.value;
+  const stamp = stampOf(stats);
   const { read } = createReader(fd, path, stamp.sizeBytes);
   try {
     const compression = detectCompression(read(0, HEAD_BYTES));
@@ -104,55 +106,9 @@ function* readTail(fd: number, path: string, from: number): Generator<Uint8Array
   }
 }
 
-function readAt(
-  fd: number,
-  path: string,
-  { into, position }: { readonly into: Uint8Array; readonly position: number },
-): number {
-  try {
-    return readSync(fd, into, 0, into.length, position);
-  } catch (error) {
-    const failure = toFileFailure(error, { path, what: 'read' });
-    throw fileError(`${path}: the system cannot read it (${errorCode(error)})`, failure);
-  }
-}
-
-function openRegularFile(path: string): Result<{ readonly fd: number; readonly stamp: FileStamp }, FileFailure> {
-  let fd: number | null = null;
-  try {
-    // A named pipe would wait for a writer forever.
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stats = fstatSync(fd, { bigint: true });
-    const is = describeNonFile(stats);
-    if (is === null) return ok({ fd, stamp: stampOf(stats) });
-    closeSync(fd);
-    return err({ kind: 'not-a-file', path, is });
-  } catch (error) {
-    if (fd !== null) closeSync(fd);
-    // Sockets cannot be opened.
-    if (errorCode(error) === 'ENXIO') return err({ kind: 'not-a-file', path, is: 'a socket' });
-    return err(toFileFailure(error, { path, what: 'read' }));
-  }
-}
-
 function createReader(fd: number, path: string, sizeBytes: number): LineSource & Pick<SourceFile, 'read'> {
-  const fill = (into: Uint8Array, position: number): number => {
-    const wanted = Math.min(into.length, Math.max(0, sizeBytes - position));
-    let got = 0;
-    while (got < wanted) {
-      const count = readAt(fd, path, { into: into.subarray(got, wanted), position: position + got });
-      if (count === 0) break;
-      got += count;
-    }
-    return got;
-  };
-  return {
-    fill,
-    refuseLine: (line, maxLineBytes) => {
-      throw fileError(`${path}: line ${line} is too long`, { kind: 'line-too-long', path, line, maxLineBytes });
-    },
-    read: createRangeReader(fill, sizeBytes),
-  };
+  const source = createLineSource(fd, path, sizeBytes);
+  return { ...source, read: createRangeReader(source.fill, sizeBytes) };
 }
 
 /** Closes once, because the numbers may belong to other files afterwards. */

@@ -10,7 +10,6 @@ export function toFileFailure(error: unknown, { path, what }: Attempt): FileFail
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-    case 'ENAMETOOLONG':
       return { kind: 'not-found', path };
     case 'EISDIR':
       return { kind: 'not-a-file', path, is: 'a folder' };
@@ -35,6 +34,11 @@ export function errorCode(error: unknown): string | null {
 /** An error that carries its failure as data, for where no Result can be returned. */
 export function fileError(message: string, fileFailure: FileFailure): Error {
   return Object.assign(new Error(message), { fileFailure });
+}
+
+/** Null: the error carries none. */
+export function carriedFileFailure(error: unknown): FileFailure | null {
+  return error instanceof Error && 'fileFailure' in error ? (error.fileFailure as FileFailure) : null;
 }
 
 /** What is there instead of a file ("a folder"); null: it is a file. */

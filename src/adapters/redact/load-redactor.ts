@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { FileFailure } from '../../ports/files.ts';
 import type { Redactor, RuleFileProblem } from '../../ports/model.ts';
+import { readOutsideFile } from '../fs/outside-file.ts';
 import { BUILTIN_RULES } from './builtin-rules.ts';
 import { createRedactor } from './redactor.ts';
 import type { SecretRule } from './rule.ts';
@@ -22,7 +23,7 @@ export async function loadRedactors(
   const { createDefaultRules } = await import('./gitleaks/default-rules.ts');
   const builtIn = [...BUILTIN_RULES, ...createDefaultRules()];
   if (rulesPath === null) return ok({ create: createOf(builtIn), warnings: [] });
-  const text = await readText(rulesPath);
+  const text = readText(rulesPath);
   if (!text.ok) return err([text.error]);
   const { readGitleaksRules } = await import('./gitleaks/read-rules.ts');
   const read = readGitleaksRules(text.value, rulesPath);
@@ -35,24 +36,29 @@ function createOf(rules: readonly SecretRule[]): LoadedRedactors['create'] {
   return () => createRedactor(index);
 }
 
-async function readText(path: string): Promise<Result<string, RuleFileProblem>> {
+function readText(path: string): Result<string, RuleFileProblem> {
+  const file = readOutsideFile(path, { followsLinks: true, maxBytes: MAX_RULE_BYTES });
   const unreadable = (problem: string) => err({ path, place: '', problem });
+  if (!file.ok) return unreadable(describe(file.error));
   try {
-    const { size } = await stat(path);
-    if (size > MAX_RULE_BYTES) return unreadable('is larger than 4 MiB, the limit for a file of rules');
-    return ok(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)));
+    return ok(new TextDecoder('utf-8', { fatal: true }).decode(file.value));
   } catch (error) {
-    if (error instanceof TypeError) return unreadable('is not UTF-8 text');
-    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
-    if (code === null) throw error;
-    return unreadable(REASONS[code] ?? `cannot be read (${code})`);
+    if (!(error instanceof TypeError)) throw error;
+    return unreadable('is not UTF-8 text');
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EISDIR: 'is a folder',
-  EACCES: 'cannot be read: permission denied',
-  EPERM: 'cannot be read: permission denied',
-};
+function describe(failure: FileFailure): string {
+  switch (failure.kind) {
+    case 'not-found':
+      return 'does not exist';
+    case 'not-a-file':
+      return `is ${failure.is}`;
+    case 'denied':
+      return 'cannot be read: permission denied';
+    case 'too-large':
+      return 'is larger than 4 MiB, the limit for a file of rules';
+    default:
+      return `cannot be read (${'code' in failure ? failure.code : failure.kind})`;
+  }
+}

@@ -15,7 +15,8 @@ import type { ArchiveMergeReport } from '../contract/retention-reports.ts';
 import type { ExportDeps } from './export-archive.ts';
 import { mergeArchives } from './merge-archives.ts';
 
-export type ImportRequest = { readonly folder: string };
+/** `maxLineBytes`: the longest line to read; null: the usual limit. */
+export type ImportRequest = { readonly folder: string; readonly maxLineBytes: number | null };
 
 /**
  * Adds an export to the archive as `archive merge` adds another archive. It is first made into an archive of its own in a temporary folder, so
@@ -23,12 +24,17 @@ export type ImportRequest = { readonly folder: string };
  */
 export async function importArchive(
   deps: ExportDeps,
-  { folder }: ImportRequest,
+  { folder, maxLineBytes }: ImportRequest,
 ): Promise<Result<ArchiveMergeReport, Failure>> {
   return attempt({ file: folder, progress: deps.progress }, async () => {
     const scratch = await deps.folders.openScratch();
     try {
-      const isFilled = await fill(deps, { folder, store: scratch.store });
+      const limits = { maxLineBytes: maxLineBytes ?? undefined, signal: deps.signal };
+      const read: Filling['read'] = (kind) => deps.folders.read(folder, kind, limits);
+      const isFilled = await fill(deps, { folder, read, store: scratch.store }).catch((error: unknown) => {
+        if (deps.signal?.aborted) return false;
+        throw error;
+      });
       await scratch.close();
       if (!isFilled) return err({ kind: 'interrupted' });
       return await mergeArchives(deps, { others: [scratch.place], shownAs: folder });
@@ -38,35 +44,40 @@ export async function importArchive(
   });
 }
 
-type Filling = { readonly folder: string; readonly store: UnitStore };
+type Filling = {
+  readonly folder: string;
+  readonly read: <Kind extends ExportRecord['kind']>(
+    kind: Kind,
+  ) => AsyncIterable<Extract<ExportRecord, { readonly kind: Kind }>>;
+  readonly store: UnitStore;
+};
 
 /** False: interrupted. */
-async function fill(deps: ExportDeps, { folder, store }: Filling): Promise<boolean> {
+async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise<boolean> {
   const { folders } = deps;
   const receipts: Receipt[] = [];
-  for await (const { receipt } of folders.read(folder, 'receipt')) receipts.push(receipt);
-  await store.storeReceipts(receipts, [readErasedStates(folders, folder)], await store.stamp());
+  for await (const { receipt } of read('receipt')) receipts.push(receipt);
+  await store.storeReceipts(receipts, [readErasedStates(read)], await store.stamp());
   await store.finishReceipts(receipts.map(({ receipt }) => receipt));
-  for await (const { hold } of folders.read(folder, 'hold')) await store.storeHolds([hold]);
-  const lines = createCursor(folders.read(folder, 'line'));
+  for await (const { hold } of read('hold')) await store.storeHolds([hold]);
+  const lines = createCursor(read('line'));
   let count = 0;
-  for await (const { unit } of folders.read(folder, 'compaction')) {
+  for await (const { unit } of read('compaction')) {
     await store.storeUnit(unit, unitLines(lines, unit.key));
     count += 1;
     deps.progress.update('reading the export', count, count);
     if (await isInterrupted(deps)) return false;
   }
   await lines.end(folders, { folder, kind: 'line' });
-  const pieces = createCursor(folders.read(folder, 'piece'));
-  for await (const { capture } of folders.read(folder, 'capture')) {
+  const pieces = createCursor(read('piece'));
+  for await (const { capture } of read('capture')) {
     await store.storeCapture(capture, { known: null, versions: versionsOf(capture, pieces) });
     if (await isInterrupted(deps)) return false;
   }
   await pieces.end(folders, { folder, kind: 'piece' });
-  for await (const { request, summary } of folders.read(folder, 'summary'))
-    await store.storeSummaries([{ request, summary }]);
-  for await (const { model } of folders.read(folder, 'model'))
-    for await (const page of inPages(folders.read(folder, 'vector'), () => 1))
+  for await (const { request, summary } of read('summary')) await store.storeSummaries([{ request, summary }]);
+  for await (const { model } of read('model'))
+    for await (const page of inPages(read('vector'), () => 1))
       await store.storeVectors(
         model,
         page.map(({ vector }) => vector),
@@ -74,8 +85,8 @@ async function fill(deps: ExportDeps, { folder, store }: Filling): Promise<boole
   return true;
 }
 
-async function* readErasedStates(folders: ExportFolders, folder: string): AsyncGenerator<readonly ErasedState[]> {
-  for await (const page of inPages(folders.read(folder, 'erasedState'), () => 1)) yield page.map(({ state }) => state);
+async function* readErasedStates(read: Filling['read']): AsyncGenerator<readonly ErasedState[]> {
+  for await (const page of inPages(read('erasedState'), () => 1)) yield page.map(({ state }) => state);
 }
 
 /** Reads records that follow those of another file. */

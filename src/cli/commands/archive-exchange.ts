@@ -37,11 +37,11 @@ async function runExport(
 
 async function runMerge(
   { reporter, terminal, useCases }: Session,
-  { action, operands, outputOptions }: ArchiveInvocation,
+  { action, operands, maxLineBytes, outputOptions }: ArchiveInvocation,
 ): Promise<ExitCode> {
   const merged =
     action === 'import'
-      ? await useCases.importArchive({ folder: operands[0] ?? '' })
+      ? await useCases.importArchive({ folder: operands[0] ?? '', maxLineBytes })
       : await useCases.mergeArchives({ others: operands });
   if (!merged.ok) {
     if (merged.error.kind === 'interrupted') return interruptionCode(terminal.signal);

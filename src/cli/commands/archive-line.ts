@@ -32,6 +32,8 @@ export type ArchiveInvocation = CommonRequest & {
   readonly lists: boolean;
   readonly prune: PruneFlags;
   readonly export: ExportFlags;
+  /** For import; null: the usual limit. */
+  readonly maxLineBytes: number | null;
 };
 
 /** The folders: null if they were not given. */
@@ -77,6 +79,7 @@ export function findConflict(invocation: ArchiveInvocation): string | null {
   const { action, operands, selectors, lists, reason, isConfirmed, despiteHold } = invocation;
   if (action !== 'export' && Object.values(invocation.export).some((value) => value !== null))
     return `archive ${action} takes no --jsonl, --parquet, --since or --until`;
+  if (action !== 'import' && invocation.maxLineBytes !== null) return `archive ${action} takes no --max-line`;
   if (action === 'hold') return findHoldConflict(invocation);
   if (action === 'merge') {
     if (operands.length === 0) return 'name the archives to merge: paths or postgres:// URLs';

@@ -146,6 +146,7 @@ export type Options = {
   readonly target?: number;
   readonly format?: string;
   readonly maxUnpacked?: number;
+  readonly maxLine?: number;
   readonly filesFrom?: string;
   readonly add?: boolean;
   readonly retry?: boolean;

@@ -52,7 +52,7 @@ async function run(context: CliContext, invocation: HookInvocation): Promise<Exi
   const { terminal } = context;
   const { client, event, work } = invocation;
   if (work === null) {
-    answerHook({ client, event, input: terminal.readStdin() }, terminal);
+    answerHook({ client, event }, terminal);
     return EXIT_CODES.done;
   }
   const notes = createRuleNotes(terminal.host);

@@ -8,9 +8,10 @@ import { createRuleNotes, removeExpired } from './rule-notes.ts';
 export type HookCall = {
   readonly client: string;
   readonly event: string;
-  /** The event as the client writes it to standard input, in JSON. */
-  readonly input: string;
 };
+
+/** Of the event, which has ids and paths. */
+const MAX_INPUT_BYTES = 1024 * 1024;
 
 type HookAction =
   /** The client is about to summarize its conversation: the session is captured, and the user's rules are noted. */
@@ -44,9 +45,12 @@ const WAIT_MS = 1500;
  * Answers an event of a client, and starts work that takes longer in a process of its own. Anything unexpected is no answer: a client must not
  * fail because of us.
  */
-export function answerHook({ client, event, input }: HookCall, terminal: HookTerminal): void {
+export function answerHook({ client, event }: HookCall, terminal: HookTerminal): void {
   const action = findAction(client, event);
-  const { session, transcript } = readInput(input);
+  // The event, as the client writes it in JSON.
+  const input = terminal.readStdin(MAX_INPUT_BYTES);
+  if (input === null) terminal.stderr.write('compact hook: the input is larger than 1 MiB, so it was not read.\n');
+  const { session, transcript } = readInput(input ?? '');
   if (action === null || transcript === null) return;
   const state = stateFolder(terminal.host);
   // The plugin of OpenCode writes copies of its sessions there.
@@ -56,13 +60,13 @@ export function answerHook({ client, event, input }: HookCall, terminal: HookTer
       folder: terminal.host.homeFolder,
       log: join(state, 'hooks.log'),
     });
-  const capture = ['capture', '--quiet', transcript];
+  const capture = ['capture', '--quiet', '--', transcript];
   const notes = createRuleNotes(terminal.host);
   switch (action) {
     case 'before-compaction':
       if (session !== null) {
         notes.begin(session);
-        run(['hook', client, event, '--session', session, '--transcript', transcript]);
+        run(['hook', client, event, `--session=${session}`, `--transcript=${transcript}`]);
       }
       return run(capture);
     case 'capture':
@@ -87,7 +91,7 @@ function findAction(client: string, event: string): HookAction | null {
   return Object.entries(events).find(([name]) => name === event)?.[1] ?? null;
 }
 
-type HookTerminal = Pick<Terminal, 'host' | 'stdout' | 'startDetached'>;
+type HookTerminal = Pick<Terminal, 'host' | 'readStdin' | 'stderr' | 'stdout' | 'startDetached'>;
 
 /** Claude Code, Codex and Gemini CLI use the same names, and our plugin of OpenCode does too. */
 function readInput(input: string): { readonly session: string | null; readonly transcript: string | null } {

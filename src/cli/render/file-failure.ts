@@ -1,4 +1,5 @@
 import { assertNever } from '../../core/result.ts';
+import { findRemedy } from '../../core/system-error.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { at } from './archive-failure.ts';
 import { formatBytes } from './quantities.ts';
@@ -32,8 +33,17 @@ export function renderFileFailure(failure: FileFailure): string {
       );
     case 'held':
       return at(failure.path, 'another run of compact is working on it.', 'Try again when that one is done.');
-    case 'io':
+    case 'io': {
+      const remedy = findRemedy(failure.code);
+      if (remedy !== null) return at(failure.path, `${remedy.reason} (${failure.code}).`, remedy.advice);
       return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
+    }
+    case 'too-large':
+      return at(
+        failure.path,
+        `it is larger than ${formatBytes(failure.limitBytes)}, the limit.`,
+        'Name a smaller one.',
+      );
     case 'line-too-long': {
       const limit = `${Math.floor(failure.maxLineBytes / 1024 / 1024)} MiB`;
       return at(failure.path, `line ${failure.line} is longer than ${limit}.`, 'Such a line is damage. Remove it.');

@@ -149,6 +149,9 @@ suite('what cannot be opened', () => {
     const folder = folderWith(context, {});
     const path = join(folder, 'a');
     symlinkSync('a', path);
-    assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'io', path, code: 'ELOOP' } });
+    assert.deepEqual(await openSourceFile(path), {
+      ok: false,
+      error: { kind: 'not-a-file', path, is: 'a circle of links' },
+    });
   });
 });

@@ -17,7 +17,8 @@ suite('what the system says no to', () => {
     assert.deepEqual(of('EROFS', 'write'), { kind: 'denied', path: 'x', what: 'write' });
   });
 
-  test('a code that is not known is passed on', () => {
+  test('a code that is not known is passed on, as is one that has a sentence of its own', () => {
+    assert.deepEqual(of('ENAMETOOLONG'), { kind: 'io', path: 'x', code: 'ENAMETOOLONG' });
     assert.deepEqual(of('EIO'), { kind: 'io', path: 'x', code: 'EIO' });
   });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import {
   appendFileSync,
@@ -9,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -84,7 +86,7 @@ function exportTo(
 }
 
 function importTo(target: MergeTarget, folder: string): Promise<Result<ArchiveMergeReport, Failure>> {
-  return withDeps(target, undefined, (deps) => importArchive(deps, { folder }));
+  return withDeps(target, undefined, (deps) => importArchive(deps, { folder, maxLineBytes: null }));
 }
 
 for (const encoding of ['jsonl', 'parquet'] as const)
@@ -173,7 +175,7 @@ test('a folder that was changed or cut off is refused with its file and line, an
         rmSync(join(path, 'manifest.json'));
         mkdirSync(join(path, 'manifest.json'));
       },
-      /manifest\.json: it cannot be read \(EISDIR\)\. Check its permissions and its disk/,
+      /manifest\.json: it is a folder, and no export has one\. Copy the whole export again/,
     ],
     ['no lines', (path) => rmSync(join(path, 'lines.jsonl')), /lines\.jsonl: the file is missing/],
     [
@@ -205,6 +207,32 @@ test('a folder that was changed or cut off is refused with its file and line, an
       'other role',
       (path) => writeFileSync(join(path, 'lines.jsonl'), lines.replace('"role":"user"', '"role":"tool"')),
       /lines\.jsonl: the file was changed after it was exported/,
+    ],
+    [
+      'a sparse file of 20 GB',
+      (path) => truncateSync(join(path, 'lines.jsonl'), 20e9),
+      /lines\.jsonl:\d+: this line is longer than 64 MiB\. If you trust this export, allow more with --max-line SIZE\./,
+    ],
+    [
+      'a sparse manifest',
+      (path) => truncateSync(join(path, 'manifest.json'), 20e9),
+      /manifest\.json: it is larger than 64 MiB/,
+    ],
+    [
+      'a link in it',
+      (path) => {
+        rmSync(join(path, 'lines.jsonl'));
+        symlinkSync(join(whole, 'lines.jsonl'), join(path, 'lines.jsonl'));
+      },
+      /lines\.jsonl: it is a link, and no export has one/,
+    ],
+    [
+      'a pipe in it',
+      (path) => {
+        rmSync(join(path, 'lines.jsonl'));
+        execFileSync('mkfifo', [join(path, 'lines.jsonl')]);
+      },
+      /lines\.jsonl: it is a pipe, and no export has one/,
     ],
     [
       'other field',
@@ -249,6 +277,11 @@ test('a Parquet file that was changed, cut off or exchanged is refused with its 
     ['footer', { 'lines.parquet': ended }, /lines\.parquet: the end of the file was changed after the export/],
     ['cut', { 'lines.parquet': lines.subarray(0, -9) }, /lines\.parquet: the file has \d+ bytes, and had \d+ when/],
     ['empty', { 'summaries.parquet': '' }, /summaries\.parquet: the file has 0 bytes/],
+    [
+      'a group of rows that is too large',
+      { 'manifest.json': manifest.replace(/("sizeBytes": )\d+/, (_, name: string) => `${name}20000000000`) },
+      /\.parquet: it is larger than 64 MiB\. If you trust this export/,
+    ],
     [
       'exchanged',
       { 'manifest.json': swapped, 'lines.parquet': read('holds.parquet'), 'holds.parquet': lines },

@@ -28,8 +28,8 @@ test('after a compaction, the client is told the rules that were noted before it
   const before = await hook(home, ['PreCompact']);
   assert.deepEqual([before.code, before.out, before.errors], [0, '', '']);
   const [work = [], capture] = before.detached;
-  assert.deepEqual(capture, ['capture', '--quiet', TRANSCRIPT]);
-  assert.deepEqual(work, ['hook', 'claude', 'PreCompact', '--session', 'one', '--transcript', TRANSCRIPT]);
+  assert.deepEqual(capture, ['capture', '--quiet', '--', TRANSCRIPT]);
+  assert.deepEqual(work, ['hook', 'claude', 'PreCompact', '--session=one', `--transcript=${TRANSCRIPT}`]);
   assert.equal((await hook(home, work.slice(2))).code, 0);
   const after = await hook(home, ['SessionStart'], { source: 'compact' });
   const { hookSpecificOutput: output } = JSON.parse(after.out);
@@ -42,7 +42,7 @@ test('after a compaction, the client is told the rules that were noted before it
 
 test('when a session ends, it is archived', async (t) => {
   const { code, out, detached } = await hook(createHome(t), ['SessionEnd']);
-  assert.deepEqual([code, out, detached], [0, '', [['capture', '--quiet', TRANSCRIPT]]]);
+  assert.deepEqual([code, out, detached], [0, '', [['capture', '--quiet', '--', TRANSCRIPT]]]);
 });
 
 test('a transcript that cannot be read leaves the client without rules, not without an answer', async (t) => {
@@ -75,6 +75,14 @@ test('whatever a client sends, a hook ends with 0 and says nothing that the clie
   assert.ok(!existsSync(join(home, '../escaped.md')) && !existsSync(join(home, '.local/state/escaped.md')));
 });
 
+test('a path that looks like a flag is a path in what a hook starts', async (t) => {
+  const { detached } = await hook(createHome(t), ['PreCompact'], { transcript_path: '--all' });
+  assert.deepEqual(detached, [
+    ['hook', 'claude', 'PreCompact', '--session=one', '--transcript=--all'],
+    ['capture', '--quiet', '--', '--all'],
+  ]);
+});
+
 test('notes and copies of sessions that a client never came back for are removed after a week', async (t) => {
   const home = createHome(t);
   const state = join(home, '.local/state/compact');
@@ -90,6 +98,19 @@ test('notes and copies of sessions that a client never came back for are removed
 });
 
 // Needs `dist`: `npm test` builds first.
+test('a hook reads no more than 1 MiB of input, and ends with 0', (t) => {
+  const path = 'x'.repeat(2 * 1024 * 1024);
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'bin/compact.js'), 'hook', 'claude', 'SessionEnd'],
+    { input: JSON.stringify({ transcript_path: path }), env: { HOME: createHome(t) }, encoding: 'utf8' },
+  );
+  assert.deepEqual(
+    [status, stdout, stderr],
+    [0, '', 'compact hook: the input is larger than 1 MiB, so it was not read.\n'],
+  );
+});
+
 test('the program itself answers a hook, and notes the rules in a process that outlives it', async (t) => {
   const home = createHome(t);
   const start = (event: string) =>

@@ -55,6 +55,18 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: the system cannot read or write it (EIO). Check the disk.',
   ],
   [
+    { kind: 'file', failure: { kind: 'io', path: file, code: 'EMFILE' } },
+    'talk.jsonl: this program has too many files open (EMFILE). Raise the limit (ulimit -n), or work on fewer files at a time with -j.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'io', path: file, code: 'ENAMETOOLONG' } },
+    'talk.jsonl: its name or its path is too long (ENAMETOOLONG). Name a shorter one.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'too-large', path: file, limitBytes: 4_000_000 } },
+    'talk.jsonl: it is larger than 4.0 MB, the limit. Name a smaller one.',
+  ],
+  [
     { kind: 'file', failure: { kind: 'line-too-long', path: file, line: 89, maxLineBytes: 256 * 1024 * 1024 } },
     'talk.jsonl: line 89 is longer than 256 MiB. Such a line is damage. Remove it.',
   ],

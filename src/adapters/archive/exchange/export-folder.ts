@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lazily } from '../../../core/lazy.ts';
 import { systemCode } from '../../../core/result.ts';
-import type { ExportEncoding, ExportFolders, ExportRecord, ExportWriter } from '../../../ports/export.ts';
+import type { ExportEncoding, ExportFolders, ExportRecord, ExportWriter, ReadLimits } from '../../../ports/export.ts';
 import { createArchiveFile } from '../create.ts';
 import { archiveError } from '../failure.ts';
 import { createJsonlSink, readJsonl } from './export-jsonl.ts';
@@ -158,11 +158,12 @@ function createExport(
 async function* readRecords<Kind extends ExportRecord['kind']>(
   folder: string,
   kind: Kind,
+  limits: ReadLimits = {},
 ): AsyncGenerator<Extract<ExportRecord, { readonly kind: Kind }>> {
   const { encoding, files } = readManifest(folder);
   const findFile = (name: string): ExportFile | null => files.find((file) => file.name === name) ?? null;
   const { read } = await findEncoding(encoding);
-  for await (const { value, path, line } of read({ folder, findFile }, kind)) {
+  for await (const { value, path, line } of read({ folder, findFile, limits }, kind)) {
     const record = decodeRecord(kind, value);
     if (typeof record === 'string') refuseExport(path, record, line);
     yield record as Extract<ExportRecord, { readonly kind: Kind }>; // decoded as this kind

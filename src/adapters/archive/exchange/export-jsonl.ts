@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../../core/result.ts';
+import { readOutsideLines } from '../../fs/outside-file.ts';
+import { carriedFileFailure } from '../../fs/system.ts';
 import {
   type ExportSink,
   type ExportSource,
@@ -52,42 +52,31 @@ export function createJsonlSink(open: OpenOutput): ExportSink {
   };
 }
 
-export async function* readJsonl({ folder, findFile }: ExportSource, kind: keyof Stored): AsyncGenerator<FoundRecord> {
+export async function* readJsonl(
+  { folder, findFile, limits }: ExportSource,
+  kind: keyof Stored,
+): AsyncGenerator<FoundRecord> {
   const name = `${FILES[kind]}.jsonl`;
   const path = join(folder, name);
   const listed = findFile(name);
   if (listed === null) refuseExport(path, 'the file is missing in the manifest');
   const { records, sha256 } = listed;
   const digest = createHash('sha256');
-  let line = 0;
-  for await (const text of readLines(path, digest)) {
-    line += 1;
-    if (line > records) refuseExport(path, `the file has more lines than were exported (${records})`, line);
-    const whole = text ?? refuseExport(path, 'the file was cut off in this line', line);
-    yield { line, path, value: parseJson(whole) ?? refuseExport(path, 'it is not valid JSON', line) };
-  }
-  if (line < records) refuseExport(path, `the file was cut off: it had ${records} lines`, line + 1);
-  if (digest.digest('hex') !== sha256) refuseExport(path, 'the file was changed after it was exported');
-}
-
-/** The lines of a file without their endings; null: the last one has none. */
-async function* readLines(path: string, digest: ReturnType<typeof createHash>): AsyncGenerator<string | null> {
-  let pieces: Buffer[] = [];
+  let count = 0;
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
-      digest.update(chunk);
-      let from = 0;
-      for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, from)) {
-        pieces.push(chunk.subarray(from, end));
-        yield Buffer.concat(pieces).toString('utf8');
-        pieces = [];
-        from = end + 1;
-      }
-      if (from < chunk.length) pieces.push(chunk.subarray(from));
+    for await (const { line, bytes, eolLength } of readOutsideLines(path, limits)) {
+      if (line > records) refuseExport(path, `the file has more lines than were exported (${records})`, line);
+      if (eolLength === 0) refuseExport(path, 'the file was cut off in this line', line);
+      digest.update(bytes);
+      const value = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));
+      yield { line, path, value: value ?? refuseExport(path, 'it is not valid JSON', line) };
+      count = line;
     }
   } catch (error) {
-    if (systemCode(error) === null) throw error;
-    refuseFile(path, error);
+    const failure = carriedFileFailure(error);
+    if (failure === null) throw error;
+    refuseFile(path, failure);
   }
-  if (pieces.length > 0) yield null;
+  if (count < records) refuseExport(path, `the file was cut off: it had ${records} lines`, count + 1);
+  if (digest.digest('hex') !== sha256) refuseExport(path, 'the file was changed after it was exported');
 }

@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { systemCode } from '../../../core/result.ts';
-import type { ExportRecord } from '../../../ports/export.ts';
+import type { ExportRecord, ReadLimits } from '../../../ports/export.ts';
+import type { FileFailure } from '../../../ports/files.ts';
+import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../fs/outside-file.ts';
 import { archiveError } from '../failure.ts';
 
 export const MANIFEST = 'manifest.json';
+/** Of a row group of Parquet. */
+export const MAX_GROUP_ROWS = 100_000;
 
 const count = z.int().min(0);
 const manifestSchema = z.strictObject({
@@ -47,17 +50,16 @@ export type OpenOutput = (name: string) => (bytes: Uint8Array) => void;
 
 /** A record of an export before it is checked. `line`: or row, from 1. */
 export type FoundRecord = { readonly line: number; readonly path: string; readonly value: unknown };
-export type ExportSource = { readonly folder: string; readonly findFile: (name: string) => ExportFile | null };
+export type ExportSource = {
+  readonly folder: string;
+  readonly findFile: (name: string) => ExportFile | null;
+  readonly limits: ReadLimits;
+};
 
 /** Throws that an export was changed or is not complete. `line`: or row, from 1. */
 export function refuseExport(path: string, reason: string, line: number | null = null): never {
   const advice = 'Copy the whole export again, or make a new one.';
   throw archiveError({ kind: 'bad-export', path, line, reason, advice });
-}
-
-function refuseUnreadable(path: string, reason: string): never {
-  const advice = 'Check its permissions and its disk, or copy the whole export again.';
-  throw archiveError({ kind: 'bad-export', path, line: null, reason, advice });
 }
 
 function refuseFolder(path: string): never {
@@ -68,19 +70,22 @@ function refuseFolder(path: string): never {
 /** Throws an `ArchiveError` if the folder is not a complete export. */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST);
-  try {
-    const found = manifestSchema.safeParse(parseJson(readFileSync(path, 'utf8')));
-    if (found.success) return found.data;
-    const reason = 'it is not the manifest of an export that this version can read';
-    const advice = 'If a newer version made the export, update compact. Otherwise make a new one.';
-    throw archiveError({ kind: 'bad-export', path, line: null, reason, advice });
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === null) throw error;
-    if (code === 'ENOTDIR') return refuseFolder(folder);
-    if (code !== 'ENOENT') return refuseUnreadable(path, `it cannot be read (${code})`);
-    return refuseExport(path, 'it does not exist, so this is not a complete export');
+  const file = readOutsideFile(path, { followsLinks: false, maxBytes: MAX_OUTSIDE_LINE_BYTES });
+  if (!file.ok) {
+    if (file.error.kind !== 'not-found') return refuseFile(path, file.error);
+    return isFile(folder)
+      ? refuseFolder(folder)
+      : refuseExport(path, 'it does not exist, so this is not a complete export');
   }
+  const found = manifestSchema.safeParse(parseJson(Buffer.from(file.value).toString('utf8')));
+  if (found.success) return found.data;
+  const reason = 'it is not the manifest of an export that this version can read';
+  const advice = 'If a newer version made the export, update compact. Otherwise make a new one.';
+  throw archiveError({ kind: 'bad-export', path, line: null, reason, advice });
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** Null: it is not JSON. */
@@ -93,10 +98,30 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Throws that a file of an export cannot be read, if that is what `error` says; otherwise throws it. */
-export function refuseFile(path: string, error: unknown): never {
-  const code = systemCode(error);
-  if (code === null) throw error;
-  if (code === 'ENOENT') return refuseExport(path, 'the file is missing');
-  return refuseUnreadable(path, `the file cannot be read (${code})`);
+/** Throws why a file of an export cannot be read. */
+export function refuseFile(path: string, failure: FileFailure): never {
+  const refuse = (reason: string, advice: string, line: number | null = null): never => {
+    throw archiveError({ kind: 'bad-export', path, line, reason, advice });
+  };
+  switch (failure.kind) {
+    case 'not-found':
+      return refuseExport(path, 'the file is missing');
+    case 'not-a-file':
+      return refuseExport(path, `it is ${failure.is}, and no export has one`);
+    case 'line-too-long':
+      return refuse(`this line is longer than ${inMebibytes(failure.maxLineBytes)}`, ALLOW_MORE, failure.line);
+    case 'too-large':
+      return refuse(`it is larger than ${inMebibytes(failure.limitBytes)}`, ALLOW_MORE);
+    default: {
+      const why = failure.kind === 'denied' ? 'permission denied' : 'code' in failure ? failure.code : failure.kind;
+      return refuse(
+        `it cannot be read (${why})`,
+        'Check its permissions and its disk, or copy the whole export again.',
+      );
+    }
+  }
 }
+
+export const inMebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`;
+/** Advice for what is longer than usual, which a damaged or hostile export mostly is. */
+const ALLOW_MORE = 'If you trust this export, allow more with --max-line SIZE.';

@@ -1,9 +1,21 @@
 import { hash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
-import { parquetMetadata, type ParquetParsers, parquetReadObjects } from 'hyparquet';
-import { type ExportFile, type ExportSource, type FoundRecord, refuseExport, refuseFile } from './export-manifest.ts';
+import { type Compressors, parquetMetadata, type ParquetParsers, parquetReadObjects } from 'hyparquet';
+import { createLineSource, MAX_OUTSIDE_LINE_BYTES, openOutsideFile } from '../../fs/outside-file.ts';
+import { carriedFileFailure } from '../../fs/system.ts';
+import {
+  type ExportFile,
+  type ExportSource,
+  type FoundRecord,
+  inMebibytes,
+  MAX_GROUP_ROWS,
+  refuseExport,
+  refuseFile,
+} from './export-manifest.ts';
+import type { ReadLimits } from '../../../ports/export.ts';
 import type { Stored } from './export-records.ts';
 import { type Cell, type Row, schemaOf, type Table, TABLES, toRecord } from './export-tables.ts';
 
@@ -22,7 +34,7 @@ async function* readTable(source: ExportSource, table: Table): AsyncGenerator<Fo
   const parts = table.parts === null ? null : readTable(source, table.parts.table);
   let line = 0;
   try {
-    for await (const row of readRows(path, table, listed)) {
+    for await (const row of readRows(path, { table, listed, limits: source.limits })) {
       line += 1;
       const record = parseRow(table, row) ?? refuseExport(path, 'a column is not valid JSON', line);
       if (table.parts === null || parts === null) {
@@ -56,13 +68,21 @@ function parseRow(table: Table, row: Row): FoundRow['record'] | null {
 
 type Section = NonNullable<ExportFile['sections']>[number];
 
+type Reading = { readonly table: Table; readonly listed: ExportFile; readonly limits: ReadLimits };
+
 /** The rows of a file. Each part of it is checked against its hash before anything interprets it. */
-async function* readRows(path: string, table: Table, { sections = [] }: ExportFile): AsyncGenerator<Row> {
+async function* readRows(path: string, { table, listed, limits }: Reading): AsyncGenerator<Row> {
+  const { sections = [] } = listed;
+  const maxBytes = limits.maxLineBytes ?? MAX_OUTSIDE_LINE_BYTES;
   const sizeBytes = sections.reduce((sum, section) => sum + section.sizeBytes, 0);
   const footer = sections.at(-1) ?? refuseExport(path, 'the manifest does not describe it');
-  const file = openFile(path);
+  for (const { sizeBytes: length, records } of sections)
+    if (length > maxBytes || records > MAX_GROUP_ROWS)
+      refuseFile(path, { kind: 'too-large', path, limitBytes: maxBytes });
+  const opened = openOutsideFile(path, { followsLinks: false });
+  const { fd: file, stats } = opened.ok ? opened.value : refuseFile(path, opened.error);
   try {
-    const found = fstatSync(file).size;
+    const found = Number(stats.size);
     if (found !== sizeBytes)
       refuseExport(path, `the file has ${found} bytes, and had ${sizeBytes} when it was exported`);
     const readSection = ({ sizeBytes: length, sha256 }: Section, start: number, what: string): ArrayBuffer => {
@@ -79,11 +99,14 @@ async function* readRows(path: string, table: Table, { sections = [] }: ExportFi
       refuseExport(path, 'its columns are not those of an export');
     let [start, rowStart] = [0, 0];
     for (const section of sections.slice(0, -1)) {
+      await setImmediate();
+      limits.signal?.throwIfAborted();
       const rowEnd = rowStart + section.records;
       const sectionStart = start;
       const bytes = readSection(section, start, `rows ${rowStart + 1} to ${rowEnd} were`);
       const slice = (from: number, to = sizeBytes): ArrayBuffer => bytes.slice(from - sectionStart, to - sectionStart);
       const of = { file: { byteLength: sizeBytes, slice }, metadata, rowStart, rowEnd };
+      const compressors = createCompressors(maxBytes);
       const rows = await interpret(path, () => parquetReadObjects({ ...of, compressors, parsers, utf8: false }));
       if (rows.length !== section.records) refuseExport(path, `rows ${rowStart + 1} to ${rowEnd} are not all there`);
       for (const row of rows) yield toCells(table, row);
@@ -95,11 +118,17 @@ async function* readRows(path: string, table: Table, { sections = [] }: ExportFi
   }
 }
 
-const MAX_PAGE_BYTES = 1024 ** 3; // a page is as large as its largest value, or 1 MiB
-const compressors = {
-  ZSTD: (input: Uint8Array, outputBytes: number): Uint8Array =>
-    zstdDecompressSync(input, { maxOutputLength: Math.max(1, Math.min(outputBytes, MAX_PAGE_BYTES)) }),
-};
+/** Unpacks the pages of one group of rows, which together are as large as a group may be. */
+function createCompressors(maxBytes: number): Compressors {
+  let left = maxBytes;
+  return {
+    ZSTD: (input: Uint8Array, outputBytes: number): Uint8Array => {
+      left -= outputBytes;
+      if (left < 0) throw new Error(`a group of its rows is larger than ${inMebibytes(maxBytes)}`);
+      return zstdDecompressSync(input, { maxOutputLength: Math.max(1, outputBytes) });
+    },
+  };
+}
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const parsers: Partial<ParquetParsers> = {
   stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decoder.decode(bytes),
@@ -121,26 +150,17 @@ async function interpret<T>(path: string, read: () => T | Promise<T>): Promise<T
   }
 }
 
-function openFile(path: string): number {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    return refuseFile(path, error);
-  }
-}
-
 type Range = { readonly file: number; readonly start: number; readonly length: number };
 
 function readExactly(path: string, { file, start, length }: Range): Buffer<ArrayBuffer> {
   const bytes = Buffer.from(new ArrayBuffer(length));
   try {
-    for (let at = 0; at < length;) {
-      const count = readSync(file, bytes, { offset: at, length: length - at, position: start + at });
-      if (count === 0) refuseExport(path, 'the file was cut off while it was read');
-      at += count;
-    }
+    const count = createLineSource(file, path, start + length).fill(bytes, start);
+    if (count < length) refuseExport(path, 'the file was cut off while it was read');
   } catch (error) {
-    refuseFile(path, error);
+    const failure = carriedFileFailure(error);
+    if (failure === null) throw error;
+    refuseFile(path, failure);
   }
   return bytes;
 }

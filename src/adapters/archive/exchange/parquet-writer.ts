@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ExportFile, ExportSink, OpenOutput } from './export-manifest.ts';
+import { type ExportFile, type ExportSink, MAX_GROUP_ROWS, type OpenOutput } from './export-manifest.ts';
 import { encodeRecord } from './export-records.ts';
 import { type Cell, type Row, schemaOf, type Table, TABLES, toRows } from './export-tables.ts';
 
 /** A row group is in memory while it is written or read. */
-const [MAX_GROUP_BYTES, MAX_GROUP_ROWS] = [8 * 1024 * 1024, 100_000];
+const MAX_GROUP_BYTES = 8 * 1024 * 1024;
 
 /** A file for each table, also where it is empty, so that queries find the same tables in every export. */
 export function createParquetSink(open: OpenOutput): ExportSink {
