@@ -11,7 +11,7 @@ const WEAK =
 const NAME_END = /(?:\\{0,3}["'`])?\]?\*{0,2}/;
 /** `=`, `:=`, `==`, `=>`, `:`, the `>` of a tag, the space after a flag, a type and then `=`. */
 const SIGN =
-  /(?:[ \t]{0,8}(?:\??:[ \t]{0,4}[&'\w.<>|?[\] ]{1,40}=[ \t]{0,4}(?=\\{0,3}["'`])|\{[^{}\n]{1,40}\}[ \t]{0,4}=[ \t]{0,4}(?=")|(?:string|\[\]byte)[ \t]{0,4}=[ \t]{0,4}(?=["`])|:=|={1,3}>?|:(?![:/]))\*{0,2}[ \t]{0,8}|>(?=[^\s<=])|(?<=--[\w-]{1,40})[ \t]{1,4}(?=[^\s-]))/;
+  /(?:[ \t]{0,8}(?:\??:[ \t]{0,4}[&'\w.<>|?[\] ]{1,40}=[ \t]{0,4}(?=\\{0,3}["'`])|\{[^{}\n]{1,40}\}[ \t]{0,4}=[ \t]{0,4}(?=")|(?:string|\[\]byte)[ \t]{0,4}=[ \t]{0,4}(?=["`])|:=|={1,3}>?|:(?![:/]))\*{0,2}[ \t]{0,8}|>(?=\s*[^\s<=])|(?<=\s--?[\w-]{1,40})[ \t]{1,4}(?=[^\s-]))/;
 /** The value may stand in the next line: after a block sign of YAML, an opening bracket, a backslash. */
 const NEXT_LINE = /(?<next>(?:[>|][+-]?|\\|\()?[ \t]{0,4}\r?\n[ \t]{0,40}(?=[^\s#-]))?/;
 const QUOTE = /(?:[brfu]{1,2}(?=\\{0,7}["']))?(?<quote>(?:\\{0,7}(?:"""|'''|["'`]))?)/;
@@ -68,10 +68,9 @@ export const ASSIGNMENT_RULE: SecretRule = {
           : bareEnd(text, start, form);
       if (end === null) continue;
       const value = text.slice(start, end);
-      if (weak !== '' ? !isKeyOfWeakName(text, match, value) : !isSecretValue({ text: value, name, form })) {
-        if (!(form === 'bare' && nameKindOf(name) === 'password' && isLabeledWord(text, { ...before, end, value })))
-          continue;
-      }
+      const isSecret = weak === '' ? isSecretValue({ text: value, name, form }) : isKeyOfWeakName(text, match, value);
+      const isPassword = nameKindOf(name) === 'password' || /^pw$/i.test(weak) || isPassOfUser(text, match.index, weak);
+      if (!isSecret && !(form === 'bare' && isPassword && isLabeledWord(text, { ...before, end, value }))) continue;
       floor = form === 'quoted' ? end : restEnd(text, { start, end });
       yield { start, end: floor, kind: kindOf(name) };
     }
@@ -84,6 +83,14 @@ function isKeyOfWeakName(text: string, { index, groups }: RegExpExecArray, value
     return (looksChosen(value) || looksGenerated(value)) && !/[()[\]{}/]|=>/.test(value) && !MEMBER.test(value);
   const whole = (NAME_BEFORE.exec(text.slice(Math.max(0, index - MAX_NAME_CHARS), index))?.[0] ?? '') + weak;
   return looksGenerated(value) && !CODE.test(value) && !NO_KEY.test(whole);
+}
+
+/** `user: jo`, and in the next line `pass: …`. */
+function isPassOfUser(text: string, index: number, weak: string): boolean {
+  return (
+    /^pass$/i.test(weak) &&
+    /(?:user|login|account|e?mail)\w*\s*[:=][^\n]{1,60}\n\s*$/i.test(text.slice(Math.max(0, index - 100), index))
+  );
 }
 
 type Before = { readonly index: number; readonly matched: string; readonly name: string };

@@ -16,7 +16,7 @@ const PARTS: Readonly<Record<string, string>> = {
   GAP: String.raw`[ \t]{1,4}`,
 };
 
-const URL_REFERENCE = /^(?:\$|\{|%\w+%$|\*+$|x+$|\.+$|\[redacted:|redacted$|password$)/i;
+const URL_REFERENCE = /^(?:\$|\{|%\w+%$|\*+$|x+$|\.+$|\[redacted:|redacted$|pass(?:word|wd)?$|pwd$)/i;
 /** `Basic authentication`, `Bearer token`: ordinary words. */
 const ORDINARY_WORD = /^[A-Za-z][a-z]*[.,:]?$/;
 const MIN_ISSUED_LETTERS = 8;
@@ -37,6 +37,13 @@ const JUDGES: Readonly<Record<string, (text: string) => boolean>> = {
   // Hashes and ids have one case only.
   mixed: (text) => looksGenerated(text, 20) && /[a-z]/.test(text) && /[A-Z]/.test(text),
   issued: isIssued,
+  // Both cases and digits all over it: ids rarely have that many.
+  prefixed: (text) =>
+    isIssued(text) &&
+    /[a-z]/.test(text) &&
+    /[A-Z]/.test(text) &&
+    (text.match(/\d/g)?.length ?? 0) >= 3 &&
+    looksGenerated(text, 32),
   password: (text) => isReal(text) && !/[()[\]{}]|^-|^\d{1,3}$/.test(text),
   'url-password': (text) => !URL_REFERENCE.test(text),
   credential: (text) => !ORDINARY_WORD.test(text) && isReal(text),

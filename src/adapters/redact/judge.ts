@@ -46,7 +46,7 @@ function changesOf(text: string): number {
 }
 
 const EXAMPLE_WORDS =
-  /your|example|placeholder|replace|insert|change.?me|dummy|sample|redacted|secret.?here|goes.?here|_here$|todo|xxxx|0000000|1234567890|abcdefgh/i;
+  /^my[_-]?(?:token|key|password|secret|api.?key)$|your|example|placeholder|replace|insert|change.?me|dummy|sample|redacted|secret.?here|goes.?here|_here$|todo|xxxx|0000000|1234567890|abcdefgh/i;
 const DELIMITED_EXAMPLE_WORD =
   /(?:^|[^A-Za-z])(?:your|example|placeholder|dummy|sample|redacted|x{4,})(?:[^A-Za-z]|$)/i;
 const REFERENCE = /^(?:\$|%\w+%|\{|<|\(|\[|#\{|@\{|\*|\.{2,}|…|-{2,}|_{2,})/;

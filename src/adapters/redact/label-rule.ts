@@ -1,16 +1,16 @@
-import { isNoValue, looksGenerated, looksSpoken } from './judge.ts';
+import { isNoValue, isPlainWord, looksGenerated, looksSpoken } from './judge.ts';
 import labels from './labels.json' with { type: 'json' };
 import type { SecretRule, SecretSpan } from './rule.ts';
 
 const anyOf = (words: readonly string[]): string => words.join('|');
 /** A label in any language, with the endings of its grammar; not within another word of its script. */
 const LABEL = new RegExp(
-  String.raw`(?<![\w+/-]|public |host )(?:(?<password>${anyOf(labels.password)})|(?<key>${anyOf(labels.key)}))(?<ending>(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}])\p{L}\p{M}*){0,5})`,
+  String.raw`(?:(?=[^A-Za-z])|(?<![\w+/-]|public |host ))(?:(?<password>${anyOf(labels.password)})|(?<key>${anyOf(labels.key)}))(?<ending>(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}])\p{L}\p{M}*){0,5})`,
   'giu',
 );
 /** What stands between a label and its value: it ends in a word such as "is", a sign or a quote, or there is next to nothing. */
 const LINKED = new RegExp(
-  String.raw`(?:(?:^|[\s\p{Script=Han}])(?:${anyOf(labels.is)})|[:=：＝—–→]|^)[\s"'\x60“”„«»‹›「『*(]*$`,
+  String.raw`(?:(?:^|[\s\p{Script=Han}])(?:${anyOf(labels.is)})|[:=：＝—–→]|^|^['’]s\s)[\s"'\x60“”„«»‹›「『*(]*$`,
   'iu',
 );
 const OPENED = /["'`“”„«‹「『]$/u;
@@ -19,6 +19,11 @@ const WORD = /[\x21-\x7e]+/g;
 const LEADING = /^["'`([{<>*:]+/;
 const TRAILING = /["'`)\]}>*.,:;?]+$/;
 const SENTENCE_END = /[.!?;,。！？；，](?:\s|$)|\n/u;
+/** These labels are in code and its documentation all the time, so more must speak for a secret. */
+const ENGLISH = /^(?:pass\w*|pwd|pw|\w+ code)$/i;
+/** What is said of passwords, by its ending. */
+const ADJECTIVE =
+  /(?:[^e]ed|ing|able|ible|ive|al|ory|ary|ent|ant|ful|less|ous|ic|text|lich|ich|isch|lt|elt|ert|oire|orio|ória|oria|ido|ida|ado|ada|one|ione|ung|ion|tion|ción|ção)$/;
 /** As far as a value stands from its label, and how many words are looked at. */
 const MAX_CHARS = 96;
 const MAX_WORDS = 8;
@@ -33,21 +38,24 @@ export const LABEL_RULE: SecretRule = {
       const from = match.index + match[0].length;
       if (/^(?:pwd|pw(?!d))\p{L}/iu.test(match[0]) || (/\w$/.test(match[0]) && /[\w+/-]/.test(text.charAt(from))))
         continue;
-      const found = match.groups?.['key'] === undefined ? passwordAfter(text, from) : keyAfter(text, from);
+      const { password, key } = match.groups ?? {};
+      const found = key === undefined ? passwordAfter(text, from, !ENGLISH.test(password ?? '')) : keyAfter(text, from);
       if (found !== null) yield found;
     }
   },
 };
 
-function passwordAfter(text: string, from: number): SecretSpan | null {
+function passwordAfter(text: string, from: number, isForeign: boolean): SecretSpan | null {
   for (const { start, value, between, isLast } of wordsAfter(text, from)) {
     const isLinked = LINKED.test(between);
     const end = start + value.length;
     const isQuoted =
       OPENED.test(between.trimEnd() + text.slice(start - 1, start).trim()) && CLOSING.test(text.slice(end, end + 1));
     const accepts = isLinked
-      ? (/\bto\s*$/i.test(between) ? isStrong(value) : isSpoken(value, between)) || (isQuoted && isQuotedWord(value))
-      : isStrong(value) && !/[\w]/.test(between);
+      ? (/\bto\s*$/i.test(between) && !isSet(text, from) ? isStrong(value) : isSpoken(value, between)) ||
+        (isQuoted && isQuotedWord(value)) ||
+        isLoneWord(text, { start, end, between, isForeign })
+      : isStrong(value) && (isForeign || !/\w/.test(between));
     if (accepts) return { start, end, kind: 'password' };
     if (isLast) break;
   }
@@ -63,6 +71,11 @@ function keyAfter(text: string, from: number): SecretSpan | null {
   return null;
 }
 
+/** `set the password to …`, `changed the password for x to …` */
+function isSet(text: string, from: number): boolean {
+  return /\b(?:set|sets|chang\w+|reset\w*|updat\w+)\b[^\n.]{0,40}$/i.test(text.slice(Math.max(0, from - 60), from));
+}
+
 /** Directly after the label, and without a sign or a quote, only what holds a digit. */
 function isSpoken(value: string, between: string): boolean {
   return looksSpoken(value) && !/^[=&|?@/]|[\\`"<>]/.test(value) && (/\d/.test(value) || between.trim() !== '');
@@ -73,6 +86,26 @@ function isStrong(value: string): boolean {
   if (!looksSpoken(value) || !/\d/.test(value) || /^[=&|?@/]|[\\`"<>]/.test(value)) return false;
   return /[!#%*+=~^?@$&]/.test(value) || (/[a-z]/.test(value) && /[A-Z]/.test(value));
 }
+
+/** An ordinary word that a label and a colon, or "is", introduce and that ends the sentence: `Passwort: sunshine`, `the password is sunshine.` */
+function isLoneWord(
+  text: string,
+  {
+    start,
+    end,
+    between,
+    isForeign,
+  }: { readonly start: number; readonly end: number; readonly between: string; readonly isForeign: boolean },
+): boolean {
+  const word = text.slice(start, end);
+  if (!isPlainWord(word) || word.length < MIN_LONE_CHARS || ADJECTIVE.test(word)) return false;
+  const isIntroduced = isForeign
+    ? /(?:[:：=—–]|^\s?(?:lautet|ist|est|es|é|è|is|это|to|är))\s{0,2}$/iu.test(between)
+    : /^\s?(?:is|was):?\s$/i.test(between);
+  return isIntroduced && /^[.。]?[ \t]*(?:\r?\n|$)/u.test(text.slice(end, end + 8));
+}
+
+const MIN_LONE_CHARS = 7;
 
 function isQuotedWord(value: string): boolean {
   return /^[A-Za-z]{5,32}$/.test(value) && !isNoValue(value);
@@ -87,7 +120,8 @@ function* wordsAfter(text: string, from: number): Iterable<Word> {
   for (const { 0: word, index } of near.matchAll(WORD)) {
     const before = near.slice(0, index);
     const brk = before.search(SENTENCE_END);
-    if (brk >= 0 && !/^[^\n]{0,64}[:：][ \t]*\r?\n\s*(?:```\w{0,12}\s*\n\s*)?$/u.test(before)) return;
+    if (brk >= 0 && !/^[^\n]{0,64}(?:[:：]|\b(?:is|ist|est|es))[ \t]*\r?\n\s*(?:```\w{0,12}\s*\n\s*)?$/u.test(before))
+      return;
     const whole = index + word.length === near.length ? wholeWord(text, from + index) : word;
     const lead = LEADING.exec(whole)?.[0].length ?? 0;
     const value = whole.slice(lead).replace(TRAILING, '');

@@ -40,8 +40,8 @@ const CALL = /^\[Tool call\]: (?<name>[^\n(]{1,128})\((?<args>[^\n]{0,4000})/;
 const RESULT = '[Tool result]: ';
 /** After the prompt of a shell; that of root or zsh only with a host or a folder before it, because `# ` begins a comment. */
 const PROMPT =
-  /^(?:\([\w.-]{1,32}\) ?)?(?:[\w~/.-]{0,64} ?|[\w.-]{1,32}@[\w.-]{1,64}[^\n$#%]{0,80})?(?:[$❯➜»]|(?<=[@:~/][\w.~/-]{0,80} ?)[#%]) (?<command>\S[^\n]{1,1000})$/;
-const MARKS = /^(?:\[Tool (?:call|result)\]: |[^\n]{0,160}?[$#%❯➜»] \S[^\n]{1,1000}$)/gm;
+  /^(?:\([\w.-]{1,32}\) ?)?(?:[\w~/.-]{0,64} ?|PS [^\n>]{0,80}|[\w.-]{1,32}@[\w.-]{1,64}[^\n$#%]{0,80})?(?:[$❯➜»]|(?<=^|PS [^\n>]{0,80})[%+>]|(?<=[@:~/][\w.~/-]{0,80} ?)[#%]) (?<command>\S[^\n]{1,1000})$/;
+const MARKS = /^(?:\[Tool (?:call|result)\]: |[^\n]{0,160}?[$#%❯➜»+>] \S[^\n]{1,1000}$)/gm;
 /** More is a log or a file, which other rules read. */
 const MAX_OUTPUT_CHARS = 16_384;
 
@@ -49,7 +49,7 @@ const MAX_OUTPUT_CHARS = 16_384;
 export const PRINTED_RULE: SecretRule = {
   keywords: [],
   *find(text, _folded, before = '') {
-    if (before === '' && !/\[Tool call\]|[$#%❯➜»] /.test(text)) return;
+    if (before === '' && !/\[Tool call\]|[$#%❯➜»+>] /.test(text)) return;
     const whole = before === '' ? text : `${before}\n${text}`;
     const offset = whole.length - text.length;
     for (const { start, end, how } of printedIn(whole)) {
@@ -87,7 +87,7 @@ function* printedIn(text: string): Iterable<{ readonly start: number; readonly e
       const how = howPrints(command);
       const blank = text.indexOf('\n\n', lineEnd + 1);
       const end = Math.min(marks[order + 1] ?? text.length, blank < 0 ? text.length : blank);
-      if (how !== null) yield { start: lineEnd + 1, end, how };
+      if (how === 'known' || (how !== null && !/^[%+>]/.test(line))) yield { start: lineEnd + 1, end, how };
     }
   }
 }
@@ -112,6 +112,8 @@ function commandOf(args: string): string {
 
 const PAIR =
   /(?<![\w.-])(?<name>[A-Za-z_][\w.-]{0,63})\\{0,3}["']?(?:\s{0,4}[:=]\s{0,4}| {2,40}|\t)(?<open>\\{0,3}["'])?(?<value>[^\s"'\\,]{4,4096})/g;
+/** A cell of a table with tabs. */
+const CELL = /(?<=\t)[^\s]{4,4096}(?=[\t\n]|$)/g;
 const SECRET_NAME = /^(?:value|data|secret\w*|pass\w*|pw|token|key|.*(?:password|secret|token|key))$/i;
 /** Facts about a secret. */
 const FACT =
@@ -140,6 +142,10 @@ function secretsOf(output: string, how: How): readonly SecretSpan[] {
       ? order === 0 && PHRASE.test(token) && !MESSAGE.test(token)
       : isPrinted(token) && ((how === 'known' && (count <= FEW_LINES || order === 0)) || looksSecret(token));
     if (token.length >= 4 && isOne) found.push({ start, end: start + token.length, kind: 'command-output' });
+  }
+  for (const { 0: cell, index } of output.matchAll(CELL)) {
+    if (isPrinted(cell) && looksSecret(cell))
+      found.push({ start: index, end: index + cell.length, kind: 'command-output' });
   }
   for (const match of output.matchAll(PAIR)) {
     const { name = '', value = '' } = match.groups ?? {};
