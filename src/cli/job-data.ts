@@ -6,8 +6,8 @@ import type { NewJob } from '../ports/queue.ts';
 import type { Options } from './commands/command.ts';
 
 /**
- * The options of the command line that a job keeps. None of them says which model is asked, or where: that is decided where a worker
- * runs, so that a job cannot send a transcript away.
+ * The options of the command line that a job keeps. None of them says which model is asked, where, or what it is told (rules): that is
+ * decided where a worker runs, so that a job can neither send a transcript away nor put words into a summary.
  */
 const OPTIONS = {
   inPlace: z.literal(true).exactOptional(),
@@ -24,9 +24,6 @@ const OPTIONS = {
   maxSummaryTokens: z.int().positive().exactOptional(),
   summaryTokens: z.int().positive().exactOptional(),
   keepInvalid: z.literal(true).exactOptional(),
-  rules: z.literal(false).exactOptional(),
-  rule: z.array(z.string()).exactOptional(),
-  dropRule: z.array(z.string()).exactOptional(),
 };
 const VERSION = 1;
 
@@ -44,10 +41,7 @@ export type JobOptions = JobData['options'];
 /** What of a command line is stored with its jobs. */
 export function pickJobOptions(options: Options): JobOptions {
   const given = Object.entries(options).filter(([name, value]) => Object.hasOwn(OPTIONS, name) && value !== undefined);
-  // `--no-rules` is the default's opposite.
-  return JOB.shape.options.parse(
-    Object.fromEntries(given.filter(([name, value]) => name !== 'rules' || value === false)),
-  );
+  return JOB.shape.options.parse(Object.fromEntries(given));
 }
 
 export function createJob(file: Pick<JobData, 'path' | 'isNamed'>, options: JobOptions): NewJob {

@@ -17,6 +17,14 @@ import { failedReport, skipUnreadable, toFailedReport } from './failed-and-skipp
 import type { FileUseCases } from './file-task.ts';
 import { defaultJobs } from './files-at-work.ts';
 import { fileOfJob, type JobData, type JobOptions, parseJob } from './job-data.ts';
+import {
+  type AllowedFile,
+  type AllowedFolder,
+  isMissingInside,
+  leadsOutside,
+  openAllowed,
+  resolveFolder,
+} from './mcp/allowed-path.ts';
 import { planOutputs } from './outputs.ts';
 import { renderFailure } from './render/failure.ts';
 import { describeOutputProblem, renderBug } from './render/problems.ts';
@@ -30,6 +38,7 @@ type Worker = {
   readonly session: Session;
   readonly invocation: WorkInvocation;
   readonly report: RunReport;
+  readonly folders: readonly AllowedFolder[];
   readonly useCases: FileUseCases;
   readonly embeddings: Embeddings | null;
   readonly summarizerFor: (settings: JobSettings) => Promise<Result<Summarizer, string>>;
@@ -42,6 +51,12 @@ export async function runWorker(
   session: Session,
   invocation: WorkInvocation,
 ): Promise<{ readonly result: Result<WorkSummary, Failure>; readonly failed: number } | ExitCode> {
+  const folders: AllowedFolder[] = [];
+  for (const folder of invocation.folders) {
+    const resolved = resolveFolder(folder, session.terminal.host.workingFolder);
+    if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
+    folders.push(resolved.value);
+  }
   const summarizerFor = createSummarizers(session, invocation);
   // A missing key is reported before a job is taken.
   const first = await summarizerFor(settingsOf(session, invocation, {}));
@@ -68,7 +83,16 @@ export async function runWorker(
   });
   // Threads leave this one free to say that the worker is alive.
   const useCases = isOffline ? await session.startThreads(concurrency) : session.useCases;
-  const worker: Worker = { session, invocation, report, useCases, embeddings, summarizerFor, deferrals: new Map() };
+  const worker: Worker = {
+    session,
+    invocation,
+    report,
+    folders,
+    useCases,
+    embeddings,
+    summarizerFor,
+    deferrals: new Map(),
+  };
   const result = await session.useCases.workJobs({
     concurrency,
     keepsRunning: invocation.keepsRunning,
@@ -141,18 +165,42 @@ async function perform(worker: Worker, job: TakenJob): Promise<JobOutcome> {
   }
 }
 
-async function compactJob(worker: Worker, job: TakenJob, { path, isNamed, options }: JobData): Promise<JobOutcome> {
-  const { session, report } = worker;
-  const settings = settingsOf(session, worker.invocation, options);
-  const summarizer = await worker.summarizerFor(settings);
+async function compactJob(worker: Worker, job: TakenJob, data: JobData): Promise<JobOutcome> {
+  const { path } = data;
+  const { session, folders } = worker;
+  const summarizer = await worker.summarizerFor(settingsOf(session, worker.invocation, data.options));
   if (!summarizer.ok) return { kind: 'unable', reason: `${summarizer.error}.` };
-  const output = await outputOf(path, options);
+  const file = openAllowed(path, folders);
+  if (!file.ok)
+    return isMissingInside(path, folders)
+      ? settleMissing(worker, job, path)
+      : failAttempt(worker, job, failedReport(path, { kind: 'bad-job', message: file.error }));
+  try {
+    return await compactAllowed(worker, job, { data, file: file.value, summarizer: summarizer.value });
+  } finally {
+    file.value.close();
+  }
+}
+
+type AllowedJob = { readonly data: JobData; readonly file: AllowedFile; readonly summarizer: Summarizer };
+
+async function compactAllowed(
+  worker: Worker,
+  job: TakenJob,
+  { data: { path, isNamed, options }, file, summarizer }: AllowedJob,
+): Promise<JobOutcome> {
+  const { session, report, folders } = worker;
+  const output = await outputOf(file.path, options);
   if (!output.ok) return failAttempt(worker, job, failedReport(path, { kind: 'output-exists', message: output.error }));
+  if (output.value.kind === 'default' && leadsOutside(output.value.path, folders)) {
+    const message = `${safeText(output.value.path)}: it is a link that leads out of the folders of this worker. Remove it.`;
+    return failAttempt(worker, job, failedReport(path, { kind: 'bad-job', message }));
+  }
   const request = {
-    input: { path, name: path, format: options.format ?? null },
+    input: { path: file.path, name: path, format: options.format ?? null, identity: file.identity },
     output: output.value,
-    ...settings,
-    summarizer: summarizer.value,
+    ...settingsOf(session, worker.invocation, options),
+    summarizer,
     embeddings: worker.embeddings,
   };
   const progress = session.reporter.progress.of(path, { index: 0, count: 1 });
@@ -172,12 +220,15 @@ async function compactJob(worker: Worker, job: TakenJob, { path, isNamed, option
     return { kind: 'done' };
   }
   const failed = toFailedReport(path, failure);
-  if (failure.kind === 'no-summary' && summarizer.value.breaker.isOpen())
+  if (failure.kind === 'no-summary' && summarizer.breaker.isOpen())
     return { kind: 'unable', reason: failed.error.message };
   if (failed.error.kind === 'held') return deferOrFail(worker, job, failed);
-  if (failed.error.kind !== 'not-found') return failAttempt(worker, job, failed);
+  return failed.error.kind === 'not-found' ? settleMissing(worker, job, path) : failAttempt(worker, job, failed);
+}
+
+function settleMissing(worker: Worker, job: TakenJob, path: string): JobOutcome {
   const message = `${safeText(path)}: not found on this machine. Workers need the file under the same path.`;
-  const missing = { ...failed, error: { kind: 'not-found', message } } as const;
+  const missing = failedReport(path, { kind: 'not-found', message });
   // If its folder is here, the file was removed or renamed; otherwise a disk is not mounted here.
   return existsSync(dirname(path)) ? failAttempt(worker, job, missing) : deferOrFail(worker, job, missing);
 }

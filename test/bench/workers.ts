@@ -96,7 +96,18 @@ async function work({ folder, archive, model }: Scene, workers: number, killEver
     for (;;) {
       state.begun += 1;
       const id = state.begun;
-      const line = ['work', '--provider', 'ollama', '--model', 'm', '--base-url', model.urlFor(id), '-q'];
+      const line = [
+        'work',
+        '--folder',
+        'logs',
+        '--provider',
+        'ollama',
+        '--model',
+        'm',
+        '--base-url',
+        model.urlFor(id),
+        '-q',
+      ];
       const child = spawn(process.execPath, [PROGRAM, ...line, '--archive', archive], {
         cwd: folder,
         env: environmentIn(folder),

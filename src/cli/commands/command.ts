@@ -137,6 +137,7 @@ export type Options = {
   /** False with --no-rules. */
   readonly rules?: boolean;
   readonly rule?: readonly string[];
+  readonly folder?: readonly string[];
   readonly dropRule?: readonly string[];
   readonly output?: string;
   readonly inPlace?: boolean;

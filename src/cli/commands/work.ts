@@ -29,6 +29,8 @@ export type WorkInvocation = CommonRequest & {
   readonly action: 'work' | 'add' | 'status' | 'retry';
   readonly operands: readonly string[];
   readonly filesFrom: string | null;
+  /** Where a worker may read and write transcripts. */
+  readonly folders: readonly string[];
   /** Jobs at a time; null: chosen for the machine. */
   readonly concurrency: number | null;
   readonly keepsRunning: boolean;
@@ -52,6 +54,11 @@ export const workCommand = defineCommand<WorkInvocation>({
       description: 'jobs at a time (offline: the number of cores, at most 8; else 1)',
       parse: parseCount,
     },
+    {
+      flags: '--folder <dir>',
+      description: 'for a worker: only do jobs for transcripts in this folder; required, repeatable',
+      isRepeatable: true,
+    },
     { flags: '--keep-running', description: 'wait for more jobs when all are done' },
     { flags: '-i, --in-place', description: 'with --add: replace the transcripts, atomically' },
     FILES_FROM_FLAG,
@@ -65,7 +72,7 @@ export const workCommand = defineCommand<WorkInvocation>({
   ],
   examples: [
     ['compact work --add -i logs --archive postgres://db/logs', 'adds a job for each transcript'],
-    ['compact work --archive postgres://db/logs', 'works on jobs until all are done'],
+    ['compact work --folder logs --archive postgres://db/logs', 'works on jobs until all are done'],
     ['compact work --status --archive postgres://db/logs', 'shows the progress of the queue'],
   ],
   read: ({ options, args }) => ({
@@ -74,6 +81,7 @@ export const workCommand = defineCommand<WorkInvocation>({
       options.add === true ? 'add' : options.status === true ? 'status' : options.retry === true ? 'retry' : 'work',
     operands: args,
     filesFrom: options.filesFrom ?? null,
+    folders: options.folder ?? [],
     concurrency: options.concurrency ?? null,
     keepsRunning: options.keepRunning === true,
     options,
@@ -88,6 +96,7 @@ function findConflict({
   action,
   operands,
   filesFrom,
+  folders,
   concurrency,
   keepsRunning,
   options,
@@ -96,11 +105,15 @@ function findConflict({
   if (operands.includes('-')) return 'jobs are for files, not for standard input (-)';
   if (action !== 'add' && namesFiles) return 'transcripts are named with --add, which adds a job for each';
   if (action === 'add' && !namesFiles) return 'no transcript named: --add takes files, folders or globs';
-  if (action !== 'work' && (concurrency !== null || keepsRunning))
-    return '--concurrency and --keep-running are for a worker, so --add, --status and --retry take neither';
+  if (action !== 'work' && (concurrency !== null || keepsRunning || folders.length > 0))
+    return '--folder, --concurrency and --keep-running are for a worker, so --add, --status and --retry take none of them';
+  if (action === 'work' && folders.length === 0)
+    return 'name the folders that this worker may work in: --folder DIR, once for each';
   const { provider, model, baseUrl } = options;
   if (action === 'add' && (provider ?? model ?? baseUrl) !== undefined)
     return 'a job does not say which model summarizes: give --provider, --model and --base-url to the workers';
+  if (action !== 'work' && (options.rules === false || (options.rule ?? options.dropRule) !== undefined))
+    return 'jobs carry no rules: give --rule, --drop-rule and --no-rules to the workers';
   return null;
 }
 

@@ -127,6 +127,12 @@ function checkFile(real: string, path: string): Result<string, string> {
   return err(renderFailure({ kind: 'file', failure }));
 }
 
+/** Whether nothing is where a path leads, which is said only of a path inside the folders. */
+export function isMissingInside(path: string, folders: readonly AllowedFolder[]): boolean {
+  const real = realPath(path);
+  return !real.ok && real.error.kind === 'not-found' && isNamedInside(path, folders);
+}
+
 function isInside(real: string, folders: readonly AllowedFolder[]): boolean {
   return folders.some((folder) => isBelow(real, folder.real));
 }
