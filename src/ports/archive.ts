@@ -6,7 +6,7 @@ import type { ArchivedOutcome, ArchiveLookup, StoredBatch } from './archive-look
 import type { ArchiveWriter } from './archive-writer.ts';
 import type { BatchRecords } from './batch.ts';
 import type { CaptureStore } from './captures.ts';
-import type { ErasureMark, RetentionStore } from './retention.ts';
+import type { DroppedRules, ErasureMark, RetentionStore } from './retention.ts';
 import type { VectorStore } from './vector-store.ts';
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
@@ -203,6 +203,7 @@ export type Archive = ArchiveLookup & {
   readonly vectors: VectorStore;
   readonly captures: CaptureStore;
   readonly retention: RetentionStore;
+  readonly droppedRules: DroppedRules;
   /** Begins to store a compaction. Whoever calls this must end it with `commit` or `abandon`, because other writes wait for that. */
   readonly begin: (outline: CompactionOutline) => Promise<CompactionWriter>;
   readonly markApplied: (id: number) => Promise<void>;

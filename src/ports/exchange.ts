@@ -217,6 +217,7 @@ export type UnitStore = UnitReader & {
   readonly storeVectors: (model: VectorModel, vectors: readonly UnitVector[]) => Promise<number | null>;
   /** Gives how many were new. Of two holds of one scope, the earlier stays. */
   readonly storeHolds: (holds: readonly MergedHold[]) => Promise<number>;
+  readonly storeDroppedRules: (rules: readonly MergedRule[]) => Promise<number>;
   /**
    * Replaces what is known of a captured file; `versions` are the states of each of its versions, with their lines. False: it is not as in
    * `known` by now, and nothing was stored.
@@ -233,6 +234,9 @@ export type MergedHold = {
   readonly reason: string | null;
   readonly addedAtMs: number;
 };
+
+/** A rule that was dropped for good. */
+export type MergedRule = { readonly conversationId: string; readonly text: string; readonly droppedAtMs: number };
 
 /** A version of a captured file: its states, oldest first, and the lines of the last one. */
 export type MergedVersion = {

@@ -4,6 +4,7 @@ import type {
   ErasedState,
   ExchangedCapture,
   MergedHold,
+  MergedRule,
   OpenTarget,
   Receipt,
   Unit,
@@ -18,6 +19,7 @@ export type ExportRecord =
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
   | { readonly kind: 'erasedState'; readonly state: ErasedState }
   | { readonly kind: 'hold'; readonly hold: MergedHold }
+  | { readonly kind: 'droppedRule'; readonly rule: MergedRule }
   | { readonly kind: 'compaction'; readonly unit: Unit }
   | { readonly kind: 'line'; readonly unit: UnitKey; readonly line: UnitLine }
   | { readonly kind: 'capture'; readonly capture: ExchangedCapture }

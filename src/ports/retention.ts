@@ -4,6 +4,16 @@ export type HoldScope = { readonly kind: 'conversation' | 'source'; readonly val
 /** Whatever it protects is neither pruned nor erased. */
 export type Hold = HoldScope & { readonly id: number; readonly reason: string | null; readonly addedAt: Date };
 
+/** Rules of a conversation that contain the text were dropped for good. */
+export type DroppedRule = { readonly conversationId: string; readonly text: string; readonly droppedAt: Date };
+
+export type DroppedRules = {
+  readonly list: () => Promise<readonly DroppedRule[]>;
+  /** False: it was dropped before. */
+  readonly add: (rule: DroppedRule) => Promise<boolean>;
+  readonly remove: (rule: DroppedRule) => Promise<void>;
+};
+
 /** Which erasure removed something. */
 export type ErasureMark = { readonly receipt: string; readonly at: Date };
 

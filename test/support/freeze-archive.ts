@@ -70,6 +70,9 @@ test('writes fixtures/archives/schema-N with the program as it is now', async (t
   await compact('erased.jsonl', 'plain.toml');
   await keep('erase', '--source', 'erased.jsonl', '--yes');
   await keep('hold', 'add', '--source', 'talk.jsonl');
+  const config = ['--config', join(folder, 'plain.toml'), '--archive', archive];
+  const dropped = await runHere(['rules', '--drop-rule', 'oil', ...config, join(folder, 'session.jsonl')]);
+  assert.equal(dropped.code, 0, dropped.stderr);
   for (const [name, [first = '', second = '']] of Object.entries(parts)) {
     const path = join(folder, name);
     writeFileSync(path, first);

@@ -83,6 +83,13 @@ const COUNT_KEPT = `
 SELECT count(*) AS count, coalesce(max(id), 0) AS last_id, (SELECT count(*) FROM compactions WHERE status = 'prepared') AS prepared
 FROM compactions WHERE status = 'applied'`;
 const LIST_HOLDS = 'SELECT id FROM holds ORDER BY id';
+/** Of conversations that are erased whole. */
+const FORGET_RULES = `
+DELETE FROM dropped_rules WHERE conversation_id IN (
+  SELECT y.conversation_id FROM cycles AS y WHERE y.compaction_id IN (SELECT id FROM erased_compactions))
+AND conversation_id NOT IN (
+  SELECT y.conversation_id FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
+  WHERE c.status = 'applied' AND c.id NOT IN (SELECT id FROM erased_compactions))`;
 const RECEIPT_LENGTH = 12;
 
 type Erasing = {
@@ -129,7 +136,7 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
   yield* forPages(LIST_REWRITTEN, (row) => rewriteBlock('archived', readInteger(row, 'id')));
   yield* ask(ERASE_LINES, { erasureId });
   yield* dialect.deleteBlocks();
-  for (const sql of REBUILD_SPEAKERS) yield* ask(sql);
+  for (const sql of [...REBUILD_SPEAKERS, FORGET_RULES]) yield* ask(sql);
   const paidSummaries = yield* deletePaid(plan.paid);
   const sha256 = digest.digest('hex');
   const counts = {

@@ -67,7 +67,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     }
   };
 
-  const { batches, captures, messages, retention, runs, summaries, vectors } = sync;
+  const { batches, captures, droppedRules, messages, retention, runs, summaries, vectors } = sync;
   const state: ArchiveState = {
     messages: {
       countMessages: read(messages.countMessages),
@@ -110,6 +110,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     findCycles: read(sync.findCycles),
     loadCompaction: read(sync.loadCompaction),
     findSame: read(sync.findSame),
+    droppedRules: { list: read(droppedRules.list), add: write(droppedRules.add), remove: write(droppedRules.remove) },
     summaries: { find: read(summaries.find), keep: write(summaries.keep), keepAll: write(summaries.keepAll) },
     batches: { list: read(batches.list), find: read(batches.find), change: write(batches.change) },
     runs: {

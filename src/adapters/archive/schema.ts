@@ -33,6 +33,14 @@ CREATE TABLE holds (
   UNIQUE (kind, value)
 ) STRICT;
 
+-- Rules of a conversation that contain the text are left out for good.
+CREATE TABLE dropped_rules (
+  conversation_id ANY NOT NULL,
+  text ANY NOT NULL,
+  dropped_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (conversation_id, text)
+) STRICT, WITHOUT ROWID;
+
 -- Of an erased one, only what is needed to recognize its output is left: no lines, and no texts.
 CREATE TABLE compactions (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -6,6 +6,7 @@ import { createCaptureStore } from './captures.ts';
 import { createCatalog, createMeasure } from './catalog.ts';
 import { createCheck } from './check/check.ts';
 import { createArchiveFile } from './create.ts';
+import { createDroppedRules } from './dropped-rules.ts';
 import { guard } from './failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, type SchemaGuard, toOpenFailure } from './identity.ts';
@@ -238,6 +239,7 @@ export function createArchive(
     runs: createRunLog(db, { path, checkSchema }),
     summaries: createSummaryCache(db, { path, checkSchema }),
     batches: createBatchRecords(db, { path, checkSchema }),
+    droppedRules: createDroppedRules(db, { path, checkSchema }),
     retention: createRetention(db, { path, extension, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),
     check: createCheck(db, path),

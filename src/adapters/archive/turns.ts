@@ -76,6 +76,11 @@ export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
       markFileUndone: inTurn(runs.markFileUndone),
       markUndone: inTurn(runs.markUndone),
     },
+    droppedRules: {
+      ...archive.droppedRules,
+      add: inTurn(archive.droppedRules.add),
+      remove: inTurn(archive.droppedRules.remove),
+    },
     summaries: { ...archive.summaries, keep: inTurn(archive.summaries.keep) },
     batches: { ...archive.batches, change: inTurn(archive.batches.change) },
     vectors: { ...archive.vectors, keep: inTurn(archive.vectors.keep) },

@@ -8,7 +8,7 @@ import { createCompactionReader, createRunLog, createBatchRecords, createSummary
 import { createMessageIndex } from './message-index.ts';
 import { createPartitions } from './migrate.ts';
 import { createLineReader, createOriginals } from './read-lines.ts';
-import { createRetention } from './retention.ts';
+import { createDroppedRules, createRetention } from './retention.ts';
 import type { Sql } from './sql.ts';
 import { createBegin, createSettling } from './store.ts';
 import { createVectorStore } from './vectors.ts';
@@ -30,6 +30,7 @@ export function createPostgresArchive(sql: Sql, { place, schema, isReadOnly }: O
     runs: createRunLog(sql),
     captures: createCaptureStore(sql, place.path),
     begin: createBegin(sql, createPartitions(sql, schema)),
+    droppedRules: createDroppedRules(sql),
     retention: createRetention(sql, place.path),
     usedBytes: () => usedBytes(sql.query),
     check: createCheck(sql, place.path),

@@ -1,5 +1,6 @@
-import type { Erasure, ErasurePlan, RetentionStore } from '../../ports/retention.ts';
+import type { DroppedRules, Erasure, ErasurePlan, RetentionStore } from '../../ports/retention.ts';
 import { createBlockCache } from '../archive/blocks.ts';
+import { addDroppedRule, listDroppedRules, removeDroppedRule } from '../archive/dropped-rules.ts';
 import { erase, type ErasureDialect, findEffect, LIST_ERASURES, toErasure } from '../archive/erase.ts';
 import {
   addHold,
@@ -64,11 +65,25 @@ const DIALECT: ErasureDialect = {
 const RESERVE_ID = "SELECT nextval(pg_get_serial_sequence('erasures', 'id')) AS id";
 const FIND_ERASURE = 'SELECT receipt, at_ms, report FROM erasures WHERE id = :id';
 /** Whoever stores anything ends first, and whoever wants to store anything waits. */
-const LOCK_ALL = [LOCK_CAPTURES, LOCK_VECTORS, 'LOCK TABLE compactions, holds, summaries IN SHARE ROW EXCLUSIVE MODE'];
+const LOCK_ALL = [
+  LOCK_CAPTURES,
+  LOCK_VECTORS,
+  'LOCK TABLE compactions, holds, dropped_rules, summaries IN SHARE ROW EXCLUSIVE MODE',
+];
 const NOTE_PLACES = `
 UPDATE erasures SET tables = :tables::text[], months = ARRAY(
   SELECT k.month FROM blocks AS k WHERE k.id IN (SELECT id FROM erased_blocks)
   UNION SELECT c.month FROM compactions AS c WHERE c.id IN (SELECT id FROM erased_compactions)) WHERE id = :id`;
+
+export function createDroppedRules(sql: Sql): DroppedRules {
+  const run = <T>(kind: 'snapshot' | 'write', work: () => Work<T>): Promise<T> =>
+    sql.transaction(kind, (query) => runWork(query, work()));
+  return {
+    list: () => run('snapshot', listDroppedRules),
+    add: (rule) => run('write', () => addDroppedRule(rule)),
+    remove: (rule) => run('write', () => removeDroppedRule(rule)),
+  };
+}
 
 /** Holds and erasures. After an erasure, `purge` rewrites the tables, because their files still have the bytes. */
 export function createRetention(sql: Sql, path: string): RetentionStore {
@@ -142,6 +157,7 @@ function tablesOf({ capturedFiles, capturedLines, paidSummaries, vectors }: Eras
     'batch_terms',
     'inserted_lines',
     'speakers',
+    'dropped_rules',
     ...(paidSummaries > 0 ? ['summaries'] : []),
     ...(vectors > 0 ? ['message_vectors', 'batch_vectors'] : []),
     ...(capturedFiles + capturedLines > 0 ? ['captured_lines', 'captured_blocks'] : []),

@@ -46,8 +46,19 @@ export async function eraseArchived(
     if (!isConfirmed) return ok(planned);
     const at = deps.runtime.now();
     const plan = { kind: 'erase', at, reason, paid: 'all' } as const;
+    await forgetDroppedRules(archive, selector);
     return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
   });
+}
+
+/** Notes of dropped rules quote the user. With a conversation that is erased whole, its own go anyway. */
+async function forgetDroppedRules({ droppedRules }: Archive, selector: EraseSelector): Promise<void> {
+  for (const rule of await droppedRules.list()) {
+    const isErased =
+      (selector.kind === 'conversation' && selector.id === rule.conversationId) ||
+      (selector.kind === 'match' && rule.text.includes(selector.text));
+    if (isErased) await droppedRules.remove(rule);
+  }
 }
 
 /** Erases what was selected. */

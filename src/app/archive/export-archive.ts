@@ -7,7 +7,7 @@ import type { ExportEncoding, ExportFolders, ExportWriter } from '../../ports/ex
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { ArchiveExportReport } from '../contract/retention-reports.ts';
-import { toMerged } from './merge-one.ts';
+import { listRules, toMerged } from './merge-one.ts';
 
 /** What to export; null: everything. */
 export type ExportFilter = {
@@ -72,8 +72,10 @@ async function writeAll(deps: ExportDeps, { reader, archive, writer, filter }: E
   for (const receipt of await reader.receipts()) writer.write({ kind: 'receipt', receipt });
   for await (const page of reader.erasedStates())
     for (const state of page) writer.write({ kind: 'erasedState', state });
-  if (selected === null)
+  if (selected === null) {
     for (const hold of await archive.retention.listHolds()) writer.write({ kind: 'hold', hold: toMerged(hold) });
+    for (const rule of await listRules(archive)) writer.write({ kind: 'droppedRule', rule });
+  }
   for await (const { id, unit } of reader.units()) {
     if (selected !== null && !selected.keys.has(unit.key)) continue;
     writer.write({ kind: 'compaction', unit });

@@ -60,6 +60,7 @@ async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise
   await store.storeReceipts(receipts, [readErasedStates(read)], await store.stamp());
   await store.finishReceipts(receipts.map(({ receipt }) => receipt));
   for await (const { hold } of read('hold')) await store.storeHolds([hold]);
+  for await (const { rule } of read('droppedRule')) await store.storeDroppedRules([rule]);
   const lines = createCursor(read('line'));
   let count = 0;
   for await (const { unit } of read('compaction')) {

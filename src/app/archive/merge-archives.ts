@@ -188,7 +188,9 @@ function describeFiles(files: ReadonlySet<string>): string {
 
 function reportOf({ archivePath }: MergeDeps, merged: readonly MergedArchive[]): ArchiveMergeReport {
   const isNew = merged.some((one) =>
-    [one.compactions, one.captured, one.holds, one.receipts, one.summaries, one.vectors].some((count) => count.new > 0),
+    [one.compactions, one.captured, one.holds, one.droppedRules, one.receipts, one.summaries, one.vectors].some(
+      (count) => count.new > 0,
+    ),
   );
   return {
     schema: 'compact/archive-merge@1',

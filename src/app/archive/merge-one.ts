@@ -2,6 +2,7 @@ import type {
   ExchangedCapture,
   ExchangedState,
   MergedHold,
+  MergedRule,
   OpenSource,
   Unit,
   UnitLine,
@@ -9,6 +10,7 @@ import type {
   UnitReader,
   UnitStore,
 } from '../../ports/exchange.ts';
+import type { Archive } from '../../ports/archive.ts';
 import type { Hold } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import type { MergeCount, MergedArchive } from '../contract/retention-reports.ts';
@@ -40,6 +42,7 @@ export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedA
     lines: count(),
     captured: count(),
     holds: count(),
+    droppedRules: count(),
     receipts: count(),
     summaries: count(),
     vectors: count(),
@@ -53,6 +56,9 @@ export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedA
   const prunes = new Map(
     all.flatMap((one) => (isErase(one) || theirNames.has(one.receipt) ? [] : [[one.receipt, one.atMs] as const])),
   );
+  const rules = await listRules(source.archive);
+  counts.droppedRules.new = await store.storeDroppedRules(rules);
+  counts.droppedRules.known = rules.length - counts.droppedRules.new;
   const isDone = await mergeUnits(deps, merging, counts);
   if (!isDone) return null;
   for await (const capture of reader.captures()) {
@@ -74,6 +80,14 @@ export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedA
   await mergeVectors(merging, counts.vectors);
   const uncollected = await listRecords(source.archive, 'batch', UNCOLLECTED);
   return { archive: source.path, ...counts, uncollectedBatches: uncollected.length };
+}
+
+export async function listRules({ droppedRules }: Pick<Archive, 'droppedRules'>): Promise<readonly MergedRule[]> {
+  return (await droppedRules.list()).map(({ conversationId, text, droppedAt }) => ({
+    conversationId,
+    text,
+    droppedAtMs: droppedAt.getTime(),
+  }));
 }
 
 export function toMerged({ kind, value, reason, addedAt }: Hold): MergedHold {

@@ -11,6 +11,7 @@ import type { CompactFileRequest } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
 import { checkAge, isOlder, tooRecent } from '../read/last-time.ts';
 import { type Prepared, prepareTranscript } from '../read/prepare.ts';
+import { applyDroppedRules } from './dropped-rules.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { costOf } from '../summarize/usage.ts';
@@ -31,7 +32,7 @@ import {
   reuseCompaction,
 } from './reuse.ts';
 import { reportUsage, storeCompaction, type StoreInput } from './store.ts';
-import { attemptConversation, type Attempted, breakerOpen, planFirst } from './summarize-conversation.ts';
+import { attemptConversation, type Attempted, breakerOpen, findLosses, planFirst } from './summarize-conversation.ts';
 
 /** How often a source that changes during the run is read again. */
 const MAX_ATTEMPTS = 3;
@@ -85,24 +86,29 @@ async function compactOnce(deps: WritingDeps, request: CompactFileRequest): Prom
 
 async function compactPrepared(
   deps: WritingDeps,
-  request: CompactFileRequest,
+  given: CompactFileRequest,
   transcript: Prepared,
 ): Promise<Result<CompactReport, Failure>> {
+  const skip = async (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> => {
+    const path = explicitPath(given);
+    const untouched = path === null ? targetPath(given) : null;
+    if (untouched !== null) await deps.files.clearLeftovers(untouched);
+    return withTargetLock(deps, path, (lock) =>
+      leaveUnchanged(deps, { request: given, transcript, reason, notes, lock }),
+    );
+  };
+  deps.reached('read');
+  const tokens = tokensNow(transcript);
+  const limit = given.policy.ifOverTokens;
+  if (limit !== null && tokens <= limit) return skip('under-limit', describeUnder(tokens, { what: 'limit', limit }));
+  const dropped = await applyDroppedRules(deps, given, transcript);
+  if (!dropped.ok) return dropped;
+  const request = dropped.value;
   const { policy, provider, modelName } = request;
   const { service } = request.summarizer;
   const masked = service === undefined ? {} : { isMasked: service.createRedactor !== null };
   const settings = describeSettings({ format: transcript.codec.format.name, policy, provider, modelName, ...masked });
   const settingsSha256 = deps.runtime.sha256(settings);
-  const skip = async (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> => {
-    const path = explicitPath(request);
-    const untouched = path === null ? targetPath(request) : null;
-    if (untouched !== null) await deps.files.clearLeftovers(untouched);
-    return withTargetLock(deps, path, (lock) => leaveUnchanged(deps, { request, transcript, reason, notes, lock }));
-  };
-  deps.reached('read');
-  const tokens = tokensNow(transcript);
-  const limit = policy.ifOverTokens;
-  if (limit !== null && tokens <= limit) return skip('under-limit', describeUnder(tokens, { what: 'limit', limit }));
   if (request.output.kind === 'none') {
     const known = await openUnsettled(deps);
     if (!known.ok) return known;
@@ -251,19 +257,6 @@ function withSpending(failure: Failure, { meter }: SummaryDeps, { price }: Compa
   if (usage === undefined || usage.calls === 0) return failure;
   if (failure.kind !== 'no-summary' && failure.kind !== 'low-retention') return failure;
   return { ...failure, usage: { ...usage, cost: costOf(usage, price) } };
-}
-
-const MAX_LOST = 5;
-
-/** The failure where summaries kept too few facts; null: they kept enough. */
-function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFileRequest): Failure | null {
-  const wanted = policy.compaction.minRetention ?? 0;
-  const audited = attempts.flatMap((one) => (one.kind === 'compacted' ? [...one.result.retentionOf.values()] : []));
-  const kept = audited.reduce((sum, one) => sum + one.kept, 0);
-  const total = audited.reduce((sum, one) => sum + one.total, 0);
-  if (total === 0 || kept / total >= wanted) return null;
-  const lost = audited.flatMap((one) => one.lost.map(({ text }) => text)).slice(0, MAX_LOST);
-  return { kind: 'low-retention', file: input.name, kept, total, wanted, lost };
 }
 
 /** An invalid line or a truncated compressed file may be one that is still being written. */

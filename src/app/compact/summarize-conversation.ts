@@ -98,6 +98,19 @@ function closest(first: Summarized, second: Summarized, targetTokens: number): S
   return second.report.tokens.after < first.report.tokens.after ? second : first;
 }
 
+const MAX_LOST = 5;
+
+/** The failure where summaries kept too few facts; null: they kept enough. */
+export function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFileRequest): Failure | null {
+  const wanted = policy.compaction.minRetention ?? 0;
+  const audited = attempts.flatMap((one) => (one.kind === 'compacted' ? [...one.result.retentionOf.values()] : []));
+  const kept = audited.reduce((sum, one) => sum + one.kept, 0);
+  const total = audited.reduce((sum, one) => sum + one.total, 0);
+  if (total === 0 || kept / total >= wanted) return null;
+  const lost = audited.flatMap((one) => one.lost.map(({ text }) => text)).slice(0, MAX_LOST);
+  return { kind: 'low-retention', file: input.name, kept, total, wanted, lost };
+}
+
 type Summarized = { readonly result: CompactedConversation; readonly report: ConversationReport };
 
 async function summarizePlan(

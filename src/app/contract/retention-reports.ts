@@ -100,6 +100,8 @@ export type MergedArchive = {
   /** Captured files. New: with a state that the target lacked. Refused: pruned in the target. */
   readonly captured: MergeCount;
   readonly holds: MergeCount;
+  /** Rules that were dropped for good. */
+  readonly droppedRules: MergeCount;
   /** Receipts of erasures. */
   readonly receipts: MergeCount;
   /** Stored model answers. Refused: the target, or another archive, has erased its own since. */

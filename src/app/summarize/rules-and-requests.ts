@@ -75,7 +75,8 @@ export async function findStandingRules(
   return { rules: applyByHand(found, { add: [...add], drop: dropped }), dropped };
 }
 
-function isDropped(text: string, dropped: readonly string[]): boolean {
+/** Whether a rule contains one of the dropped texts. */
+export function isDropped(text: string, dropped: readonly string[]): boolean {
   return applyByHand([{ text, index: 0 }], { add: [], drop: dropped }).length === 0;
 }
 

@@ -2,16 +2,22 @@ import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { IsoTime } from '../../core/units.ts';
 import type { Archive } from '../../ports/archive.ts';
+import { withDroppedRules } from '../compact/dropped-rules.ts';
 import { createLoader, readStale } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
 import { type PreparedConversation, readTranscript, type ReadTranscript } from '../read/prepare.ts';
-import { findStandingRules, type LeavingMessages } from '../summarize/rules-and-requests.ts';
-import { openUnsettled } from '../write/settle.ts';
+import { findStandingRules, isDropped, type LeavingMessages } from '../summarize/rules-and-requests.ts';
+import { openSettled, openUnsettled } from '../write/settle.ts';
 
-export type ListRulesRequest = { readonly input: TranscriptInput; readonly policy: TranscriptPolicy };
+export type ListRulesRequest = {
+  readonly input: TranscriptInput;
+  readonly policy: TranscriptPolicy;
+  /** Rules that contain one of these texts are dropped for good: the archive remembers it. */
+  readonly drop?: readonly string[];
+};
 
 export type RulesReport = {
   readonly schema: 'compact/rules@1';
@@ -20,6 +26,8 @@ export type RulesReport = {
   /** False: the format does not say what a person typed, so rules are only those that were added by hand. */
   readonly findsTyped: boolean;
   readonly conversations: readonly ConversationRules[];
+  /** Texts to drop that no rule contains. */
+  readonly unmatched: readonly string[];
 };
 
 type ConversationRules = {
@@ -27,6 +35,12 @@ type ConversationRules = {
   readonly rules: readonly ListedRule[];
   /** Rules that contain one of these texts were dropped. */
   readonly dropped: readonly string[];
+};
+
+type RulesContext = {
+  readonly deps: AppDeps;
+  readonly archive: Archive | null;
+  readonly policy: TranscriptPolicy;
 };
 
 export type ListedRule = {
@@ -39,24 +53,40 @@ export type ListedRule = {
   readonly at: IsoTime | null;
 };
 
-/** The standing rules that a summary of a whole transcript would have, with the messages that state them. Changes nothing. */
-export async function listRules(
-  deps: AppDeps,
-  { input, policy }: ListRulesRequest,
-): Promise<Result<RulesReport, Failure>> {
+/**
+ * The standing rules that a summary of a whole transcript would have, with the messages that state them. The transcript stays as it is; the
+ * archive only remembers what is dropped.
+ */
+export async function listRules(deps: AppDeps, request: ListRulesRequest): Promise<Result<RulesReport, Failure>> {
+  const { input, policy, drop = [] } = request;
   return attempt({ file: input.name, progress: deps.progress }, async () => {
     const read = await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
     if (!read.ok) return read;
     const transcript = read.value;
     try {
-      const archive = await openUnsettled(deps);
+      const archive = await (drop.length === 0 ? openUnsettled(deps) : openSettled(deps, 'create'));
       if (!archive.ok) return archive;
+      const context = { deps, policy, archive: archive.value };
+      const matched = new Set<string>();
       const conversations: ConversationRules[] = [];
-      for (const prepared of transcript.conversations)
-        conversations.push(await rulesOf(transcript, prepared, { deps, policy, archive: archive.value }));
+      for (const prepared of transcript.conversations) {
+        const before = await rulesOf(transcript, prepared, context);
+        const dropped = drop.length === 0 ? [] : before.rules.filter(({ text }) => isDropped(text, drop));
+        for (const { text } of dropped) {
+          await archive.value?.droppedRules.add({ conversationId: before.id, text, droppedAt: deps.runtime.now() });
+          for (const one of drop) if (isDropped(text, [one])) matched.add(one);
+        }
+        conversations.push(dropped.length === 0 ? before : await rulesOf(transcript, prepared, context));
+      }
       const { name, marksTyped } = transcript.codec.format;
-      const findsTyped = marksTyped === true || policy.compaction.rulesFromChats === true;
-      return ok({ schema: 'compact/rules@1', file: input.name, format: name, findsTyped, conversations });
+      return ok({
+        schema: 'compact/rules@1',
+        file: input.name,
+        format: name,
+        findsTyped: marksTyped === true || policy.compaction.rulesFromChats === true,
+        conversations,
+        unmatched: drop.filter((one) => !matched.has(one)),
+      });
     } finally {
       transcript.source.close();
     }
@@ -66,11 +96,7 @@ export async function listRules(
 async function rulesOf(
   transcript: ReadTranscript,
   prepared: PreparedConversation,
-  {
-    deps,
-    policy,
-    archive,
-  }: { readonly deps: AppDeps; readonly archive: Archive | null } & Pick<ListRulesRequest, 'policy'>,
+  { deps, policy, archive }: RulesContext,
 ): Promise<ConversationRules> {
   const { view, prior, compressedBefore, id } = prepared;
   const load = createLoader(transcript, prepared);
@@ -82,7 +108,7 @@ async function rulesOf(
     load,
     readStale: () => stale,
     isTyped: (index) => view.messages[index]?.typedTokens !== undefined,
-    config: policy.compaction,
+    config: (await withDroppedRules(policy, archive, [id])).compaction,
   };
   const lineage =
     prior.kind === 'lineage' && archive !== null

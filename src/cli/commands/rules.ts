@@ -20,19 +20,31 @@ export type RulesInvocation = CommonRequest & {
   readonly kind: 'rules';
   readonly operands: readonly string[];
   readonly format: string | null;
+  readonly drop: readonly string[];
 };
 
 export const rulesCommand = defineCommand<RulesInvocation>({
   operands: [{ syntax: '<transcripts...>', description: 'the transcripts, compacted or not' }],
-  flags: [FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
+  flags: [
+    {
+      flags: '--drop-rule <text>',
+      description: 'drop the rules that contain this text for good, in this file and its later compactions',
+      isRepeatable: true,
+    },
+    FORMAT_FLAG,
+    MAX_UNPACKED_FLAG,
+    ...SETTINGS_FLAGS,
+    ...OUTPUT_FLAGS,
+  ],
   examples: [
     ['compact rules session.jsonl', 'lists your standing rules, and where you said each'],
-    ['compact rules --json session.jsonl', 'the same for programs'],
+    ["compact rules --drop-rule 'Friday' session.jsonl", 'drops a rule for good'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options: { dropRule: drop = [], ...options }, args }) => ({
     kind: 'rules',
     operands: args,
     format: options.format ?? null,
+    drop,
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
@@ -43,18 +55,26 @@ async function run(context: CliContext, invocation: RulesInvocation): Promise<Ex
   const request = { ...invocation, command: 'compact rules', needs: ['archive'] as const, endsWithStdout: true };
   return inSession(context, request, async (session) => {
     const { reporter, settings, useCases } = session;
-    const { operands, format, outputOptions } = invocation;
+    const { operands, format, drop, outputOptions } = invocation;
     const gathered = await gatherInputs(session, operands, { skipsCompacted: false });
     if (typeof gathered === 'number') return gathered;
     let hasFailed = gathered.failures.length > 0;
     const policy = toPolicy(settings, { targetTokens: null, ifOver: null, conversation: null });
     for (const { path, name } of gathered.inputs) {
-      const listed = await useCases.listRules({ input: { path, name, format }, policy });
+      const listed = await useCases.listRules({ input: { path, name, format }, policy, drop });
       if (!listed.ok) {
         hasFailed = true;
         reporter.error(renderFailure(listed.error));
         session.explain(listed.error);
-      } else if (outputOptions.json) reporter.answerPiece(reportJson(listed.value));
+        continue;
+      }
+      for (const text of listed.value.unmatched) {
+        hasFailed = true;
+        reporter.error(
+          `${name}: no rule contains ${JSON.stringify(text)}. 'compact rules' without --drop-rule lists them.`,
+        );
+      }
+      if (outputOptions.json) reporter.answerPiece(reportJson(listed.value));
       else {
         const lines = renderRules(listed.value, reporter.answerTheme);
         reporter.answer(gathered.inputs.length === 1 ? lines : [reporter.answerTheme.strong(name), ...lines]);

@@ -37,6 +37,7 @@ function renderMerged({ archive, ...of }: MergedArchive): readonly string[] {
     [of.lines, 'line'],
     [of.captured, 'captured file'],
     [of.holds, 'hold'],
+    [of.droppedRules, 'dropped rule'],
     [of.receipts, 'receipt of an erasure', 'receipts of erasures'],
     [of.summaries, 'stored model answer'],
     [of.vectors, 'vector'],

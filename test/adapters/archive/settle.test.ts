@@ -73,6 +73,7 @@ test('discarding a prepared compaction leaves no row of it in any table', (t) =>
   assert.deepEqual(unused, [
     'erasures',
     'holds',
+    'dropped_rules',
     'runs',
     'run_files',
     'speakers',

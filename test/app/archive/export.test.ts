@@ -59,6 +59,9 @@ async function sceneFor(t: TestContext): Promise<Workbench> {
   reportOf(await bench.compact('talk.jsonl'));
   const { retention, summaries } = bench.archive();
   await retention.addHold({ kind: 'source', value: 'kept/**', reason: null, addedAt: new Date(1000) });
+  await bench
+    .archive()
+    .droppedRules.add({ conversationId: 'talk', text: 'Always use tabs.', droppedAt: new Date(1000) });
   const selectors = [
     { kind: 'match', text: 'zanzibarquux' },
     { kind: 'source', glob: 'gone.jsonl' },
@@ -106,6 +109,9 @@ for (const encoding of ['jsonl', 'parquet'] as const)
     assert.deepEqual(await contentsOf(target), await contentsOf(fileTarget(bench.archivePath)));
     const archive = await target.open();
     t.after(() => archive.close());
+    const [rules, sameRules] = [archive, bench.archive()].map(({ droppedRules }) => droppedRules.list());
+    assert.deepEqual(await rules, await sameRules);
+    assert.equal((await rules)?.length, 1);
     const moved = rerun(t, bench, {
       archivePath: target.place,
       openArchive: async () => ({ ok: true, value: archive }),

@@ -104,6 +104,8 @@ export function eraseContract(engine: Engine): void {
           : kind === 'source'
             ? { kind, glob: 'talk.*' }
             : { kind, text: SECRET };
+      const conversationId = await conversationOf(bench, 'talk.jsonl');
+      await bench.archive().droppedRules.add({ conversationId, text: `Never say ${SECRET}.`, droppedAt: new Date(0) });
       const before = await engine.findLeftovers(bench.archive(), SECRET);
       for (const place of ['plain', 'compressed'])
         assert.ok(
@@ -113,11 +115,27 @@ export function eraseContract(engine: Engine): void {
       const report = await erase(bench, selector);
       assert.deepEqual([report.result, report.isPurged], ['erased', true]);
       assert.deepEqual(await engine.findLeftovers(bench.archive(), SECRET), []);
+      assert.deepEqual(await bench.archive().droppedRules.list(), []);
       assert.deepEqual(await damages(bench), []);
       assert.equal((await bench.verify('other.jsonl')).result, 'verified');
       assert.deepEqual(await bench.restore('other.jsonl'), Buffer.from(OTHER));
     });
   }
+
+  test('the archive remembers dropped rules until they are added again', async (t) => {
+    const { droppedRules } = (await benchOn(engine, t)).archive();
+    const [first, second] = ['Always use tabs.', 'Sprich \ud800 nie.'].map((text, at) => ({
+      conversationId: 'a',
+      text,
+      droppedAt: new Date(at * 1000),
+    }));
+    assert.ok(first !== undefined && second !== undefined);
+    assert.deepEqual([await droppedRules.add(second), await droppedRules.add(first)], [true, true]);
+    assert.equal(await droppedRules.add({ ...first, droppedAt: new Date(9000) }), false);
+    assert.deepEqual(await droppedRules.list(), [first, second]);
+    await droppedRules.remove(first);
+    assert.deepEqual(await droppedRules.list(), [second]);
+  });
 
   test('without --yes nothing changes, and the report says what would go', async (t) => {
     const bench = await sceneFor(engine, t);

@@ -9,6 +9,7 @@ export const FILES = {
   receipt: 'receipts',
   erasedState: 'erased-states',
   hold: 'holds',
+  droppedRule: 'dropped-rules',
   compaction: 'compactions',
   line: 'lines',
   capture: 'captures',
@@ -25,17 +26,14 @@ const text = z.string().nullable();
 const key = z.string().regex(/^[\da-f]{64}-[\da-f]{64}-[\da-f]{32}$/);
 /** Bytes are text if they are valid UTF-8. */
 const content = { text: z.string().optional(), base64: z.base64().optional() };
+const holdKind = z.enum(['conversation', 'source']);
 const batchName = z.strictObject({ unit: key, cycle: count, batch: count });
 
 const SCHEMAS = {
   receipt: z.strictObject({ receipt: z.string().min(1), atMs: z.int(), report: z.string() }),
   erasedState: z.strictObject({ receipt: z.string().min(1), sha256, originSha256: sha256 }),
-  hold: z.strictObject({
-    kind: z.enum(['conversation', 'source']),
-    value: z.string(),
-    reason: text,
-    addedAtMs: z.int(),
-  }),
+  hold: z.strictObject({ kind: holdKind, value: z.string(), reason: text, addedAtMs: z.int() }),
+  droppedRule: z.strictObject({ conversationId: z.string(), text: z.string(), droppedAtMs: z.int() }),
   compaction: z.strictObject({
     key,
     format: z.string(),
@@ -142,6 +140,8 @@ export function encodeRecord(record: ExportRecord): Stored[keyof Stored] {
       return { ...record.state };
     case 'hold':
       return { ...record.hold };
+    case 'droppedRule':
+      return { ...record.rule };
     case 'compaction': {
       const { inserted, ...unit } = record.unit;
       const lines = inserted.map(({ bytes, ...line }) => ({ ...line, ...encodeBytes(bytes) }));
@@ -187,6 +187,8 @@ export function decodeRecord(kind: ExportRecord['kind'], value: unknown): Export
       return check(SCHEMAS.erasedState, value, (state) => ({ kind, state }));
     case 'hold':
       return check(SCHEMAS.hold, value, (hold) => ({ kind, hold }));
+    case 'droppedRule':
+      return check(SCHEMAS.droppedRule, value, (rule) => ({ kind, rule }));
     case 'compaction':
       return check(SCHEMAS.compaction, value, (unit) => {
         const inserted = unit.inserted.map(({ text: _text, base64: _base64, ...line }, at) => ({

@@ -1,4 +1,3 @@
-import type { SchemaElement } from 'hyparquet';
 import type { Stored } from './export-records.ts';
 
 /**
@@ -119,6 +118,11 @@ export const TABLES: { readonly [kind in keyof Stored]: Table } = {
     ['reason', 'text'],
     ['added_at', 'time', 'addedAtMs'],
   ]),
+  droppedRule: defineTable('dropped-rules', [
+    ['conversation_id', 'text', 'conversationId'],
+    ['text', 'text'],
+    ['dropped_at', 'time', 'droppedAtMs'],
+  ]),
   compaction: defineTable(
     'compactions',
     [
@@ -197,25 +201,6 @@ export const TABLES: { readonly [kind in keyof Stored]: Table } = {
     ['vector', 'bytes'],
   ]),
 };
-
-const PHYSICAL = {
-  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-  bytes: { type: 'BYTE_ARRAY' },
-  integer: { type: 'INT64' },
-  count: { type: 'INT64' },
-  time: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
-  boolean: { type: 'BOOLEAN' },
-} as const satisfies { readonly [type: string]: Partial<SchemaElement> };
-
-/** The columns as Parquet describes them. */
-export function schemaOf({ columns }: Table): SchemaElement[] {
-  const elements = columns.map(({ name, type }): SchemaElement => {
-    const plain = type.replace('?', '') as keyof typeof PHYSICAL;
-    return { name, repetition_type: 'OPTIONAL', ...PHYSICAL[plain] };
-  });
-  return [{ name: 'schema', num_children: columns.length }, ...elements];
-}
 
 /** A value of a row. Text, numbers and flags are those of the record. */
 export type Cell = string | number | boolean | Uint8Array | null;

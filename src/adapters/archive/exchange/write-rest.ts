@@ -1,6 +1,7 @@
 import type { MergedHold, UnitReader, UnitStore, UnitVector } from '../../../ports/exchange.ts';
 import type { CachedSummary } from '../../../ports/archive.ts';
 import type { VectorModel } from '../../../ports/vector-store.ts';
+import { DROP_RULE } from '../dropped-rules.ts';
 import { hashColumn, readInteger, readText, timeColumn } from '../rows.ts';
 import { isSameModel } from '../vectors/nearest.ts';
 import type { Query, UnitEngine } from './query.ts';
@@ -34,7 +35,7 @@ export type VectorWriting = {
   readonly canKeepVectors: boolean;
 };
 
-type Rest = Pick<UnitStore, 'storeSummaries' | 'storeVectors' | 'storeHolds'>;
+type Rest = Pick<UnitStore, 'storeSummaries' | 'storeVectors' | 'storeHolds' | 'storeDroppedRules'>;
 
 /** Stores everything that belongs to no unit. */
 export function createRestWriter(
@@ -54,6 +55,10 @@ export function createRestWriter(
     storeSummaries: (summaries) =>
       countNew(summaries, (query, { request, summary }) => storeSummary(query, hashColumn(request), summary)),
     storeHolds: (holds) => countNew(holds, storeHold),
+    storeDroppedRules: (rules) =>
+      countNew(rules, async (query, { conversationId, text, droppedAtMs: at }) => {
+        return (await query(DROP_RULE, { conversationId, text, at })).length > 0;
+      }),
     storeVectors: async (model, vectors) => {
       if (!engine.canKeepVectors) return null;
       return engine.transaction(async (query) => {

@@ -1,10 +1,11 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArchiveWriter } from '../../../ports/archive-writer.ts';
-import type { ArchiveState, CompactionDraft, DeadThreadError, LineDraft } from '../../../ports/archive.ts';
+import type { ArchiveState, CompactionDraft, LineDraft } from '../../../ports/archive.ts';
 import type { CaptureDraft, StoredCapture } from '../../../ports/captures.ts';
 import type { PackedBlock } from '../blocks.ts';
 import { archiveError } from '../failure.ts';
 import type { ServedArchive, StoredCompression } from '../local-archive.ts';
+import { deadThread, isDeadThread } from './dead-thread.ts';
 import type { Answer, Greeting, NextItem, Request, SentError } from './messages.ts';
 import { buffersOf, bytesOf } from './transfer.ts';
 
@@ -73,6 +74,11 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
     findCycles: call('findCycles'),
     loadCompaction: call('loadCompaction'),
     findSame: call('findSame'),
+    droppedRules: {
+      list: call('droppedRules.list'),
+      add: call('droppedRules.add'),
+      remove: call('droppedRules.remove'),
+    },
     summaries: { find: call('summaries.find'), keep: call('summaries.keep'), keepAll: call('summaries.keepAll') },
     batches: { list: call('batches.list'), find: call('batches.find'), change: call('batches.change') },
     runs: {
@@ -251,15 +257,6 @@ function createLink(port: MessagePort, ended: Promise<string>): Link {
     },
     close: () => port.close(),
   };
-}
-
-function deadThread(reason: string): DeadThreadError {
-  const diedOf = `archive: ${reason}`;
-  return Object.assign(new Error(diedOf), { diedOf });
-}
-
-export function isDeadThread(error: unknown): boolean {
-  return error instanceof Error && 'diedOf' in error;
 }
 
 function toError({ message, stack, failure }: SentError): Error {

@@ -5,7 +5,8 @@ import { createBlockGatherer, type PackedBlock, type RawBlock } from '../blocks.
 import { archiveError } from '../failure.ts';
 import type { ServedArchive } from '../local-archive.ts';
 import { packBlock } from '../store-rows.ts';
-import { connectArchive, isDeadThread } from './connect-archive.ts';
+import { connectArchive } from './connect-archive.ts';
+import { isDeadThread } from './dead-thread.ts';
 
 /**
  * A compaction is sent whole unless it takes more memory than this; then its blocks are stored as they come, and other

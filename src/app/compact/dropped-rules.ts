@@ -1,0 +1,48 @@
+import type { TranscriptPolicy } from '../../core/policy.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { DroppedRule } from '../../ports/retention.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { isDropped } from '../summarize/rules-and-requests.ts';
+import { openUnsettled } from '../write/settle.ts';
+
+/** The policy with the rules that were dropped for good in these conversations. Rules that it adds are no longer dropped. */
+export async function withDroppedRules(
+  policy: TranscriptPolicy,
+  archive: Archive | null,
+  conversationIds: readonly string[],
+): Promise<TranscriptPolicy> {
+  const stored = (await archive?.droppedRules.list()) ?? [];
+  const { rules = [], dropRules = [] } = policy.compaction;
+  const own = stored.filter((rule) => conversationIds.includes(rule.conversationId) && !isAdded(rule, rules));
+  if (own.length === 0) return policy;
+  const texts = new Set([...dropRules, ...own.map(({ text }) => text)]);
+  return { ...policy, compaction: { ...policy.compaction, dropRules: [...texts] } };
+}
+
+/** The request with the rules that were dropped for good; a rule that the request adds is dropped no longer. */
+export async function applyDroppedRules(
+  deps: AppDeps,
+  request: CompactFileRequest,
+  { conversations }: Pick<Prepared, 'conversations'>,
+): Promise<Result<CompactFileRequest, Failure>> {
+  const { policy, output } = request;
+  if (policy.compaction.keepRules === false) return ok(request);
+  const opened = await openUnsettled(deps);
+  if (!opened.ok) return opened;
+  const archive = opened.value;
+  const ids = conversations.map(({ id }) => id);
+  const given = policy.compaction.rules ?? [];
+  if (archive !== null && !archive.isReadOnly && output.kind !== 'none' && given.length > 0) {
+    for (const rule of await archive.droppedRules.list())
+      if (ids.includes(rule.conversationId) && isAdded(rule, given)) await archive.droppedRules.remove(rule);
+  }
+  return ok({ ...request, policy: await withDroppedRules(policy, archive, ids) });
+}
+
+function isAdded({ text }: DroppedRule, given: readonly string[]): boolean {
+  return given.some((rule) => isDropped(rule, [text]));
+}
