@@ -156,7 +156,7 @@ export type UseCases = {
 /** Something that was created, with warnings about the parts of its configuration that will not work. */
 export type Created<T> = { readonly value: T; readonly warnings: readonly string[] };
 
-export type Mask = (text: string) => string;
+export type Mask = (text: string, before?: string) => string;
 type WithMask = { readonly mask?: Mask };
 
 /** Makes vectors of archived texts and of queries, during one run. */

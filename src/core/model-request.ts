@@ -15,6 +15,9 @@ export function textOfContent(content: Message['content']): string {
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('\n\n');
 }
 
+/** Calls as requests show them, by their ids. */
+export type CallLines = ReadonlyMap<string, string>;
+
 /** What the request was made from, for the offline provider. Never sent, and not part of the summary cache's key. */
 export type ModelSource =
   | {
@@ -22,6 +25,8 @@ export type ModelSource =
       readonly messages: readonly ConversationMessage[];
       /** What earlier batches of the conversation already say. */
       readonly earlier: readonly string[];
+      /** The calls of the conversation, by id: those of the messages may be in another chunk. */
+      readonly calls?: CallLines;
     }
   | { readonly kind: 'batches'; readonly batches: readonly SummaryBatch[] };
 

@@ -1,7 +1,7 @@
 import type { SummaryBatch } from './batch.ts';
 import { cutMiddle } from './chunk.ts';
-import { callsOf, type ConversationMessage, type MessagePart } from './message.ts';
-import type { ContentBlock, Message, ModelRequest } from './model-request.ts';
+import { callsOf, type ConversationMessage, type MessagePart, resultIdsOf } from './message.ts';
+import type { CallLines, ContentBlock, Message, ModelRequest } from './model-request.ts';
 import { assertNever } from './result.ts';
 
 /** The default system prompt. */
@@ -50,6 +50,8 @@ export type SummarizationOptions = RequestOptions & {
   readonly messages: readonly ConversationMessage[];
   /** What earlier batches already say, for the offline provider. Defaults to the previous summary. */
   readonly earlier?: readonly string[];
+  /** The calls of the conversation, for masking what they printed. */
+  readonly calls?: CallLines;
   /** Longer messages are cut in the middle. */
   readonly maxMessageChars?: number;
 };
@@ -68,7 +70,12 @@ export function buildSummarizationRequest(options: SummarizationOptions): ModelR
   const transcript = messages.flatMap((message) => toRequestMessages(message, maxMessageChars));
   return {
     ...buildRequest([...context, ...transcript], options),
-    source: { kind: 'chunk', messages, earlier: options.earlier ?? previous },
+    source: {
+      kind: 'chunk',
+      messages,
+      earlier: options.earlier ?? previous,
+      ...(options.calls === undefined ? {} : { calls: options.calls }),
+    },
   };
 }
 
@@ -127,11 +134,34 @@ function lineOf(part: MessagePart): string {
 }
 
 /** How the lines of a request begin that hold a call and a result. */
-export const CALL_MARK = '[Tool call]: ';
+const CALL_MARK = '[Tool call]: ';
 export const RESULT_MARK = '[Tool result]: ';
 
-export function callLine(call: { readonly name: string; readonly arguments: string }): string {
+function callLine(call: { readonly name: string; readonly arguments: string }): string {
   return `${CALL_MARK}${call.name}(${call.arguments})`;
+}
+
+const MAX_CALL_CHARS = 2000; // enough to see what a command does
+
+/** The calls of messages, by id. */
+export function callLines(messages: Iterable<ConversationMessage>): CallLines {
+  const lines = new Map<string, string>();
+  for (const message of messages) {
+    for (const call of callsOf(message)) lines.set(call.id, callLine(call).slice(0, MAX_CALL_CHARS));
+  }
+  return lines;
+}
+
+/** The calls whose results a message contains, each in a line; empty: none is known. */
+export function callsBefore(message: ConversationMessage, calls: CallLines): string {
+  return resultIdsOf(message)
+    .flatMap((id) => calls.get(id) ?? [])
+    .join('\n');
+}
+
+/** The messages that a request shows, one for each of its own between the context and the directive. */
+export function shownMessages(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
+  return messages.filter((message) => toRequestMessages(message, Infinity).length > 0);
 }
 
 function resultLine(text: string): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRedactingModel, redactMessages, redactRequest } from '../../src/app/summarize/redacting-model.ts';
 import type { ModelRequest } from '../../src/core/model-request.ts';
-import { buildSummarizationRequest, DEFAULT_DIRECTIVE } from '../../src/core/prompt.ts';
+import { buildSummarizationRequest, callLines, DEFAULT_DIRECTIVE } from '../../src/core/prompt.ts';
 import type { Redactor } from '../../src/ports/model.ts';
 import { message, messages } from '../support/messages.ts';
 import { answer, scriptedModel, textOf } from '../support/models.ts';
@@ -129,27 +129,30 @@ const commandRedactor: Redactor = {
   masked: () => [],
 };
 
-test('the redactor gets the open calls with a result, in the request and in the messages', () => {
-  const said = messages(
-    { role: 'assistant', content: 'op', tool_calls: [{ id: 'a', name: 'run', arguments: '"op read x"' }] },
-    { role: 'tool', content: 'sunflower', tool_call_id: 'a' },
-    { role: 'user', content: 'thanks' },
-  );
+test('the redactor gets the call with its result, also if the call is in another chunk of the conversation', () => {
+  const call = message({
+    role: 'assistant',
+    content: 'op',
+    tool_calls: [{ id: 'a', name: 'run', arguments: '"op read x"' }],
+  });
+  const result = message({ role: 'tool', content: 'sunflower', tool_call_id: 'a' });
+  const said = [message({ role: 'system', content: 'left out' }), result, message({ role: 'user', content: 'thanks' })];
   const request = buildSummarizationRequest({
     systemPrompt: 's',
-    previousSummary: null,
+    previousSummary: 'earlier',
     messages: said,
+    calls: callLines([call]),
     modelName: 'model',
     maxTokens: 100,
   });
   assert.deepEqual(
     redactRequest(request, commandRedactor)
-      .messages.map(({ content }) => content)
-      .slice(0, 3),
-    ['op\n[Tool call]: run("op read x")', '(masked)', 'thanks'],
+      .messages.slice(1, 3)
+      .map(({ content }) => content),
+    ['(masked)', 'thanks'],
   );
   assert.deepEqual(
-    redactMessages(said, commandRedactor).map(({ content }) => content),
-    ['op', '(masked)', 'thanks'],
+    redactMessages([call, result], commandRedactor).map(({ content }) => content),
+    ['op', '(masked)'],
   );
 });

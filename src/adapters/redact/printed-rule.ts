@@ -25,7 +25,7 @@ const PRINTS = new RegExp(
     String.raw`\b(?:consul kv|etcdctl) get\b.*${SECRET_WORD}`,
     String.raw`\bargocd .*initial-password|\bget-secret\b|\bConvertFrom-SecureString|\bsecrets\.token_\w+`,
     String.raw`\b(?:cat|bat|less|more|head|tail|type|Get-Content|gc|strings)\b[^|;&]*(?:/run/secrets/|\.env\b(?!\.(?:example|sample|template|dist))|\.netrc|\.pgpass|\.git-credentials|\.htpasswd|id_(?:rsa|ed25519|ecdsa)\b(?!\.pub)|master\.key|/\.aws/credentials|kubeconfig|/\.kube/config|(?:^|[\s/._-])${SECRET_WORD}(?:\.txt)?(?=["'\s\\)|;&]|$))`,
-    String.raw`\b(?:echo|printf|printenv|print)\b[^|;&]*?[\s"'{$:][A-Z0-9_]*(?:SECRET|PASS(?:WORD|WD)?|PWD_|_PW|TOKEN|API_?KEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?)\w*\}?["']?\s*(?:["'|;&})\\]|$)`,
+    String.raw`\b(?:echo|printf|printenv|print)\b[^|;&]*?[\s"'{$:][A-Z0-9_]*(?:SECRET|PASS(?:WORD|WD)?|PWD_|_PW|PW(?![A-Z])|TOKEN|API_?KEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?)\w*\}?["']?\s*(?:["'|;&})\\]|$)`,
   ].join('|'),
   'i',
 );
@@ -65,8 +65,12 @@ export const PRINTED_RULE: SecretRule = {
 type How = 'known' | 'says-so' | null;
 
 function howPrints(command: string): How {
-  if (PRINTS.test(command)) return 'known';
-  return SAYS_SO.test(command) ? 'says-so' : null;
+  // What `$(…)` prints goes to the command around it, which shows it only if it is an echo.
+  const outer = command.replaceAll(/\$\(([^()]{0,1000})\)/g, (_, inner: string) =>
+    PRINTS.test(inner) ? '$PASSWORD' : '',
+  );
+  if (PRINTS.test(outer)) return 'known';
+  return SAYS_SO.test(outer) ? 'says-so' : null;
 }
 
 /** Where the output of commands that print secrets stands. Results come in the order of their calls. */

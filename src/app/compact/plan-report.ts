@@ -8,7 +8,7 @@ import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import { expectedTokens } from '../summarize/ask.ts';
 import { redactRequest } from '../summarize/redacting-model.ts';
 import { cyclesOf } from '../summarize/run-cycle.ts';
-import { chunkRequest } from '../summarize/summarize.ts';
+import { callsIn, chunkRequest } from '../summarize/summarize.ts';
 import { costOf } from '../summarize/usage.ts';
 import { type CompactPlan, expectClipTokens, planOutcomes, planPrepared } from './plan.ts';
 import {
@@ -224,13 +224,14 @@ function* plannedRequests(
 ): Generator<PlannedRequest> {
   const { plan, config, modelName, redact } = asked;
   const load = createLoader(transcript, prepared);
+  const calls = callsIn({ chunks: plan.chunks, load });
   const { prior } = prepared;
   for (const [at, chunk] of plan.chunks.entries()) {
     const isFirst = at === 0;
     const foldsIn = config.foldIn !== false;
     const previousSummary = foldsIn && isFirst && prior.kind !== 'none' ? prior.text : null;
     const isKnown = isFirst || !foldsIn;
-    const built = chunkRequest(chunk.map(load), { previousSummary, earlier: [], config, modelName });
+    const built = chunkRequest(chunk.map(load), { previousSummary, earlier: [], calls, config, modelName });
     const { source: _source, timeout: _timeout, ...request } = redact(built);
     const tokensIn = expectedTokens(request) + (isKnown ? 0 : batchTokensOf(config));
     yield { messages: chunk.length, tokensIn, request: isKnown ? request : null };

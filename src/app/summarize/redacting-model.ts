@@ -1,6 +1,6 @@
-import { callsOf, type ConversationMessage, type MessagePart, resultIdsOf, type ToolCall } from '../../core/message.ts';
-import { type Message, type ModelRequest, textOfContent } from '../../core/model-request.ts';
-import { CALL_MARK, callLine, RESULT_MARK } from '../../core/prompt.ts';
+import type { ConversationMessage, MessagePart, ToolCall } from '../../core/message.ts';
+import type { CallLines, Message, ModelRequest } from '../../core/model-request.ts';
+import { callLines, callsBefore, RESULT_MARK, shownMessages } from '../../core/prompt.ts';
 import type { MaskedSecrets, ModelProvider, Redactor } from '../../ports/model.ts';
 
 type Redact = Redactor['redact'];
@@ -22,9 +22,20 @@ export function createRedactingModel(model: ModelProvider, redactor: Redactor): 
 }
 
 /** A request as the redacting model sends it. */
-export function redactRequest({ source: _source, ...request }: ModelRequest, redactor: Redactor): ModelRequest {
-  const before = callsBefore(request.messages.map(({ content }) => textOfContent(content)));
-  return { ...request, messages: redactAll(request.messages, redactor, redactContent, before) };
+export function redactRequest({ source, ...request }: ModelRequest, redactor: Redactor): ModelRequest {
+  return { ...request, messages: redactAll(request.messages, redactor, redactContent, printersOf(request, source)) };
+}
+
+/** For each message of a request the calls whose results it holds, by which the redactor knows what printed them. */
+function printersOf({ messages }: Pick<ModelRequest, 'messages'>, source: ModelRequest['source']): readonly string[] {
+  if (source?.kind !== 'chunk') return [];
+  const calls = source.calls ?? callLines(source.messages);
+  const shown = shownMessages(source.messages);
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  return messages.map((_, at) => {
+    const message = shown[at - first];
+    return message === undefined ? '' : callsBefore(message, calls);
+  });
 }
 
 /** Masks texts together: a secret that one text reveals is masked in all. */
@@ -40,27 +51,10 @@ function redactAll<T>(
   before: readonly string[] = [],
 ): readonly T[] {
   const redactEach = (): readonly T[] =>
-    texts.map((text, at) => redactOne(text, (part) => redact(part, before[at] ?? '')));
+    texts.map((text, at) => redactOne(text, (part, own) => redact(part, own ?? before[at] ?? '')));
   const countBefore = secretCount(masked());
   const once = redactEach();
   return secretCount(masked()) === countBefore ? once : redactEach();
-}
-
-const MAX_CALL_CHARS = 2000;
-
-/** For each text of a request the calls without a result so far, by which the redactor knows what printed the text. */
-function callsBefore(texts: readonly string[]): readonly string[] {
-  let open: readonly string[] = [];
-  return texts.map((text) => {
-    const lines = text.split('\n');
-    const before = text.startsWith(RESULT_MARK) ? open : [];
-    const marks = lines.filter((line) => line.startsWith(RESULT_MARK) || line.startsWith(CALL_MARK));
-    open = [
-      ...before,
-      ...marks.map((line) => (line.startsWith(CALL_MARK) ? line.slice(0, MAX_CALL_CHARS) : RESULT_MARK)),
-    ];
-    return before.join('\n');
-  });
 }
 
 function secretCount(masked: readonly MaskedSecrets[]): number {
@@ -77,24 +71,29 @@ function redactContent(message: Message, redact: Redact): Message {
 export function redactMessages(
   messages: readonly ConversationMessage[],
   redactor: Redactor,
+  calls: CallLines = callLines(messages),
 ): readonly ConversationMessage[] {
-  const calls = new Map(messages.flatMap(callsOf).map((call) => [call.id, `${callLine(call)}\n${RESULT_MARK}`]));
-  const before = messages.map((message) => resultIdsOf(message).flatMap((id) => calls.get(id) ?? [])[0] ?? '');
-  return redactAll(messages, redactor, redactMessage, before);
+  return redactAll(messages, redactor, (message, redact) => redactMessage(message, redact, calls));
 }
 
-function redactMessage(message: ConversationMessage, redact: Redact): ConversationMessage {
-  const { content, parts, tool_calls: calls } = message;
+function redactMessage(message: ConversationMessage, redact: Redact, calls: CallLines): ConversationMessage {
+  const { content, parts, tool_calls: own } = message;
   return {
     ...message,
-    content: redact(content),
-    ...(parts === undefined ? {} : { parts: parts.map((part) => redactPart(part, redact)) }),
-    ...(calls === undefined ? {} : { tool_calls: calls.map((call) => redactCall(call, redact)) }),
+    content: redact(content, resultOf(callsBefore(message, calls))),
+    ...(parts === undefined ? {} : { parts: parts.map((part) => redactPart(part, redact, calls)) }),
+    ...(own === undefined ? {} : { tool_calls: own.map((call) => redactCall(call, redact)) }),
   };
 }
 
-function redactPart(part: MessagePart, redact: Redact): MessagePart {
-  return part.kind === 'call' ? { ...part, arguments: redact(part.arguments) } : { ...part, text: redact(part.text) };
+/** What stands before the text of a result in a request. */
+export function resultOf(calls: string): string {
+  return calls === '' ? '' : `${calls}\n${RESULT_MARK}`;
+}
+
+function redactPart(part: MessagePart, redact: Redact, calls: CallLines): MessagePart {
+  if (part.kind === 'call') return { ...part, arguments: redact(part.arguments) };
+  return { ...part, text: redact(part.text, part.kind === 'result' ? resultOf(calls.get(part.callId) ?? '') : '') };
 }
 
 /** Arguments are compared and shown as JSON, so the JSON text is masked. */

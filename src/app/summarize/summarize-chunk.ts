@@ -1,7 +1,7 @@
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import type { ModelRequest } from '../../core/model-request.ts';
+import type { CallLines, ModelRequest } from '../../core/model-request.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import { addFeedback } from '../../core/prompt.ts';
 import { quoteText } from '../../core/quoted-text.ts';
@@ -86,11 +86,15 @@ type Summary = Extract<SummaryAnswer, { readonly kind: 'summary' }>;
 /** Measures what a verbatim summary leaves out without changing it. */
 function measure(
   summary: string,
-  { messages, previousSummary }: ChunkToSummarize,
+  { request, messages, previousSummary }: ChunkToSummarize,
   { redactor }: NonNullable<SummaryDeps['audit']>,
 ): Retention {
-  const shown = redactor === undefined ? messages : redactMessages(messages, redactor);
+  const shown = redactor === undefined ? messages : redactMessages(messages, redactor, callsFor(request));
   return auditRetention({ summary, messages: shown, previousSummary });
+}
+
+function callsFor({ source }: ModelRequest): CallLines | undefined {
+  return source?.kind === 'chunk' ? source.calls : undefined;
 }
 
 async function audit(
@@ -108,6 +112,7 @@ async function audit(
     ...deps.audit,
     summary: answer.text,
     messages,
+    calls: callsFor(request),
     previousSummary,
     earlier,
     inputTokens: options.inputTokens,
@@ -156,6 +161,8 @@ export type SummaryAudit = {
   /** The share of facts that should be kept; 0: any. */
   readonly minShare: number;
   readonly stem: Stemmer;
+  /** Calls that printed what the messages hold, by id; undefined: those of the messages. */
+  readonly calls?: CallLines | undefined;
   /** The redactor of the request: facts and details are then taken from masked messages. */
   readonly redactor?: Redactor;
   /** Asks for the summary again with a description of its flaws; null: there is no better one. Called once at most. */
@@ -181,7 +188,7 @@ const CHARS_PER_TOKEN = 4; // as estimateTokens counts
  */
 export async function auditSummary(audit: SummaryAudit): Promise<AuditedSummary> {
   const { summary, minShare, retry, redactor } = audit;
-  const messages = redactor === undefined ? audit.messages : redactMessages(audit.messages, redactor);
+  const messages = redactor === undefined ? audit.messages : redactMessages(audit.messages, redactor, audit.calls);
   const judge = (text: string): Judged => judgeSummary(text, { ...audit, messages });
   const first = judge(summary);
   const { quotations, retention } = first;

@@ -1,8 +1,8 @@
 import { type SummaryBatch, type SummaryLevel, timeSpanOf } from '../../core/batch.ts';
 import { type ConversationMessage, joinPieces } from '../../core/message.ts';
-import type { ModelRequest } from '../../core/model-request.ts';
+import type { CallLines, ModelRequest } from '../../core/model-request.ts';
 import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
-import { buildSummarizationRequest } from '../../core/prompt.ts';
+import { buildSummarizationRequest, callLines } from '../../core/prompt.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { estimateTokens } from '../../core/tokens.ts';
@@ -60,13 +60,14 @@ export async function summarizeChunks(
   const foldsIn = config.foldIn !== false;
   let previousSummary = foldsIn ? input.previousSummary : null;
   let deferred: string | null = null;
+  const calls = deps.paid === undefined ? undefined : callsIn(input);
   for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
     if (await isInterrupted(deps)) return err('it was interrupted');
     const messages = joinPieces(chunk.members.map(input.load));
     const mayHalve = chunk.halvings < maxRetries && canHalve(messages, config);
     // Without fold-in nothing depends on other chunks, so that all can be asked for at once.
     const earlier = foldsIn ? [...input.earlier, ...batches.map((batch) => batch.content)] : input.earlier;
-    const request = chunkRequest(messages, { previousSummary, earlier, config, modelName });
+    const request = chunkRequest(messages, { previousSummary, earlier, calls, config, modelName });
     const answer = await summarizeChunk(
       deps,
       { request, messages, previousSummary, earlier, config },
@@ -101,6 +102,15 @@ export async function summarizeChunks(
   return deferred === null ? ok({ batches, usage }) : err(deferred);
 }
 
+/** The calls of all chunks: a result may be in another chunk than its call. */
+export function callsIn({ chunks, load }: Pick<SummarizeInput, 'chunks' | 'load'>): CallLines {
+  return callLines(
+    (function* () {
+      for (const chunk of chunks) for (const index of chunk) yield load(index);
+    })(),
+  );
+}
+
 /** The request for one chunk. */
 export function chunkRequest(
   messages: readonly ConversationMessage[],
@@ -108,11 +118,12 @@ export function chunkRequest(
     readonly previousSummary: string | null;
     /** What earlier batches already say. */
     readonly earlier: readonly string[];
+    readonly calls: CallLines | undefined;
     readonly config: CompactionConfig;
     readonly modelName: string;
   },
 ): ModelRequest {
-  const { previousSummary, earlier, config, modelName } = context;
+  const { previousSummary, earlier, calls, config, modelName } = context;
   const request = buildSummarizationRequest({
     systemPrompt: config.prompt,
     previousSummary,
@@ -120,6 +131,7 @@ export function chunkRequest(
     modelName,
     maxTokens: batchTokensOf(config),
     earlier,
+    ...(calls === undefined ? {} : { calls }),
     ...maxMessageChars(config, previousSummary),
   });
   return withTimeout(request, config);

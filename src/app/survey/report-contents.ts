@@ -3,6 +3,8 @@ import { clipArchiveBody } from '../../core/clip-archive.ts';
 import { excerptOf } from '../../core/handover/excerpt.ts';
 import { readConversation } from '../../core/handover/turns.ts';
 import type { ConversationMessage } from '../../core/message.ts';
+import { callLines, callsBefore } from '../../core/prompt.ts';
+import { resultOf } from '../summarize/redacting-model.ts';
 import { readSummaryLines } from '../../core/overview/summary-lines.ts';
 import { countTokenTree, type TokenNode } from '../../core/overview/token-tree.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
@@ -23,7 +25,7 @@ const MAX_TEXT_CHARS = 64_000;
 const MAX_REQUEST_CHARS = 400;
 const MAX_ENDING_CHARS = 240;
 
-type Mask = (text: string) => string;
+type Mask = (text: string, before?: string) => string;
 
 type Contents = Pick<FileReport, 'messages' | 'tree' | 'rules' | 'requests' | 'summaries' | 'audit'>;
 
@@ -72,19 +74,20 @@ function reportMessages(
 ): readonly ReportedMessage[] {
   const rows = new Map(scoreRows(transcript, { policy, selectShown: () => [] }).map((row) => [row.line, row]));
   const toolsOf = createToolFinder();
+  const calls = callLines(said.map(({ message }) => message));
   return said.map(({ line, tokens, message }, at) => ({
     ...outcomeOf(line),
     number: at + 1,
     id: message.id,
     line,
     role: message.role,
-    tools: toolsOf(message).map(mask),
+    tools: toolsOf(message).map((tool) => mask(tool)),
     at: formatTime(message.created_at),
     tokens,
     score: rows.get(line)?.score ?? null,
     terms: rows.get(line)?.terms ?? [],
     isRequest: message.typed !== undefined,
-    text: mask(message.content).slice(0, MAX_TEXT_CHARS),
+    text: mask(message.content, resultOf(callsBefore(message, calls))).slice(0, MAX_TEXT_CHARS),
     chars: message.content.length,
   }));
 }

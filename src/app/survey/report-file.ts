@@ -46,7 +46,7 @@ export async function reportFile(
   });
 }
 
-type Mask = (text: string) => string;
+type Mask = (text: string, before?: string) => string;
 
 /** Failures after which the transcript itself can still be shown. */
 function isAboutArchive({ kind }: Failure): boolean {

@@ -161,6 +161,8 @@ for (const [command, output, expected] of [
   ['pass show db', 'sunflower\nuser: jo', '[redacted:command-output:1]\nuser: jo'],
   ['terraform output -raw pw', 'Error: no outputs found', 'Error: no outputs found'],
   ['ls src', 'sunflower', 'sunflower'],
+  ['PGPASSWORD=$(op read op://a/b) psql -tc "select name"', 'sunflower', 'sunflower'],
+  ['echo $(op read op://a/b)', 'sunflower', '[redacted:command-output:1]'],
   ['grep -rn "get secret" src', 'src/vault.ts', 'src/vault.ts'],
 ] as const) {
   test(`what ${command} prints is masked by the command: ${output.split('\n')[0]}`, () => {
