@@ -203,8 +203,8 @@ async function withUseCases<T>(
     stdout: () => undefined,
     removeAtExit: (path) => {
       leftovers.add(path);
-      return () => {
-        remove(path);
+      return (how) => {
+        if (how !== 'keep') remove(path);
         leftovers.delete(path);
       };
     },

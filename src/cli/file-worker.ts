@@ -43,8 +43,8 @@ export function createTaskRunner(hooks: Pick<Composition, 'reached'> = {}): Task
       },
       removeAtExit: (path) => {
         state.send({ kind: 'created', path });
-        return () => {
-          rmSync(path, { recursive: true, force: true });
+        return (how) => {
+          if (how !== 'keep') rmSync(path, { recursive: true, force: true });
           state.send({ kind: 'removed', path });
         };
       },

@@ -1,5 +1,6 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs';
-import { relative } from 'node:path';
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, relative } from 'node:path';
+import { findMovedAside } from '../core/moved-aside.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { isCompacted, isTranscriptName, walkFolder } from './transcript-files.ts';
 import { systemCode } from '../core/result.ts';
@@ -101,9 +102,19 @@ function kindOf(path: string): 'file' | 'folder' | 'dangling' | 'missing' {
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' && isLink(path)) return 'dangling';
+    if (code === 'ENOENT' && isMovedAside(path)) return 'file';
     // A pattern may be longer than a name can be. Any other error (no permission) is reported when the file is opened.
     if (code === 'ENOENT' || code === 'ENOTDIR' || (code === 'ENAMETOOLONG' && PATTERN.test(path))) return 'missing';
     return 'file';
+  }
+}
+
+/** A killed run left the name without its file; whoever opens it brings the file back first. */
+function isMovedAside(path: string): boolean {
+  try {
+    return findMovedAside(readdirSync(dirname(path))).includes(basename(path));
+  } catch {
+    return false; // without its folder the file is just missing
   }
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
+import type { RemoveAtExit } from '../ports/files.ts';
 import type { Readable } from 'node:stream';
 import { isatty } from 'node:tty';
 import type { HostEnvironment } from '../config/find.ts';
@@ -40,7 +41,7 @@ export type Terminal = {
   /** Aborted by the first SIGINT or SIGTERM, with the exit code as its reason; the second one ends the process. */
   readonly signal: AbortSignal;
   /** Removes a path when the process ends for any reason. Returns a function that removes it now. */
-  readonly removeAtExit: (path: string) => () => void;
+  readonly removeAtExit: RemoveAtExit;
   /** Takes that back: the path is somebody else's business from now on. */
   readonly forgetAtExit: (path: string) => void;
   /** Kills a child when this process ends for any reason, before paths are removed. Returns a function that takes this back. */
@@ -101,8 +102,8 @@ export function createTerminal(): OwnedTerminal {
     signal: interruption.signal,
     removeAtExit: (path) => {
       leftovers.add(path);
-      return () => {
-        remove(path);
+      return (how) => {
+        if (how !== 'keep') remove(path);
         leftovers.delete(path);
       };
     },

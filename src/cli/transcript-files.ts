@@ -1,5 +1,6 @@
 import { type Dirent, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { findMovedAside } from '../core/moved-aside.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { toFileFailure } from './system-failure.ts';
@@ -25,6 +26,9 @@ export async function walkFolder(folder: string, accepts: (name: string) => bool
       if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) await walk(path);
       else if (entry.isFile() && accepts(entry.name)) paths.push(path);
     }
+    // Whoever opens such a file brings it back first.
+    const moved = findMovedAside(entries.value.map(({ name }) => name)).filter(accepts);
+    paths.push(...moved.map((name) => join(current, name)));
   };
   await walk(folder);
   return { paths, failures };

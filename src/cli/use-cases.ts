@@ -1,3 +1,4 @@
+import type { RemoveAtExit } from '../ports/files.ts';
 import type { MessagePort } from 'node:worker_threads';
 import type {
   ArchiveListReport,
@@ -217,7 +218,7 @@ export type Composition = {
   /** Tells people something that does not concern a single file. */
   readonly notice?: ((sentence: string) => void) | undefined;
   /** Has a file removed when the process ends; returns a function that forgets it. */
-  readonly removeAtExit: (path: string) => () => void;
+  readonly removeAtExit: RemoveAtExit;
   /** What is written belongs to this run; by default to one of its own. */
   readonly run?: RunMark | undefined;
   /** Called at each step of a run. */

@@ -56,15 +56,17 @@ export type FileFailure =
   /** A zip file has a member that is too large to read, even packed. */
   | { readonly kind: 'member-too-large'; readonly path: string; readonly limitBytes: number }
   /**
-   * The file was replaced, but what was written to the old one at that moment is still missing: it is kept under this name, and the next run
-   * that takes the lock appends it. null: no second name was possible, so it is lost.
+   * The file was replaced, or has no name now, and what another program wrote at that moment is still missing from it: that is kept under this
+   * name, and the next run that takes the lock brings it back.
    */
   | {
       readonly kind: 'unfinished';
       readonly path: string;
-      readonly keptAs: string | null;
+      readonly keptAs: string;
       readonly because: FileFailure;
-    };
+    }
+  /** The file was replaced, but the system could not say that it is safe on disk. */
+  | { readonly kind: 'not-flushed'; readonly path: string; readonly because: FileFailure };
 
 /**
  * trailing: other data follows its end. too-wide: decompressing it needs more memory than allowed. arranged-otherwise: it could not be written
@@ -91,19 +93,18 @@ export type SourceFile = {
   readonly read: (start: number, length: number) => Uint8Array;
   /** The file's bytes on disk, compressed or not. */
   readonly onDisk: () => IterableIterator<Uint8Array>;
-  /**
-   * The bytes from an offset to the current end, even if the path leads to another file by now. Throws if the appended part of a compressed
-   * file cannot be determined.
-   */
-  readonly tail: (from: number) => IterableIterator<Uint8Array>;
   readonly close: () => void;
 };
 
-/** The second name of the replaced file; no-links: the file system allows none. another-file: the path leads to another file by now. */
-export type KeptBackup =
-  | { readonly kind: 'kept'; readonly name: string }
-  | { readonly kind: 'no-links' }
-  | { readonly kind: 'another-file' };
+/** A file that a new one replaces, under a hidden name. */
+export type MovedFile = {
+  /** The hidden name. */
+  readonly path: string;
+  /** Gives it its name again. What came to other files at that name meanwhile follows at its end; of documents, the latest file stays instead. */
+  readonly putBack: () => Result<void, FileFailure>;
+  /** Removes it: the new file has all its content. */
+  readonly drop: () => void;
+};
 
 /** A process that has a file open for writing. */
 export type FileWriter = { readonly processId: number; readonly name: string };
@@ -118,19 +119,31 @@ export type PendingFile = {
   /** Flushes the data to disk. */
   readonly sync: () => Result<void, FileFailure>;
   /**
-   * Gives the file that will be replaced a second name, right before that. Up to `fromBytes` its content is in this file. Whoever takes the
-   * lock next appends what was written to it later, unless `dropBackup` comes first.
+   * Gives it its final name. `expected` is the stamp of the file that it replaces, which is moved aside and given back; null: none. `taken`:
+   * something else stands there, or it changed; it stays, and this file has no name.
    */
-  readonly keepBackup: (stamp: FileStamp, fromBytes: number) => Result<KeptBackup, FileFailure>;
-  /** Gives it its final name; more may be appended after that. */
-  readonly rename: () => Promise<Result<void, FileFailure>>;
-  /** Removes the second name of the replaced file: this file has all its content. */
-  readonly dropBackup: () => void;
+  readonly takePlace: (
+    expected: FileStamp | null,
+    options?: {
+      /** The old file is one JSON value, so nothing can be appended to it; by default it is. */
+      readonly isDocument?: boolean;
+      /** The time that the new file gets; by default now. */
+      readonly mtimeNs?: bigint;
+      /** Called while nothing has the name. */
+      readonly onMoved?: () => void;
+    },
+  ) => Promise<Result<MovedFile | null | 'taken', FileFailure>>;
   /** Flushes the folder to disk: after that the file is there even after a crash. */
   readonly syncFolder: () => Promise<Result<void, FileFailure>>;
   /** Closes it; a file without its final name is removed. */
   readonly close: () => void;
 };
+
+/**
+ * Registers a file to be removed when the process ends. The returned function removes it now, if it exists; with `keep`, it stays and is no
+ * longer registered.
+ */
+export type RemoveAtExit = (path: string) => (how?: 'keep') => void;
 
 /** The exclusive right to write a file; it ends with the process, however that ends. */
 export type FileLock = {

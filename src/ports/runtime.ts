@@ -40,6 +40,8 @@ export type Step =
   | 'written'
   | 'synced'
   | 'looked'
+  /** The old file has been moved aside, and the new one has no name yet. */
+  | 'moved'
   | 'renamed'
   | 'folder-synced'
   | 'applied'

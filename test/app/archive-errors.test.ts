@@ -150,13 +150,12 @@ const WRITING = [
   'write',
   'drain',
   'sync',
-  'rename',
+  'takePlace',
   'syncFolder',
   'stamp',
   'open',
   'lines',
   'read',
-  'tail',
 ] as const;
 
 testFaults('compacting', {
@@ -193,8 +192,8 @@ async function leavePrepared(t: TestContext, bench: Workbench, when: 'before' | 
     throw new Error('killed');
   };
   const files = storeWith((pending) => ({
-    rename: async () => {
-      if (when === 'after') await pending.rename();
+    takePlace: async (...place) => {
+      if (when === 'after') await pending.takePlace(...place);
       return killed();
     },
   }));

@@ -60,7 +60,7 @@ test('no space for the output: the source stays, the archive forgets, no temp fi
 });
 
 test('killed after the archive was prepared and before the rename: the next run forgets it and compacts', async (t) => {
-  const bench = benchFor(t, { files: storeWith(() => ({ rename: () => Promise.reject(new Error('killed')) })) });
+  const bench = benchFor(t, { files: storeWith(() => ({ takePlace: () => Promise.reject(new Error('killed')) })) });
   bench.write('talk.jsonl', original);
   await assert.rejects(bench.compact('talk.jsonl'), /killed/);
   assert.equal(bench.read('talk.jsonl').toString(), original);

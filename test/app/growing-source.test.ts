@@ -42,6 +42,7 @@ test('a run is a row of steps, each taken once and in their order', async (t) =>
     'written',
     'synced',
     'looked',
+    'moved',
     'renamed',
     'folder-synced',
     'applied',
@@ -49,7 +50,7 @@ test('a run is a row of steps, each taken once and in their order', async (t) =>
 });
 
 suite('lines that a producer appends meanwhile', () => {
-  for (const step of ['read', 'planned', 'summarized', 'prepared', 'written', 'synced', 'looked'] as const) {
+  for (const step of ['read', 'planned', 'summarized', 'prepared', 'written', 'synced'] as const) {
     test(`after '${step}': they stand at the end of the result, and nothing is read or asked again`, async (t) => {
       const { bench, steps } = benchAt(t, { step, happen: append });
       const report = reportOf(await bench.compact('talk.jsonl'));
@@ -111,8 +112,9 @@ suite('lines that a producer appends meanwhile', () => {
     reportOf(await setup.compact('talk.jsonl'));
     const { restoreFile } = await import('../../src/app/restore/restore-file.ts');
     const input = { path: setup.path('talk.jsonl'), name: 'talk.jsonl', format: null };
+    const due = new Set<Step>(['written', 'looked']);
     const reached = (step: Step): void => {
-      if (step === 'written' || step === 'looked') append(setup);
+      if (due.delete(step)) append(setup);
     };
     const done = await restoreFile({ ...setup.deps, reached }, { input, output: { kind: 'in-place' }, all: false });
     assert.equal(done.ok && done.value.appendedBytes, LINE.length * 2);

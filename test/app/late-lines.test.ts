@@ -1,42 +1,47 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, readdirSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { suite, test, type TestContext } from 'node:test';
-import { err } from '../../src/core/result.ts';
-import type { FileStore } from '../../src/ports/files.ts';
+import type { Step } from '../../src/ports/runtime.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { storeWith } from '../support/files.ts';
 import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const LATE = '{"role":"user","content":"a line that came late"}\n';
+const FILE = 'talk.jsonl';
 
-/** A run in a process of its own: a line comes after the last look, and it is killed at one of the steps after that. */
-function killRun(bench: Workbench, step: 'renamed' | 'folder-synced'): void {
+/** A run in a process of its own: a line comes to the open old file while nothing has its name, and the run is killed at one of the steps. */
+function killRun(bench: Workbench, step: 'moved' | 'renamed'): void {
   const code = `
-    import { appendFileSync } from 'node:fs';
+    import { openSync, writeSync } from 'node:fs';
     import { createWorkbench } from ${JSON.stringify(new URL('../support/workbench.ts', import.meta.url).href)};
+    let old;
     const bench = createWorkbench({
       reached: (step) => {
-        if (step === 'looked') appendFileSync(bench.path('talk.jsonl'), ${JSON.stringify(LATE)});
+        if (step === 'looked') old = openSync(bench.path(${JSON.stringify(FILE)}), 'a');
+        if (step === 'moved') writeSync(old, ${JSON.stringify(LATE)});
         if (step !== ${JSON.stringify(step)}) return;
         process.kill(process.pid, 'SIGKILL');
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       },
     }, ${JSON.stringify(bench.folder)});
-    console.log(await bench.compact('talk.jsonl'));`;
+    console.log(await bench.compact(${JSON.stringify(FILE)}));`;
   const ended = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
   assert.equal(ended.signal, 'SIGKILL', ended.stdout + ended.stderr);
 }
 
-const names = (bench: Workbench): readonly string[] =>
-  readdirSync(bench.folder).filter((name) => !name.startsWith('archive.db'));
+const hidden = (bench: Workbench): readonly string[] =>
+  readdirSync(bench.folder).filter((name) => name.startsWith('.compact-'));
 
-const count = (bench: Workbench): number => bench.read('talk.jsonl').toString().split(LATE).length - 1;
+/** The whole conversation, from a file that is compacted or not. */
+async function wholeOf(bench: Workbench): Promise<string> {
+  const text = bench.read(FILE).toString();
+  return text.includes('[Context Summary') ? (await bench.restore(FILE)).toString() : text;
+}
 
-suite('a line that comes between the last look and the rename survives a kill', () => {
+suite('a line that comes while the file is replaced survives a kill', () => {
   const nexts: readonly (readonly [string, (bench: Workbench) => Promise<unknown>])[] = [
-    ['compacts it', async (bench) => reportOf(await bench.compact('talk.jsonl'))],
+    ['compacts it', async (bench) => reportOf(await bench.compact(FILE))],
     [
       'compacts another file',
       async (bench) => {
@@ -44,80 +49,87 @@ suite('a line that comes between the last look and the rename survives a kill', 
         reportOf(await bench.compact('other.jsonl'));
       },
     ],
-    ['restores it', async (bench) => assert.equal((await bench.restore('talk.jsonl')).toString(), original + LATE)],
+    ['restores it', async (bench) => assert.rejects(bench.restore(FILE), /not-compacted/)],
   ];
-  for (const step of ['renamed', 'folder-synced'] as const) {
+  for (const step of ['moved', 'renamed'] as const) {
     for (const [what, next] of nexts) {
       test(`after '${step}', and the next run ${what}`, async (t) => {
         const bench = benchFor(t);
-        bench.write('talk.jsonl', original);
+        bench.write(FILE, original);
         killRun(bench, step);
         await next(bench);
-        assert.equal(count(bench), 1);
-        assert.deepEqual(
-          names(bench).filter((name) => name.startsWith('.')),
-          [],
-        );
-        assert.equal((await bench.restore('talk.jsonl')).toString(), original + LATE);
-        assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+        assert.deepEqual(hidden(bench), []);
+        assert.equal(await wholeOf(bench), original + LATE);
+        reportOf(await bench.compact(FILE));
+        assert.deepEqual((await bench.verify(FILE)).problems, []);
+        assert.equal(await wholeOf(bench), original + LATE);
       });
     }
   }
 });
 
-/** A bench on which a line comes after the last look. */
-function benchWith(t: TestContext, files: FileStore): Workbench {
+/** A bench on which something happens to the file right after the first time that a step was taken. */
+function benchAt(t: TestContext, step: Step, happen: (path: string) => void): Workbench {
   const setup = benchFor(t);
-  setup.write('talk.jsonl', original);
+  setup.write(FILE, original);
+  let isFirst = true;
   return rerun(t, setup, {
-    files,
-    reached: (step) => {
-      if (step === 'looked') appendFileSync(setup.path('talk.jsonl'), LATE);
+    reached: (reached) => {
+      if (reached !== step || !isFirst) return;
+      isFirst = false;
+      happen(setup.path(FILE));
     },
   });
 }
 
-test('if appending it fails, the failure says where it is kept, and the file has it once', async (t) => {
-  const state = { isNamed: false };
-  const files = storeWith((pending, path) => ({
-    rename: async () => {
-      state.isNamed = true;
-      return pending.rename();
-    },
-    write: (bytes) => (state.isNamed ? err({ kind: 'no-space', path }) : pending.write(bytes)),
-  }));
-  const bench = benchWith(t, files);
-  const done = await bench.compact('talk.jsonl');
-  assert.ok(!done.ok && done.error.kind === 'file' && done.error.failure.kind === 'unfinished', JSON.stringify(done));
-  const { keptAs, because } = done.error.failure;
-  assert.match(keptAs ?? '', /\/\.compact-[0-9a-f]{12}-\d+-\d+-\d+\.old$/);
-  assert.deepEqual(because, { kind: 'no-space', path: bench.path('talk.jsonl') });
-  assert.deepEqual([count(bench), names(bench)], [1, ['talk.jsonl']]);
-  assert.equal((await rerun(t, bench).restore('talk.jsonl')).toString(), original + LATE);
+suite('after the last look', () => {
+  test('lines that are appended to the old file, and then to the new one, stand in their order', async (t) => {
+    const setup = benchFor(t);
+    setup.write(FILE, original);
+    const opened = openSync(setup.path(FILE), 'a');
+    let isFirst = true;
+    const bench = rerun(t, setup, {
+      reached: (step) => {
+        if (step !== 'renamed' || !isFirst) return;
+        isFirst = false;
+        writeSync(opened, LATE);
+        closeSync(opened);
+        appendFileSync(setup.path(FILE), LATE.replace('late', 'later'));
+      },
+    });
+    assert.equal(reportOf(await bench.compact(FILE)).result, 'compacted');
+    assert.equal(await wholeOf(bench), original + LATE + LATE.replace('late', 'later'));
+  });
+
+  const changes: readonly (readonly [string, (path: string) => string])[] = [
+    ['two other bytes', (path) => write(path, original.replace('parser', 'PARSEr'))],
+    ['fewer lines', (path) => write(path, original.slice(0, original.indexOf('\n', 2000) + 1))],
+    [
+      'a file that another program puts in its place',
+      (path) => {
+        const text = write(`${path}.new`, original + LATE);
+        renameSync(`${path}.new`, path);
+        return text;
+      },
+    ],
+  ];
+  for (const [what, change] of changes) {
+    for (const step of ['looked', 'moved'] as const) {
+      test(`${what} (after '${step}') are not lost`, async (t) => {
+        let text = '';
+        const bench = benchAt(t, step, (path) => (text = change(path)));
+        const done = await bench.compact(FILE);
+        assert.ok(done.ok);
+        const whole = await wholeOf(bench);
+        // Whatever comes to the free name is joined to what stood there.
+        assert.ok(whole === text || whole === original + text, whole.slice(0, 200));
+        assert.deepEqual(hidden(bench), []);
+      });
+    }
+  }
 });
 
-test('half a line that a run was killed over is made whole before the file is read again', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
-  killRun(bench, 'renamed');
-  appendFileSync(bench.path('talk.jsonl'), LATE.slice(0, 20));
-  assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
-  assert.equal(count(bench), 1);
-  assert.equal((await bench.restore('talk.jsonl')).toString(), original + LATE);
-});
-
-test('where a file can have no second name the line is brought over all the same', async (t) => {
-  const files = storeWith(() => ({ keepBackup: () => ({ ok: true, value: { kind: 'no-links' } }) }));
-  const bench = benchWith(t, files);
-  reportOf(await bench.compact('talk.jsonl'));
-  assert.deepEqual([count(bench), names(bench)], [1, ['talk.jsonl']]);
-});
-
-test('a file that another one replaced after the last look is not replaced', async (t) => {
-  const files = storeWith(() => ({ keepBackup: () => ({ ok: true, value: { kind: 'another-file' } }) }));
-  const setup = benchFor(t);
-  setup.write('talk.jsonl', original);
-  const done = await rerun(t, setup, { files }).compact('talk.jsonl');
-  assert.equal(done.ok ? '' : done.error.kind, 'source-changed');
-  assert.equal(setup.read('talk.jsonl').toString(), original);
-});
+function write(path: string, text: string): string {
+  writeFileSync(path, text);
+  return text;
+}

@@ -19,11 +19,13 @@ const isWhole = process.env['KILL_TABLE'] !== undefined;
 
 const once = (step: Step): Moment => ({ step, nth: 1 });
 const SUMMARIZED = [1, 2, 3, 4].map((nth): Moment => ({ step: 'summarized', nth }));
-const WRITING = (['written', 'synced', 'looked', 'renamed', 'folder-synced'] as const).map(once);
-const TO_A_FILE = [once('read'), once('planned'), ...SUMMARIZED, once('prepared'), ...WRITING, once('applied')];
+const WRITING = (['written', 'synced', 'looked', 'moved', 'renamed', 'folder-synced'] as const).map(once);
+const IN_PLACE = [once('read'), once('planned'), ...SUMMARIZED, once('prepared'), ...WRITING, once('applied')];
+/** Nothing is moved aside for a new file. */
+const TO_A_FILE = IN_PLACE.filter(({ step }) => step !== 'moved');
 
 const MOMENTS: Readonly<Record<Mode, readonly Moment[]>> = {
-  'in place': TO_A_FILE,
+  'in place': IN_PLACE,
   'to a file': TO_A_FILE,
   'beside it': TO_A_FILE,
   'to stdout': TO_A_FILE.filter(({ step }) => !WRITING.some((one) => one.step === step)),
@@ -102,7 +104,7 @@ suite('and so it is when something comes between', { concurrency: CASES_AT_A_TIM
 });
 
 suite('and with an archive that stores in a thread of its own', { concurrency: CASES_AT_A_TIME }, () => {
-  for (const [at, moment] of TO_A_FILE.filter(({ nth }) => nth === 1).entries()) {
+  for (const [at, moment] of IN_PLACE.filter(({ nth }) => nth === 1).entries()) {
     const session = STORED_SESSIONS[at % STORED_SESSIONS.length];
     const cycle = CYCLES[at % CYCLES.length];
     if (session !== undefined && cycle !== undefined)

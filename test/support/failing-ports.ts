@@ -18,7 +18,7 @@ export type ArchiveMethod =
   | 'discard'
   | 'listPrepared'
   | 'readLines';
-type SourceMethod = 'lines' | 'read' | 'tail';
+type SourceMethod = 'lines' | 'read';
 export type FileMethod =
   | 'open'
   | 'stamp'
@@ -27,7 +27,7 @@ export type FileMethod =
   | 'write'
   | 'drain'
   | 'sync'
-  | 'rename'
+  | 'takePlace'
   | 'syncFolder'
   | SourceMethod;
 export type RuntimeMethod = 'now' | 'sha256' | 'createHash' | 'yieldToEvents';
@@ -54,7 +54,7 @@ export function faultyRuntime(runtime: Runtime, method: RuntimeMethod, fault: Fa
 
 /** A method of the store, of its locks, of the files that are begun, or of those that are opened. */
 export function faultyFiles(files: FileStore, method: FileMethod, fault: Fault): FileStore {
-  const isRead = method === 'lines' || method === 'read' || method === 'tail';
+  const isRead = method === 'lines' || method === 'read';
   const atItsTurn = createFault(fault, () => {
     if (isRead) throw fileError('EIO', FILE_FAILURE);
     return err(FILE_FAILURE);

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findMovedAside } from '../../src/core/moved-aside.ts';
 import { assertNever } from '../../src/core/result.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { type ArchiveRows, readArchiveRows } from './archive-rows.ts';
@@ -287,8 +288,11 @@ function describeRun(stdout: string, stderr: string): string {
 
 /** The transcripts of the folder. */
 function readTexts({ folder }: Scene): Readonly<Record<string, string>> {
-  const names = readdirSync(folder).filter((name) => name !== 'archive' && !isLeftover(name));
-  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  const all = readdirSync(folder);
+  // In the moment without a file it stands under a hidden name, from which every command brings it back.
+  const hidden = new Map(findMovedAside(all).map((name) => [name, all.find((one) => one.endsWith(`=${name}.old`))]));
+  const names = [...all.filter((name) => name !== 'archive' && !isLeftover(name)), ...hidden.keys()];
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, hidden.get(name) ?? name), 'utf8')]));
 }
 
 function isLeftover(name: string): boolean {

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, rmSync, rmdirSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ClientFiles } from '../../ports/clients.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { lockFile, type LockOptions } from './file-lock.ts';
 import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from './outside-file.ts';
+import { stampOf } from './source-file.ts';
 import { errorCode, toFileFailure } from './system.ts';
 
 type ClientFilesOptions = Pick<LockOptions, 'removeAtExit'> & {
@@ -29,11 +30,15 @@ export function createClientFiles({ removeAtExit, path: searched }: ClientFilesO
         if (!written.ok) return written;
         const synced = file.sync();
         if (!synced.ok) return synced;
+        const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
         const current = read(path);
         if (!current.ok) return current.error === 'not-text' ? err('file-changed') : err(current.error);
         if (current.value !== expected) return err('file-changed');
-        const renamed = await file.rename();
-        return renamed.ok ? await file.syncFolder() : renamed;
+        const placed = await file.takePlace(stats === undefined ? null : stampOf(stats));
+        if (!placed.ok) return placed;
+        if (placed.value === 'taken') return err('file-changed');
+        placed.value?.drop();
+        return await file.syncFolder();
       } finally {
         file.close();
       }

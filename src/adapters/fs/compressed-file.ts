@@ -25,8 +25,6 @@ export function createCompressedFile(file: PendingFile, { path, compression }: C
     ...file,
     write: (bytes) => ok(compressor.add(bytes)),
     catchUp: (until) => (until === 'end' || compressor.hasFullPiece() ? flush(until) : null),
-    // Missed writes to a compressed file are compressed too, so sizes are those on disk.
-    keepBackup: (stamp) => file.keepBackup(stamp, stamp.sizeBytes),
     close: () => {
       compressor.close();
       file.close();

@@ -37,8 +37,6 @@ export function createEvalFile(file: PendingFile): PendingFile {
     ...file,
     write,
     catchUp: (until) => (until === 'end' ? Promise.resolve(packer.end(pending.takeRest())) : null),
-    // Missed writes are to the zip file, so sizes are those on disk.
-    keepBackup: (stamp) => file.keepBackup(stamp, stamp.sizeBytes),
   };
 }
 

@@ -1,18 +1,8 @@
-import {
-  accessSync,
-  type BigIntStats,
-  closeSync,
-  constants,
-  existsSync,
-  fchmodSync,
-  openSync,
-  statSync,
-  unlinkSync,
-} from 'node:fs';
+import { accessSync, type BigIntStats, closeSync, constants, existsSync, fchmodSync, openSync } from 'node:fs';
 import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, FileLock, FileStamp } from '../../ports/files.ts';
+import type { FileFailure, FileLock, RemoveAtExit } from '../../ports/files.ts';
 import {
   describeForeign,
   foreignLeftover,
@@ -21,17 +11,15 @@ import {
   leftoverFailureOf,
   statName,
 } from './leftovers.ts';
-import { type BackupLinks, createBackupLinks } from './missed-writes.ts';
 import { beginFile, removeTemporary } from './new-file.ts';
-import { stampOf } from './source-file.ts';
+import { createSwap, type Swap } from './swap.ts';
 import { describeNonFile, errorCode, toFileFailure } from './system.ts';
 
 export type LockOptions = {
   readonly path: string;
   /** A path that is a symbolic link is refused instead of followed. */
   readonly refusesLinks?: boolean | undefined;
-  /** Registers a file to be removed when the process ends; the returned function removes it now. */
-  readonly removeAtExit: (path: string) => () => void;
+  readonly removeAtExit: RemoveAtExit;
 };
 
 /** Anyone who may write to the folder may take the lock, whoever created the file. */
@@ -63,24 +51,31 @@ export async function lockFile({
     const taken = await takeLock(names.lock, statName(target));
     if (!taken.ok) return err(taken.error === 'held' ? { kind: 'held', path } : taken.error);
     const lock = taken.value;
-    const backupLinks = createBackupLinks(path, target, names);
+    // A run that ends in the middle of a swap leaves its lock file too, so that the next one looks for what it left.
+    const onExit: { removeLock: ReturnType<RemoveAtExit> } = { removeLock: () => undefined };
+    const swap = createSwap(path, target, {
+      names,
+      onBegun: () => onExit.removeLock('keep'),
+      onEnded: () => {
+        onExit.removeLock = removeAtExit(names.lock);
+      },
+    });
     // A run that leaves files also leaves its lock file, so the folder is only searched where a lock file was found.
-    const cleaned = cleanUp(lock, { names, backupLinks });
+    const cleaned = cleanUp(lock, { names, swap });
     if (!cleaned.ok) {
       lock.end();
       return cleaned;
     }
-    const remove = removeAtExit(names.lock);
+    onExit.removeLock = removeAtExit(names.lock);
     return ok({
       foundUnfinished: cleaned.value.foundUnfinished,
       begin: (like, compression = 'none') =>
-        beginFile({ path, target, temporary: names.temporary(), like, compression, removeAtExit, backupLinks }),
-      remove: (stamp) => removeFile(path, { target, stamp }),
+        beginFile({ path, target, temporary: names.temporary(), like, compression, removeAtExit, swap }),
+      remove: swap.remove,
       release: () => {
         // Removed once, while the lock is held: a process that gets the lock afterwards sees a different file and tries
         // again.
-        remove();
-        if (backupLinks.isOutstanding()) tryMakeEmpty(names.lock);
+        onExit.removeLock(swap.isOutstanding() ? 'keep' : undefined);
         lock.end();
       },
     });
@@ -89,36 +84,18 @@ export async function lockFile({
   }
 }
 
-function removeFile(
-  path: string,
-  { target, stamp }: { readonly target: string; readonly stamp: FileStamp },
-): Result<boolean, FileFailure> {
-  try {
-    const now = stampOf(statSync(target, { bigint: true }));
-    const isSame =
-      now.inode === stamp.inode &&
-      now.device === stamp.device &&
-      now.sizeBytes === stamp.sizeBytes &&
-      now.mtimeNs === stamp.mtimeNs;
-    if (isSame) unlinkSync(target);
-    return ok(isSame);
-  } catch (error) {
-    return err(toFileFailure(error, { path, what: 'write' }));
-  }
-}
-
-type CleanUp = { readonly names: HiddenNames; readonly backupLinks: BackupLinks };
+type CleanUp = { readonly names: HiddenNames; readonly swap: Swap };
 
 /** Finishes and removes what a killed run left. Releases the lock if it throws. */
 function cleanUp(
   lock: TakenLock,
-  { names, backupLinks }: CleanUp,
+  { names, swap }: CleanUp,
 ): Result<{ readonly foundUnfinished: boolean }, FileFailure> {
   if (!lock.isInherited) return ok({ foundUnfinished: false });
   try {
-    const { temporaries, backups } = names.findLeftovers();
-    backupLinks.adopt(backups);
-    const finished = backupLinks.finish();
+    const { temporaries } = names.findLeftovers();
+    swap.adopt();
+    const finished = swap.heal();
     if (!finished.ok) return finished;
     for (const temporary of temporaries) removeTemporary(temporary);
     return ok({ foundUnfinished: temporaries.length > 0 });
@@ -218,15 +195,6 @@ function makeEmpty(file: string): boolean {
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
     return false;
-  }
-}
-
-function tryMakeEmpty(file: string): void {
-  try {
-    makeEmpty(file);
-  } catch (error) {
-    // The lock must be released all the same; the next run finds the leftovers only if this one was killed.
-    if (errorCode(error) === null) throw error;
   }
 }
 

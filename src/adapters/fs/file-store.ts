@@ -1,14 +1,13 @@
 import { rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
-import type { Compression, FileStore, Unpacked } from '../../ports/files.ts';
+import type { Compression, FileStore, RemoveAtExit, Unpacked } from '../../ports/files.ts';
 import { compressionOf, detectCompression } from './compression.ts';
 import { openSourceFile, stampOf } from './source-file.ts';
 import { describeNonFile, toFileFailure } from './system.ts';
 
 export type FileStoreOptions = {
-  /** Registers a file to be removed when the process ends; the returned function removes it now, if it exists. */
-  readonly removeAtExit?: (path: string) => () => void;
+  readonly removeAtExit?: RemoveAtExit;
   /** Limit for the decompressed size of a file; by default derived from its size on disk. */
   readonly maxUnpackedBytes?: number | undefined;
 };
@@ -68,6 +67,8 @@ async function* unpackLater(
   yield* unpack(content, { compression });
 }
 
-function removeNow(path: string): () => void {
-  return () => rmSync(path, { force: true });
+function removeNow(path: string): ReturnType<RemoveAtExit> {
+  return (how) => {
+    if (how !== 'keep') rmSync(path, { force: true });
+  };
 }

@@ -6,59 +6,103 @@ import type { FileFailure } from '../../ports/files.ts';
 import { errorCode } from './system.ts';
 
 /**
- * A hard link to the file that a target was before it was replaced. Its first `fromBytes` bytes are in the new target,
- * which had `atBytes` bytes then. `inode` is that of the linked file.
+ * A file that a new one replaces, under its hidden name. It had `sizeBytes` and `mtimeNs` when it was moved aside. `isNamed`: the new file has
+ * got the name since. `ours` tells the new file from those of other programs.
  */
-export type BackupLink = {
+export type OldFile = {
   readonly path: string;
-  readonly fromBytes: number;
-  readonly atBytes: number;
+  readonly isNamed: boolean;
+  /** Its content is one JSON value, so nothing can be appended to it. */
+  readonly isDocument: boolean;
+  readonly sizeBytes: number;
+  readonly mtimeNs: bigint;
   readonly inode: bigint;
+  readonly ours: NewFile;
 };
 
+/** A new file right before it gets its name. `mark` is the hash of its first and last bytes. */
+export type NewFile = {
+  readonly inode: bigint;
+  readonly sizeBytes: number;
+  readonly mtimeNs: bigint;
+  readonly mark: string;
+};
+
+/** A file whose bytes from `fromBytes` on belong at the end of the target. */
+export type LateFile = { readonly path: string; readonly fromBytes: number; readonly inode: bigint };
+
 /** What ended runs left. */
-type Leftovers = { readonly temporaries: readonly string[]; readonly backups: readonly BackupLink[] };
+type Leftovers = {
+  readonly temporaries: readonly string[];
+  readonly olds: readonly OldFile[];
+  /** Oldest first. */
+  readonly lates: readonly LateFile[];
+};
 
 /** The hidden names beside a target, different for each target in a folder. */
 export type HiddenNames = {
   readonly lock: string;
   readonly temporary: () => string;
-  readonly old: (facts: Omit<BackupLink, 'path'>) => BackupLink;
+  readonly old: (facts: Omit<OldFile, 'path'>) => OldFile;
+  /** `turn` counts the late files of one swap from 0. */
+  readonly late: (facts: Omit<LateFile, 'path'>, turn: number) => LateFile;
   readonly findLeftovers: () => Leftovers;
 };
 
-const BACKUP_FACTS = /^(\d{1,15})-(\d{1,15})-(\d{1,20})\.old$/;
+const OLD_FACTS =
+  /^(moved|named)(-document)?-(\d{1,15})-(\d{1,20})-(\d{1,20})-(\d{1,20})-(\d{1,15})-(\d{1,20})-([0-9a-f]{16})(?:=.*)?\.old$/;
+const LATE_FACTS = /^(\d{4})-(\d{1,15})-(\d{1,20})\.late$/;
+/** The limit of common file systems. */
+const MAX_NAME_BYTES = 255;
 
 export function hiddenNamesOf(target: string): HiddenNames {
   const folder = dirname(target);
-  const key = createHash('sha256').update(basename(target)).digest('hex').slice(0, 12);
+  const name = basename(target);
+  const key = createHash('sha256').update(name).digest('hex').slice(0, 12);
   const prefix = `.compact-${key}-`;
   return {
     lock: join(folder, `.compact-${key}.lock`),
     temporary: () => join(folder, `${prefix}${crypto.randomUUID().slice(0, 8)}.tmp`),
-    old: (facts) => ({
-      path: join(folder, `${prefix}${facts.fromBytes}-${facts.atBytes}-${facts.inode}.old`),
-      ...facts,
-    }),
+    old: (facts) => {
+      const { isNamed, isDocument, sizeBytes, mtimeNs, inode, ours } = facts;
+      const state = `${isNamed ? 'named' : 'moved'}${isDocument ? '-document' : ''}`;
+      const rest = [sizeBytes, mtimeNs, inode, ours.inode, ours.sizeBytes, ours.mtimeNs, ours.mark].join('-');
+      // The target's own name, so that whoever lists the folder knows which file is missing.
+      const full = `${prefix}${state}-${rest}=${name}.old`;
+      const fits = Buffer.byteLength(full) <= MAX_NAME_BYTES;
+      return { ...facts, path: join(folder, fits ? full : `${prefix}${state}-${rest}.old`) };
+    },
+    late: (facts, turn) => {
+      const number = String(turn).padStart(4, '0');
+      return { ...facts, path: join(folder, `${prefix}${number}-${facts.fromBytes}-${facts.inode}.late`) };
+    },
     findLeftovers: () => {
-      const ours = readdirSync(folder).filter((name) => name.startsWith(prefix));
+      const found = readdirSync(folder).filter((one) => one.startsWith(prefix));
+      const ours = found.toSorted().map((one) => ({ path: join(folder, one), facts: one.slice(prefix.length) }));
       return {
-        temporaries: ours.filter((name) => name.endsWith('.tmp')).map((name) => join(folder, name)),
-        backups: ours.flatMap((name) => {
-          const [, fromBytes, atBytes, inode = ''] = BACKUP_FACTS.exec(name.slice(prefix.length)) ?? [];
-          return inode === ''
-            ? []
-            : [
-                {
-                  path: join(folder, name),
-                  fromBytes: Number(fromBytes),
-                  atBytes: Number(atBytes),
-                  inode: BigInt(inode),
-                },
-              ];
+        temporaries: ours.filter(({ path }) => path.endsWith('.tmp')).map(({ path }) => path),
+        olds: ours.flatMap(({ path, facts }) => parseOld(path, facts) ?? []),
+        lates: ours.flatMap(({ path, facts }) => {
+          const [, , fromBytes, inode = ''] = LATE_FACTS.exec(facts) ?? [];
+          return inode === '' ? [] : [{ path, fromBytes: Number(fromBytes), inode: BigInt(inode) }];
         }),
       };
     },
+  };
+}
+
+function parseOld(path: string, facts: string): OldFile | null {
+  const [, state, document, size = '', mtime = '', inode = '', newInode = '', newSize = '', newMtime = '', mark = ''] =
+    OLD_FACTS.exec(facts) ?? [];
+  if (state === undefined) return null;
+  return {
+    path,
+    isNamed: state === 'named',
+    isDocument: document !== undefined,
+    sizeBytes: Number(size),
+    mtimeNs: BigInt(mtime),
+    inode: BigInt(inode),
+    ours: { inode: BigInt(newInode), sizeBytes: Number(newSize), mtimeNs: BigInt(newMtime), mark },
   };
 }
 

@@ -1,9 +1,9 @@
-import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, futimesSync, openSync, unlinkSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Compression, FileFailure, PendingFile } from '../../ports/files.ts';
-import type { BackupLinks } from './missed-writes.ts';
+import type { Compression, FileFailure, PendingFile, RemoveAtExit } from '../../ports/files.ts';
+import { describeNew, type Swap } from './swap.ts';
 import { errorCode, toFileFailure, writeAll } from './system.ts';
 
 /** A conversation is private unless its source was not. */
@@ -20,9 +20,8 @@ type NewFile = {
   /** The file whose mode and owner are copied. */
   readonly like: string | undefined;
   readonly compression: Compression;
-  /** Registers a file to be removed when the process ends; the returned function removes it now, if it exists. */
-  readonly removeAtExit: (path: string) => () => void;
-  readonly backupLinks: BackupLinks;
+  readonly removeAtExit: RemoveAtExit;
+  readonly swap: Swap;
 };
 
 /**
@@ -36,7 +35,7 @@ export async function beginFile({
   like,
   compression,
   removeAtExit,
-  backupLinks,
+  swap,
 }: NewFile): Promise<Result<PendingFile, FileFailure>> {
   try {
     const model = like === undefined ? null : await statModel(like);
@@ -57,7 +56,7 @@ export async function beginFile({
       abandon();
       throw error;
     }
-    const place = { path, target, temporary, fd, remove: removeAtExit(temporary), backupLinks };
+    const place = { path, target, temporary, fd, remove: removeAtExit(temporary), swap };
     if (compression === 'none') return ok(createPendingFile(place));
     const file = createPendingFile(place);
     if (compression === 'eval') return ok((await import('./eval-file.ts')).createEvalFile(file));
@@ -124,7 +123,7 @@ type PendingPlace = {
   readonly fd: number;
   /** Removes `temporary` if it exists. */
   readonly remove: () => void;
-  readonly backupLinks: BackupLinks;
+  readonly swap: Swap;
 };
 
 /** Lines are small, and writing them one by one would cost a system call each. */
@@ -133,11 +132,11 @@ const BUFFER_BYTES = 256 * 1024;
 /** Returned by file systems that cannot sync a folder; the rename is done all the same. */
 const CANNOT_SYNC_FOLDER = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES', 'EBADF']);
 
-function createPendingFile({ path, target, temporary, fd, remove, backupLinks }: PendingPlace): PendingFile {
+function createPendingFile({ path, target, temporary, fd, remove, swap }: PendingPlace): PendingFile {
   const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   const state = { buffered: 0, isOpen: true, hasName: false };
 
-  const attempt = (action: () => void): Result<void, FileFailure> => {
+  const attempt = <T>(action: () => T): Result<T, FileFailure> => {
     try {
       return ok(action());
     } catch (error) {
@@ -170,19 +169,19 @@ function createPendingFile({ path, target, temporary, fd, remove, backupLinks }:
         drain();
         fsyncSync(fd);
       }),
-    keepBackup: (stamp, fromBytes) => {
-      const drained = attempt(drain);
-      return drained.ok ? backupLinks.keep(stamp, { fromBytes, atBytes: fstatSync(fd).size }) : drained;
-    },
-    rename: () =>
-      attemptLater(async () => {
+    takePlace: async (expected, { isDocument = true, mtimeNs, onMoved } = {}) => {
+      const described = attempt(() => {
         drain();
-        // Synchronous, so that nothing happens between the rename and the handling of the backup link.
-        renameSync(temporary, target);
-        state.hasName = true;
-        remove(); // nothing is left to remove when the process ends
-      }),
-    dropBackup: () => backupLinks.drop(),
+        if (mtimeNs !== undefined) futimesSync(fd, new Date(), toSeconds(mtimeNs));
+        return describeNew(temporary);
+      });
+      if (!described.ok) return described;
+      const placed = swap.takePlace(temporary, expected, { isDocument, ours: described.value, onMoved });
+      if (!placed.ok || placed.value === 'taken') return placed;
+      state.hasName = true;
+      remove(); // nothing is left to remove when the process ends
+      return placed;
+    },
     syncFolder: () => attemptLater(() => syncFolder(dirname(target))),
     close: () => {
       if (!state.isOpen) return;
@@ -194,9 +193,14 @@ function createPendingFile({ path, target, temporary, fd, remove, backupLinks }:
       }
       if (!state.hasName) remove();
       // A failure here is left for the next run.
-      backupLinks.finish();
+      swap.heal();
     },
   };
+}
+
+/** Half a microsecond more, because a number of seconds is not exact, and programs cut times to milliseconds. */
+function toSeconds(mtimeNs: bigint): number {
+  return Number(mtimeNs + 500n) / 1e9;
 }
 
 /** Removes a temporary file if it exists. */

@@ -58,7 +58,7 @@ export function createLineSource(fd: number, path: string, sizeBytes: number): L
   };
 }
 
-export function readAt(
+function readAt(
   fd: number,
   path: string,
   { into, position }: { readonly into: Uint8Array; readonly position: number },

@@ -1,10 +1,9 @@
-import { type BigIntStats, closeSync, fstatSync } from 'node:fs';
+import { type BigIntStats, closeSync } from 'node:fs';
 import { ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, OpenOptions, SourceFile } from '../../ports/files.ts';
 import { detectCompression, HEAD_BYTES } from './compression.ts';
 import { type LineSource, readLines } from './line-reader.ts';
-import { createLineSource, openOutsideFile, readAt } from './outside-file.ts';
-import { fileError } from './system.ts';
+import { createLineSource, openOutsideFile } from './outside-file.ts';
 
 type SourceOptions = OpenOptions & { readonly maxUnpackedBytes?: number | undefined };
 
@@ -64,22 +63,12 @@ function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly
     lines: (from = bomLength) => readLines(file, { from, to: sizeBytes }),
     read: file.read,
     onDisk: () => readDisk(disk),
-    tail: (from) => (compression === 'none' ? readTail(fd, path, from) : tailOfCompressed(disk)),
     close: createCloser([...new Set([fd, content.fd])]),
   };
 }
 
 function* readDisk({ read, stamp }: OnDisk): Generator<Uint8Array> {
   for (let at = 0; at < stamp.sizeBytes; at += TAIL_BYTES) yield read(at, Math.min(TAIL_BYTES, stamp.sizeBytes - at));
-}
-
-/** Empty if the file is unchanged, else throws: new bytes in a compressed file cannot be told apart. */
-function tailOfCompressed({ fd, path, stamp }: OnDisk): IterableIterator<Uint8Array> {
-  const { sizeBytes, mtimeNs } = stampOf(fstatSync(fd, { bigint: true }));
-  const nothing: readonly Uint8Array[] = [];
-  if (sizeBytes === stamp.sizeBytes && mtimeNs === stamp.mtimeNs) return nothing.values();
-  const problem = 'it was written to while it was being replaced';
-  throw fileError(`${path}: ${problem}`, { kind: 'io', path, code: problem });
 }
 
 export function stampOf(stats: BigIntStats): FileStamp {
@@ -94,17 +83,6 @@ export function stampOf(stats: BigIntStats): FileStamp {
 }
 
 const TAIL_BYTES = 256 * 1024;
-
-/** Yields views into one buffer. */
-function* readTail(fd: number, path: string, from: number): Generator<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(TAIL_BYTES);
-  for (let position = from; ;) {
-    const count = readAt(fd, path, { into: buffer, position });
-    if (count === 0) return;
-    yield buffer.subarray(0, count);
-    position += count;
-  }
-}
 
 function createReader(fd: number, path: string, sizeBytes: number): LineSource & Pick<SourceFile, 'read'> {
   const source = createLineSource(fd, path, sizeBytes);

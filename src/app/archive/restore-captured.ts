@@ -88,8 +88,8 @@ async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chos
       const kept = present === null ? 'yes' : await isKept(deps, chosen, present);
       if (kept !== 'yes') return err({ kind: 'uncaptured', file: path, isDamaged: kept === 'damaged' });
       const written = await (source === null
-        ? writeNew(deps, { lock, path, pieces: pieces(deps, chosen) })
-        : replace(deps, { lock, file, source, pieces: pieces(deps, chosen) }));
+        ? writeNew({ lock, pieces: pieces(deps, chosen) })
+        : replace(deps, { lock, file, source, sha256: present?.sha256 ?? '', pieces: pieces(deps, chosen) }));
       if (!written.ok) return err(toWriteFailure(written.error, { file: file.path, output: path }));
       return ok(report(chosen, path));
     } finally {
@@ -133,10 +133,12 @@ async function replace(
     lock,
     file,
     source,
+    sha256,
     pieces,
   }: Pick<Chosen, 'file'> & {
     readonly lock: FileLock;
     readonly source: SourceFile;
+    readonly sha256: string;
     readonly pieces: AsyncIterable<Uint8Array>;
   },
 ): ReturnType<typeof writeOutput> {
@@ -148,7 +150,7 @@ async function replace(
     compression: 'none', // what was captured is what was on the disk
     pieces,
     source,
-    known: { stamp, sizeBytes, sha256: '', isDocument: true },
+    known: { stamp, sizeBytes, sha256, isDocument: true },
     target: { path: file.path, stamp },
     replacesSource: true,
     isInterrupted: () => isInterrupted(deps),

@@ -16,7 +16,7 @@ import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { costOf } from '../summarize/usage.ts';
 import { targetPath } from '../write/deliver.ts';
-import { isSameFile, isSameStamp } from '../write/missed-writes.ts';
+import { againWhileChanging, isSameFile, isSameStamp } from '../write/look-again.ts';
 import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '../write/settle.ts';
 import { checkReplaceable, withTargetLock } from '../write/target.ts';
 import { beginEarly, type EarlyStore } from './archive-lines.ts';
@@ -34,8 +34,6 @@ import {
 import { reportUsage, storeCompaction, type StoreInput } from './store.ts';
 import { attemptConversation, type Attempted, breakerOpen, findLosses, planFirst } from './summarize-conversation.ts';
 
-/** How often a source that changes during the run is read again. */
-const MAX_ATTEMPTS = 3;
 const NOTHING_NEW = 'nothing was said since it was compacted';
 
 /** Compacts one transcript file. If it ends early, the file stays as it was. */
@@ -43,13 +41,9 @@ export async function compactFile(
   deps: WritingDeps,
   request: CompactFileRequest,
 ): Promise<Result<CompactReport, Failure>> {
-  return attempt({ file: request.input.name, progress: deps.progress }, async () => {
-    for (let tries = 1; tries <= MAX_ATTEMPTS; tries += 1) {
-      const done = await compactOnce(deps, request);
-      if (done.ok || done.error.kind !== 'source-changed') return done;
-    }
-    return err({ kind: 'source-changed', file: request.input.name });
-  });
+  return attempt({ file: request.input.name, progress: deps.progress }, () =>
+    againWhileChanging(() => compactOnce(deps, request)),
+  );
 }
 
 async function compactOnce(deps: WritingDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {

@@ -10,7 +10,7 @@ import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { addUsage, costOf, NO_USAGE } from '../summarize/usage.ts';
 import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
-import { lookAgain } from '../write/missed-writes.ts';
+import { lookAgain } from '../write/look-again.ts';
 import { isOutputThere } from '../write/settle.ts';
 import { checkReplaceable } from '../write/target.ts';
 import type { Written } from '../write/write-output.ts';

@@ -166,7 +166,7 @@ export async function attemptDamaged<T>(
 }
 
 /** The failure that a port's error carries. Any other error is a bug and is thrown on. */
-export function toFailure(error: unknown, file: string): Failure {
+function toFailure(error: unknown, file: string): Failure {
   if (carries<string>(error, 'diedOf')) return { kind: 'worker-died', file, reason: error.diedOf };
   const archive = carriedFailure(error);
   if (archive !== null) return { kind: 'archive', failure: archive };

@@ -21,7 +21,14 @@ export async function openTranscript(
   input: TranscriptInput,
   { files, formats, signal }: Pick<AppDeps, 'files' | 'formats' | 'signal'>,
 ): Promise<Result<OpenTranscript, Failure>> {
-  const opened = await files.open(input.path, { signal, maxBytes: input.planned?.sizeBytes });
+  const open = (): ReturnType<typeof files.open> =>
+    files.open(input.path, { signal, maxBytes: input.planned?.sizeBytes });
+  const first = await open();
+  const isMissing = !first.ok && first.error.kind === 'not-found';
+  // A run that was killed while it replaced the file may have left it under a hidden name only.
+  const cleared = isMissing ? await files.clearLeftovers(input.path) : ok(undefined);
+  if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
+  const opened = isMissing ? await open() : first;
   if (!opened.ok) return err({ kind: 'file', failure: { ...opened.error, path: input.name } });
   const source = opened.value;
   const { identity = source.stamp } = input;

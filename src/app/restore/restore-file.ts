@@ -28,6 +28,7 @@ import type { LineStream } from '../read/restore-input.ts';
 import { archiveFor, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { describeRewrites, type Rewrite } from '../read/rewritten-document.ts';
 import { outputCompression, toWriteFailure } from '../write/deliver.ts';
+import { againWhileChanging } from '../write/look-again.ts';
 import { withFileLock } from '../write/target.ts';
 import { writeOutput } from '../write/write-output.ts';
 
@@ -36,11 +37,14 @@ export async function restoreFile(
   deps: WritingDeps,
   request: RestoreFileRequest,
 ): Promise<Result<RestoreReport, Failure>> {
-  return withCompacted(deps, request.input, async ({ revision, archive, source, sha256 }) => {
-    const undone = await undo(deps, { revision, archive, request });
-    const compacted = { file: source, sha256, format: revision.codec.format.name };
-    return undone.ok ? write(deps, request, { ...undone.value, compacted }) : undone;
-  });
+  return againWhileChanging(() =>
+    withCompacted(deps, request.input, async ({ revision, archive, source, sha256 }) => {
+      const undone = await undo(deps, { revision, archive, request });
+      const { name, layout } = revision.codec.format;
+      const compacted = { file: source, sha256, format: name, isDocument: layout.kind === 'document' };
+      return undone.ok ? write(deps, request, { ...undone.value, compacted }) : undone;
+    }),
+  );
 }
 
 type Undone = {
@@ -52,6 +56,13 @@ type Undone = {
   /** What its program did when it wrote the document anew after a compaction, newest first. */
   readonly rewrites: readonly Rewrite[];
   readonly isStillCompacted?: true;
+};
+
+type Compacted = {
+  readonly file: SourceFile;
+  readonly sha256: string;
+  readonly format: string;
+  readonly isDocument: boolean;
 };
 
 /** The lines that were left out when `lines` was last read to its end. */
@@ -144,15 +155,7 @@ async function loadParent(archive: Archive, { erased, cycles }: StoredCompaction
 async function write(
   deps: WritingDeps,
   { input, output }: RestoreFileRequest,
-  {
-    lines,
-    source,
-    cycles,
-    erased,
-    rewrites,
-    isStillCompacted,
-    compacted,
-  }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string; readonly format: string } },
+  { lines, source, cycles, erased, rewrites, isStillCompacted, compacted }: Undone & { readonly compacted: Compacted },
 ): Promise<Result<RestoreReport, Failure>> {
   if (output.kind === 'stdout' && compacted.file.compression === 'eval')
     return err({ kind: 'zip-on-stdout', file: input.name });
@@ -184,7 +187,7 @@ async function write(
     for await (const piece of pieces()) void piece;
   } else {
     const path = output.kind === 'in-place' ? input.path : output.path;
-    const { file, sha256, format } = compacted;
+    const { file, sha256, format, isDocument } = compacted;
     const done = await withFileLock(deps, path, async (lock) => {
       const target = output.kind === 'in-place' ? ok(null) : await checkExpendable(deps, path, pieces());
       if (!target.ok) return err({ kind: 'output-exists', file: input.name, output: path });
@@ -195,7 +198,7 @@ async function write(
         compression: outputCompression(deps, { source: file, path: output.kind === 'in-place' ? null : path }),
         pieces: pieces(),
         source: file,
-        known: { stamp: file.stamp, sizeBytes: file.sizeBytes, sha256 },
+        known: { stamp: file.stamp, sizeBytes: file.sizeBytes, sha256, isDocument },
         target: { path, stamp: target.value },
         replacesSource: output.kind === 'in-place',
         isInterrupted: () => isInterrupted(deps),

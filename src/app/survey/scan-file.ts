@@ -13,7 +13,7 @@ import type { TranscriptInput } from '../contract/requests.ts';
 import { findLastTime, isOlder, lastWrite, mayBeOlder } from '../read/last-time.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import { type Prepared, prepareTranscript } from '../read/prepare.ts';
-import { isSameStamp } from '../write/missed-writes.ts';
+import { isSameStamp } from '../write/look-again.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** What `compact scan` reports about a transcript. */

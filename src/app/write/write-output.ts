@@ -13,18 +13,17 @@ import type {
 import type { Runtime, StepListener } from '../../ports/runtime.ts';
 import {
   appendGrowth,
-  appendMissedWrites,
   fileFailed,
   type GrowthFailure,
-  isSameStamp,
+  isAsRead,
   type KnownContent,
   LINE_ENDS_ADDED,
   seamBetween,
-} from './missed-writes.ts';
+} from './look-again.ts';
 
 type WriteDeps = {
   readonly files: FileStore;
-  readonly runtime: Pick<Runtime, 'createHash'>;
+  readonly runtime: Pick<Runtime, 'createHash' | 'now'>;
   readonly reached: StepListener;
   readonly producerIndexes: ProducerIndexes;
 };
@@ -93,38 +92,66 @@ async function writePending(
   const synced = pending.sync();
   if (!synced.ok) return fileFailed(synced.error);
   reached('synced');
+  // All that is slow comes before the last look.
+  const writer = replacesSource ? await deps.files.findWriter(known.stamp) : null;
+  if (writer !== null) return err({ kind: 'in-use', writer });
+  const note = replacesSource ? await deps.producerIndexes.reset({ path: target.path, format: input.format }) : null;
+  if (await input.isInterrupted()) return err({ kind: 'failed', failure: { kind: 'interrupted' } });
   const seam = seamBetween(source, known, ends.output);
   const looked = await appendGrowth(deps, pending, { source, known, seam });
   if (!looked.ok) return looked;
-  const writer = replacesSource ? await deps.files.findWriter(known.stamp) : null;
-  if (writer !== null) return err({ kind: 'in-use', writer });
-  if (!replacesSource && !(await isTargetUnchanged(deps.files, target))) return err({ kind: 'taken' });
-  const note = replacesSource ? await deps.producerIndexes.reset({ path: target.path, format: input.format }) : null;
   reached('looked');
-  if (await input.isInterrupted()) return err({ kind: 'failed', failure: { kind: 'interrupted' } });
-  const kept = replacesSource ? pending.keepBackup(known.stamp, looked.value) : ok(null);
-  if (!kept.ok) return fileFailed(kept.error);
-  if (kept.value?.kind === 'another-file') return err({ kind: 'changed' });
-  const named = await pending.rename();
-  if (!named.ok) return fileFailed(named.error);
-  reached('renamed');
-  const old = kept.value;
-  const lateSeam = looked.value === known.sizeBytes ? seam : 'direct';
-  const late = old === null ? looked : appendMissedWrites(pending, { source, from: looked.value, old, seam: lateSeam });
-  if (!late.ok) return fileFailed(late.error);
-  const onDisk = await pending.syncFolder();
-  if (!onDisk.ok) return fileFailed(onDisk.error);
-  reached('folder-synced');
-  const carried = late.value - known.sizeBytes;
+  const swapped = await swap(deps, pending, { ...input, known: looked.value });
+  if (!swapped.ok) return swapped;
+  const carried = looked.value.sizeBytes - known.sizeBytes;
   const carriedBytes = carried > 0 ? carried + LINE_ENDS_ADDED[seam] : carried;
   return ok({ carriedBytes, notes: note === null ? [] : [note] });
 }
 
+/**
+ * Puts the new file in the place of the old one: moves the old one aside, gives the new one its name, and compares what was moved aside. If
+ * another program has written to it, or has it open, it goes back, with all that came since.
+ */
+async function swap(
+  deps: WriteDeps,
+  pending: PendingFile,
+  { source, known, target, replacesSource }: Pick<WriteInput, 'source' | 'known' | 'target' | 'replacesSource'>,
+): Promise<Result<null, WriteFailure>> {
+  const { reached, files } = deps;
+  const gone: WriteFailure = replacesSource ? { kind: 'changed' } : { kind: 'taken' };
+  const isDocument = known.isDocument === true;
+  const placed = await pending.takePlace(replacesSource ? known.stamp : target.stamp, {
+    isDocument,
+    onMoved: () => reached('moved'),
+    ...(replacesSource && { mtimeNs: known.stamp.mtimeNs }),
+  });
+  if (!placed.ok) return fileFailed(placed.error);
+  if (placed.value === 'taken') return err(gone);
+  const old = placed.value;
+  const putBack = (why: WriteFailure): Result<never, WriteFailure> => {
+    const back = old?.putBack() ?? ok(undefined);
+    return back.ok ? err(why) : fileFailed(back.error);
+  };
+  reached('renamed');
+  if (replacesSource && old !== null) {
+    // From here on nobody can open the old file: if nobody has it open now, it is final.
+    const writer = await files.findWriter(known.stamp);
+    if (writer !== null) return putBack({ kind: 'in-use', writer });
+    const { compression } = source;
+    if (!(await isAsRead(deps, { path: old.path, compression }, known))) return putBack(gone);
+  }
+  const onDisk = await pending.syncFolder();
+  old?.drop();
+  if (!onDisk.ok) return fileFailed({ kind: 'not-flushed', path: target.path, because: onDisk.error });
+  reached('folder-synced');
+  return ok(null);
+}
+
 /** Writes a file that does not exist yet, completely or not at all. */
-export async function writeNew(
-  { files }: Pick<WriteDeps, 'files'>,
-  { lock, path, pieces }: Pick<WriteInput, 'lock' | 'pieces'> & { readonly path: string },
-): Promise<Result<void, WriteFailure>> {
+export async function writeNew({
+  lock,
+  pieces,
+}: Pick<WriteInput, 'lock' | 'pieces'>): Promise<Result<void, WriteFailure>> {
   const begun = await lock.begin();
   if (!begun.ok) return fileFailed(begun.error);
   const pending = begun.value;
@@ -133,9 +160,10 @@ export async function writeNew(
     const drained = written.ok ? pending.drain() : written;
     const synced = drained.ok ? pending.sync() : drained;
     if (!synced.ok) return fileFailed(synced.error);
-    if (!(await isTargetUnchanged(files, { path, stamp: null }))) return err({ kind: 'taken' });
-    const named = await pending.rename();
-    const onDisk = named.ok ? await pending.syncFolder() : named;
+    const placed = await pending.takePlace(null);
+    if (!placed.ok) return fileFailed(placed.error);
+    if (placed.value === 'taken') return err({ kind: 'taken' });
+    const onDisk = await pending.syncFolder();
     return onDisk.ok ? onDisk : fileFailed(onDisk.error);
   } finally {
     pending.close();
@@ -150,12 +178,6 @@ async function* watchEnd(pieces: Pieces, ends: { output: boolean }): AsyncGenera
     ends.output = (piece.at(-1) ?? (ends.output ? LF : 0)) === LF;
     yield piece;
   }
-}
-
-export async function isTargetUnchanged(files: FileStore, { path, stamp }: WriteInput['target']): Promise<boolean> {
-  const now = await files.stamp(path);
-  if (!now.ok) return stamp === null || now.error.kind === 'not-found';
-  return stamp !== null && isSameStamp(stamp, now.value);
 }
 
 /** Waits for the compressor after each piece, so that it does not fall behind. */

@@ -2,7 +2,6 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { FileLock, FileStamp, FileStore } from '../../ports/files.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { isTargetUnchanged } from './write-output.ts';
 
 /** A page to write. It may replace an empty file, or one that begins with `start`: an earlier page. */
 export type NewPage = {
@@ -22,7 +21,7 @@ export async function writePage({ files }: Pick<AppDeps, 'files'>, page: NewPage
   if (!lock.ok) return err({ kind: 'file', failure: lock.error });
   try {
     const old = await checkReplaceable(files, page);
-    return old.ok ? await write(files, page, { lock: lock.value, replaced: old.value }) : old;
+    return old.ok ? await write(page, { lock: lock.value, replaced: old.value }) : old;
   } finally {
     lock.value.release();
   }
@@ -45,7 +44,6 @@ async function checkReplaceable(
 }
 
 async function write(
-  files: FileStore,
   { path, bytes, file }: NewPage,
   { lock, replaced }: { readonly lock: FileLock; readonly replaced: FileStamp | null },
 ): Promise<Result<void, Failure>> {
@@ -57,10 +55,11 @@ async function write(
       const done = step();
       if (!done.ok) return err({ kind: 'file', failure: done.error });
     }
-    const isStill = await isTargetUnchanged(files, { path, stamp: replaced });
-    if (!isStill) return err({ kind: 'output-exists', file, output: path });
-    const named = await page.rename();
-    const onDisk = named.ok ? await page.syncFolder() : named;
+    const placed = await page.takePlace(replaced);
+    if (!placed.ok) return err({ kind: 'file', failure: placed.error });
+    if (placed.value === 'taken') return err({ kind: 'output-exists', file, output: path });
+    placed.value?.drop();
+    const onDisk = await page.syncFolder();
     return onDisk.ok ? onDisk : err({ kind: 'file', failure: onDisk.error });
   } finally {
     page.close();

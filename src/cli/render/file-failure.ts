@@ -66,6 +66,8 @@ export function renderFileFailure(failure: FileFailure): string {
       );
     case 'unfinished':
       return unfinished(failure);
+    case 'not-flushed':
+      return notFlushed(failure);
     default:
       return assertNever(failure);
   }
@@ -101,12 +103,20 @@ function noRoom({ path, folder, code }: Extract<FileFailure, { kind: 'no-room' }
 }
 
 function unfinished({ path, keptAs, because }: Extract<FileFailure, { kind: 'unfinished' }>): string {
-  const what = 'it was replaced, but what another program wrote at that very moment could not be appended';
-  return keptAs === null
-    ? at(path, `${what}, and is lost.`, `The cause: ${renderFileFailure(because)}`)
-    : at(
-        path,
-        `${what}; it is in ${safeText(keptAs)}, and the next run appends it.`,
-        `The cause: ${renderFileFailure(because)}`,
-      );
+  const what = 'another program wrote to it while it was being replaced, and what it wrote could not be brought back';
+  return at(
+    path,
+    `${what}: it is in ${safeText(keptAs)}. The next command for this file brings it back.`,
+    `The cause: ${renderFileFailure(because)}`,
+  );
+}
+
+function notFlushed({ path, because }: Extract<FileFailure, { kind: 'not-flushed' }>): string {
+  const what =
+    'it was replaced and the archive has its original, but the system could not confirm that it is safe on disk.';
+  return at(
+    path,
+    what,
+    `Nothing is left to do unless the machine crashes now. The cause: ${renderFileFailure(because)}`,
+  );
 }

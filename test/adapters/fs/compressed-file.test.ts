@@ -37,7 +37,7 @@ async function written(path: string, compression: Compression, pieces: Iterable<
       await pending.catchUp('here');
     }
     assert.deepEqual(await pending.catchUp('end'), ok(undefined));
-    assert.deepEqual([pending.sync(), await pending.rename()], [ok(undefined), ok(undefined)]);
+    assert.deepEqual([pending.sync(), await pending.takePlace(null)], [ok(undefined), ok(null)]);
   });
   return readFileSync(path);
 }
@@ -111,24 +111,22 @@ test('a file that is not packed has nothing to wait for', async (context) => {
   });
 });
 
-test('what comes to a packed file at the moment when it is replaced stands behind what replaced it', async (context) => {
+test('a packed file that was replaced goes back with what came to the new one', async (context) => {
   const path = pathIn(context);
   writeFileSync(path, gzipSync('old\n'));
-  const source = await store.open(path);
-  assert.ok(source.ok);
-  const { stamp } = source.value;
+  const stamp = await store.stamp(path);
+  assert.ok(stamp.ok);
   await begun(path, 'gzip', async (pending) => {
     pending.write(Buffer.from('new\n'));
     await pending.catchUp('end');
-    pending.sync();
-    const kept = pending.keepBackup(stamp, source.value.sizeBytes);
-    assert.ok(kept.ok && kept.value.kind === 'kept');
+    const placed = await pending.takePlace(stamp.value, { isDocument: false });
+    assert.ok(placed.ok && placed.value !== null && placed.value !== 'taken');
+    assert.equal(gunzipSync(readFileSync(path)).toString(), 'new\n');
     appendFileSync(path, gzipSync('late\n'));
-    await pending.rename();
+    assert.ok(placed.value.putBack().ok);
   });
-  source.value.close();
-  assert.notEqual(statSync(path, { bigint: true }).ino, stamp.inode);
-  assert.equal(gunzipSync(readFileSync(path)).toString(), 'new\nlate\n');
+  assert.equal(statSync(path, { bigint: true }).ino, stamp.value.inode);
+  assert.equal(gunzipSync(readFileSync(path)).toString(), 'old\nlate\n');
 });
 
 test('the name of a file says how it is packed', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { suite, test, type TestContext } from 'node:test';
@@ -177,14 +177,6 @@ suite('while a packed file is open', () => {
       ok: false,
       error: { kind: 'no-room', path, folder: join(folder, 'tmp'), code: 'ENOENT' },
     });
-  });
-
-  test('what comes to it is told as soon as its tail is asked for', async (context) => {
-    const { file, path } = await opened(context, gzipSync(TEXT));
-    assert.deepEqual([...file.tail(file.sizeBytes)], []);
-    appendFileSync(path, gzipSync('more'));
-    assert.throws(() => file.tail(file.sizeBytes), /written to while it was being replaced/);
-    assert.equal(textOf(file), TEXT);
   });
 
   test('an interruption ends the unpacking', async (context) => {

@@ -46,7 +46,7 @@ async function written(path: string, text: Buffer, pieceBytes: number): Promise<
   for (let at = 0; at < text.length; at += pieceBytes) begun.value.write(text.subarray(at, at + pieceBytes));
   assert.deepEqual(await begun.value.catchUp('end'), { ok: true, value: undefined });
   assert.ok(begun.value.drain().ok);
-  assert.ok((await begun.value.rename()).ok);
+  assert.ok((await begun.value.takePlace(null)).ok);
   begun.value.close();
   lock.value.release();
   return readFileSync(path);

@@ -1,20 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import type { FileLock } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
@@ -147,86 +136,5 @@ test('a lock file that is something else is a failure that names it', async (con
   assert.deepEqual(await store.lock(join(folder, 'a.jsonl')), {
     ok: false,
     error: { kind: 'foreign-leftover', path: join(folder, name), is: 'it is not empty' },
-  });
-});
-
-/** A file that was replaced, and a line that came to it in that moment; the run is over before it could bring it over. */
-async function leaveOld(context: TestContext): Promise<{ readonly folder: string; readonly path: string }> {
-  const folder = folderWith(context, { 'a.jsonl': '1\n2\n' });
-  const path = join(folder, 'a.jsonl');
-  const stamp = await store.stamp(path);
-  const lock = await taken(path);
-  const begun = await lock.begin(path);
-  assert.ok(stamp.ok && begun.ok);
-  begun.value.write(Buffer.from('s\n'));
-  const kept = begun.value.keepBackup(stamp.value, 4);
-  assert.ok(kept.ok && kept.value.kind === 'kept');
-  appendFileSync(path, 'late\n');
-  await begun.value.rename();
-  // It is in the way of whoever would write to the target now.
-  renameSync(path, `${path}.aside`);
-  begun.value.close();
-  lock.release();
-  renameSync(`${path}.aside`, path);
-  return { folder, path };
-}
-
-const endings = (folder: string): readonly string[] =>
-  readdirSync(folder)
-    .map((name) => name.slice(name.lastIndexOf('.')))
-    .toSorted();
-
-suite('what came to a file while it was replaced', () => {
-  test('is brought over by whoever takes the lock next', async (context) => {
-    const { folder, path } = await leaveOld(context);
-    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl', '.lock', '.old'], 's\n']);
-    (await taken(path)).release();
-    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl'], 's\nlate\n']);
-  });
-
-  test('is brought over by who only tidies up', async (context) => {
-    const { folder, path } = await leaveOld(context);
-    assert.deepEqual(await store.clearLeftovers(path), { ok: true, value: undefined });
-    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl'], 's\nlate\n']);
-  });
-
-  test('stays, and nobody has the lock, where it cannot be brought over', async (context) => {
-    const { folder, path } = await leaveOld(context);
-    const old = join(folder, readdirSync(folder).find((name) => name.endsWith('.old')) ?? '');
-    // A folder cannot be read as a file.
-    rmSync(old);
-    mkdirSync(old);
-    const failure = { ok: false, error: { kind: 'foreign-leftover', path: old, is: 'it is not a regular file' } };
-    assert.deepEqual(await store.lock(path), failure);
-    assert.deepEqual(await store.clearLeftovers(path), failure);
-    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl', '.lock', '.old'], 's\n']);
-  });
-
-  test('is nothing where the file was not replaced after all: the second name goes', async (context) => {
-    const folder = folderWith(context, { 'a.jsonl': '1\n' });
-    const path = join(folder, 'a.jsonl');
-    const stamp = await store.stamp(path);
-    const lock = await taken(path);
-    const begun = await lock.begin(path);
-    assert.ok(stamp.ok && begun.ok);
-    assert.ok(begun.value.keepBackup(stamp.value, 2).ok);
-    assert.deepEqual(endings(folder), ['.jsonl', '.lock', '.old', '.tmp']);
-    begun.value.close();
-    lock.release();
-    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl'], '1\n']);
-  });
-
-  test('cannot be kept of another file than the one that was read', async (context) => {
-    const folder = folderWith(context, { 'a.jsonl': '1\n', 'b.jsonl': '1\n' });
-    const path = join(folder, 'a.jsonl');
-    const stamp = await store.stamp(path);
-    const lock = await taken(path);
-    const begun = await lock.begin(path);
-    assert.ok(stamp.ok && begun.ok);
-    renameSync(join(folder, 'b.jsonl'), path);
-    assert.deepEqual(begun.value.keepBackup(stamp.value, 2), { ok: true, value: { kind: 'another-file' } });
-    begun.value.close();
-    lock.release();
-    assert.deepEqual(endings(folder), ['.jsonl']);
   });
 });

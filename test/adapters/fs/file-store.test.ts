@@ -41,6 +41,14 @@ async function begun<T>(path: string, work: (pending: PendingFile) => Promise<T>
 
 const DONE = { ok: true, value: undefined };
 
+/** Gives the new file its name, whatever stands there. */
+async function takePlace(pending: PendingFile, path: string): ReturnType<PendingFile['takePlace']> {
+  const stamp = await store.stamp(path);
+  const placed = await pending.takePlace(stamp.ok ? stamp.value : null);
+  if (placed.ok && placed.value !== 'taken') placed.value?.drop();
+  return placed;
+}
+
 async function written(path: string, text: string, like?: string): Promise<void> {
   const steps = await begun(
     path,
@@ -48,12 +56,12 @@ async function written(path: string, text: string, like?: string): Promise<void>
       pending.write(Buffer.from(text)),
       pending.drain(),
       pending.sync(),
-      await pending.rename(),
+      (await takePlace(pending, path)).ok,
       await pending.syncFolder(),
     ],
     like,
   );
-  assert.deepEqual(steps, [DONE, DONE, DONE, DONE, DONE]);
+  assert.deepEqual(steps, [DONE, DONE, DONE, true, DONE]);
 }
 
 /** An owner that files may be given to: root's to choose, and for others one of their groups. */
@@ -73,7 +81,7 @@ suite('a file that is begun', () => {
       pending.write(Buffer.from('text'));
       pending.sync();
       assert.equal(readFileSync(path, 'utf8'), 'old');
-      await pending.rename();
+      await takePlace(pending, path);
       assert.equal(readFileSync(path, 'utf8'), 'new text');
     });
     assert.deepEqual(readdirSync(dirname(path)), ['out.jsonl']);
@@ -99,7 +107,7 @@ suite('a file that is begun', () => {
     const path = join(folderWith(context, {}), 'out.jsonl');
     await begun(path, async (pending) => {
       pending.write(Buffer.from('a'));
-      await pending.rename();
+      await pending.takePlace(null);
       appendFileSync(path, 'b');
       pending.write(Buffer.from('c'));
       pending.sync();
@@ -118,7 +126,7 @@ suite('a file that is begun', () => {
         expected.push(Buffer.from(piece));
         pending.write(piece);
       }
-      await pending.rename();
+      await pending.takePlace(null);
     });
     assert.ok(readFileSync(path).equals(Buffer.concat(expected)));
   });
@@ -204,9 +212,9 @@ suite('what cannot be written', () => {
     const result = await begun(path, async (pending) => {
       pending.write(Buffer.from('x'));
       mkdirSync(path);
-      return pending.rename();
+      return pending.takePlace(null);
     });
-    assert.deepEqual(result, { ok: false, error: { kind: 'not-a-file', path, is: 'a folder' } });
+    assert.deepEqual(result, { ok: true, value: 'taken' });
     assert.deepEqual(readdirSync(folder), ['out.jsonl']);
   });
 });

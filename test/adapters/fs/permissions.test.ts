@@ -63,7 +63,7 @@ test('a new file that is made of somebody else’s belongs to who makes it, with
   assert.ok(lock.ok);
   const begun = await lock.value.begin(join(shared, 'a.jsonl'));
   assert.ok(begun.ok, JSON.stringify(begun));
-  assert.equal((await begun.value.rename()).ok, true);
+  assert.equal((await begun.value.takePlace(null)).ok, true);
   begun.value.close();
   lock.value.release();
   const { uid, mode } = statSync(path);

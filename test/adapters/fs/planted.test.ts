@@ -39,7 +39,7 @@ async function refusal(path: string): Promise<unknown> {
 }
 
 suite('a planted second name of a file that was replaced', () => {
-  const oldName = (inode: bigint): string => `.compact-${KEY}-0-2-${inode}.old`;
+  const oldName = (inode: bigint): string => `.compact-${KEY}-moved-0-1-${inode}-1-2-1-0123456789abcdef=a.jsonl.old`;
   for (const { what, plant, is } of [
     {
       what: 'a symbolic link',

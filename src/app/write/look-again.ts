@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, FileStamp, FileStore, KeptBackup, PendingFile, SourceFile } from '../../ports/files.ts';
+import type { FileFailure, FileStamp, FileStore, PendingFile, SourceFile } from '../../ports/files.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import { type Failure, toFailure } from '../contract/failure.ts';
+import type { Failure } from '../contract/failure.ts';
 import { hashPrefix, readPieces } from '../read/records.ts';
 
 /** What was read of a file, and its stamp at that time. */
@@ -58,9 +58,39 @@ export function isSameFile(a: FileStamp, b: FileStamp): boolean {
   return a.inode === b.inode && a.device === b.device;
 }
 
-/** Nothing was written to the file between the two stamps. */
+/** Nothing was written to the file between the two stamps. `changedNs` cannot be set by a program that hides a write. */
 export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
+  return isSameContent(a, b) && a.changedNs === b.changedNs;
+}
+
+/** The same, where the file got another name meanwhile: that alone changes `changedNs`. */
+function isSameContent(a: FileStamp, b: FileStamp): boolean {
   return isSameFile(a, b) && a.sizeBytes === b.sizeBytes && a.mtimeNs === b.mtimeNs;
+}
+
+/** Two writes within one tick of the system's clock leave the same time. */
+const CLOCK_TICK_MS = 2000;
+
+/** Whether a file that was moved aside holds what was read of it, and nothing else. */
+export async function isAsRead(
+  { files, runtime }: { readonly files: FileStore; readonly runtime: Pick<Runtime, 'createHash' | 'now'> },
+  { path, compression }: Pick<SourceFile, 'path' | 'compression'>,
+  known: KnownContent,
+): Promise<boolean> {
+  const stamped = await files.stamp(path);
+  if (!stamped.ok || !isSameFile(stamped.value, known.stamp)) return false;
+  const isSame = isSameContent(stamped.value, known.stamp);
+  const isOld = runtime.now().getTime() - Number(known.stamp.mtimeNs / 1_000_000n) > CLOCK_TICK_MS;
+  if (compression !== 'none' || (isSame && isOld)) return isSame;
+  const opened = await files.open(path);
+  if (!opened.ok) return false;
+  try {
+    return (
+      opened.value.sizeBytes === known.sizeBytes && hashPrefix(runtime, opened.value, known.sizeBytes) === known.sha256
+    );
+  } finally {
+    opened.value.close();
+  }
 }
 
 const LF = 0x0a;
@@ -81,27 +111,38 @@ export function seamBetween(source: SourceFile, { sizeBytes }: KnownContent, out
   return sourceEndsLine ? 'line-end' : 'closed';
 }
 
+/** How often a source that changes during the run is read again. */
+const MAX_ATTEMPTS = 3;
+
+/** Does the work again where the source changed meanwhile. */
+export async function againWhileChanging<T>(work: () => Promise<Result<T, Failure>>): Promise<Result<T, Failure>> {
+  for (let tries = 1; ; tries += 1) {
+    const done = await work();
+    if (done.ok || done.error.kind !== 'source-changed' || tries === MAX_ATTEMPTS) return done;
+  }
+}
+
 /** After so many looks at a producer that keeps writing, the run starts over. */
 const MAX_LOOKS = 10;
 
 export type GrowthFailure = { readonly kind: 'changed' } | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** Appends what was added to the source meanwhile, until nothing more comes. Gives the size up to which the output contains the source. */
+/** Appends what was added to the source meanwhile, until nothing more comes. Gives what the output contains of the source by then. */
 export async function appendGrowth(
   deps: LookDeps,
   pending: PendingFile,
   { source, known: first, seam }: { readonly source: SourceFile; readonly known: KnownContent; readonly seam: Seam },
-): Promise<Result<number, GrowthFailure>> {
+): Promise<Result<KnownContent, GrowthFailure>> {
   let known = first;
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const seen = await lookAgain(deps, source, known);
     if (seen.kind === 'changed') return err({ kind: 'changed' });
-    if (seen.kind === 'same') return ok(known.sizeBytes);
+    if (seen.kind === 'same') return ok(known);
     try {
-      const isFirst = known === first;
+      const isFirst = known.sizeBytes === first.sizeBytes;
       const [begin] = seen.pieces();
       // The appended bytes continue a line that the output has already ended.
-      if (isFirst && seam === 'closed' && begin?.at(0) !== LF) return err({ kind: 'changed' });
+      if (isFirst && seam === 'closed' && begin !== undefined && begin.at(0) !== LF) return err({ kind: 'changed' });
       const appended = writeAll(pending, isFirst ? joinAt(seam, seen.pieces()) : seen.pieces());
       if (!appended.ok) return fileFailed(appended.error);
     } finally {
@@ -121,47 +162,6 @@ function* joinAt(seam: Seam, pieces: Iterable<Uint8Array>): Generator<Uint8Array
     if (isFirst && seam === 'line-end') yield Uint8Array.of(LF);
     yield isFirst && seam === 'closed' && piece.at(0) === LF ? piece.subarray(1) : piece;
     isFirst = false;
-  }
-}
-
-/**
- * Appends what a producer wrote to the replaced file between the last look and the rename: that file is still open here. If that fails, the
- * replaced file keeps its second name, and the next run appends it. `from`: the size up to which the output contains the source.
- */
-export function appendMissedWrites(
-  pending: PendingFile,
-  {
-    source,
-    from,
-    old,
-    seam,
-  }: { readonly source: SourceFile; readonly from: number; readonly old: KeptBackup; readonly seam: Seam },
-): Result<number, FileFailure> {
-  let size = from;
-  const pieces = function* (): Generator<Uint8Array> {
-    for (const piece of source.tail(from)) {
-      size += piece.length;
-      yield piece;
-    }
-  };
-  const written = attemptRead(source.path, () => writeAll(pending, joinAt(seam, pieces())));
-  const synced = written.ok && size > from ? pending.sync() : written;
-  if (!synced.ok) {
-    const { path } = synced.error;
-    return err({ kind: 'unfinished', path, keptAs: old.kind === 'kept' ? old.name : null, because: synced.error });
-  }
-  pending.dropBackup();
-  return ok(size);
-}
-
-/** Reading a source throws what the system reports. */
-function attemptRead(path: string, write: () => Result<void, FileFailure>): Result<void, FileFailure> {
-  try {
-    return write();
-  } catch (error) {
-    const failure = toFailure(error, path);
-    if (failure.kind !== 'file') throw error;
-    return err(failure.failure);
   }
 }
 
