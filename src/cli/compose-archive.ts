@@ -30,7 +30,7 @@ type OpenerOptions = {
   readonly connectWriter?: ConnectWriter | undefined;
   /** Tells people that the database server is gone, and that it is back. */
   readonly notice?: ((sentence: string) => void) | undefined;
-  readonly sleep: (ms: number) => Promise<void>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
 /** Opens the archive at a path or a URL. */
@@ -41,11 +41,11 @@ export function createArchiveOpener(place: string, options: OpenerOptions): Arch
 /** Opens the queue of jobs beside an archive, which only a database server can have. */
 export function createQueueOpener(
   place: string,
-  { notice = () => undefined, sleep }: OpenerOptions,
+  { notice = () => undefined, sleep, signal }: OpenerOptions & { readonly signal?: AbortSignal },
 ): QueueDeps['openQueue'] {
-  return async (mode) => {
+  return async (mode, { waitsForServer }) => {
     const { openPostgresQueue } = await import('../adapters/postgres/queue.ts');
-    return openPostgresQueue({ url: place, create: mode === 'create', notice, wait: sleep });
+    return openPostgresQueue({ url: place, create: mode === 'create', notice, wait: sleep, waitsForServer, signal });
   };
 }
 

@@ -50,7 +50,10 @@ function describe(error: Error, code: string | null, { host, user, database }: P
   }
   if (/does not support SSL|establishing an SSL connection/.test(error.message)) {
     const reason = `the server at ${host} does not offer encrypted connections`;
-    return { reason, advice: 'Turn on ssl at the server, or remove sslmode from the URL.' };
+    return {
+      reason,
+      advice: 'Turn on ssl at the server, or say sslmode=disable in the URL if nobody else can read what goes there.',
+    };
   }
   if (code === '28P01' || /password must be a string|no password/i.test(error.message)) {
     const reason = `the server rejected the password of user ${user}, or none was given`;

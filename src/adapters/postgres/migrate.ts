@@ -3,13 +3,14 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import { refuseOtherBuild } from '../archive/failure.ts';
 import { readInteger, readText } from '../archive/rows.ts';
+import { findForeignCode, OWN_FUNCTIONS } from './foreign.ts';
 import { MIN_SERVER_VERSION, type Place } from './failure.ts';
 import { MIGRATIONS } from './schema.ts';
 import type { Query, Sql } from './sql.ts';
 
 const INSPECT_SERVER = `
 SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name, current_setting('server_encoding') AS encoding,
-  pg_is_in_recovery()::int AS is_replica, current_setting('search_path') AS search_path, current_setting('synchronous_commit') AS synchronous_commit`;
+  pg_is_in_recovery()::int AS is_replica, (current_setting('is_superuser') = 'on')::int AS is_superuser, current_setting('search_path') AS search_path, current_setting('synchronous_commit') AS synchronous_commit`;
 const INSPECT_SCHEMA = `
 SELECT (to_regclass(quote_ident(:schema) || '.archive_version') IS NOT NULL)::int AS is_archive,
   (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(:schema))) AS entries,
@@ -20,7 +21,7 @@ const READ_VERSION =
 /** Held until the end of a transaction that changes the schema. */
 const LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(hashtextextended('compact schema ' || :schema, 0))";
 
-type Opened = { readonly isReadOnly: boolean };
+type Opened = { readonly isReadOnly: boolean; readonly isSuperuser: boolean };
 
 /**
  * Finds the archive in a schema of the database, and brings it up to date. `create`: makes a missing one. Null: there is
@@ -44,6 +45,11 @@ export async function prepareSchema(
     const reason = 'its connection does not keep the options that compact sets (search_path, synchronous_commit)';
     return err({ kind: 'cannot-open', path, reason, advice: 'Connect to the server itself, without a pooler.' });
   }
+  const foreign = await findForeignCode(sql.query, { schema, functions: OWN_FUNCTIONS });
+  if (foreign !== null) {
+    const advice = 'Find out who made it and remove it, or use another database.';
+    return err({ kind: 'cannot-open', path, reason: `compact did not make ${foreign}, which could run in it`, advice });
+  }
   const isReplica = readInteger(server, 'is_replica') === 1;
   const [found = {}] = await sql.query(INSPECT_SCHEMA, { schema });
   if (readInteger(found, 'is_archive') === 0) {
@@ -58,7 +64,10 @@ export async function prepareSchema(
   );
   if (refusal !== null) return err(refusal);
   const [rights = {}] = await sql.query("SELECT has_table_privilege('compactions', 'INSERT')::int AS may_store");
-  return ok({ isReadOnly: isReplica || readInteger(rights, 'may_store') === 0 });
+  return ok({
+    isReadOnly: isReplica || readInteger(rights, 'may_store') === 0,
+    isSuperuser: readInteger(server, 'is_superuser') === 1,
+  });
 }
 
 type Target = {

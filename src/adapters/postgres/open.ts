@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { Client, Pool, type QueryConfig, types } from 'pg';
 import { HIDDEN_PASSWORD, hidePassword } from '../../core/archive-url.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -5,7 +6,10 @@ import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createPostgresArchive } from './archive.ts';
 import { isConflict, isLost, type Place, toFailure } from './failure.ts';
 import { prepareSchema } from './migrate.ts';
+import { hideDriverAdvice } from './quiet.ts';
 import { createSql, type Driver, type Retry, type Sql } from './sql.ts';
+
+hideDriverAdvice();
 
 export type OpenPostgresOptions = {
   /** postgres://user@host:port/database?schema=compact */
@@ -14,7 +18,8 @@ export type OpenPostgresOptions = {
   readonly create: boolean;
   /** Tells people that the connection is lost, and that it is back. */
   readonly notice: (message: string) => void;
-  readonly wait: (ms: number) => Promise<void>;
+  /** An aborted wait ends at once. */
+  readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
 /** Opens the archive in a Postgres database. The password comes from PGPASSWORD or ~/.pgpass. */
@@ -72,6 +77,10 @@ export async function openSql<T>(
     const prepared = await prepareSchema(sql, { schema, create, place });
     if (!prepared.ok || prepared.value === null) return prepared.ok ? ok(null) : prepared;
     state.isOpen = true;
+    if (prepared.value.isSuperuser)
+      notice(
+        `${place.path}: user ${place.user} is a superuser of the server. Use a role that owns only the archive: CREATE ROLE compact LOGIN; GRANT CREATE ON DATABASE ${place.database} TO compact.`,
+      );
     return await use(sql, prepared.value.isReadOnly);
   } catch (error) {
     const failure = toFailure(error, place);
@@ -84,7 +93,7 @@ export async function openSql<T>(
 
 const DEFAULT_SCHEMA = 'compact';
 
-type Target = { readonly place: Place; readonly schema: string };
+export type Target = { readonly place: Place; readonly schema: string };
 
 export function parseTarget(url: string): Result<Target, ArchiveFailure> {
   const path = hidePassword(url);
@@ -104,7 +113,14 @@ export function parseTarget(url: string): Result<Target, ArchiveFailure> {
       'Use up to 41 lowercase letters, digits and underscores, and start with a letter or an underscore.',
     );
   try {
-    return ok({ place: { path, ...readConnection(url) }, schema });
+    const { isEncrypted, ...connection } = readConnection(url);
+    const mode = parsed.searchParams.get('sslmode') ?? process.env['PGSSLMODE'];
+    if (!isEncrypted && mode !== 'disable' && !isThisMachine(connection.host))
+      return refuse(
+        `the connection to ${connection.host} would not be encrypted`,
+        'Add sslmode=verify-full to the URL, or sslmode=disable if nobody else can read what goes there.',
+      );
+    return ok({ place: { path, ...connection }, schema });
   } catch (error) {
     return refuse(`its URL cannot be used: ${error instanceof Error ? error.message : String(error)}`, 'Correct it.');
   }
@@ -115,11 +131,14 @@ const MAX_OUTAGE_MS = 120_000;
 const [FIRST_WAIT_MS, MAX_WAIT_MS] = [250, 5000];
 const MAX_CONFLICTS = 5;
 
-export function createRetry({
-  path,
-  notice,
-  wait,
-}: Pick<OpenPostgresOptions, 'notice' | 'wait'> & { readonly path: string }): Retry {
+type RetryOptions = Pick<OpenPostgresOptions, 'notice' | 'wait'> & {
+  readonly path: string;
+  readonly maxOutageMs?: number;
+  /** Ends the waiting, which then fails as without it. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export function createRetry({ path, notice, wait, maxOutageMs = MAX_OUTAGE_MS, signal }: RetryOptions): Retry {
   const outage = { isTold: false };
   return async (work) => {
     let waitedMs = 0;
@@ -136,11 +155,11 @@ export function createRetry({
           conflicts += 1;
           continue;
         }
-        if (!isLost(error) || waitedMs >= MAX_OUTAGE_MS) throw error;
+        if (!isLost(error) || waitedMs >= maxOutageMs || signal?.aborted) throw error;
         if (!outage.isTold)
-          notice(`${path}: lost the connection to the server. Trying again for up to ${MAX_OUTAGE_MS / 1000} s.`);
+          notice(`${path}: no connection to the server. Trying again for up to ${maxOutageMs / 1000} s.`);
         outage.isTold = true;
-        await wait(waitMs);
+        await wait(waitMs, signal);
         waitedMs += waitMs;
         waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs);
       }
@@ -163,11 +182,20 @@ const MAX_MAINTENANCE_MS = 24 * 60 * 60_000;
 const IDLE_TRANSACTION_TIMEOUT_MS = 600_000;
 const KEEP_ALIVE_AFTER_MS = 30_000;
 
+/** A socket, or an address that never leaves the machine. */
+function isThisMachine(hostAndPort: string): boolean {
+  return /^(?:\/.*|(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)?):\d+$/i.test(hostAndPort);
+}
+
 /** What a URL means after the environment has filled its gaps. Throws if a file that it names cannot be read. */
-export function readConnection(url: string): Pick<Place, 'host' | 'user' | 'database'> {
-  const { host, port, user, database } = new Client({ connectionString: url });
+export function readConnection(
+  url: string,
+): Pick<Place, 'host' | 'user' | 'database'> & { readonly isEncrypted: boolean } {
+  const client = new Client({ connectionString: url });
+  const { host, port, user, database } = client;
+  const ssl: unknown = client.ssl; // its type says less than it can be
   // Where USER is unset, the driver names nobody, and the server asks for a name.
-  return { host: `${host}:${port}`, user: user ?? '', database: database ?? '' };
+  return { host: `${host}:${port}`, user: user ?? '', database: database ?? '', isEncrypted: Boolean(ssl) };
 }
 
 /** A pool of connections to a server, which opens them when they are needed. */

@@ -4,7 +4,16 @@ import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FailedJob, JobQueue, QueueStatus, TakenJob } from '../../ports/queue.ts';
 import { readInteger, type Row } from '../archive/rows.ts';
 import { guardMethods, type Place, toFailure } from './failure.ts';
-import { createRetry, type OpenPostgresOptions, parseTarget, STATEMENT_TIMEOUT_MS, withOptions } from './open.ts';
+import { findForeignCode } from './foreign.ts';
+import {
+  createRetry,
+  type OpenPostgresOptions,
+  parseTarget,
+  STATEMENT_TIMEOUT_MS,
+  type Target,
+  withOptions,
+} from './open.ts';
+import type { Query } from './sql.ts';
 
 const QUEUE = 'compact';
 /** Jobs that failed for good. */
@@ -25,7 +34,13 @@ const DONE_SECONDS = 7 * DAY_SECONDS;
 const EXPIRE_SECONDS = 23 * 3600;
 const JOBS_PER_STATEMENT = 1000;
 
+/** How long a worker that starts waits for a server that is away. */
+const MAX_START_WAIT_MS = 300_000;
+
 type OpenQueueOptions = OpenPostgresOptions & {
+  /** Waits for a server that is away, until aborted. */
+  readonly waitsForServer?: boolean;
+  readonly signal?: AbortSignal | undefined;
   /** At least 10, which is the shortest that pg-boss takes. */
   readonly heartbeatSeconds?: number;
 };
@@ -34,7 +49,18 @@ type OpenQueueOptions = OpenPostgresOptions & {
 export async function openPostgresQueue(options: OpenQueueOptions): Promise<Result<JobQueue | null, ArchiveFailure>> {
   const target = parseTarget(options.url);
   if (!target.ok) return target;
-  const { place, schema } = target.value;
+  const { path } = target.value.place;
+  const open = (): Promise<JobQueue | null> => openQueue(options, target.value);
+  try {
+    const waiting = { ...options, path, maxOutageMs: MAX_START_WAIT_MS };
+    return ok(await (options.waitsForServer === true ? createRetry(waiting)(open) : open()));
+  } catch (error) {
+    return err(describe(error, target.value.place));
+  }
+}
+
+/** Null: there is none. Throws the errors of the driver and the queue. */
+async function openQueue(options: OpenQueueOptions, { place, schema }: Target): Promise<JobQueue | null> {
   const jobsSchema = `${schema}_jobs`;
   const connection = withOptions(options.url, schema);
   const boss = new PgBoss({
@@ -57,12 +83,25 @@ export async function openPostgresQueue(options: OpenQueueOptions): Promise<Resu
     await boss.start();
     if (options.create) await createQueues(boss, options.heartbeatSeconds ?? HEARTBEAT_SECONDS);
     const retry = createRetry({ path: place.path, notice: options.notice, wait: options.wait });
-    return ok(guardMethods(createQueue({ boss, schema: jobsSchema, retry }), place));
+    await refuseForeignCode(boss, jobsSchema);
+    return guardMethods(createQueue({ boss, schema: jobsSchema, retry }), place);
   } catch (error) {
     const isMissing = !options.create && (await isNotInstalled(boss));
     await boss.stop({ graceful: false }).catch(() => undefined);
-    return isMissing ? ok(null) : err(describe(error, place));
+    if (isMissing) return null;
+    throw error;
   }
+}
+
+/** The functions of pg-boss change with its versions, so those of the schema's owner are taken for its own. */
+async function refuseForeignCode(boss: PgBoss, schema: string): Promise<void> {
+  const query: Query = async (sql, values = {}) => {
+    const names = Object.keys(values);
+    const text = sql.replaceAll(/(?<!:):([a-z]+)/g, (_, name: string) => `$${names.indexOf(name) + 1}`);
+    return (await boss.getDb().executeSql(text, Object.values(values))).rows;
+  };
+  const foreign = await findForeignCode(query, { schema, functions: null });
+  if (foreign !== null) throw new Error(`compact did not make ${foreign}, which could run in it`);
 }
 
 async function isNotInstalled(boss: PgBoss): Promise<boolean> {

@@ -7,11 +7,14 @@ import { attempt, type Failure } from '../contract/failure.ts';
 
 export type QueueDeps = {
   /** Null: there is no queue, and the mode does not create one. */
-  readonly openQueue: (mode: ArchiveMode) => Promise<Result<JobQueue | null, ArchiveFailure>>;
+  readonly openQueue: (mode: ArchiveMode, waiting: Waiting) => Promise<Result<JobQueue | null, ArchiveFailure>>;
   readonly runtime: Pick<Runtime, 'sleep'>;
   readonly signal: AbortSignal;
   readonly archivePath: string;
 };
+
+/** `waitsForServer`: for one that is away now, until aborted. */
+type Waiting = { readonly waitsForServer: boolean };
 
 /** What became of a job. */
 export type JobOutcome =
@@ -44,7 +47,7 @@ const POLL_MS = 1000;
 
 /** Takes jobs until all are done, by this worker or another one: until then, the job of a worker that died may come back. */
 export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<Result<WorkSummary, Failure>> {
-  return withQueue(deps, { mode: 'create', otherwise: { stopped: null } }, async (queue) => {
+  return withQueue(deps, { mode: 'create', waitsForServer: true, otherwise: { stopped: null } }, async (queue) => {
     const state: { stopped: string | null; waitsFor: string | null; working: number } = {
       stopped: null,
       waitsFor: null,
@@ -147,11 +150,11 @@ export async function readQueue(
 /** Opens the queue for `work` and closes it; `otherwise` is the result if there is none. */
 async function withQueue<T>(
   { openQueue, archivePath }: QueueDeps,
-  { mode, otherwise }: { readonly mode: ArchiveMode; readonly otherwise: T },
+  { mode, otherwise, waitsForServer = false }: Partial<Waiting> & { readonly mode: ArchiveMode; readonly otherwise: T },
   work: (queue: JobQueue) => Promise<T>,
 ): Promise<Result<T, Failure>> {
   return attempt({ file: archivePath }, async () => {
-    const opened = await openQueue(mode);
+    const opened = await openQueue(mode, { waitsForServer });
     if (!opened.ok) return err({ kind: 'archive', failure: opened.error });
     const queue = opened.value;
     if (queue === null) return ok(otherwise);

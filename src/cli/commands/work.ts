@@ -200,12 +200,12 @@ type Worked = { readonly result: Result<WorkSummary, Failure>; readonly failed: 
 function endWork(session: Session, worked: Worked): ExitCode {
   if (typeof worked === 'number') return worked;
   const { result, failed } = worked;
-  if (!result.ok) return fail(session, result.error);
+  const { signal } = session.terminal;
+  if (!result.ok) return signal.aborted ? interruptionCode(signal) : fail(session, result.error);
   if (result.value.stopped !== null) {
     session.reporter.error(`${result.value.stopped} This worker has stopped and put its jobs back in the queue.`);
     return EXIT_CODES.failed;
   }
-  const { signal } = session.terminal;
   if (signal.aborted) return interruptionCode(signal);
   return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { toFailure } from '../../../src/adapters/postgres/failure.ts';
-import { openPostgresArchive, readConnection } from '../../../src/adapters/postgres/open.ts';
+import { openPostgresArchive, parseTarget, readConnection } from '../../../src/adapters/postgres/open.ts';
+import { hideDriverAdvice } from '../../../src/adapters/postgres/quiet.ts';
 import { hidePassword, isArchiveUrl } from '../../../src/core/archive-url.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
 
@@ -94,8 +95,18 @@ test('the user, the host and the database are those that the driver uses', (t) =
     process.env = before;
   });
   process.env = { ...before, PGUSER: 'bob', PGHOST: 'db.example', PGPORT: '6000' };
-  assert.deepEqual(readConnection('postgres:///logs'), { host: 'db.example:6000', user: 'bob', database: 'logs' });
-  assert.deepEqual(readConnection('postgres://ann@h'), { host: 'h:6000', user: 'ann', database: 'ann' });
+  assert.deepEqual(readConnection('postgres:///logs'), {
+    host: 'db.example:6000',
+    user: 'bob',
+    database: 'logs',
+    isEncrypted: false,
+  });
+  assert.deepEqual(readConnection('postgres://ann@h'), {
+    host: 'h:6000',
+    user: 'ann',
+    database: 'ann',
+    isEncrypted: false,
+  });
 });
 
 test('a certificate file that is missing is a failure that names it', async () => {
@@ -119,5 +130,39 @@ test('problems of encryption say what to add to the URL', () => {
     adviceOn("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID') ?? '',
     /Name the server/,
   );
-  assert.match(adviceOn('The server does not support SSL connections') ?? '', /remove sslmode/);
+  assert.match(adviceOn('The server does not support SSL connections') ?? '', /sslmode=disable/);
+});
+
+test('a connection to another machine is encrypted, unless the URL says that it need not be', async () => {
+  for (const host of ['db.example', '10.0.0.7', 'localhost.example', 'a.localhost', '[fe80::1]', '127.evil.example']) {
+    const failure = await failureOf(`postgres://ann@${host}/d`);
+    assert.ok(failure.kind === 'cannot-open', host);
+    assert.match(failure.reason, /^the connection to .*:5432 would not be encrypted$/);
+    assert.match(failure.advice ?? '', /^Add sslmode=verify-full to the URL, or sslmode=disable /);
+  }
+  const isRefused = (url: string): boolean => {
+    const target = parseTarget(url);
+    return !target.ok && JSON.stringify(target).includes('would not be encrypted');
+  };
+  for (const url of [
+    'postgres://ann@db.example/d?sslmode=verify-full',
+    'postgres://ann@db.example/d?sslmode=require',
+    'postgres://ann@db.example/d?sslmode=disable',
+    'postgres://ann@localhost/d',
+    'postgres://ann@127.0.0.1/d',
+    'postgres://ann@[::1]/d',
+    'postgres:///d?host=/run/postgresql',
+  ])
+    assert.equal(isRefused(url), false, url);
+  assert.equal(isRefused('postgres://ann@db.example/d?ssl=0'), true);
+});
+
+test("the driver's advice to programmers does not reach users; other warnings do", () => {
+  const shown: string[] = [];
+  const host = { emitWarning: (warning: string | Error) => void shown.push(String(warning)) };
+  hideDriverAdvice(host);
+  host.emitWarning("SECURITY WARNING: The SSL modes 'prefer', 'require', and 'verify-ca' are treated as aliases");
+  host.emitWarning('pgpass support is deprecated and will be removed in pg@9.0. You can provide');
+  host.emitWarning('something else');
+  assert.deepEqual(shown, ['something else']);
 });

@@ -165,5 +165,44 @@ test('while the server is gone, the queue waits, goes on and says so', async (t)
   await sleep(1500);
   server.start();
   assert.ok((await taking) !== null);
-  assert.match(said.join('\n'), /lost the connection to the server\. Trying again .*\n.*the server is back after/);
+  assert.match(said.join('\n'), /no connection to the server\. Trying again .*\n.*the server is back after/);
+});
+
+test('a worker that starts while the server is away waits for it, until interrupted', async (t) => {
+  const url = urlOf();
+  await (await createQueue(t, url)).close();
+  server.stop();
+  const said: string[] = [];
+  const options = { url, create: true, heartbeatSeconds: 10, waitsForServer: true } as const;
+  const interruption = new AbortController();
+  const interrupted = await openPostgresQueue({
+    ...options,
+    notice: () => interruption.abort(),
+    wait: async () => undefined,
+    signal: interruption.signal,
+  });
+  assert.ok(!interrupted.ok && /no Postgres server answers/.test(JSON.stringify(interrupted.error)));
+  const opened = await openPostgresQueue({
+    ...options,
+    notice: (message) => said.push(message),
+    wait: async () => server.start(),
+  });
+  assert.ok(opened.ok && opened.value !== null, JSON.stringify(opened));
+  await opened.value.close();
+  assert.match(said.join('\n'), /no connection to the server\. Trying again for up to 300 s\.\n.*the server is back/);
+});
+
+test('a queue with code that compact did not make is refused', async (t) => {
+  const url = urlOf();
+  await createQueue(t, url);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const schema = `${new URL(url).searchParams.get('schema')}_jobs`;
+  await client.query(
+    `CREATE FUNCTION public.spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER spy AFTER INSERT ON ${schema}.job FOR EACH ROW EXECUTE FUNCTION public.spy()`,
+  );
+  await client.end();
+  const refused = await openPostgresQueue({ url, create: true, notice: ignore, wait: async () => undefined });
+  assert.ok(!refused.ok);
+  assert.match(JSON.stringify(refused.error), /compact did not make the trigger \\"spy\\"/);
 });
