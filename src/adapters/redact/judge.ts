@@ -1,5 +1,6 @@
 const NAME_LIKE = /^!?[\w.-]*(?:password|secret|token|key|user|pass)[\w.-]*$/i;
-const LOCATION = /^(?:urn:|[\w+.-]+:\/\/|\.{0,2}\/|~\/)|\.(?:json|ya?ml|toml|txt|pem|key|env|[jt]sx?|py|go|rs|sh|md)$/i;
+const LOCATION =
+  /^(?:urn:|[a-z][\w.-]*:\d{2,5}$|[\w+.-]+:\/\/|\.{0,2}\/|~\/)|\.(?:json|ya?ml|toml|txt|pem|key|env|[jt]sx?|py|go|rs|sh|md)$/i;
 /** `exchangeX509Token`: the name of something in code, made of words with at most one number. */
 const CAMEL_NAME = /^(?=[A-Za-z]+\d{0,4}[A-Za-z]*$)(?:[A-Z]?[a-z]{3,}|[A-Z]{1,6}(?![a-z])|\d{1,4}){2,}$/;
 const TYPE_END =
@@ -17,6 +18,9 @@ export function looksChosen(text: string): boolean {
   if (NAME_LIKE.test(text) || LOCATION.test(text) || isTypeName(text)) return false;
   return /\d/.test(text) || /[!#%*+=~^?@]/.test(text);
 }
+
+/** `exchangeX509Token` */
+export const isCamelName = (text: string): boolean => CAMEL_NAME.test(text);
 
 export function isTypeName(text: string): boolean {
   return TYPE_END.test(text) && CAMEL_NAME.test(text);
@@ -90,16 +94,24 @@ const WORDS_FOR_NOTHING =
   'null none nil undefined true false yes no on off required optional missing invalid expired empty hidden unset default inherit include omit same-origin wrong correct incorrect changed masked encrypted hashed protected enabled disabled prompt ask auto never always there here stored needed unknown pass passed fail failed ok error success skip skipped';
 const TYPE_WORDS =
   'str string text byte bytes char varchar number int integer bool boolean object any unknown never void buffer array record optional field column input required secretstr nullable function symbol';
+const FOREIGN_WORDS =
+  'passwort kennwort wachtwoord senha contraseña пароль hasło lösenord erforderlich pflichtfeld falsch vergessen ändern anzeigen ungültig requerida requerido obligatoria obligatorio obligatoire incorrecta incorrecto incorrecte errada verplicht vereist';
 const OWN_WORDS =
   'password passwd passphrase secret token value key bearer basic credentials self this username user login email admin authentication argument parameter variable field';
-const NO_VALUES: ReadonlySet<string> = new Set(`${WORDS_FOR_NOTHING} ${TYPE_WORDS} ${OWN_WORDS}`.split(' '));
+const NO_VALUES: ReadonlySet<string> = new Set(
+  `${WORDS_FOR_NOTHING} ${TYPE_WORDS} ${OWN_WORDS} ${FOREIGN_WORDS}`.split(' '),
+);
 
 /** Words that say something about a secret, or stand for its type. */
 export function isNoValue(text: string): boolean {
   return NO_VALUES.has(text.toLowerCase());
 }
 
+/** What is said of passwords, by its ending. */
+const ADJECTIVE =
+  /(?:[^e]ed|ing|able|ible|ive|al|ory|ary|ent|ant|ful|less|ous|ic|text|lich|ich|isch|lt|elt|ert|oire|orio|ória|oria|ido|ida|ado|ada|one|ione|ung|ion|tion|ción|ção)$/;
+
 /** An ordinary word in the place of a password. */
 export function isPlainWord(text: string): boolean {
-  return /^[A-Z]?[a-z]{5,32}$/.test(text) && isReal(text) && !isNoValue(text);
+  return /^[A-Z]?[a-z]{5,32}$/.test(text) && isReal(text) && !isNoValue(text) && !ADJECTIVE.test(text);
 }

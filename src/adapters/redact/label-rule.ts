@@ -1,4 +1,4 @@
-import { isNoValue, isPlainWord, looksGenerated, looksSpoken } from './judge.ts';
+import { isCamelName, isNoValue, isPlainWord, looksGenerated, looksSpoken } from './judge.ts';
 import labels from './labels.json' with { type: 'json' };
 import type { SecretRule, SecretSpan } from './rule.ts';
 
@@ -20,15 +20,13 @@ const LEADING = /^["'`([{<>*:]+/;
 const TRAILING = /["'`)\]}>*.,:;?]+$/;
 const SENTENCE_END = /[.!?;,。！？；，](?:\s|$)|\n/u;
 /** These labels are in code and its documentation all the time, so more must speak for a secret. */
-const ENGLISH = /^(?:pass\w*|pwd|pw|\w+ code)$/i;
-/** What is said of passwords, by its ending. */
-const ADJECTIVE =
-  /(?:[^e]ed|ing|able|ible|ive|al|ory|ary|ent|ant|ful|less|ous|ic|text|lich|ich|isch|lt|elt|ert|oire|orio|ória|oria|ido|ida|ado|ada|one|ione|ung|ion|tion|ción|ção)$/;
+const ENGLISH = /^(?:pass(?:word|phrase|code|wd)?|pwd|pw|\w+ code)$/i;
 /** As far as a value stands from its label, and how many words are looked at. */
 const MAX_CHARS = 96;
 const MAX_WORDS = 8;
 /** Farther from a label, hexadecimal digits are a hash or an id. */
 const MAX_HASH_DISTANCE = 12;
+const MAX_PARTICLE_DISTANCE = 4;
 
 /** Secrets in sentences and notes, in any language: `the password for x is …`, `Пароль: …`, `パスワードは…です`. */
 export const LABEL_RULE: SecretRule = {
@@ -47,7 +45,10 @@ export const LABEL_RULE: SecretRule = {
 
 function passwordAfter(text: string, from: number, isForeign: boolean): SecretSpan | null {
   for (const { start, value, between, isLast } of wordsAfter(text, from)) {
-    const isLinked = LINKED.test(between);
+    // A particle far behind the label may belong to something else.
+    const isLinked =
+      LINKED.test(between) &&
+      !(/[はがは이가은는]$/u.test(between) && between.length > MAX_PARTICLE_DISTANCE && !isUnmistakable(value));
     const end = start + value.length;
     const isQuoted =
       OPENED.test(between.trimEnd() + text.slice(start - 1, start).trim()) && CLOSING.test(text.slice(end, end + 1));
@@ -55,7 +56,7 @@ function passwordAfter(text: string, from: number, isForeign: boolean): SecretSp
       ? (/\bto\s*$/i.test(between) && !isSet(text, from) ? isStrong(value) : isSpoken(value, between)) ||
         (isQuoted && isQuotedWord(value)) ||
         isLoneWord(text, { start, end, between, isForeign })
-      : isStrong(value) && (isForeign || !/\w/.test(between));
+      : isUnmistakable(value) && (isForeign || !/\w/.test(between));
     if (accepts) return { start, end, kind: 'password' };
     if (isLast) break;
   }
@@ -78,12 +79,21 @@ function isSet(text: string, from: number): boolean {
 
 /** Directly after the label, and without a sign or a quote, only what holds a digit. */
 function isSpoken(value: string, between: string): boolean {
-  return looksSpoken(value) && !/^[=&|?@/]|[\\`"<>]/.test(value) && (/\d/.test(value) || between.trim() !== '');
+  return looksSpoken(value) && !/^[=&|?@/.]|[\\`"<>]/.test(value) && (/\d/.test(value) || between.trim() !== '');
+}
+
+/** Nothing but a password, wherever it stands in the sentence. */
+function isUnmistakable(value: string): boolean {
+  return (
+    isStrong(value) &&
+    (/[!#%*+=~^?@$&_.-]/.test(value) || (value.length >= 10 && /\d.*\d/.test(value))) &&
+    !isCamelName(value)
+  );
 }
 
 /** Both cases and a digit, or a digit and a sign: no name of a file or a host. */
 function isStrong(value: string): boolean {
-  if (!looksSpoken(value) || !/\d/.test(value) || /^[=&|?@/]|[\\`"<>]/.test(value)) return false;
+  if (!looksSpoken(value) || !/\d/.test(value) || /^[=&|?@/.]|[\\`"<>]/.test(value)) return false;
   return /[!#%*+=~^?@$&]/.test(value) || (/[a-z]/.test(value) && /[A-Z]/.test(value));
 }
 
@@ -98,9 +108,9 @@ function isLoneWord(
   }: { readonly start: number; readonly end: number; readonly between: string; readonly isForeign: boolean },
 ): boolean {
   const word = text.slice(start, end);
-  if (!isPlainWord(word) || word.length < MIN_LONE_CHARS || ADJECTIVE.test(word)) return false;
+  if (!isPlainWord(word) || word.length < MIN_LONE_CHARS) return false;
   const isIntroduced = isForeign
-    ? /(?:[:：=—–]|^\s?(?:lautet|ist|est|es|é|è|is|это|to|är))\s{0,2}$/iu.test(between)
+    ? /(?:[:：=—–]|^\s?(?:lautet|ist|est|es|é|è|is|это|to|är))[ \t]{0,2}$/iu.test(between)
     : /^\s?(?:is|was):?\s$/i.test(between);
   return isIntroduced && /^[.。]?[ \t]*(?:\r?\n|$)/u.test(text.slice(end, end + 8));
 }
@@ -127,7 +137,7 @@ function* wordsAfter(text: string, from: number): Iterable<Word> {
     const value = whole.slice(lead).replace(TRAILING, '');
     count += 1;
     const isLast = count >= MAX_WORDS;
-    yield { start: from + index + lead, value, between: brk >= 0 ? ':' : before + whole.slice(0, lead), isLast };
+    yield { start: from + index + lead, value, between: brk >= 0 ? ':\n' : before + whole.slice(0, lead), isLast };
     if (isLast || brk >= 0) return;
   }
 }

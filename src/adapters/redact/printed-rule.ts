@@ -5,10 +5,10 @@ const SECRET_WORD = String.raw`(?:secrets?|pass(?:words?|wd|phrase)?|pwd?|pw|tok
 /** Commands whose whole output is secret, or consists of names and secrets. */
 const PRINTS = new RegExp(
   [
-    String.raw`\b(?:terraform|tofu|pulumi)\b.*\b(?:output|config get)\b`,
+    String.raw`\b(?:terraform|tofu|pulumi)\b.*\b(?:output|config get)\s+[\w"'-]`,
     String.raw`\bop (?:read|item get|document get|inject|run)\b`,
     String.raw`(?:^|[\s"';&|])(?:pass|gopass|passage)(?: show| otp)? (?!-|insert|generate|git|ls|init|find|grep|edit|rm|mv|cp)[\w./@-]+`,
-    String.raw`\b(?:kubectl|oc|k9s|k3s)\b.*\b(?:(?:get|describe) secrets?\b|create token|config view.*--raw|whoami -t)`,
+    String.raw`\b(?:kubectl|oc|k9s|k3s)\b.*\b(?:get secrets?\b.*(?:-o|--output|--template)|describe secrets?\b|create token|config view.*--raw|whoami -t)`,
     String.raw`\baws\b.*\b(?:ssm get-parameter\w*|secretsmanager get-\S*secret\S*|get-login-password|get-session-token|assume-role\S*|create-access-key|kms decrypt|configure get|configure export-credentials)\b`,
     String.raw`\bgcloud\b.*\b(?:versions access|print-(?:access|identity)-token|keys create)\b`,
     String.raw`\baz\b.*\b(?:secret show|get-access-token|keys? list|credential show|show-connection-string|list-connection-strings|create-for-rbac)\b`,
@@ -153,7 +153,8 @@ function secretsOf(output: string, how: How): readonly SecretSpan[] {
   }
   for (const match of output.matchAll(PAIR)) {
     const { name = '', value = '' } = match.groups ?? {};
-    if (FACT.test(name) || !isPrinted(value) || !(looksSecret(value) || SECRET_NAME.test(name))) continue;
+    if (FACT.test(name) || !isPrinted(value) || !(looksSecret(value) || (how === 'known' && SECRET_NAME.test(name))))
+      continue;
     const end = match.index + match[0].length;
     found.push({ start: end - value.length, end, kind: 'command-output' });
   }

@@ -26,6 +26,8 @@ export type Form = {
 /** What ends a sentence or closes a bracket, and follows a secret but is none of it. */
 const SENTENCE_END = /[.,;:!?)\]}]+$/;
 
+const MIN_CHARS = 4; // less is what a cut left
+
 export function formRule({ kind, keywords, pattern, accepts }: Form): SecretRule {
   return {
     keywords: keywords.split(' ').map((keyword) => keyword.replaceAll('+', ' ')),
@@ -37,7 +39,8 @@ export function formRule({ kind, keywords, pattern, accepts }: Form): SecretRule
           continue;
         }
         const secret = found.replace(SENTENCE_END, '');
-        if (accepts(secret)) yield spanOf(match.index + match[0].lastIndexOf(found), secret, kind);
+        if (secret.length >= MIN_CHARS && accepts(secret))
+          yield spanOf(match.index + match[0].lastIndexOf(found), secret, kind);
       }
     },
   };
