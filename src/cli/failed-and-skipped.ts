@@ -72,8 +72,8 @@ export function skipUncompacted(
 ): Omit<SkippedRestoreReport, 'schema' | 'file' | 'result'> | null {
   if (failure.kind === 'not-compacted' && !input.isNamed)
     return { reason: 'not-compacted', notes: ['it is not compacted'] };
-  // A file with a damaged line may have been compacted, so it cannot be skipped.
-  return failure.kind === 'bad-line' ? null : skipUnreadable(failure, input);
+  // A file with a damaged line may have been compacted, so it cannot be skipped, unless none of its lines is a record.
+  return failure.kind === 'bad-line' && failure.canCarry ? null : skipUnreadable(failure, input);
 }
 
 /** `isNamed`: the command line itself names the file. */

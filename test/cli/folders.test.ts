@@ -315,6 +315,7 @@ test('score and verify skip in a folder what is no transcript, and fail where it
   const { path } = placeWith(t, {
     'logs/notes.jsonl': 'Dear diary\n',
     'logs/odd.jsonl': '{"price":1}\n',
+    'logs/torn.jsonl': '{"role":"us\n',
     'logs/talk.jsonl': TALK,
   });
   for (const command of ['score', 'verify']) {
@@ -322,7 +323,8 @@ test('score and verify skip in a folder what is no transcript, and fail where it
     assert.equal(found.code, 0, found.stderr);
     assert.match(found.stderr, /notes\.jsonl: skipped, not a transcript: it looks like plain text\n/);
     assert.match(found.stderr, /odd\.jsonl: skipped, of no known format\n/);
-    assert.equal((await runHere([command, path('logs/odd.jsonl')])).code, 1);
+    assert.match(found.stderr, /torn\.jsonl: skipped, line 1, column 12: not valid JSON/);
+    for (const name of ['odd', 'torn']) assert.equal((await runHere([command, path(`logs/${name}.jsonl`)])).code, 1);
   }
 });
 

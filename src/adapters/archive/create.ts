@@ -6,13 +6,16 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   openSync,
+  readdirSync,
   readlinkSync,
   realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import process from 'node:process';
 import Database from 'better-sqlite3';
 import { lazily } from '../../core/lazy.ts';
 import { migrate } from './schema.ts';
@@ -30,7 +33,8 @@ export function createArchiveFile(path: string, link: typeof linkSync = linkSync
   if (stale !== undefined && !existsSync(target)) {
     return `${basename(stale)} beside it is the log of an archive that is gone: move it away, or put that archive back`;
   }
-  const temporary = `${target}.${randomUUID()}.new`;
+  removeUnfinished(target);
+  const temporary = `${target}.${process.pid}-${randomUUID()}.new`;
   try {
     const descriptor = openSync(temporary, 'wx', 0o600);
     try {
@@ -45,6 +49,43 @@ export function createArchiveFile(path: string, link: typeof linkSync = linkSync
   }
   syncFolder(dirname(target));
   return null;
+}
+
+/** Removes what killed processes left of archives that they were creating here. */
+function removeUnfinished(target: string): void {
+  const start = `${basename(target)}.`;
+  for (const name of listNames(dirname(target))) {
+    const rest = name.startsWith(start) ? name.slice(start.length) : '';
+    const processId = /^(\d+)-[\da-f-]{36}\.new$/.exec(rest)?.[1];
+    const path = join(dirname(target), name);
+    // A process of another container looks dead, so what is fresh stays.
+    if (processId !== undefined && !isAlive(Number(processId)) && isOld(path)) rmSync(path, { force: true });
+  }
+}
+
+/** To write an empty archive takes milliseconds. */
+const MAX_CREATION_MS = 10_000;
+
+function isOld(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > MAX_CREATION_MS;
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return []; // it may be written to all the same
+  }
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
 }
 
 const emptyArchive = lazily((): Uint8Array => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createArchiveFile } from '../../../src/adapters/archive/create.ts';
@@ -50,4 +50,18 @@ test('without hard links an archive is created too, and nothing that stands ther
   for (const link of [undefined, unsupported]) createArchiveFile(taken, link);
   assert.equal(readFileSync(taken, 'utf8'), 'mine');
   assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', 'notes.txt']);
+});
+
+test('what a killed process left of an archive is removed when the archive is created, and nothing else', (t) => {
+  const folder = tempFolder(t);
+  const dead = spawnSync(process.execPath, ['-e', '0']).pid;
+  const token = '0f0e0d0c-0000-4000-8000-000000000000';
+  const left = `archive.db.${dead}-${token}.new`;
+  const kept = [`archive.db.${process.pid}-${token}.new`, `other.db.${dead}-${token}.new`, 'archive.db.mine.new'];
+  for (const name of [left, ...kept]) {
+    writeFileSync(join(folder, name), 'x');
+    utimesSync(join(folder, name), 0, 0);
+  }
+  createArchiveFile(join(folder, 'archive.db'));
+  assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', ...kept].toSorted());
 });
