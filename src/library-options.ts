@@ -39,6 +39,8 @@ export type CompactFileOptions = FileOptions & {
   readonly ifOverTokens?: number | undefined;
   /** Carries lines that are not JSON along, byte for byte, instead of failing. False by default. */
   readonly keepInvalid?: boolean | undefined;
+  /** Goes on although the archive does not know the file's earlier compactions. False by default. */
+  readonly isFresh?: boolean | undefined;
   /** Whether system messages stay. True by default. */
   readonly keepSystem?: boolean | undefined;
   /** The id of the conversation if the file has none. */
@@ -144,6 +146,7 @@ export const COMPACT_OPTIONS = {
   targetTokens: 'count',
   ifOverTokens: 'count',
   keepInvalid: 'boolean',
+  isFresh: 'boolean',
   keepSystem: 'boolean',
   conversation: 'string',
 } as const satisfies OptionTypes<CompactFileOptions>;

@@ -48,6 +48,7 @@ export async function compactFile(
     targetTokens: options.targetTokens ?? null,
     ifOver: options.ifOverTokens ?? null,
     conversation: options.conversation ?? null,
+    isFresh: options.isFresh === true,
   });
   const compaction = { ...policy.compaction, ...options.compaction };
   return withUseCases(options, async (useCases, progress) => {

@@ -24,6 +24,7 @@ const OPTIONS = {
   maxSummaryTokens: z.int().positive().exactOptional(),
   summaryTokens: z.int().positive().exactOptional(),
   keepInvalid: z.literal(true).exactOptional(),
+  fresh: z.literal(true).exactOptional(),
 };
 const VERSION = 1;
 

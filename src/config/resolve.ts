@@ -86,6 +86,7 @@ export type PolicyRequest = {
   readonly conversation: string | null;
   /** The share of the salient facts that summaries must keep. */
   readonly minRetention?: number;
+  readonly isFresh?: boolean;
 };
 
 type ChosenModel = { readonly provider: string; readonly modelName: string };
@@ -138,6 +139,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
     ifOverTokens: request.ifOver === 'budget' ? budgetTokens : request.ifOver,
     keepInvalid: settings.transcript.keep_invalid,
     conversation: request.conversation,
+    ...(request.isFresh === true && { isFresh: true }),
   };
 }
 

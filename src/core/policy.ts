@@ -92,6 +92,8 @@ export type TranscriptPolicy = {
   readonly keepInvalid: boolean;
   /** The conversation's id if the file has none. */
   readonly conversation: string | null;
+  /** Goes on although the archive does not know the transcript's earlier compactions. */
+  readonly isFresh?: boolean;
 };
 
 /** The tokens of the offline provider's single summary. Chunks of 100 messages score 8 to 13 points lower at the same size. */

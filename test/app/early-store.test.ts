@@ -102,7 +102,7 @@ suite('an archive that stores beside the summarizer', () => {
       '[Context Summary — 9 messages compressed across 1 compaction cycle]\n## Earliest context\nThe old boat.';
     const prior = `${JSON.stringify({ role: 'system', content: summary })}\n`;
     bench.write('talk.jsonl', prior + chatTranscript(TURNS));
-    reportOf(await bench.compact('talk.jsonl', SETTINGS));
+    reportOf(await bench.compact('talk.jsonl', { ...SETTINGS, isFresh: true }));
     assert.deepEqual(bench.calls, ['begin 2', 'summarize', 'commit']);
     assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
   });

@@ -16,7 +16,7 @@ async function restoreAll(bench: Workbench, partial = false): Promise<string> {
   return done.ok ? 'restored' : done.error.kind;
 }
 
-test('a file that was compacted with another archive before cannot be restored whole with this one', async (t) => {
+test('a file that was compacted with another archive is left alone, unless it is to start anew', async (t) => {
   const lost = benchFor(t);
   lost.write('talk.jsonl', chatTranscript(30));
   reportOf(await lost.compact('talk.jsonl'));
@@ -26,7 +26,14 @@ test('a file that was compacted with another archive before cannot be restored w
   writeFileSync(later.path('talk.jsonl'), lost.read('talk.jsonl'));
   appendFileSync(later.path('talk.jsonl'), chatTranscript(20, 100));
   const before = later.read('talk.jsonl');
-  assert.match(reportOf(await later.compact('talk.jsonl')).notes.join(), /does not have its earlier compaction/);
+  for (const output of [{ kind: 'in-place' }, { kind: 'none' }] as const) {
+    const { result, reason, notes } = reportOf(await later.compact('talk.jsonl', { output }));
+    assert.deepEqual([result, reason], ['skipped', 'archive-missing']);
+    assert.match(notes.join(), /not in the archive .*archive\.db; name .* --archive, or go on .* --fresh/);
+  }
+  assert.deepEqual(later.read('talk.jsonl'), before);
+  const fresh = reportOf(await later.compact('talk.jsonl', { isFresh: true }));
+  assert.match(fresh.notes.join(), /does not have its earlier compaction/);
   const compacted = later.read('talk.jsonl');
   assert.equal(await restoreAll(later), 'not-in-archive');
   assert.deepEqual(later.read('talk.jsonl'), compacted);
@@ -45,8 +52,8 @@ test('a summary that somebody pasted as the first message does not keep the orig
   for (const text of [first, first.replace(key, '0123456789ab')]) {
     const original = text + chatTranscript(40, 200);
     bench.write('talk.jsonl', original);
-    reportOf(await bench.compact('talk.jsonl'));
     const isKnown = text === first;
+    reportOf(await bench.compact('talk.jsonl', { isFresh: !isKnown }));
     if (!isKnown) assert.equal(await restoreAll(bench), 'not-in-archive');
     assert.equal(await restoreAll(bench, !isKnown), 'restored');
     assert.equal(bench.read('restored.jsonl').toString(), original);

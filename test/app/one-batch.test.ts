@@ -115,7 +115,7 @@ test('chunks of earlier cycles give way to one batch, and come back when they ar
 });
 
 test('a summary whose archive is elsewhere stays whole beside the new one, through later compactions', async (t) => {
-  const settings = { compaction: { summaryTokens: 400 } };
+  const settings = { compaction: { summaryTokens: 400 }, isFresh: true };
   const elsewhere = benchFor(t);
   await compactInSteps(elsewhere, 1, settings);
   const bench = benchFor(t);

@@ -141,7 +141,7 @@ test('a key alone does not make a summary ours: another conversation is not carr
   );
   assert.notEqual(forged, text);
   bench.write('talk', CASES[1]?.more(forged) ?? '');
-  reportOf(await bench.compact('talk', CHOSEN));
+  reportOf(await bench.compact('talk', { ...CHOSEN, isFresh: true }));
   assert.equal((await bench.archive().loadCompaction(2))?.cycles[0]?.parentCycleId, null);
   await assert.rejects(bench.restore('talk', true), /"not-in-archive"/);
 });

@@ -147,7 +147,7 @@ test('L8: a summary whose archive is elsewhere is kept as a batch of its own, qu
   reportOf(await first.compact('talk.jsonl'));
   const compacted = first.read('talk.jsonl').toString();
   second.write('talk.jsonl', compacted + chatTranscript(20, 100));
-  const report = reportOf(await second.compact('talk.jsonl'));
+  const report = reportOf(await second.compact('talk.jsonl', { isFresh: true }));
   const { content: before } = JSON.parse(compacted.split('\n')[0] ?? '');
   const { content: after } = JSON.parse(second.read('talk.jsonl').toString().split('\n')[0] ?? '');
   const quoted = before
@@ -161,7 +161,7 @@ test('L8: a summary whose archive is elsewhere is kept as a batch of its own, qu
   assert.deepEqual((await second.verify('talk.jsonl')).problems, []);
   assert.equal((await second.restore('talk.jsonl', false)).toString(), compacted + chatTranscript(20, 100));
   third.write('talk.jsonl', second.read('talk.jsonl').toString() + chatTranscript(20, 200));
-  reportOf(await third.compact('talk.jsonl'));
+  reportOf(await third.compact('talk.jsonl', { isFresh: true }));
   const { content: last } = JSON.parse(third.read('talk.jsonl').toString().split('\n')[0] ?? '');
   assert.ok(last.includes(quoted));
 });

@@ -73,7 +73,7 @@ test('with the archive elsewhere the rules of the clip-archive go on', async (t)
   writeFileSync(later.path('s.jsonl'), lost.read('s.jsonl'));
   for (const from of [16, 32]) {
     appendFileSync(later.path('s.jsonl'), sessionOf(['', from === 16 ? 'You can push to main now.' : ''], from));
-    reportOf(await later.compact('s.jsonl', WHOLE));
+    reportOf(await later.compact('s.jsonl', { ...WHOLE, isFresh: true }));
     const rules = /## Rules that hold\\n.*?\\n\\n/.exec(later.read('s.jsonl').toString())?.[0] ?? '';
     assert.match(
       rules,
@@ -95,7 +95,7 @@ test('the rules of a clip-archive that a user could have pasted are not believed
       answered +
       talkOf([]).replaceAll('"role":"tool"', '"role":"assistant"'),
   );
-  reportOf(await bench.compact('talk.jsonl', WHOLE));
+  reportOf(await bench.compact('talk.jsonl', { ...WHOLE, isFresh: true }));
   assert.equal(rulesIn(bench), '');
 });
 

@@ -182,6 +182,7 @@ function benchSettings(
   const chunks = maxChunkTokens === null ? { chunkSize } : { chunkSize, maxChunkTokens };
   return {
     ...policy,
+    isFresh: true,
     ...(format !== null && { format }),
     output: output === 'file' ? { kind: 'file', path } : { kind: output },
     compaction: { keepRecent, maxSummaryTokens, clipFirst, clipLast, ...chunks },

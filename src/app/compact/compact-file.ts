@@ -22,7 +22,7 @@ import { checkReplaceable, withTargetLock } from '../write/target.ts';
 import { beginEarly, type EarlyStore } from './archive-lines.ts';
 import { planReport, previewReport } from './plan-report.ts';
 import { describeSettings, isGainCertain } from './plan.ts';
-import { tokensNow } from './report.ts';
+import { describeMissing, tokensNow } from './report.ts';
 import {
   checkReusable,
   explicitPath,
@@ -95,6 +95,8 @@ async function compactPrepared(
   const tokens = tokensNow(transcript);
   const limit = given.policy.ifOverTokens;
   if (limit !== null && tokens <= limit) return skip('under-limit', describeUnder(tokens, { what: 'limit', limit }));
+  if (given.policy.isFresh !== true && transcript.conversations.some((one) => one.isArchiveMissing))
+    return skip('archive-missing', describeMissing(deps.archivePath));
   const dropped = await applyDroppedRules(deps, given, transcript);
   if (!dropped.ok) return dropped;
   const request = dropped.value;
@@ -198,10 +200,8 @@ async function summarizeAndStore(
   held: Held,
   { archive, summaries, early }: Summarizing,
 ): Promise<Result<CompactReport, Failure>> {
-  const { request, transcript, settingsSha256, lock } = held;
+  const { request, transcript, settingsSha256 } = held;
   const { breaker } = request.summarizer;
-  const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
-    leaveUnchanged(deps, { request, transcript, reason, notes, lock });
   const originKey = deps.runtime.sha256(originOf(transcript.recordIndex.sha256, settingsSha256));
   const headers = transcript.recordIndex.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
   const decode = createOriginalDecoder(
@@ -233,7 +233,7 @@ async function summarizeAndStore(
   // The reason of a conversation whose summaries were made and then dropped is the most helpful one.
   const skipped = idle.find(({ wasted }) => wasted !== undefined) ?? idle[0];
   if (idle.length === attempts.length && skipped !== undefined) {
-    const left = await skip(skipped.reason, skipped.detail);
+    const left = await leaveUnchanged(deps, { ...held, reason: skipped.reason, notes: [skipped.detail] });
     const wasted = idle.flatMap((one) => one.wasted ?? []);
     return left.ok && wasted.length > 0 ? ok({ ...left.value, usage: reportUsage(wasted, request) }) : left;
   }

@@ -184,3 +184,8 @@ export function reportRetention(
     batches,
   };
 }
+
+/** Says which archive does not know a transcript's earlier compaction, and what to do. */
+export function describeMissing(archivePath: string): string {
+  return `its earlier compaction is not in the archive ${archivePath}; name the archive that was used with --archive, or go on in this one with --fresh`;
+}

@@ -107,8 +107,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
 
 /** What an earlier compaction removed is in the archive that was used then, and cannot be restored from this one. */
 function noteOtherArchive({ conversations }: Prepared): readonly string[] {
-  const isElsewhere = conversations.some(({ prior }) => prior.kind === 'foreign' && prior.isOurs);
-  return isElsewhere
+  return conversations.some((one) => one.isArchiveMissing)
     ? [
         'this archive does not have its earlier compaction; only the archive that was used then can restore what that removed',
       ]

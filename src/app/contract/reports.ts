@@ -48,6 +48,8 @@ export type SkipReason =
   | 'nothing-gained'
   | 'nothing-new'
   | 'no-legal-cut'
+  /** This archive does not know an earlier compaction of it. */
+  | 'archive-missing'
   /** Another program has it open for writing. */
   | 'in-use';
 

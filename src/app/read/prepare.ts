@@ -28,6 +28,8 @@ export type PreparedConversation = {
   readonly carried: readonly CarriedMessage[];
   /** Messages that earlier cycles compressed. */
   readonly compressedBefore: number;
+  /** The archive does not know the compaction that wrote the clip-archive at its head. */
+  readonly isArchiveMissing: boolean;
 };
 
 /** A transcript after the first pass. `source` stays open for the second; the caller closes it. */
@@ -195,17 +197,19 @@ async function prepareConversation(
       prior: { kind: 'none' },
       carried: [],
       compressedBefore: 0,
+      isArchiveMissing: false,
     };
   }
   const text = context.readMessage(plain.prior)?.content ?? '';
-  const cycle = await context.findCycle(plain.prior, conversation.id);
+  const { cycle, isKnown } = await context.findCycle(plain.prior, conversation.id);
   if (archive === null || cycle === undefined) {
     const prior = foreignPrior(text, {
       staleMessageCount: plain.staleMessageCount,
       isMarked: plain.prior.isUnmarked !== true,
     });
     const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
-    return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore };
+    const isArchiveMissing = prior.kind === 'foreign' && prior.isOurs && !isKnown;
+    return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore, isArchiveMissing };
   }
   const carried = await readCarried(archive, cycle, { formats: deps.formats, codec, session, measure });
   return {
@@ -215,30 +219,39 @@ async function prepareConversation(
     prior: { kind: 'lineage', cycle, text },
     carried,
     compressedBefore: cycle.messagesCompressed,
+    isArchiveMissing: false,
   };
 }
 
-type CycleFinder = (prior: Entry, conversation: string) => Promise<StoredCycle | undefined>;
+/** `isKnown`: the archive has the cycle, or had it before it was erased, even if the conversation cannot continue it. */
+type FoundCycle = { readonly cycle: StoredCycle | undefined; readonly isKnown: boolean };
+type CycleFinder = (prior: Entry, conversation: string) => Promise<FoundCycle>;
 
 /** The newest cycle that wrote a clip-archive. Each is looked up once: lists may contain a conversation, and with it its cycles, many times. */
 function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null): CycleFinder {
-  const known = new Map<string, StoredCycle | undefined>();
+  const known = new Map<string, FoundCycle>();
+  const find = async (from: Archive, sha256: string, rewriting: Rewriting): Promise<FoundCycle> => {
+    const cycles = await from.findCycles(sha256);
+    const cycle = cycles.find(({ isErased }) => !isErased);
+    if (cycle !== undefined) return { cycle, isKnown: true };
+    const rewritten = await findRewritten(deps, from, rewriting);
+    return { ...rewritten, isKnown: rewritten.isKnown || cycles.length > 0 };
+  };
   return async ({ sha256, clip, isUnmarked }, conversation) => {
-    if (archive === null || sha256 === undefined) return undefined;
-    if (!known.has(sha256))
-      known.set(
-        sha256,
-        (await archive.findCycles(sha256)).find(({ isErased }) => !isErased) ??
-          (await findRewritten(deps, {
-            archive,
-            codec,
-            clip,
-            pastedUnless: isUnmarked === true ? conversation : null,
-          })),
-      );
-    return known.get(sha256);
+    if (archive === null || sha256 === undefined) return { cycle: undefined, isKnown: false };
+    const pastedUnless = isUnmarked === true ? conversation : null;
+    const found = known.get(sha256) ?? (await find(archive, sha256, { codec, clip, pastedUnless }));
+    known.set(sha256, found);
+    return found;
   };
 }
+
+type Rewriting = {
+  readonly codec: Codec;
+  readonly clip: ClipMark | undefined;
+  /** A person could have pasted it, unless it is of this conversation. */
+  readonly pastedUnless: string | null;
+};
 
 /**
  * The cycle of a clip-archive that its producer rewrote. Its archived lines must be readable as lines of this file: if the format changed, or
@@ -246,24 +259,16 @@ function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null)
  */
 async function findRewritten(
   deps: AppDeps,
-  {
-    archive,
-    codec,
-    clip,
-    pastedUnless,
-  }: {
-    readonly archive: Archive;
-    readonly codec: Codec;
-    readonly clip: ClipMark | undefined;
-    /** A person could have pasted it, unless it is of this conversation. */
-    readonly pastedUnless: string | null;
-  },
-): Promise<StoredCycle | undefined> {
+  archive: Archive,
+  { codec, clip, pastedUnless }: Rewriting,
+): Promise<FoundCycle> {
   const found = clip === undefined ? null : await findRewrittenCycle(deps, archive, clip);
-  if (found === null || found.format !== codec.format.name) return undefined;
-  if (pastedUnless !== null && found.cycle.conversationId !== pastedUnless) return undefined;
-  if (codec.format.layout.kind === 'document') return found.cycle;
-  return (await archive.readSurvivors(found.cycle.id)).length > 0 ? undefined : found.cycle;
+  if (found === null) return { cycle: undefined, isKnown: false };
+  const isReadable =
+    found.format === codec.format.name &&
+    (pastedUnless === null || found.cycle.conversationId === pastedUnless) &&
+    (codec.format.layout.kind === 'document' || (await archive.readSurvivors(found.cycle.id)).length === 0);
+  return { cycle: isReadable ? found.cycle : undefined, isKnown: true };
 }
 
 /** What the file contains instead of messages: "22 file-history-snapshot and 1 summary records". */

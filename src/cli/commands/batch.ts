@@ -13,6 +13,7 @@ import {
   modelFlags,
   OUTPUT_FLAGS,
   readOutputOptions,
+  readPolicy,
   readSettings,
   SELECTION_FLAGS,
   SETTINGS_FLAGS,
@@ -76,12 +77,7 @@ export const batchCommand = defineCommand<BatchInvocation>({
     operands: args.slice(1),
     filesFrom: options.filesFrom ?? null,
     format: options.format ?? null,
-    policy: {
-      targetTokens: options.target ?? null,
-      ifOver: options.ifOverBudget === true ? 'budget' : (options.ifOver ?? null),
-      conversation: options.conversation ?? null,
-      ...(options.minRetention === undefined ? {} : { minRetention: options.minRetention }),
-    },
+    policy: readPolicy(options),
     output:
       options.inPlace === true
         ? { kind: 'in-place' }

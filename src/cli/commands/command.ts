@@ -134,6 +134,7 @@ export type Options = {
   readonly maxSummaryTokens?: number;
   readonly summaryTokens?: number;
   readonly keepInvalid?: boolean;
+  readonly fresh?: boolean;
   /** False with --no-rules. */
   readonly rules?: boolean;
   readonly rule?: readonly string[];

@@ -46,6 +46,7 @@ export const CONDITION_FLAGS: readonly Flag[] = [
   },
   { flags: '--if-over-budget', description: 'skip transcripts that fit the context budget' },
   OLDER_THAN_FLAG,
+  { flags: '--fresh', description: 'go on although this archive does not know the earlier compactions' },
   {
     flags: '--min-retention <share>',
     description: 'fail if summaries keep a smaller share of the facts (0.9 or 90%)',
@@ -133,6 +134,7 @@ export function readPolicy(options: Options): PolicyRequest {
     ifOver: options.ifOverBudget === true ? 'budget' : (options.ifOver ?? null),
     conversation: options.conversation ?? null,
     ...(options.minRetention === undefined ? {} : { minRetention: options.minRetention }),
+    ...(options.fresh === true && { isFresh: true }),
   };
 }
 

@@ -159,6 +159,7 @@ const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
   'nothing-gained': 'nothing gained: compacted, it would not be smaller',
   'nothing-new': 'nothing new since it was compacted',
   'no-legal-cut': 'no place where it may be cut',
+  'archive-missing': 'its earlier compaction is not in this archive',
   'in-use': 'a program has it open',
 };
 
