@@ -85,15 +85,25 @@ function* printedIn(text: string): Iterable<{ readonly start: number; readonly e
     if (name !== undefined) calls.push(howPrints(commandOf(args ?? '') || `tool ${name.replaceAll(/[_.:-]+/g, ' ')} `));
     else if (text.startsWith('[Tool result]: ', index)) {
       const how = calls.shift() ?? null;
-      const next = marks.slice(order + 1).find((mark) => text.startsWith('[Tool ', mark));
-      if (how !== null) yield { start: index + RESULT.length, end: next ?? text.length, how };
+      if (how !== null) yield { start: index + RESULT.length, end: nextMessage(text, marks, order), how };
     } else if (command !== undefined && lineEnd >= 0) {
       const how = howPrints(command);
-      const blank = text.indexOf('\n\n', lineEnd + 1);
-      const end = Math.min(marks[order + 1] ?? text.length, blank < 0 ? text.length : blank);
+      const printed = text.slice(lineEnd + 1, marks[order + 1] ?? lineEnd + MAX_OUTPUT_CHARS);
+      const blank = printed.indexOf('\n\n');
+      const end = lineEnd + 1 + (blank < 0 ? printed.length : blank);
       if (how === 'known' || (how !== null && !/^[%+>]/.test(line))) yield { start: lineEnd + 1, end, how };
     }
   }
+}
+
+/** Where the next call or result begins; lines that look like a prompt are part of a result. */
+function nextMessage(text: string, marks: readonly number[], order: number): number {
+  const limit = (marks[order] ?? 0) + MAX_OUTPUT_CHARS;
+  for (let at = order + 1; at < marks.length; at += 1) {
+    const mark = marks[at] ?? text.length;
+    if (mark > limit || text.startsWith('[Tool ', mark)) return mark;
+  }
+  return text.length;
 }
 
 const COMMAND_KEY = /^(?:command|commands|cmd|script|code|shell|args|input|chars)$/i;

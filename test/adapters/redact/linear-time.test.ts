@@ -100,6 +100,7 @@ for (const unit of [
   'password for ',
   '密码',
   '$ op read x\n',
+  '+ op read x\n',
   '[Tool call]: Bash({"command":"op read a"})\n[Tool result]: abcd1\n',
   'password,a\nb,c1d2e3\n',
   'connect(a, "b',
