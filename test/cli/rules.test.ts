@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { ListedRule, RulesReport } from '../../src/app/survey/list-rules.ts';
@@ -76,6 +76,9 @@ test('rules are listed with the message and the day, before and after compaction
     0,
   );
   assert.deepEqual(await rulesOf(home), listed);
+  appendFileSync(join(home, 's.jsonl'), '{"torn\n');
+  assert.match((await compact(home, ['rules', 's.jsonl'])).errors, /--keep-invalid/);
+  assert.equal((await compact(home, ['rules', '--keep-invalid', 's.jsonl'])).code, 0);
 });
 
 test('a rule that is dropped stays dropped: in compactions, in the hook, until it is added again', async (t) => {

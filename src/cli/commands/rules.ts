@@ -31,6 +31,7 @@ export const rulesCommand = defineCommand<RulesInvocation>({
       description: 'drop the rules that contain this text for good, in this file and its later compactions',
       isRepeatable: true,
     },
+    { flags: '--keep-invalid', description: 'pass over lines that are not JSON' },
     FORMAT_FLAG,
     MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
