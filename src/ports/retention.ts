@@ -23,7 +23,9 @@ export type ErasableCompaction = {
   /** The name of the transcript's format. */
   readonly format: string;
   readonly sourcePath: string;
-  readonly outputPath: string | null;
+  /** Every transcript that it compacted, and every file that it was written to: identical transcripts share a compaction. */
+  readonly paths: readonly string[];
+  /** When it was made, or a run last used it again. */
   readonly archivedAt: Date;
   /** The archived lines that are left, and their bytes. */
   readonly lines: number;

@@ -18,6 +18,10 @@ INSERT INTO holds (kind, value, reason, added_at_ms) VALUES (:kind, :value, :rea
 ON CONFLICT (kind, value) DO UPDATE SET reason = excluded.reason, added_at_ms = excluded.added_at_ms`;
 const LIST_CYCLES =
   'SELECT id, parent_cycle_id, conversation_id FROM cycles WHERE compaction_id = :id ORDER BY position';
+const LIST_PATHS = `
+SELECT source_path AS path FROM compactions WHERE id = :id UNION SELECT output_path FROM compactions WHERE id = :id AND output_path IS NOT NULL
+UNION SELECT source_path FROM run_files WHERE compaction_id = :id
+UNION SELECT output_path FROM run_files WHERE compaction_id = :id AND output_path IS NOT NULL ORDER BY 1`;
 const FIND_MESSAGE = `
 SELECT l.id, k.compaction_id, y.conversation_id, l.size_bytes FROM lines AS l
 JOIN blocks AS k ON k.id = l.block_id JOIN compactions AS c ON c.id = k.compaction_id
@@ -54,7 +58,9 @@ export function* listErasable(
 ): Work<readonly ErasableCompaction[]> {
   const rows = yield* ask(
     `
-SELECT c.id, c.format, c.source_path, c.output_path, c.created_at_ms,
+SELECT c.id, c.format, c.source_path,
+  (SELECT max(t.at_ms) FROM (SELECT c.created_at_ms AS at_ms
+    UNION ALL SELECT r.begun_at_ms FROM run_files AS f JOIN runs AS r ON r.id = f.run_id WHERE f.compaction_id = c.id) AS t) AS archived_at_ms,
   (SELECT count(*) FROM blocks AS k JOIN lines AS l ON ${onBlock} WHERE ${onCompaction} AND l.erasure_id IS NULL) AS lines,
   (SELECT CAST(coalesce(sum(k.raw_size_bytes), 0) AS bigint) FROM blocks AS k WHERE ${onCompaction}) AS bytes,
   (SELECT CAST(coalesce(sum(length(k.data)), 0) AS bigint) FROM blocks AS k WHERE ${onCompaction}) AS stored_bytes
@@ -62,7 +68,10 @@ FROM compactions AS c WHERE c.status = 'applied' AND c.id > :after ORDER BY c.id
     { after },
   );
   const found: ErasableCompaction[] = [];
-  for (const row of rows) found.push(toErasable(row, yield* ask(LIST_CYCLES, { id: row['id'] })));
+  for (const row of rows) {
+    const cycles = yield* ask(LIST_CYCLES, { id: row['id'] });
+    found.push(toErasable(row, { cycles, paths: yield* ask(LIST_PATHS, { id: row['id'] }) }));
+  }
   return found;
 }
 
@@ -130,13 +139,16 @@ function toHold(row: Row): Hold {
   };
 }
 
-function toErasable(row: Row, cycles: readonly Row[]): ErasableCompaction {
+function toErasable(
+  row: Row,
+  { cycles, paths }: { readonly cycles: readonly Row[]; readonly paths: readonly Row[] },
+): ErasableCompaction {
   return {
     id: readInteger(row, 'id'),
     format: readText(row, 'format'),
     sourcePath: readText(row, 'source_path'),
-    outputPath: readOptionalText(row, 'output_path'),
-    archivedAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
+    paths: paths.map((one) => readText(one, 'path')),
+    archivedAt: readTime(row, 'archived_at_ms') ?? new Date(Number.NaN),
     lines: readInteger(row, 'lines'),
     bytes: readInteger(row, 'bytes'),
     storedBytes: readInteger(row, 'stored_bytes'),

@@ -201,7 +201,8 @@ export function checkCoverage(
     throw new Error(`${expected - 1} lines are kept or archived of a source of ${source.lineCount}`);
 }
 
-const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = ?";
+/** What was erased stays erased. */
+const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = ? AND status <> 'erased'";
 const FIND_PREPARED = "SELECT 1 FROM compactions WHERE id = ? AND status = 'prepared'";
 
 const BATCHES =

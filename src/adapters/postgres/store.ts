@@ -138,7 +138,7 @@ async function sendBlocks(query: Query, blocks: readonly BlockStatement[]): Prom
   for (const { values } of blocks) await query(INSERT_BLOCK, values);
 }
 
-const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = :id RETURNING id";
+const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = :id AND status <> 'erased' RETURNING id";
 const LOCK_PREPARED = "SELECT month::text AS month FROM compactions WHERE id = :id AND status = 'prepared' FOR UPDATE";
 const LINES = `
 SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = k.month

@@ -103,8 +103,8 @@ export function reportSelection(
 ): ArchiveEraseReport {
   const { parts, cycleIds, capturedFiles, capturedLineIds, holds, isEverything } = selection;
   const isNothing = [parts, cycleIds, capturedFiles, capturedLineIds].every(({ length }) => length === 0);
-  const paths = parts.flatMap(({ compaction }) => [compaction.sourcePath, compaction.outputPath]);
-  const files = new Set([...paths.filter((path) => path !== null), ...capturedFiles.map(({ path }) => path)]);
+  const paths = parts.flatMap(({ compaction }) => compaction.paths);
+  const files = new Set([...paths, ...capturedFiles.map(({ path }) => path)]);
   return {
     ...emptyReport(kind),
     archive: deps.archivePath,

@@ -44,9 +44,9 @@ async function countProtected(
 ): Promise<ArchiveHoldReport['protects']> {
   const held = new Set<string>();
   for await (const batch of retention.listErasable())
-    for (const { cycles, sourcePath, outputPath } of batch) {
+    for (const { cycles, paths } of batch) {
       const conversations = cycles.map(({ conversationId }) => conversationId);
-      const isHeld = holdsOn([hold], { conversations, paths: [sourcePath, outputPath] }).length > 0;
+      const isHeld = holdsOn([hold], { conversations, paths }).length > 0;
       if (isHeld) for (const id of conversations) held.add(id);
     }
   const captured = (await captures.list()).filter(
@@ -64,15 +64,14 @@ export function reportHold({ kind, value, reason, addedAt }: Hold): HoldReport {
   return { kind, value, reason, addedAt: formatTime(addedAt) ?? '' };
 }
 
-type Protected = { readonly conversations: readonly string[]; readonly paths: readonly (string | null)[] };
+type Protected = { readonly conversations: readonly string[]; readonly paths: readonly string[] };
 
 /** The holds that protect something. The name of a file may have the id of its conversation. */
 export function holdsOn<T extends HoldScope>(holds: readonly T[], { conversations, paths }: Protected): readonly T[] {
-  const known = paths.filter((path) => path !== null);
   return holds.filter(({ kind, value }) =>
     kind === 'conversation'
-      ? conversations.includes(value) || known.some((path) => sessionIdOf(path) === value.toLowerCase())
-      : known.some((path) => isIn(path, value)),
+      ? conversations.includes(value) || paths.some((path) => sessionIdOf(path) === value.toLowerCase())
+      : paths.some((path) => isIn(path, value)),
   );
 }
 

@@ -85,10 +85,9 @@ async function findConversations(archive: Archive): Promise<readonly Conversatio
   }));
 }
 
-function keysOf({ cycles, sourcePath, outputPath }: ErasableCompaction): readonly string[] {
+function keysOf({ cycles, paths }: ErasableCompaction): readonly string[] {
   return [
-    `path ${sourcePath}`,
-    ...(outputPath === null ? [] : [`path ${outputPath}`]),
+    ...paths.map((path) => `path ${path}`),
     ...cycles.flatMap(({ id, parentId, conversationId }) => [
       `conversation ${conversationId}`,
       `cycle ${id}`,
@@ -103,8 +102,7 @@ function newestOf({ compactions, captured }: Conversation): number {
 }
 
 function pathsOf({ compactions, captured }: Conversation): readonly string[] {
-  const compacted = compactions.flatMap(({ sourcePath, outputPath }) => [sourcePath, outputPath]);
-  return [...compacted, ...captured.map(({ path }) => path)].filter((path) => path !== null);
+  return [...compactions.flatMap(({ paths }) => paths), ...captured.map(({ path }) => path)];
 }
 
 type Choice = { readonly chosen: readonly Conversation[]; readonly holds: readonly Hold[] };

@@ -101,8 +101,8 @@ export async function planErasure(
   };
 }
 
-function holdsPath({ sourcePath, outputPath }: ErasableCompaction, glob: string): boolean {
-  return [sourcePath, outputPath].some((path) => path !== null && matchesGlob(path, glob));
+function holdsPath({ paths }: ErasableCompaction, glob: string): boolean {
+  return paths.some((path) => matchesGlob(path, glob));
 }
 
 export function wholePart(compaction: ErasableCompaction): SelectedPart {
@@ -197,7 +197,7 @@ async function selectCapturedFiles(
   const files = await archive.captures.list();
   if (selector.kind === 'source') return files.filter(({ path }) => matchesGlob(path, selector.glob));
   const whole = parts.filter(({ lineIds }) => lineIds === null);
-  const paths = new Set(whole.flatMap(({ compaction }) => [compaction.sourcePath, compaction.outputPath]));
+  const paths = new Set(whole.flatMap(({ compaction }) => compaction.paths));
   return files.filter(({ path }) => paths.has(path) || sessionIdOf(path) === selector.id.toLowerCase());
 }
 
@@ -243,10 +243,10 @@ async function holdsOnCompactions<T extends HoldScope>(
   const { holds, compactions, paths } = of;
   const found = new Set(holdsOn(holds, { conversations: [], paths }));
   for await (const batch of retention.listErasable()) {
-    for (const { id, cycles, sourcePath, outputPath } of batch) {
+    for (const { id, cycles, paths: own } of batch) {
       if (!compactions.has(id)) continue;
       const conversations = cycles.map(({ conversationId }) => conversationId);
-      for (const hold of holdsOn(holds, { conversations, paths: [sourcePath, outputPath] })) found.add(hold);
+      for (const hold of holdsOn(holds, { conversations, paths: own })) found.add(hold);
     }
   }
   return [...found];

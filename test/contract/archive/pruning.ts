@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { captureFile } from '../../../src/app/archive/capture-file.ts';
 import { changeHolds } from '../../../src/app/archive/holds.ts';
+import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
 import { pruneArchive, type PruneRequest } from '../../../src/app/archive/prune-archive.ts';
 import type { ArchiveEraseReport } from '../../../src/app/contract/retention-reports.ts';
 import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
@@ -16,6 +17,8 @@ import { benchOn, type Engine } from './engine.ts';
 
 const DAY = 24 * 60 * 60_000;
 const NOW = Date.parse('2026-06-01T00:00:00Z');
+/** The run of all compactions: its own time makes none of them younger. */
+const LONG_AGO = { run: { token: 'scene', begunAt: new Date(0) } } as const;
 const POLICY = { before: null, maxBytes: null, keepLast: 0, project: null, isConfirmed: true } as const;
 
 /** Transcripts that were compacted so many days ago. */
@@ -25,7 +28,10 @@ async function sceneFor(
   agesInDays: Readonly<Record<string, number>>,
 ): Promise<Workbench> {
   const clock = { nowMs: NOW };
-  const bench = await benchOn(engine, t, { runtime: { ...createNodeRuntime(), now: () => new Date(clock.nowMs) } });
+  const bench = await benchOn(engine, t, {
+    ...LONG_AGO,
+    runtime: { ...createNodeRuntime(), now: () => new Date(clock.nowMs) },
+  });
   let from = 0;
   for (const [name, days] of Object.entries(agesInDays)) {
     clock.nowMs = NOW - days * DAY;
@@ -158,6 +164,58 @@ export function pruneContract(engine: Engine): void {
     });
   }
 
+  test('identical transcripts share a compaction: a hold on one protects it, and erasing names both', async (t) => {
+    const clock = { nowMs: NOW - 300 * DAY };
+    const bench = await benchOn(engine, t, {
+      ...LONG_AGO,
+      runtime: { ...createNodeRuntime(), now: () => new Date(clock.nowMs) },
+    });
+    for (const name of ['first.jsonl', 'second.jsonl']) {
+      bench.write(name, chatTranscript(12));
+      reportOf(await bench.compact(name));
+    }
+    clock.nowMs = NOW;
+    assert.deepEqual(await left(bench), ['first.jsonl']);
+    const scope = { kind: 'source', value: 'second.jsonl' } as const;
+    assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+    const pruned = await prune(bench, { maxBytes: 0 });
+    assert.deepEqual([pruned.result, pruned.held.map(({ value }) => value)], ['nothing', ['second.jsonl']]);
+    const request = { reason: null, isConfirmed: true, despiteHold: false };
+    for (const name of ['first.jsonl', 'second.jsonl']) {
+      const selector = { kind: 'source', glob: bench.path(name) } as const;
+      const erased = await eraseArchived(bench.deps, { ...request, selector });
+      assert.ok(erased.ok && erased.value.result === 'refused', JSON.stringify(erased));
+      assert.deepEqual(erased.value.files, [bench.path('first.jsonl'), bench.path('second.jsonl')]);
+    }
+    for (const name of ['first.jsonl', 'second.jsonl']) assert.equal((await bench.verify(name)).result, 'verified');
+    assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    const all = await prune(bench, { maxBytes: 0 });
+    assert.deepEqual(all.files, [bench.path('first.jsonl'), bench.path('second.jsonl')]);
+    await assert.rejects(bench.archive().markApplied(1));
+    assert.deepEqual(await left(bench), []);
+  });
+
+  test('what a run used again is as young as that run', async (t) => {
+    const clock = { nowMs: NOW - 300 * DAY };
+    const bench = await benchOn(engine, t, {
+      ...LONG_AGO,
+      runtime: { ...createNodeRuntime(), now: () => new Date(clock.nowMs) },
+    });
+    bench.write('old.jsonl', chatTranscript(12));
+    reportOf(await bench.compact('old.jsonl'));
+    clock.nowMs = NOW;
+    bench.write('copy.jsonl', chatTranscript(12));
+    const again = { ...bench.deps, run: { token: 'later', begunAt: new Date(NOW) } };
+    const request = { ...POLICY, before: before(180) };
+    assert.equal((await prune(bench, { ...request, isConfirmed: false })).result, 'planned');
+    await bench.archive().runs.record(again.run, {
+      compactionId: 1,
+      sourcePath: bench.path('copy.jsonl'),
+      outputPath: bench.path('copy.jsonl'),
+    });
+    assert.equal((await prune(bench, request)).result, 'nothing');
+  });
+
   test('a capture keeps its conversation young, and goes with it', async (t) => {
     const bench = await sceneFor(engine, t, { 'old.jsonl': 300, 'seen.jsonl': 300 });
     await capture(bench, 'seen.jsonl');
@@ -182,8 +240,7 @@ export function pruneContract(engine: Engine): void {
           for await (const batch of retention.listErasable())
             yield batch.map((one) => ({
               ...one,
-              sourcePath: `/elsewhere/${one.id}.jsonl`,
-              outputPath: null,
+              paths: [`/elsewhere/${one.id}.jsonl`],
               cycles: one.cycles.map((cycle) => ({ ...cycle, conversationId: `c${cycle.id}` })),
             }));
         },
