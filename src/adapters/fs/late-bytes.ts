@@ -94,6 +94,20 @@ function appendOrUndo(fd: number, bytes: Buffer, size: number): void {
   }
 }
 
+/** Bytes that tell a document from a fragment. */
+const HEAD_BYTES = 64;
+
+/** Whether a file is a document of its own, or one that a program has begun to write; false: a piece that a program appended. */
+export function isWhole(path: string): boolean {
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const head = readFrom(fd, 0, HEAD_BYTES);
+    return head.length === 0 || isCompressed(fd) || /^\s*[{[]/.test(head.toString('latin1'));
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Reads to the current end, or at most so many bytes. */
 export function readFrom(fd: number, from: number, maxBytes = Infinity): Buffer {
   const bytes = Buffer.alloc(Math.max(0, Math.min(fstatSync(fd).size - from, maxBytes)));

@@ -12,7 +12,7 @@ import {
   openLeftover,
   statName,
 } from './leftovers.ts';
-import { appendLate, readFrom } from './late-bytes.ts';
+import { appendLate, isWhole, readFrom } from './late-bytes.ts';
 import { errorCode, toFileFailure } from './system.ts';
 
 /**
@@ -74,7 +74,7 @@ export function createSwap(path: string, target: string, { names, onBegun, onEnd
       if (there !== undefined && there.ino === statName(old.path)?.ino) break;
       const late = there === undefined ? null : setAside(old, there.ino);
       // A document is whole: what another program wrote at this name since is what it wants there.
-      if (late !== null && old.isDocument && !isExactly(late.path, old.ours)) {
+      if (late !== null && old.isDocument && !isExactly(late.path, old.ours) && isWhole(late.path)) {
         if (giveName(late.path, target) === 'taken') removeName(late.path);
         break;
       }

@@ -175,6 +175,11 @@ function toFailure(error: unknown, file: string): Failure {
   throw error;
 }
 
+/** Whether an error carries a failure; any other error is a bug, or comes of a file that changed while it was read. */
+export function isExpected(error: unknown): boolean {
+  return (['failure', 'fileFailure', 'diedOf'] as const).some((key) => carries(error, key));
+}
+
 /** The failure that an archive's error carries; null: the error is not the archive's. */
 export function carriedFailure(error: unknown): ArchiveFailure | null {
   return carries<ArchiveFailure>(error, 'failure') ? error.failure : null;
