@@ -102,7 +102,7 @@ export function createUseCases(composition: Composition): UseCases {
     diffFile: async (request, progress) =>
       (await import('../app/survey/diff-file.ts')).diffFile({ ...deps, progress }, request),
     listRuns: async () => (await import('../app/restore/undo.ts')).listRuns(deps),
-    findRunToUndo: async (runs) => (await import('../app/restore/undo.ts')).findRunToUndo(deps, runs),
+    findRunToUndo: async (runs) => (await import('../app/restore/undo.ts')).findRunToUndo(writing, runs),
     undoFile: async (request, progress) =>
       (await import('../app/restore/undo.ts')).undoFile({ ...writing, progress }, request),
     endUndo: async (runId) => (await import('../app/restore/undo.ts')).endUndo(deps, runId),

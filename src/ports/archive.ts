@@ -69,7 +69,7 @@ export type CarriedLine = { readonly lineId: number; readonly cycle: number; rea
 /** Our own bytes, line ending included; they go before source line `beforeLine`, or to the end (`lineCount` + 1). */
 export type InsertedLine = { readonly beforeLine: number; readonly bytes: Uint8Array };
 
-/** One invocation of the program; `token` is different for each. */
+/** One invocation of the program; `token` is different for each. Up to its first hyphen it names the user and the machine. */
 export type RunMark = { readonly token: string; readonly begunAt: Date };
 
 /** Everything that one compaction of one file stores, except its lines. */
@@ -262,9 +262,8 @@ export type StoredRunFile = RunFile & {
   readonly undoneAt: Date | null;
 };
 
-export type StoredRun = {
+export type StoredRun = RunMark & {
   readonly id: number;
-  readonly begunAt: Date;
   /** When it was undone, except the files that had to be left alone. */
   readonly undoneAt: Date | null;
   /** In the order of their paths. */

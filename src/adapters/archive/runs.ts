@@ -73,6 +73,7 @@ export function createRunLog(
 export function toRun(row: Row, files: readonly Row[]): StoredRun {
   return {
     id: readInteger(row, 'id'),
+    token: readText(row, 'token'),
     begunAt: readTime(row, 'begun_at_ms') ?? new Date(0),
     undoneAt: readTime(row, 'undone_at_ms'),
     files: files.map((file) => ({

@@ -13,7 +13,7 @@ import { createPostgresArchive } from './archive.ts';
 import { openLines } from './captured-lines.ts';
 import { LOCK_CAPTURES } from './capture-writer.ts';
 import { guardMethods, type Place } from './failure.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../runtime/machine.ts';
 import { createPartitions } from './migrate.ts';
 import type { Query, Sql } from './sql.ts';
 import { beginStoring, LOCK_STORING } from './store.ts';

@@ -13,7 +13,7 @@ import {
 import { LIST_FILES, LIST_RUNS, toRun } from '../archive/runs.ts';
 import { BATCH_SQL, OutdatedChangeError, toBatchRecord } from '../archive/batch-records.ts';
 import { toSummary } from '../archive/summaries.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../runtime/machine.ts';
 import type { Query, Sql } from './sql.ts';
 
 const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = :id';

@@ -5,7 +5,7 @@ import { hashColumn, LEVELS, readText, timeColumn } from '../archive/rows.ts';
 import { compactionColumns } from '../archive/store.ts';
 import { buildLabel, type CycleIds, makeUnique, resolve } from '../archive/store-rows.ts';
 import { recordFile, reserveFile } from './load.ts';
-import { thisMachine } from './machine.ts';
+import { thisMachine } from '../runtime/machine.ts';
 import type { Query } from './sql.ts';
 import type { StoreTarget } from './store-lines.ts';
 import { INDEX_BATCH_TERMS } from './word-hits.ts';

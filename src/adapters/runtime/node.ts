@@ -1,6 +1,8 @@
+import { lazily } from '../../core/lazy.ts';
 import type { RunMark } from '../../ports/archive.ts';
 import type { Hash } from 'node:crypto';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
+import { thisUser } from './machine.ts';
 
 /** The clock and hashes of this machine. An aborted sleep ends at once, without an error. */
 export function createNodeRuntime(): Runtime {
@@ -27,11 +29,17 @@ function toRunningHash(running: Hash): RunningHash {
   };
 }
 
-/** The token only has to differ from those of other runs in the same archive. */
-export function beginRun(): RunMark {
+/** The token differs from those of other runs in the same archive, and begins with the user and machine (`belongsTo`). */
+export function beginRun(owner: () => string = thisUser): RunMark {
   const begunAt = new Date();
   const random = [Math.random(), Math.random()].map((part) => part.toString(36).slice(2));
-  return { begunAt, token: [begunAt.getTime().toString(36), ...random].join('-') };
+  const token = lazily(() => [owner(), begunAt.getTime().toString(36), ...random].join('-'));
+  return {
+    begunAt,
+    get token() {
+      return token();
+    },
+  };
 }
 
 /** Loaded on first use, because loading it takes a tenth of the program's start-up time. */

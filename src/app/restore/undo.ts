@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive, StoredCompaction, StoredRun, StoredRunFile } from '../../ports/archive.ts';
+import type { Archive, RunMark, StoredCompaction, StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import type { FileStamp, FileStore } from '../../ports/files.ts';
 import type { AppDeps, WritingDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -30,18 +30,23 @@ export async function listRuns(deps: AppDeps): Promise<Result<StoredRuns, Failur
 }
 
 /**
- * The run that `undo` takes by default: the first one that is not over and has a file to undo. Passed over, but not over, is a file that went
+ * The run that `undo` takes by default: the first one of this user on this machine that is not over and has a file to undo. Passed over, but not over, is a file that went
  * to standard output, or beside its original and is gone while nothing happened to the original.
  */
 export async function findRunToUndo(
-  { files }: Pick<AppDeps, 'files'>,
+  { files, run: own }: Pick<WritingDeps, 'files' | 'run'>,
   newestFirst: readonly StoredRun[],
 ): Promise<StoredRun | null> {
   for (const run of newestFirst) {
-    if (run.undoneAt !== null) continue;
+    if (run.undoneAt !== null || ownerOf(run) !== ownerOf(own)) continue;
     for (const file of run.files) if (file.undoneAt === null && (await hasWork(files, file))) return run;
   }
   return null;
+}
+
+/** A run that was imported or merged may be somebody else's. */
+function ownerOf({ token }: RunMark): string | undefined {
+  return token.split('-')[0];
 }
 
 async function hasWork(files: FileStore, { sourcePath, outputPath }: StoredRunFile): Promise<boolean> {

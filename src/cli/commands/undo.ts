@@ -108,7 +108,7 @@ function whyNothing(runs: readonly StoredRun[]): string {
   if (runs.length === 0) return 'no run is recorded in it';
   return runs.every(({ undoneAt }) => undoneAt !== null)
     ? 'every run in it was undone'
-    : 'none of the files that its runs wrote still exist';
+    : 'none of the files that your runs on this machine wrote still exist';
 }
 
 function list({ reporter }: Session, { outputOptions }: UndoInvocation, runs: readonly StoredRun[]): ExitCode {

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { thisMachine, thisUser } from '../../../src/adapters/runtime/machine.ts';
+import { beginRun } from '../../../src/adapters/runtime/node.ts';
+import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
+import { findRunToUndo } from '../../../src/app/restore/undo.ts';
+
+test('a machine has one name, which tells it from others and does not contain its id', () => {
+  const id = '0123456789abcdef0123456789abcdef';
+  const name = thisMachine({ host: 'db', id });
+  assert.equal(name, thisMachine({ host: 'db', id }));
+  assert.match(name, /^db [\da-f]{16}$/);
+  assert.equal(name.includes(id.slice(0, 16)), false);
+  const others = [
+    { host: 'web', id },
+    { host: 'db', id: id.toUpperCase() },
+    { host: 'db', id: '' },
+  ];
+  assert.equal(new Set([name, ...others.map(thisMachine)]).size, 4);
+  assert.equal(thisMachine(), thisMachine());
+});
+
+test('undo proposes a run of this user on this machine only, whatever was merged or imported later', async () => {
+  const [machine, begunAt] = ['db 1', new Date(0)];
+  const [own, other, elsewhere] = [
+    { machine, user: 1 },
+    { machine, user: 2 },
+    { machine: 'web 1', user: 1 },
+  ].map((who) => beginRun(() => thisUser(who)));
+  assert.ok(own !== undefined && other !== undefined && elsewhere !== undefined);
+  assert.notEqual(own.token, beginRun(() => thisUser({ machine, user: 1 })).token);
+  const path = import.meta.filename;
+  const file = { id: 1, compactionId: 1, sourcePath: path, outputPath: path, undoneAt: null };
+  const files = [{ ...file, sizeBytes: { before: 2, after: 1 } }];
+  const runs = [elsewhere, other, own].map(({ token }, id) => ({ id, token, begunAt, undoneAt: null, files }));
+  const run = beginRun(() => thisUser({ machine, user: 1 }));
+  assert.equal((await findRunToUndo({ files: createFileStore(), run }, runs))?.id, 2);
+  assert.equal(await findRunToUndo({ files: createFileStore(), run }, runs.slice(0, 2)), null);
+});
