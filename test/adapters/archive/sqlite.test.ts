@@ -270,7 +270,12 @@ test('a folder that cannot hold the archive is said with its reason', (t) => {
   const folder = tempFolder(t);
   mkdirSync(join(folder, 'a'.repeat(200)));
   const path = join(folder, 'b'.repeat(300), 'archive.db');
-  assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'the system says ENAMETOOLONG' });
+  assert.deepEqual(refusal({ path }), {
+    kind: 'cannot-open',
+    path,
+    reason: 'its name or its path is too long',
+    advice: 'Name a shorter one.',
+  });
 });
 
 test(
