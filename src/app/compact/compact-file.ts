@@ -5,7 +5,7 @@ import { describeUnder } from '../../core/tokens.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FileStamp } from '../../ports/files.ts';
 import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
-import { attempt, type Failure, isExpected } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import type { CompactReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
@@ -41,8 +41,8 @@ export async function compactFile(
   deps: WritingDeps,
   request: CompactFileRequest,
 ): Promise<Result<CompactReport, Failure>> {
-  return attempt({ file: request.input.name, progress: deps.progress }, () =>
-    againWhileChanging(() => compactOnce(deps, request)),
+  return againWhileChanging(() =>
+    attempt({ file: request.input.name, progress: deps.progress }, () => compactOnce(deps, request)),
   );
 }
 
@@ -73,10 +73,6 @@ async function compactOnce(deps: WritingDeps, request: CompactFileRequest): Prom
     }
     if (request.before !== undefined && !isOlder(prepared.value, request.before)) return tooRecent(request.input);
     return await compactPrepared(deps, request, prepared.value);
-  } catch (error) {
-    // Lines that were cut or written anew after they were indexed cannot be read a second time.
-    if (isExpected(error) || !(await hasChanged(deps, request, before))) throw error;
-    return err({ kind: 'source-changed', file: request.input.name });
   } finally {
     prepared.value.source.close();
   }

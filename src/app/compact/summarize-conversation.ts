@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes, formatCount } from '../../core/tokens.ts';
 import type { CarriedLine } from '../../ports/archive.ts';
 import type { WritingDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { type Failure, sourceChanged } from '../contract/failure.ts';
 import type { ConversationReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { ReadLineage } from '../read/lineage.ts';
@@ -250,8 +250,7 @@ export function createLoader(
     if (entry === undefined) throw new Error(`the plan names message ${index}, which is not there`);
     const { carriedLineId } = entry;
     const message = carriedLineId === undefined ? transcript.readMessage(entry) : carriedMessages.get(carriedLineId);
-    if (message === undefined || message === null)
-      throw new Error(`line ${entry.line} could not be read a second time`);
+    if (message === undefined || message === null) throw sourceChanged(entry.line);
     return { ...message, conversation_id: id };
   };
 }

@@ -167,6 +167,7 @@ export async function attemptDamaged<T>(
 
 /** The failure that a port's error carries. Any other error is a bug and is thrown on. */
 function toFailure(error: unknown, file: string): Failure {
+  if (carries<number>(error, 'changedLine')) return { kind: 'source-changed', file };
   if (carries<string>(error, 'diedOf')) return { kind: 'worker-died', file, reason: error.diedOf };
   const archive = carriedFailure(error);
   if (archive !== null) return { kind: 'archive', failure: archive };
@@ -175,9 +176,9 @@ function toFailure(error: unknown, file: string): Failure {
   throw error;
 }
 
-/** Whether an error carries a failure; any other error is a bug, or comes of a file that changed while it was read. */
-export function isExpected(error: unknown): boolean {
-  return (['failure', 'fileFailure', 'diedOf'] as const).some((key) => carries(error, key));
+/** An error for a line that was cut or written anew after it was indexed. */
+export function sourceChanged(line: number): Error {
+  return Object.assign(new Error(`line ${line} could not be read a second time`), { changedLine: line });
 }
 
 /** The failure that an archive's error carries; null: the error is not the archive's. */
@@ -185,7 +186,7 @@ export function carriedFailure(error: unknown): ArchiveFailure | null {
   return carries<ArchiveFailure>(error, 'failure') ? error.failure : null;
 }
 
-type Carried<T> = { readonly failure: T; readonly fileFailure: T; readonly diedOf: T };
+type Carried<T> = { readonly failure: T; readonly fileFailure: T; readonly diedOf: T; readonly changedLine: T };
 
 function carries<T>(error: unknown, key: keyof Carried<T>): error is Carried<T> {
   return typeof error === 'object' && error !== null && key in error;
