@@ -140,7 +140,8 @@ function check(bench: Workbench, { one, original, start, wanted, now, whole }: O
   const isAsWanted = now === last || trimmed(whole) === trimmed(plain(last));
   // What came to the free name follows what stood there: nothing that was ever wanted is missing.
   const isJoined =
-    one.layout === 'lines' && wanted.some((text, at) => isMadeOf(whole, [plain(text), ...wanted.slice(at + 1)]));
+    one.layout === 'lines' &&
+    wanted.some((text, at) => whole === plain(text) + last || isMadeOf(whole, [plain(text), ...wanted.slice(at + 1)]));
   assert.ok(
     isAsWanted || isJoined,
     `${JSON.stringify(one)}\n--- wanted\n${last.slice(-600)}\n--- is\n${whole.slice(-600)}`,
