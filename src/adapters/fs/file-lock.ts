@@ -94,10 +94,11 @@ function cleanUp(
   if (!lock.isInherited) return ok({ foundUnfinished: false });
   try {
     const { temporaries } = names.findLeftovers();
+    // First the second name of a file that has just got its own: healing looks at how many it has.
+    for (const temporary of temporaries) removeTemporary(temporary);
     swap.adopt();
     const finished = swap.heal();
     if (!finished.ok) return finished;
-    for (const temporary of temporaries) removeTemporary(temporary);
     return ok({ foundUnfinished: temporaries.length > 0 });
   } catch (error) {
     lock.end();

@@ -12,6 +12,7 @@ import {
   openLeftover,
   statName,
 } from './leftovers.ts';
+import { findWriter } from './find-writer.ts';
 import { appendLate, isWhole, readFrom } from './late-bytes.ts';
 import { errorCode, toFileFailure } from './system.ts';
 
@@ -52,9 +53,15 @@ type SwapOptions = {
   /** Called before a file is moved aside, and when it has its name again or is no longer needed. */
   readonly onBegun: () => void;
   readonly onEnded: () => void;
+  /** How often a file is put back while others come to its name. */
+  readonly maxTries?: number;
 };
 
-export function createSwap(path: string, target: string, { names, onBegun, onEnded }: SwapOptions): Swap {
+export function createSwap(
+  path: string,
+  target: string,
+  { names, onBegun, onEnded, maxTries = MAX_TRIES }: SwapOptions,
+): Swap {
   const standing: { olds: OldFile[]; lates: StandingLate[] } = { olds: [], lates: [] };
   const forget = (old: OldFile): void => {
     standing.olds = standing.olds.filter((one) => one !== old);
@@ -68,14 +75,17 @@ export function createSwap(path: string, target: string, { names, onBegun, onEnd
   /** Puts the old file back. Other files that stand at its name until then are joined to its end, in the order in which they came. */
   const putBack = (old: OldFile): void => {
     const since = old.sizeBytes;
+    let isSettled = false;
     for (const one of standing.lates) bring(old.path, one, since);
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    for (let tries = 0; tries < maxTries && !isSettled; tries += 1) {
       const there = statName(target);
-      if (there !== undefined && there.ino === statName(old.path)?.ino) break;
+      isSettled = there !== undefined && there.ino === statName(old.path)?.ino;
+      if (isSettled) break;
       const late = there === undefined ? null : setAside(old, there.ino);
       // A document is whole: what another program wrote at this name since is what it wants there.
       if (late !== null && old.isDocument && !isExactly(late.path, old.ours) && isWhole(late.path)) {
         if (giveName(late.path, target) === 'taken') removeName(late.path);
+        isSettled = true;
         break;
       }
       if (late !== null) {
@@ -83,9 +93,10 @@ export function createSwap(path: string, target: string, { names, onBegun, onEnd
         standing.lates.push(one);
         bring(old.path, one, since);
       }
-      if (giveName(old.path, target) === 'given') break;
+      isSettled = giveName(old.path, target) === 'given';
     }
-    if (statName(target) === undefined) throw foreignLeftover(old.path, 'its name is taken again and again');
+    // It may be the only copy.
+    if (!isSettled) throw foreignLeftover(old.path, 'its name is taken again and again');
     discard(old);
     finishLates();
   };
@@ -111,10 +122,11 @@ export function createSwap(path: string, target: string, { names, onBegun, onEnd
     return true;
   };
 
-  /** A program may still have had one of them open, so each is looked at once more. */
+  /** A program may still have one of them open: then it stays for the next run. If none has, what is there now is all. */
   const finishLates = (): void => {
     standing.lates = standing.lates.filter((one) => {
-      if (!bring(target, one, 0)) return true;
+      const isTarget = statName(one.late.path)?.ino === statName(target)?.ino;
+      if (!isTarget && (isOpenElsewhere(one.late.path) || !bring(target, one, 0))) return true;
       removeName(one.late.path);
       return false;
     });
@@ -129,14 +141,20 @@ export function createSwap(path: string, target: string, { names, onBegun, onEnd
     const isSameSize = Number(seen.size) === old.sizeBytes;
     const isCopied = seen.ino !== old.inode; // a copied folder has other inodes, and may have other times
     const isUnchanged = isSameSize && (isCopied || seen.mtimeNs === old.mtimeNs);
+    if (isBack) return discard(old);
+    // What a program writes to it later is brought back by the next run.
+    if (isOpenElsewhere(old.path)) return;
     // Once our file had the name, its user may have moved or removed it.
-    if (isBack || (isUnchanged && (old.isNamed || hasNew))) return discard(old);
+    if (isUnchanged && (old.isNamed || hasNew)) return discard(old);
     if (isCopied && there !== undefined) throw foreignLeftover(old.path, 'it is not the file that was replaced');
-    // A file with another name is not lost, and may be somebody's private file.
-    if (seen.nlink > 1n) throw foreignLeftover(old.path, 'it is a hard link to a file that has other names');
-    const [newest] = standing.lates.filter(({ late }) => late.fromBytes === 0).toReversed();
+    // A file with another name is not lost, and may be somebody's private file: nothing is copied from it.
+    const isJustMissing = there === undefined && isUnchanged && standing.lates.length === 0;
+    if (seen.nlink > 1n && !isJustMissing)
+      throw foreignLeftover(old.path, 'it is a hard link to a file that has other names');
+    const newest = standing.lates.findLast(({ late }) => late.fromBytes === 0 && isWhole(late.path));
     if (old.isDocument && newest !== undefined && there === undefined) {
       giveName(newest.late.path, target);
+      standing.lates = standing.lates.filter((one) => one !== newest);
       return discard(old);
     }
     if (!old.isNamed || there === undefined || hasNew) return putBack(old);
@@ -204,8 +222,10 @@ export function createSwap(path: string, target: string, { names, onBegun, onEnd
     remove: (expected) =>
       attempt(() => {
         const old = moveAside(expected, { isDocument: true, ours: NOTHING });
-        if (old !== null) discard(old);
-        return old !== null;
+        if (old === null) return false;
+        if (isOpenElsewhere(old.path)) putBack(old);
+        else discard(old);
+        return statName(target) === undefined;
       }),
     adopt: () => {
       const { olds, lates } = names.findLeftovers();
@@ -219,6 +239,12 @@ export function createSwap(path: string, target: string, { names, onBegun, onEnd
       }),
     isOutstanding: () => standing.olds.length + standing.lates.length > 0,
   };
+}
+
+/** Under a hidden name nobody opens a file any more, so if no program has it open now, nothing comes to it. */
+function isOpenElsewhere(path: string): boolean {
+  const seen = statName(path);
+  return seen !== undefined && findWriter({ inode: seen.ino, device: seen.dev }) !== null;
 }
 
 /** False: there is no such file. */

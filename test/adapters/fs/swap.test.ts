@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   closeSync,
@@ -16,6 +18,9 @@ import { suite, test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { missingFrom } from '../../../src/adapters/fs/late-bytes.ts';
+import { hiddenNamesOf } from '../../../src/adapters/fs/leftovers.ts';
+import { stampOf } from '../../../src/adapters/fs/source-file.ts';
+import { createSwap, describeNew } from '../../../src/adapters/fs/swap.ts';
 import { findMovedAside } from '../../../src/core/moved-aside.ts';
 import type { FileLock, MovedFile, PendingFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
@@ -144,6 +149,62 @@ test('a document that another program wrote after the swap stays, even if the ol
   assert.deepEqual([scene.text(), end(scene)], ['{"theirs":1}', ['a.jsonl']]);
 });
 
+const hiddenIn = ({ folder }: Scene, ending: string): string =>
+  join(folder, readdirSync(folder).find((name) => name.endsWith(ending)) ?? '');
+
+/** Another process that has a file open for appending, and writes to it when it is told to. */
+async function holdOpen(t: TestContext, path: string): Promise<{ readonly write: () => Promise<void> }> {
+  const child = spawn('sh', ['-c', 'exec 3>>"$0"; echo open; read go; echo held >&3', path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill());
+  await once(child.stdout, 'data');
+  return {
+    write: async () => {
+      child.stdin.end('go\n');
+      await once(child, 'exit');
+    },
+  };
+}
+
+test(
+  'what comes to the new file from a program that still has it open is brought by the next run',
+  {
+    skip: process.platform !== 'linux',
+  },
+  async (t) => {
+    const scene = await sceneOf(t);
+    const old = await swapped(scene);
+    const writer = await holdOpen(t, scene.path);
+    assert.ok(old.putBack().ok);
+    assert.equal(scene.text(), OLD);
+    scene.pending.close();
+    scene.lock.release();
+    await writer.write();
+    assert.ok((await store.clearLeftovers(scene.path)).ok);
+    assert.deepEqual([scene.text(), readdirSync(scene.folder)], [`${OLD}held\n`, ['a.jsonl']]);
+  },
+);
+
+test('a file whose name is taken again and again keeps its hidden name', (t) => {
+  const folder = folderWith(t, { 'a.jsonl': OLD, 'new.tmp': NEW });
+  const path = join(folder, 'a.jsonl');
+  const names = hiddenNamesOf(path);
+  const nothing = (): void => undefined;
+  const swap = createSwap(path, path, { names, onBegun: nothing, onEnded: nothing, maxTries: 0 });
+  const temporary = join(folder, 'new.tmp');
+  const expected = stampOf(statSync(path, { bigint: true }));
+  const ours = describeNew(temporary);
+  const placed = swap.takePlace(temporary, expected, {
+    isDocument: false,
+    ours,
+    onMoved: () => writeFileSync(path, 'theirs\n'),
+  });
+  assert.ok(!placed.ok && placed.error.kind === 'foreign-leftover');
+  assert.equal(readFileSync(placed.error.path, 'utf8'), OLD);
+  assert.ok(swap.isOutstanding());
+});
+
 class Killed extends Error {}
 
 suite('after a kill', () => {
@@ -186,6 +247,55 @@ suite('after a kill', () => {
       assert.deepEqual(await heal(scene), [expected, ['a.jsonl']]);
     });
   }
+
+  test('between the two names of our file, it goes back, too, if it changed', async (t) => {
+    const scene = await sceneOf(t);
+    await killMoved(scene);
+    const [temporary = '', old = ''] = ['.tmp', '.old'].map((ending) => hiddenIn(scene, ending));
+    linkSync(temporary, scene.path);
+    appendFileSync(old, '3\n');
+    appendFileSync(scene.path, '4\n');
+    assert.deepEqual(await heal(scene), [`${OLD}3\n4\n`, ['a.jsonl']]);
+  });
+
+  test('a file that has another name of its user’s comes back', async (t) => {
+    const scene = await sceneOf(t);
+    linkSync(scene.path, join(scene.folder, 'backup'));
+    await killMoved(scene);
+    assert.deepEqual(await heal(scene), [OLD, ['a.jsonl', 'backup']]);
+  });
+
+  for (const [what, text, expected] of [
+    ['a document that another program wrote counts', '{"theirs":1}', '{"theirs":1}'],
+    ['a fragment does not count instead of a document', '\n', `${OLD}\n`],
+  ] as const) {
+    test(`while the file went back: ${what}`, async (t) => {
+      const scene = await sceneOf(t, { isDocument: true });
+      await killMoved(scene);
+      const late = join(scene.folder, 'theirs');
+      writeFileSync(late, text);
+      const prefix = hiddenIn(scene, '.old').replace(/moved-.*$/, '');
+      renameSync(late, `${prefix}0000-0-${statSync(late, { bigint: true }).ino}.late`);
+      assert.deepEqual(await heal(scene), [expected, ['a.jsonl']]);
+    });
+  }
+
+  test(
+    'what a program writes later to a file that it still has open is brought by the next run',
+    {
+      skip: process.platform !== 'linux',
+    },
+    async (t) => {
+      const scene = await sceneOf(t);
+      const writer = await holdOpen(t, scene.path);
+      await swapped(scene);
+      scene.lock.release();
+      assert.ok((await store.clearLeftovers(scene.path)).ok);
+      assert.equal(scene.text(), NEW);
+      await writer.write();
+      assert.deepEqual(await heal(scene), [`${OLD}held\n`, ['a.jsonl']]);
+    },
+  );
 
   test('an old file with another name is refused and named: it may be somebody’s private file', async (t) => {
     const scene = await sceneOf(t);
