@@ -225,13 +225,13 @@ test('a BOM is read, not written, and given back', async (t) => {
   assert.equal((await bench.restore('talk.jsonl')).toString(), `\ufeff${chatTranscript(30)}`);
 });
 
-test('a producer that writes on behind a last line without an ending begins a line of its own', async (t) => {
+test('a producer that ends a last line without an ending goes on where it stands', async (t) => {
   const bench = benchFor(t);
   const original = chatTranscript(30).trimEnd();
   bench.write('talk.jsonl', original);
   for (const [cycle, more] of [
-    '{"role":"user","content":"one more"}\n',
-    '{"role":"user","content":"next"}',
+    '\n{"role":"user","content":"one more"}',
+    '\n{"role":"user","content":"next"}',
   ].entries()) {
     reportOf(await bench.compact('talk.jsonl', { compaction: { keepRecent: 5 - 3 * cycle } }));
     appendFileSync(bench.path('talk.jsonl'), more);

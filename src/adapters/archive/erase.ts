@@ -48,10 +48,9 @@ const MARK_TOUCHED = `
 UPDATE compactions SET erasure_id = :erasureId WHERE status = 'applied' AND (
   id IN (SELECT compaction_id FROM cycles WHERE id IN (SELECT id FROM affected_cycles))
   OR id IN (SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id))`;
-/** A line of at most two bytes is a line ending. */
 const LIST_CLIPS = `
 SELECT i.id, i.bytes, i.raw_size FROM inserted_lines AS i
-WHERE i.compaction_id IN (SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id) AND length(i.bytes) > 2 AND i.id > :after
+WHERE i.compaction_id IN (SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id) AND length(i.bytes) > 0 AND i.id > :after
 ORDER BY i.id LIMIT 1`;
 const ERASE_CLIP = 'UPDATE inserted_lines SET bytes = :empty, raw_size = NULL, erased_sha256 = :sha256 WHERE id = :id';
 const LIST_REWRITTEN = `

@@ -95,6 +95,8 @@ async function compactPrepared(
   const tokens = tokensNow(transcript);
   const limit = given.policy.ifOverTokens;
   if (limit !== null && tokens <= limit) return skip('under-limit', describeUnder(tokens, { what: 'limit', limit }));
+  if (isBeingWritten(transcript))
+    return skip('in-use', 'its last line is neither ended nor whole, so a program may still be writing it');
   if (given.policy.isFresh !== true && transcript.conversations.some((one) => one.isArchiveMissing))
     return skip('archive-missing', describeMissing(deps.archivePath));
   const dropped = await applyDroppedRules(deps, given, transcript);
@@ -130,6 +132,18 @@ async function compactPrepared(
   // This is not a failure: the next run may find the file closed.
   return skip('in-use', `${done.error.name} (process ${done.error.processId}) has it open for writing`);
 }
+
+/**
+ * Whether the last line is half a record of a format with several records in a line: what it will be is known only when it is whole. In other
+ * formats half a line can be carried along, and is continued where it stands.
+ */
+function isBeingWritten({ codec, recordIndex, readLine }: Prepared): boolean {
+  if (codec.records === undefined || codec.format.layout.kind === 'document') return false;
+  const last = recordIndex.entries.at(-1);
+  return last?.kind === 'opaque' && readLine(last).at(-1) !== LF;
+}
+
+const LF = 0x0a;
 
 type Held = Omit<StoreInput, 'attempts' | 'archive' | 'early'> & {
   /** Null: there is no archive yet. */

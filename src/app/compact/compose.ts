@@ -15,8 +15,6 @@ export type ComposedOutput = OutputParts & {
   readonly clipSha256: readonly string[];
 };
 
-const LF = 0x0a;
-
 type ComposeInput = {
   readonly transcript: Prepared;
   readonly outcomes: readonly LineOutcome[];
@@ -28,8 +26,7 @@ type ComposeInput = {
 export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOutput {
   const { transcript, outcomes, compacted } = input;
   const rendered = compacted.map((one) => renderInsertedLines(runtime, input, one));
-  const own = rendered.flatMap(({ lines }) => lines).sort((a, b) => a.beforeLine - b.beforeLine);
-  const inserted = [...own, ...closingLineEnd(input)];
+  const inserted = rendered.flatMap(({ lines }) => lines).sort((a, b) => a.beforeLine - b.beforeLine);
   const { entries } = transcript.recordIndex;
   const kept = buildRuns(keptLines(outcomes), {
     breakBefore: new Set(inserted.map((line) => line.beforeLine)),
@@ -45,18 +42,6 @@ export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOu
     ...measure(runtime, transcript, parts),
     clipSha256: rendered.map(({ clipSha256 }) => clipSha256),
   };
-}
-
-/**
- * The line ending that is added if the output ends with a kept line without one: a producer that appends whole records would otherwise glue
- * the next record to it. A document has no lines.
- */
-function closingLineEnd({ transcript, outcomes }: ComposeInput): readonly InsertedLine[] {
-  const { recordIndex, codec, readLine } = transcript;
-  const last = recordIndex.entries.at(-1);
-  const endsOpen = last !== undefined && outcomes.at(-1)?.kind === 'kept' && readLine(last).at(-1) !== LF;
-  if (!endsOpen || codec.format.layout.kind === 'document') return [];
-  return [{ beforeLine: recordIndex.lineCount + 1, bytes: new TextEncoder().encode(recordIndex.eol) }];
 }
 
 /** The bytes of the output in order, a few lines at a time. */

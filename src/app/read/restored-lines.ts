@@ -1,9 +1,8 @@
 import { describeErasure } from '../../core/erasure.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
-import type { RunningHash } from '../../ports/runtime.ts';
+import type { RunningHash, Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { createCursor, createLineBatch, type Cursor } from './batches.ts';
-import { closingOf, hashesByLine } from './inserted-lines.ts';
 import { mergeElements } from './merge-elements.ts';
 import { UTF8_BOM, unitOf } from './records.ts';
 import { erasureOf, RestoreError, type RestoreInput, type RestoreProblem } from './restore-input.ts';
@@ -62,11 +61,7 @@ async function* mergeLines(
   output: Cursor<Uint8Array>,
 ): AsyncGenerator<readonly Uint8Array[]> {
   const unit = unitOf(codec);
-  const check = createOutputCheck({
-    unit,
-    sizeBytes: compaction.output.sizeBytes,
-    closing: closingOf(compaction),
-  });
+  const check = createOutputCheck(unit, compaction.output.sizeBytes);
   const ownBefore = hashesByLine(compaction, runtime);
   const keptHash = createHashFinder(compaction);
   const hashOf = (bytes: Uint8Array): string => hashKept(runtime, codec, bytes);
@@ -130,17 +125,12 @@ const LF = 0x0a;
  * Checks the lines of the output in order and gives them as they were. Each must be there and have its hash. If the last line had no ending,
  * a producer may have continued it.
  */
-function createOutputCheck({
-  unit,
-  sizeBytes,
-  closing,
-}: {
-  readonly unit: ReturnType<typeof unitOf>;
-  readonly sizeBytes: number;
-  readonly closing: Uint8Array | null;
-}): (bytes: Uint8Array | null, sha256: string, hashOf: (bytes: Uint8Array) => string) => Uint8Array {
+function createOutputCheck(
+  unit: ReturnType<typeof unitOf>,
+  sizeBytes: number,
+): (bytes: Uint8Array | null, sha256: string, hashOf: (bytes: Uint8Array) => string) => Uint8Array {
   let line = 0;
-  let left = sizeBytes - (closing?.length ?? 0);
+  let left = sizeBytes;
   const changed = (message: string): RestoreError =>
     new RestoreError({ kind: 'changed-line', message, line: unit === 'line' ? line : null });
   return (bytes, sha256, hashOf) => {
@@ -150,13 +140,19 @@ function createOutputCheck({
     const isSame = hashOf(own) === sha256;
     left -= own.length;
     if (!isSame) throw changed(`${unit} ${line} was changed since the compaction`);
-    const isClosed = closing !== null && left === 0 && isEqual(bytes.subarray(own.length), closing);
-    return isClosed ? own : bytes;
+    return bytes;
   };
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+/** The hashes of our own lines, by the source line that they stand before. */
+function hashesByLine(
+  { inserted }: StoredCompaction,
+  { sha256 }: Pick<Runtime, 'sha256'>,
+): ReadonlyMap<number, readonly string[]> {
+  const lines = new Map<number, readonly string[]>();
+  for (const { beforeLine, bytes, erasedSha256 } of inserted)
+    lines.set(beforeLine, [...(lines.get(beforeLine) ?? []), erasedSha256 ?? sha256(bytes)]);
+  return lines;
 }
 
 /** The hash of a kept line; undefined: it was not kept. Must be called for lines in ascending order. */

@@ -5,7 +5,6 @@ import type { Codec, Json } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { clipTextOf } from './find-cycles.ts';
-import { isLineEnd } from './inserted-lines.ts';
 import { trimRecord } from './records.ts';
 
 /**
@@ -164,15 +163,13 @@ function expectedRecords(
     const parsed = codec.records?.parse(trimRecord(codec, bytes));
     return parsed?.ok === true ? parsed.value : undefined;
   };
-  const own = compaction.inserted
-    .filter((one) => !isLineEnd(one))
-    .map(({ beforeLine, bytes }) => {
-      const value = valueOf(bytes);
-      const text = clipTextOf(deps, codec, trimRecord(codec, bytes));
-      const isSame = (at: number): boolean =>
-        (text !== null && entries[at]?.clip?.textSha256 === text) || contains(valueOf(records[at] ?? bytes), value);
-      return { place: beforeLine - 0.5, one: { line: null, isSame, hash: null } satisfies Expected };
-    });
+  const own = compaction.inserted.map(({ beforeLine, bytes }) => {
+    const value = valueOf(bytes);
+    const text = clipTextOf(deps, codec, trimRecord(codec, bytes));
+    const isSame = (at: number): boolean =>
+      (text !== null && entries[at]?.clip?.textSha256 === text) || contains(valueOf(records[at] ?? bytes), value);
+    return { place: beforeLine - 0.5, one: { line: null, isSame, hash: null } satisfies Expected };
+  });
   const kept = compaction.kept.flatMap(({ firstLine, lineSha256 }) =>
     lineSha256.map((hash, at) => {
       const line = firstLine + at;

@@ -21,7 +21,6 @@ import {
   type Revision,
   withCompacted,
 } from '../read/open-compacted.ts';
-import { isLineEnd } from '../read/inserted-lines.ts';
 import { attemptRestore, type LineStream, type RestoreProblem } from '../read/restore-input.ts';
 import { archiveFor, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { checkBatches } from './verify-batches.ts';
@@ -67,7 +66,7 @@ export async function verifyRevisions(
     return notFound(deps, { revision: first, file: name, archive });
   const newest = found.compaction;
   const keptLines = newest.kept.reduce((sum, run) => sum + run.lineCount, 0);
-  const ownLines = newest.inserted.filter((one) => !isLineEnd(one)).length;
+  const ownLines = newest.inserted.length;
   const counts = {
     archived: 0,
     cycles: 0,

@@ -7,7 +7,6 @@ import type { Failure } from '../contract/failure.ts';
 import type { PlacedOutcome } from '../contract/file-report.ts';
 import { type IndexedTranscript, indexTranscript, type TranscriptBytes } from '../read/prepare.ts';
 import { UTF8_BOM } from '../read/records.ts';
-import { isLineEnd } from '../read/inserted-lines.ts';
 import type { ProvenStep } from '../restore/verify-file.ts';
 
 /** A compacted transcript as if it had never been compacted. */
@@ -107,7 +106,7 @@ function followLines(steps: readonly ProvenStep[], quoted: ReadonlySet<number>):
 
 /** Where a line that stays, or that was appended, is in the output of a compaction. */
 function createPlaceFinder({ kept, inserted, source }: StoredCompaction): (line: number) => number {
-  const own = inserted.filter((one) => !isLineEnd(one)).map(({ beforeLine }) => beforeLine);
+  const own = inserted.map(({ beforeLine }) => beforeLine);
   const ownBefore = (line: number): number => own.filter((beforeLine) => beforeLine <= line).length;
   const starts: number[] = [];
   let count = 0;
