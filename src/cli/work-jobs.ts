@@ -206,8 +206,9 @@ async function compactAllowed(
   const progress = session.reporter.progress.of(path, { index: 0, count: 1 });
   const done = await worker.useCases.compactFile(request, progress);
   if (done.ok) {
-    report.done(done.value);
-    return { kind: 'done' };
+    const deferred = done.value.reason === 'in-use' ? defer(worker, job, `${safeText(path)}: it is in use.`) : null;
+    if (deferred === null) report.done(done.value);
+    return deferred ?? { kind: 'done' };
   }
   const failure = done.error;
   if (failure.kind === 'interrupted') return { kind: 'interrupted' };
@@ -222,7 +223,6 @@ async function compactAllowed(
   const failed = toFailedReport(path, failure);
   if (failure.kind === 'no-summary' && summarizer.breaker.isOpen())
     return { kind: 'unable', reason: failed.error.message };
-  if (failed.error.kind === 'held') return deferOrFail(worker, job, failed);
   return failed.error.kind === 'not-found' ? settleMissing(worker, job, path) : failAttempt(worker, job, failed);
 }
 
@@ -230,20 +230,22 @@ function settleMissing(worker: Worker, job: TakenJob, path: string): JobOutcome 
   const message = `${safeText(path)}: not found on this machine. Workers need the file under the same path.`;
   const missing = failedReport(path, { kind: 'not-found', message });
   // If its folder is here, the file was removed or renamed; otherwise a disk is not mounted here.
-  return existsSync(dirname(path)) ? failAttempt(worker, job, missing) : deferOrFail(worker, job, missing);
+  const deferred = existsSync(dirname(path)) ? null : defer(worker, job, message);
+  return deferred ?? failAttempt(worker, job, missing);
 }
 
 type Failed = Parameters<RunReport['failed']>[0];
 
-/** After these delays attempts count: perhaps no worker can do the job. Time enough to mount a disk again. */
+/** Time enough to mount a disk again, or to end another run. */
 const DEFERRALS_SECONDS = [10, 60, 300, 900];
 
-function deferOrFail(worker: Worker, job: TakenJob, failed: Failed): JobOutcome {
+/** Null: it was deferred often enough. */
+function defer(worker: Worker, job: TakenJob, why: string): JobOutcome | null {
   const times = worker.deferrals.get(job.id) ?? 0;
   const delaySeconds = DEFERRALS_SECONDS[times];
-  if (delaySeconds === undefined) return failAttempt(worker, job, failed);
+  if (delaySeconds === undefined) return null;
   worker.deferrals.set(job.id, times + 1);
-  worker.session.reporter.report([`${failed.error.message} The job goes back for ${delaySeconds} s.`]);
+  worker.session.reporter.report([`${why} The job goes back for ${delaySeconds} s.`]);
   return { kind: 'deferred', delaySeconds };
 }
 

@@ -75,31 +75,32 @@ test('each job is compacted with its own options, over the settings of this mach
   assert.match(errors, /^transcript .*\n.*\/a\.jsonl .* 93 % saved\n.*\/b\.jsonl .*\n2 transcripts: 2 compacted\n/);
 });
 
-for (const { name, path, failure, said } of [
-  {
-    name: 'whose folder is not on this machine',
-    path: `${LOGS}/not-mounted/a.jsonl`,
-    failure: { kind: 'not-found', path: `${LOGS}/not-mounted/a.jsonl` },
-    said: /not found on this machine\. Workers need the file under the same path\. The job goes back for 300 s\./,
-  },
-  {
-    name: 'that another run is working on',
-    path: `${LOGS}/a.jsonl`,
-    failure: { kind: 'held', path: `${LOGS}/a.jsonl` },
-    said: /another run of compact is working on it\. .* The job goes back for 300 s\./,
-  },
-] as const) {
-  test(`a job for a file ${name} is left to other workers for 21 minutes before an attempt counts`, async (t) => {
-    const compactFile: CompactFile = async () => err({ kind: 'file', failure });
-    const queue = createFakeQueue([job(path)]);
-    const { code, errors } = await work(t, queue, { compactFile });
-    assert.equal(code, 1);
-    const [entry] = queue.entries;
-    assert.deepEqual([entry?.delays, entry?.attempts, entry?.state], [[10, 60, 300, 900], 3, 'failed']);
-    assert.match(errors, said);
-    assert.match(errors, /Attempt 1 of 3 failed/);
-  });
-}
+test('a job for a file whose folder is not on this machine is left to other workers for 21 minutes before an attempt counts', async (t) => {
+  const path = `${LOGS}/not-mounted/a.jsonl`;
+  const queue = createFakeQueue([job(path)]);
+  const compactFile: CompactFile = async () => err({ kind: 'file', failure: { kind: 'not-found', path } });
+  const { code, errors } = await work(t, queue, { compactFile });
+  assert.equal(code, 1);
+  const [entry] = queue.entries;
+  assert.deepEqual([entry?.delays, entry?.attempts, entry?.state], [[10, 60, 300, 900], 3, 'failed']);
+  assert.match(
+    errors,
+    /not found on this machine\. Workers need the file under the same path\. The job goes back for 300 s\./,
+  );
+  assert.match(errors, /Attempt 1 of 3 failed/);
+});
+
+test('a job for a file that is in use is tried again for 21 minutes, and then skipped', async (t) => {
+  const file = `${LOGS}/a.jsonl`;
+  const queue = createFakeQueue([job(file)]);
+  const compactFile: CompactFile = async () =>
+    ok(compactReport({ file, result: 'skipped', reason: 'in-use', output: null }));
+  const { code, errors } = await work(t, queue, { compactFile });
+  const [entry] = queue.entries;
+  assert.deepEqual([code, entry?.delays, entry?.attempts, entry?.state], [0, [10, 60, 300, 900], 1, 'done']);
+  assert.match(errors, /a\.jsonl: it is in use\. The job goes back for 300 s\./);
+  assert.match(errors, /1 transcript: 1 skipped \(1 in use\)/);
+});
 
 test('a failing file is tried three times and fails the run, the others are done', async (t) => {
   const queue = createFakeQueue([job(`${LOGS}/gone.jsonl`), job(`${LOGS}/b.jsonl`)]);

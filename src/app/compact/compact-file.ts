@@ -128,9 +128,16 @@ async function compactPrepared(
   if (!archive.ok) return archive;
   const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
   const done = await withTargetLock(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
-  if (done.ok || done.error.kind !== 'in-use') return done;
-  // This is not a failure: the next run may find the file closed.
-  return skip('in-use', `${done.error.name} (process ${done.error.processId}) has it open for writing`);
+  // This is not a failure: the next run may find the file free.
+  const user = done.ok ? null : findUser(request, done.error);
+  return user === null ? done : skip('in-use', user);
+}
+
+/** Who is at work on the file, for people; null: the failure has another reason, or an output that was named cannot be written. */
+function findUser(request: CompactFileRequest, failure: Failure): string | null {
+  if (failure.kind === 'in-use') return `${failure.name} (process ${failure.processId}) has it open for writing`;
+  const isHeld = failure.kind === 'file' && failure.failure.kind === 'held' && explicitPath(request) === null;
+  return isHeld ? 'another run of compact is working on it' : null;
 }
 
 /**

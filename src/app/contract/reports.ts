@@ -50,7 +50,7 @@ export type SkipReason =
   | 'no-legal-cut'
   /** This archive does not know an earlier compaction of it. */
   | 'archive-missing'
-  /** Another program has it open for writing. */
+  /** Another program has it open for writing, or another run of compact is working on it. */
   | 'in-use';
 
 /** One line of `compact --json` for each transcript that did not fail. */

@@ -90,7 +90,7 @@ const SKIP_WORDS: { readonly [reason in SkipReason | SkippedRestoreReport['reaso
   'nothing-new': 'nothing new',
   'no-legal-cut': 'no legal cut',
   'archive-missing': 'other archive',
-  'in-use': 'open elsewhere',
+  'in-use': 'in use',
   'not-compacted': 'not compacted',
   'too-recent': 'too recent',
   'no-messages': 'no messages',

@@ -160,7 +160,7 @@ const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
   'nothing-new': 'nothing new since it was compacted',
   'no-legal-cut': 'no place where it may be cut',
   'archive-missing': 'its earlier compaction is not in this archive',
-  'in-use': 'a program has it open',
+  'in-use': 'another program is using it',
 };
 
 function renderSkip(report: CompactReport, theme: Theme): string {
