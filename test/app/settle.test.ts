@@ -5,7 +5,7 @@ import { isAbsolute, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { compactFile } from '../../src/app/compact/compact-file.ts';
-import { err } from '../../src/core/result.ts';
+import { err, ok } from '../../src/core/result.ts';
 import { compactionDraft, lineDraft, sha256 } from '../adapters/archive/drafts.ts';
 import { stored } from '../contract/archive/engine.ts';
 import { chatTranscript } from '../support/chat.ts';
@@ -98,6 +98,31 @@ test('an error that comes after the rename does not cost the file its archive', 
   const later = rerun(t, bench);
   assert.equal((await later.restore('talk.jsonl')).toString(), original);
 });
+
+for (const [kind, expected] of [
+  ['no-space', 'compacted'],
+  ['busy', 'compacted'],
+  ['not-ours', 'archive'],
+] as const) {
+  test(`if the archive fails (${kind}) once the file was replaced, the run says so, and nothing is lost`, async (t) => {
+    const bench = benchFor(t);
+    bench.write('talk.jsonl', original);
+    const failure = { kind, path: bench.archivePath, reason: 'planted' };
+    const archive = {
+      ...bench.archive(),
+      markApplied: async (): Promise<never> => {
+        throw Object.assign(new Error(kind), { failure });
+      },
+    };
+    const done = await rerun(t, bench, { openArchive: async () => ok(archive) }).compact('talk.jsonl');
+    assert.equal(done.ok ? done.value.result : done.error.kind, expected);
+    if (done.ok)
+      assert.match(done.value.notes.join(), /the next command that opens it records that the file was replaced/);
+    else assert.deepEqual(done.error, { kind: 'archive', failure, replaced: 'talk.jsonl' });
+    assert.notEqual(bench.read('talk.jsonl').toString(), original);
+    assert.equal((await bench.restore('talk.jsonl')).toString(), original);
+  });
+}
 
 test('nor does one where there is no room to unpack what got its name', async (t) => {
   const { files: real } = benchFor(t).deps;

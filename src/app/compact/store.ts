@@ -4,7 +4,7 @@ import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
 import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
-import { attemptDamaged, type Failure } from '../contract/failure.ts';
+import { attemptDamaged, carriedFailure, type Failure } from '../contract/failure.ts';
 import type { CompactReport, ConversationReport, UsageReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
@@ -72,6 +72,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
   // We cannot check later what became of standard output, so its archive must be applied before the first byte is written.
   const early = draft.outputPath === null ? await confirm(archive, prepared, { store, prove }) : null;
   if (early?.ok === false) return early;
+  const named = (await archive.loadCompaction(early?.value ?? prepared))?.cycles ?? [];
   const delivered = await deliverOrDiscard(deps, input, {
     id: prepared,
     draft,
@@ -79,11 +80,15 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     replaceable: replaceable.value,
   });
   if (!delivered.ok) return delivered;
-  const confirmed = early ?? (await confirm(archive, prepared, { store, prove }));
-  if (!confirmed.ok) return confirmed;
+  const told = early === null ? await tellReplaced(archive, prepared) : 'told';
+  const confirmed = told === 'lost' ? await confirm(archive, prepared, { store, prove }) : (early ?? ok(prepared));
+  const replaced = request.input.name;
+  if (!confirmed.ok)
+    return err(confirmed.error.kind === 'archive' ? { ...confirmed.error, replaced } : confirmed.error);
+  if (typeof told === 'object') return err({ kind: 'archive', failure: told, replaced });
   deps.reached('applied');
   const file = await describeWritten(deps, { request, planned: output, ...delivered.value });
-  const stored = (await archive.loadCompaction(confirmed.value))?.cycles ?? [];
+  const stored = told !== 'lost' ? named : ((await archive.loadCompaction(confirmed.value))?.cycles ?? []);
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
@@ -92,6 +97,9 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
       ...file.notes,
       ...noteOtherNames(transcript, request),
       ...noteOtherArchive(transcript),
+      ...(told === 'later'
+        ? ['the archive has every line, and the next command that opens it records that the file was replaced']
+        : []),
     ],
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.recordIndex.sha256, after: file.sha256 },
@@ -150,6 +158,22 @@ async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }
   const look = await lookAgain(deps, source, { stamp, sizeBytes, sha256: recordIndex.sha256, isDocument });
   if (look.kind === 'grown') look.close();
   return look.kind === 'changed';
+}
+
+/**
+ * Tells the archive that the file was replaced. `lost`: it no longer has the lines. `later`: it is busy or full, and the next command that opens
+ * it sees the file. Any other failure is the answer.
+ */
+async function tellReplaced(archive: Archive, id: number): Promise<'told' | 'lost' | 'later' | ArchiveFailure> {
+  try {
+    await archive.markApplied(id);
+    return 'told';
+  } catch (error) {
+    const failure = carriedFailure(error);
+    if (failure === null) throw error;
+    if (failure.kind === 'damaged') return 'lost';
+    return failure.kind === 'busy' || failure.kind === 'no-space' ? 'later' : failure;
+  }
 }
 
 /**

@@ -11,7 +11,8 @@ type NearFormats = readonly { readonly format: string; readonly reason: string }
 /** Why a transcript could not be compacted, scored, restored or verified, with everything that the message for people needs. */
 export type Failure =
   | { readonly kind: 'file'; readonly failure: FileFailure }
-  | { readonly kind: 'archive'; readonly failure: ArchiveFailure }
+  /** `replaced`: the file that had been replaced by then. */
+  | { readonly kind: 'archive'; readonly failure: ArchiveFailure; readonly replaced?: string }
   /** `column` from 1, in characters. */
   | {
       readonly kind: 'bad-line';

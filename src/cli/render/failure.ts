@@ -16,7 +16,13 @@ export function renderFailure(failure: LookupFailure): string {
     case 'file':
       return renderFileFailure(failure.failure);
     case 'archive':
-      return renderArchiveFailure(failure.failure);
+      return failure.replaced === undefined
+        ? renderArchiveFailure(failure.failure)
+        : at(
+            failure.replaced,
+            'it was replaced, and then its archive failed, so it may not be possible to restore it.',
+            `Keep the archive ${safeText(failure.failure.path)}, and run 'compact verify' for the file. The cause: ${safeText('reason' in failure.failure ? failure.failure.reason : failure.failure.kind)}.`,
+          );
     case 'bad-line': {
       const place = `${safeText(failure.file)}:${failure.line}:${failure.column}`;
       const advice = failure.canCarry ? 'Use --keep-invalid to carry such lines along.' : 'Fix or remove that line.';

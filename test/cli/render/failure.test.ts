@@ -99,6 +99,10 @@ const CASES: readonly (readonly [Failure, string])[] = [
     '/data/archive.db: the archive cannot be opened: its folder is read-only. Name another archive with --archive.',
   ],
   [
+    { kind: 'archive', failure: { kind: 'not-ours', path, reason: 'it has a trigger' }, replaced: 'talk.jsonl' },
+    `talk.jsonl: it was replaced, and then its archive failed, so it may not be possible to restore it. Keep the archive ${path}, and run 'compact verify' for the file. The cause: it has a trigger.`,
+  ],
+  [
     { kind: 'archive', failure: { kind: 'newer', path, version: 9, supported: 2 } },
     '/data/archive.db: an archive of version 9, but this program supports 2. Update compact.',
   ],
