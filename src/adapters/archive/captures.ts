@@ -5,7 +5,6 @@ import { createCaptureBegin } from './capture-writer.ts';
 import { type BlockReader, checkCapturedRun, createBlockReader } from './captured-blocks.ts';
 import { archiveError, DamageError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
-import { createMarkFinder } from './load.ts';
 import {
   CHANGES,
   readHash,
@@ -17,6 +16,7 @@ import {
   textColumn,
   timeColumn,
 } from './rows.ts';
+import type { ErasureMark } from '../../ports/retention.ts';
 import type { SyncArchive } from './sync-archive.ts';
 
 const STATE_COLUMNS = 's.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms';
@@ -187,5 +187,15 @@ export function createRunReader(db: Database.Database, path: string): RunReader 
         yield* readRun(readBlock, { firstId, lineCount: readInteger(row, 'line_count') });
       }
     }
+  };
+}
+
+/** Looks up an erasure by its row's id. */
+function createMarkFinder(db: Database.Database): (id: number | null) => ErasureMark | null {
+  const getErasure = db.prepare<[number], Row>('SELECT receipt, at_ms FROM erasures WHERE id = ?');
+  return (id) => {
+    const row = id === null ? undefined : getErasure.get(id);
+    if (row === undefined) return null;
+    return { receipt: readText(row, 'receipt'), at: readTime(row, 'at_ms') ?? new Date(Number.NaN) };
   };
 }

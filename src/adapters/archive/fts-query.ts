@@ -28,13 +28,13 @@ export function isUnknownWord(error: unknown): boolean {
 const OF_SOURCE = `
 (:source IS NULL OR c.source_path = :source OR substr(c.source_path, -length(:sourceEnd)) = :sourceEnd)`;
 
-/** For lines AS l with `LINE_JOINS`; values from `filterValues`. */
+/** For lines AS l with the dialect's `lineJoins`; values from `filterValues`. */
 export const LINE_PASSES = `
 c.status = 'applied' AND l.role IS NOT NULL AND (:conversation IS NULL OR y.conversation_id = :conversation)
 AND (:role IS NULL OR l.role = :role) AND (:sinceMs IS NULL OR l.at_ms >= :sinceMs) AND (:untilMs IS NULL OR l.at_ms < :untilMs)
 AND ${OF_SOURCE}`;
 
-/** For batches AS b with `BATCH_JOINS`: their time overlaps with the one asked for. */
+/** For batches AS b with the dialect's `batchJoins`: their time overlaps with the one asked for. */
 export const BATCH_PASSES = `
 (:sinceMs IS NULL OR b.end_ms >= :sinceMs) AND (:untilMs IS NULL OR b.start_ms < :untilMs) AND ${OF_SOURCE}`;
 

@@ -1,6 +1,8 @@
 import type { ArchiveWriter } from '../../ports/archive-writer.ts';
 import type { Archive, ArchiveState, CompactionDraft, CompactionOutline } from '../../ports/archive.ts';
 import type { PackedBlock } from './blocks.ts';
+import { archiveError, guardPort, toArchiveFailure } from './failure.ts';
+import { createShared } from './shared.ts';
 import type { SyncArchive, SyncWriterOf } from './sync-archive.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
@@ -26,6 +28,10 @@ export type StoredCompression = { readonly id: number; readonly archiveBytes: nu
 
 /** Makes the port of a synchronous archive. Writes wait for each other, and for work on one state, in the order of their calls. */
 export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = createTurns()): ServedArchive {
+  const shared = guardPort(createShared(sync.connect(acquire), sync), (error) => {
+    const failure = toArchiveFailure(error, sync.path);
+    return failure === null ? error : archiveError(failure);
+  });
   const read =
     <Args extends readonly unknown[], T>(method: (...args: Args) => T) =>
     async (...args: Args): Promise<T> =>
@@ -67,8 +73,9 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     }
   };
 
-  const { batches, captures, droppedRules, messages, retention, runs, summaries, vectors } = sync;
+  const { captures, droppedRules, messages, retention, runs, vectors } = sync;
   const state: ArchiveState = {
+    ...shared,
     messages: {
       countMessages: read(messages.countMessages),
       listSpeakers: read(messages.listSpeakers),
@@ -79,17 +86,6 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       listNewest: read(messages.listNewest),
     },
     searchBatches: read(sync.searchBatches),
-    findBatches: read(sync.findBatches),
-    findLines: read(sync.findLines),
-    loadLines: read(sync.loadLines),
-    nearLabels: read(sync.nearLabels),
-    loadSources: read(sync.loadSources),
-    loadReplacements: read(sync.loadReplacements),
-    readOriginals: iterate(sync.readOriginals),
-    readLine: read(sync.readLine),
-    readHeads: read(sync.readHeads),
-    listCompactions: read(sync.listCompactions),
-    measure: read(sync.measure),
     vectors: {
       findModel: read(vectors.findModel),
       count: read(vectors.count),
@@ -103,16 +99,12 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
   };
 
   return {
+    ...shared,
     ...state,
     path: sync.path,
     isReadOnly: sync.isReadOnly,
     isReadableWhileStoring: sync.isReadableWhileStoring,
-    findCycles: read(sync.findCycles),
-    loadCompaction: read(sync.loadCompaction),
-    findSame: read(sync.findSame),
     droppedRules: { list: read(droppedRules.list), add: write(droppedRules.add), remove: write(droppedRules.remove) },
-    summaries: { find: read(summaries.find), keep: write(summaries.keep), keepAll: write(summaries.keepAll) },
-    batches: { list: read(batches.list), find: read(batches.find), change: write(batches.change) },
     runs: {
       record: write(runs.record),
       forget: write(runs.forget),
@@ -157,10 +149,6 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     },
     markApplied: write(sync.markApplied),
     discard: write(sync.discard),
-    usedBytes: read(sync.usedBytes),
-    listPrepared: read(sync.listPrepared),
-    readLines: iterate(sync.readLines),
-    readSurvivors: read(sync.readSurvivors),
     check,
     inOneState: async (work) => {
       const release = await acquire();

@@ -3,9 +3,7 @@ import { dirname } from 'node:path';
 import { env } from 'node:process';
 import type Database from 'better-sqlite3';
 import { archiveError } from './failure.ts';
-
-export const USED_BYTES =
-  'SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size';
+import { SQLITE } from './sqlite/dialect.ts';
 
 /** A folder on a disk, and the bytes that are free there. */
 type Disk = { readonly folder: string; readonly device: number; readonly freeBytes: number };
@@ -15,7 +13,7 @@ type Disk = { readonly folder: string; readonly device: number; readonly freeByt
  * and from there into its log, beside the file, before it overwrites the file.
  */
 export function checkRoom(db: Database.Database, path: string, findDisk: (folder: string) => Disk = readDisk): void {
-  const bytes = db.prepare<[], number>(USED_BYTES).pluck().get() ?? 0;
+  const bytes = db.prepare<[], number>(SQLITE.usedBytes).pluck().get() ?? 0;
   const disks = [findDisk(findTempFolder()), findDisk(dirname(realpathSync(path)))];
   for (const { folder, device, freeBytes } of disks) {
     const neededBytes = bytes * disks.filter((disk) => disk.device === device).length;

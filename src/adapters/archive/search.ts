@@ -21,15 +21,14 @@ import {
 } from './fts-query.ts';
 import {
   BATCH_COLUMNS,
-  BATCH_JOINS,
   IS_LIVE,
   IS_LIVE_IN,
   LINE_COLUMNS,
-  LINE_JOINS,
   takeDistinct,
   toArchivedBatch,
   toArchivedLine,
-} from './lookup-rows.ts';
+} from './read/lookup.ts';
+import { SQLITE } from './sqlite/dialect.ts';
 import {
   createStatements,
   readHash,
@@ -53,12 +52,12 @@ const LIST_HITS =
 const LIST_HITS_AMONG = `
 SELECT m.value FROM json_each(:ids) AS m CROSS JOIN message_search AS s ON s.rowid = m.value WHERE message_search MATCH :match`;
 const LIST_NEWEST = `
-SELECT ${LINE_COLUMNS} FROM message_search AS s CROSS JOIN lines AS l ON l.id = s.rowid ${LINE_JOINS}
+SELECT ${LINE_COLUMNS} FROM message_search AS s CROSS JOIN lines AS l ON l.id = s.rowid ${SQLITE.lineJoins}
 WHERE message_search MATCH :match AND s.rowid BETWEEN :first AND :last AND (${LINE_PASSES} OR l.role IS NULL) ORDER BY s.rowid DESC`;
 
 const LOAD_CANDIDATES = `
 SELECT l.id, l.at_ms, l.size_bytes, l.traits, l.name, l.sha256, y.conversation_id, y.id AS cycle_id
-FROM json_each(:ids) AS m CROSS JOIN lines AS l ON l.id = m.value ${LINE_JOINS} WHERE ${LINE_PASSES}`;
+FROM json_each(:ids) AS m CROSS JOIN lines AS l ON l.id = m.value ${SQLITE.lineJoins} WHERE ${LINE_PASSES}`;
 /** Messages of one cycle, and thus of one conversation; other lines may be in between. */
 const NEAR = 'FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE l.role IS NOT NULL';
 const IN_CYCLE = 'coalesce(l.cycle_id, o.cycle_id) IS :cycle';
@@ -176,7 +175,7 @@ const ORDERS = {
 function selectBatches(order: BatchQuery['order'], isLive: 0 | 1, condition: string): string {
   const { score, by } = ORDERS[order];
   return `
-SELECT ${BATCH_COLUMNS}, ${isLive} AS is_live, ${score} AS score FROM batch_search AS s CROSS JOIN batches AS b ON b.id = s.rowid ${BATCH_JOINS}
+SELECT ${BATCH_COLUMNS}, ${isLive} AS is_live, ${score} AS score FROM batch_search AS s CROSS JOIN batches AS b ON b.id = s.rowid ${SQLITE.batchJoins}
 WHERE batch_search MATCH :match AND ${condition} AND ${BATCH_PASSES} ORDER BY ${by}`;
 }
 
@@ -191,7 +190,7 @@ WITH RECURSIVE later (id) AS (
 )
 SELECT 1 WHERE EXISTS (SELECT 1 FROM batch_search WHERE batch_search MATCH :term AND rowid = :id) AND NOT EXISTS (
   SELECT 1 FROM batch_search WHERE batch_search MATCH :term AND rowid IN (
-    SELECT b.id FROM later JOIN batches AS b ON b.id = later.id ${BATCH_JOINS} WHERE c.status = 'applied'))`;
+    SELECT b.id FROM later JOIN batches AS b ON b.id = later.id ${SQLITE.batchJoins} WHERE c.status = 'applied'))`;
 
 export function createBatchSearch(db: Database.Database, path: string): SyncArchive['searchBatches'] {
   const prepare = createStatements(db);

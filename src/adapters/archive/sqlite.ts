@@ -3,25 +3,21 @@ import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createCaptureStore } from './captures.ts';
-import { createCatalog, createMeasure } from './catalog.ts';
 import { createCheck } from './check/check.ts';
 import { createArchiveFile } from './create.ts';
 import { createDroppedRules } from './dropped-rules.ts';
 import { guard } from './failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, type SchemaGuard, toOpenFailure } from './identity.ts';
-import { createCompactionReader } from './load.ts';
 import { createLocalArchive } from './local-archive.ts';
-import { createLineReader, createOriginals } from './read-lines.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { createRetention } from './retention-store.ts';
-import { USED_BYTES } from './room.ts';
 import { createRunLog } from './runs.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { createBatchSearch, createMessageIndex } from './search.ts';
 import { createSettling, createStore } from './store.ts';
-import { createBatchRecords } from './batch-records.ts';
-import { createSummaryCache } from './summaries.ts';
+import { SQLITE } from './sqlite/dialect.ts';
+import { type Connection, createSqliteSql } from './sqlite/sql.ts';
 import type { SyncArchive } from './sync-archive.ts';
 import { turnsAt } from './turns.ts';
 import { createVectorStore } from './vectors/vector-store.ts';
@@ -122,7 +118,7 @@ function openForReading(
     restrictSchema(db);
     migrate(db);
     seal();
-    return ok(createArchive(db, { path, isReadOnly: true, extension, openWriter: () => db, close }));
+    return ok(createArchive(db, { path, isReadOnly: true, extension, openWriter: null, close }));
   });
 }
 
@@ -195,8 +191,8 @@ type Opened = {
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly extension: string | null;
-  /** Another connection, which `close` closes too. */
-  readonly openWriter: () => Database.Database;
+  /** Opens another connection, which `close` closes too. Null: nothing is written. */
+  readonly openWriter: (() => Database.Database) | null;
   readonly close: () => void;
 };
 
@@ -214,7 +210,7 @@ export function createArchive(
   const checkSchema = createSchemaGuard(db, path);
   const writers: Writer[] = [];
   const openStore = (): Writer => {
-    const opened = guard(path, openWriter);
+    const opened = openWriter === null ? db : guard(path, openWriter);
     const ownCheck = createSchemaGuard(opened, path);
     const writer = { db: opened, checkSchema: ownCheck, begin: createStore(opened, { path, checkSchema: ownCheck }) };
     writers.push(writer);
@@ -225,28 +221,37 @@ export function createArchive(
     path,
     isReadOnly,
     isReadableWhileStoring: db.pragma('journal_mode', { simple: true }) === 'wal',
-    ...createCompactionReader(db, path),
-    ...createLineReader(db, path),
+    connect: (takeTurn) => {
+      const open = (): Connection => {
+        const opened = openWriter?.() ?? db;
+        return { db: opened, checkSchema: createSchemaGuard(opened, path) };
+      };
+      return createSqliteSql({ db, open: openWriter === null ? null : open, takeTurn });
+    },
+    fileBytes: () => ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
     ...createSettling(db, { path, checkSchema }),
     messages: createMessageIndex(db, path),
     searchBatches: createBatchSearch(db, path),
-    ...createCatalog(db, path),
-    ...createOriginals(db, path),
-    measure: createMeasure(db, path),
-    usedBytes: () => guard(path, () => db.prepare<[], number>(USED_BYTES).pluck().get() ?? 0),
+    usedBytes: () => guard(path, () => db.prepare<[], number>(SQLITE.usedBytes).pluck().get() ?? 0),
     begin: (outline) => writerNow().begin(outline),
     captures: createCaptureStore(db, { path, checkSchema, writer: writerNow }),
     runs: createRunLog(db, { path, checkSchema }),
-    summaries: createSummaryCache(db, { path, checkSchema }),
-    batches: createBatchRecords(db, { path, checkSchema }),
     droppedRules: createDroppedRules(db, { path, checkSchema }),
     retention: createRetention(db, { path, extension, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),
     check: createCheck(db, path),
-    enterState: () => guard(path, () => db.exec('BEGIN')),
+    enterState: () =>
+      guard(path, () => {
+        if (!db.inTransaction) db.exec('BEGIN');
+      }),
     leaveState: () => {
       if (db.inTransaction) db.exec('ROLLBACK'); // nothing was written
     },
     close,
   };
+}
+
+/** The log exists only while a program has the archive open. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

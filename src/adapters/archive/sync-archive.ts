@@ -1,5 +1,8 @@
 import type { Archive, CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
 import type { PackedBlock } from './blocks.ts';
+import type { createShared } from './shared.ts';
+import type { Sql } from './sql/query.ts';
+import type { TakeTurn } from './turns.ts';
 import type { CaptureDraft, CaptureOutline, CaptureStore, StoredCapture } from '../../ports/captures.ts';
 
 /** A port whose methods return at once: values instead of promises, plain iterators instead of asynchronous ones. */
@@ -11,8 +14,16 @@ type Sync<T> = T extends (...args: infer Args) => infer Returned
 
 type SyncIterator<T> = T extends AsyncIterable<infer Item> ? IterableIterator<Item> : T;
 
+/** What is made of the database alone. */
+type Shared = ReturnType<typeof createShared>;
+
 /** An archive as SQLite has it: synchronous, because a statement is. `createLocalArchive` makes the port of it. */
-export type SyncArchive = Sync<Omit<Archive, 'begin' | 'captures' | 'inOneState'>> & {
+export type SyncArchive = Sync<Omit<Archive, 'begin' | 'captures' | 'inOneState' | keyof Shared>> & {
+  /** The database, for what is the same with every engine. */
+  readonly connect: (takeTurn: TakeTurn) => Sql;
+  readonly usedBytes: () => number;
+  /** With the log. */
+  readonly fileBytes: () => number;
   readonly captures: Sync<Omit<CaptureStore, 'begin'>> & {
     readonly begin: (outline: CaptureOutline) => SyncCaptureWriter | null;
   };

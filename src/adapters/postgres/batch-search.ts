@@ -1,9 +1,10 @@
 import type { ArchivedBatch, BatchQuery, Scored } from '../../ports/archive-lookup.ts';
-import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } from '../archive/lookup-rows.ts';
+import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } from '../archive/read/lookup.ts';
 import { readInteger, readText } from '../archive/rows.ts';
 import { byNewest, byScore } from '../archive/search.ts';
-import { BATCH_JOINS, BATCH_PASSES, filterValues } from './lookup-sql.ts';
-import type { Query } from './sql.ts';
+import { POSTGRES } from './dialect.ts';
+import { BATCH_PASSES, filterValues } from './lookup-sql.ts';
+import type { Query } from '../archive/sql/query.ts';
 import { indexWords, phraseQuery, queryWords } from './words.ts';
 
 // Okapi BM25 as SQLite's FTS5 computes it, so that both engines give the same scores.
@@ -75,7 +76,7 @@ async function countPhrase(
 }
 
 const loadBatches = (isLive: 0 | 1, condition: string): string => `
-SELECT ${BATCH_COLUMNS}, ${isLive} AS is_live FROM batches AS b ${BATCH_JOINS}
+SELECT ${BATCH_COLUMNS}, ${isLive} AS is_live FROM batches AS b ${POSTGRES.batchJoins}
 WHERE b.id = ANY(:ids::bigint[]) AND ${condition} AND ${BATCH_PASSES}`;
 const IS_REPLACED = `
 c.status = 'applied' AND (:conversation::text IS NULL OR y.conversation_id = :conversation)
@@ -93,7 +94,7 @@ WITH RECURSIVE later (id) AS (
 )
 SELECT 1 AS found FROM unnest(:matches::text[]) AS term
 WHERE EXISTS (SELECT 1 FROM batch_words WHERE batch_id = :id AND words @@ term::tsquery) AND NOT EXISTS (
-  SELECT 1 FROM later JOIN batches AS b ON b.id = later.id ${BATCH_JOINS} JOIN batch_words AS w ON w.batch_id = b.id
+  SELECT 1 FROM later JOIN batches AS b ON b.id = later.id ${POSTGRES.batchJoins} JOIN batch_words AS w ON w.batch_id = b.id
   WHERE c.status = 'applied' AND w.words @@ term::tsquery) LIMIT 1`;
 
 const LIST_REPLACED = 'SELECT DISTINCT source_id AS id FROM batch_sources WHERE source_id = ANY(:ids::bigint[])';

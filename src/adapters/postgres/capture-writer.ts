@@ -1,7 +1,7 @@
 import type { CaptureOutline, CaptureStore, CaptureWriter } from '../../ports/captures.ts';
 import { CHANGES, hashColumn, readInteger, timeColumn } from '../archive/rows.ts';
 import { openLines } from './captured-lines.ts';
-import type { Query, Sql } from './sql.ts';
+import type { Query, Sql } from '../archive/sql/query.ts';
 
 /** Captures take turns: they share lines, whose ids are consecutive in a file. */
 export const LOCK_CAPTURES = "SELECT pg_advisory_xact_lock(hashtextextended('compact captures', 0))";
@@ -22,7 +22,7 @@ INSERT INTO captured_runs (version_id, position, first_line_id, line_count) VALU
 /** Stores states of files, each in one transaction. A draft that contradicts what was appended is a bug and throws. */
 export function createCaptureBegin(sql: Sql): CaptureStore['begin'] {
   return async (outline) => {
-    const { query, commit, rollback } = await sql.begin();
+    const { query, commit, rollback } = await sql.begin('write');
     const state = { hasEnded: false };
     const step = async <T>(work: () => Promise<T>): Promise<T> => {
       if (state.hasEnded) throw new Error('this was stored or abandoned before');

@@ -3,7 +3,7 @@ import { createBlockCache, MAX_BLOCK_BYTES } from '../archive/blocks.ts';
 import { compressReadably } from '../archive/capture-writer.ts';
 import { LAST_BLOCK, type OpenBlock, reopenBlock, tryUnpack } from '../archive/captured-blocks.ts';
 import { readHash, readInteger, type Row, toHex } from '../archive/rows.ts';
-import type { Query } from './sql.ts';
+import type { Query } from '../archive/sql/query.ts';
 
 const LAST_IDS = 'SELECT last_line_id, last_block_id FROM captured_ids';
 const KEEP_IDS = 'UPDATE captured_ids SET last_line_id = :line, last_block_id = :block';

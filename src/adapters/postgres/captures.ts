@@ -16,8 +16,9 @@ import { archiveError, DamageError } from '../archive/failure.ts';
 import { CHANGES, readInteger, timeColumn } from '../archive/rows.ts';
 import { createCaptureBegin, LOCK_CAPTURES } from './capture-writer.ts';
 import { createBlockReader } from './captured-lines.ts';
-import { findMarks } from './load.ts';
-import type { Query, Sql } from './sql.ts';
+import { POSTGRES } from './dialect.ts';
+import { findMarks } from '../archive/read/compactions.ts';
+import type { Query, Sql } from '../archive/sql/query.ts';
 
 const LAST_STATE = `
 SELECT coalesce(max(s.id), 0) AS id FROM captured_states AS s JOIN captured_versions AS v ON v.id = s.version_id WHERE v.file_id = :fileId`;
@@ -76,7 +77,7 @@ export async function* readVersion({ query, path }: CaptureSource, versionId: nu
     const last = firstId + lineCount - 1;
     for (let id = firstId; id <= last;) {
       const rows = await query(LIST_LINES, { first: id, last });
-      const [mark] = (await findMarks(query, rows)).values();
+      const [mark] = (await findMarks(query, POSTGRES, rows)).values();
       if (mark !== undefined) throw archiveError({ kind: 'erased', path, ...mark });
       for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
         const raw = await readBlock(blockId);

@@ -22,10 +22,11 @@ import { inspectInserted } from '../archive/check/inserted-lines.ts';
 import { BOM, checkSums, createPlaceWatch, type LineFacts } from '../archive/check/lines.ts';
 import { describeDamage, isErased } from '../archive/failure.ts';
 import { readHash, readInteger, readText } from '../archive/rows.ts';
-import { usedBytes } from './catalog.ts';
+import { POSTGRES } from './dialect.ts';
+import { readUsedBytes } from '../archive/shared.ts';
 import { type CaptureSource, readVersion } from './captures.ts';
 import * as statements from './check-sql.ts';
-import type { Query, Sql } from './sql.ts';
+import type { Query, Sql } from '../archive/sql/query.ts';
 
 /** Checks everything that is stored, in one state of the archive. Pages and indexes are the server's to check. */
 export function createCheck(sql: Sql, path: string): Archive['check'] {
@@ -76,7 +77,7 @@ async function* steps(query: Query, path: string): AsyncGenerator<ArchiveCheckSt
     const place = { name: 'the vectors', compactionIds: [] };
     yield await tell(finding('wrong-count', place, `of another length than their model gives: ${wrongCount}`));
   }
-  yield toCounted(totals, await usedBytes(query));
+  yield toCounted(totals, await readUsedBytes({ query, dialect: POSTGRES }));
 }
 
 /** A compaction's own files and those of later cycles, each once. */

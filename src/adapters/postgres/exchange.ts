@@ -15,7 +15,8 @@ import { LOCK_CAPTURES } from './capture-writer.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { thisMachine } from '../runtime/machine.ts';
 import { createPartitions } from './migrate.ts';
-import type { Query, Sql } from './sql.ts';
+import { type Query, within } from '../archive/sql/query.ts';
+import type { PostgresSql } from './sql.ts';
 import { beginStoring, LOCK_STORING } from './store.ts';
 import { buildBlock, INSERT_BLOCK } from './store-lines.ts';
 import { INSERT_SPEAKERS } from './store-rows.ts';
@@ -28,7 +29,7 @@ SELECT pg_postmaster_start_time()::text || ' ' || (SELECT oid FROM pg_database W
   || to_regnamespace(quote_ident(:schema))::oid::text AS identity`;
 
 /** An archive in a database, once it is open. */
-export type OpenedSql = { readonly sql: Sql; readonly place: Place; readonly schema: string };
+export type OpenedSql = { readonly sql: PostgresSql; readonly place: Place; readonly schema: string };
 
 /** The same for every URL of the same archive, as long as its server runs. */
 export async function identify({ sql, schema }: OpenedSql): Promise<string> {
@@ -41,13 +42,8 @@ export async function openSqlSource(opened: OpenedSql): Promise<Result<OpenSourc
   const { sql, place, schema } = opened;
   const identity = await identify(opened);
   const { query, rollback } = await sql.begin('snapshot');
-  const within: Sql = {
-    ...sql,
-    query,
-    transaction: (_, work) => work(query),
-    begin: async () => ({ query, commit: async () => undefined, rollback: async () => undefined }),
-  };
-  const archive: Archive = createPostgresArchive(within, { place, schema, isReadOnly: true });
+  const state = { ...sql, ...within(sql, query) };
+  const archive: Archive = createPostgresArchive(state, { place, schema, isReadOnly: true });
   const close = async (): Promise<void> => {
     await rollback();
     await sql.close();

@@ -1,5 +1,5 @@
 import { readText } from '../archive/rows.ts';
-import type { Query } from './sql.ts';
+import type { Query } from '../archive/sql/query.ts';
 
 /** What an extension owns came with it, and only an administrator installs one. */
 const NOT_OF_EXTENSION = (catalog: string): string =>

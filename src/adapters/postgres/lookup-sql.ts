@@ -1,24 +1,17 @@
 import type { SearchFilter } from '../../ports/archive-lookup.ts';
 import { ROLES, timeColumn } from '../archive/rows.ts';
-import type { Query, Values } from './sql.ts';
-
-/** For the columns of `adapters/archive/lookup-rows.ts`. With the month, Postgres looks into one partition. */
-export const LINE_JOINS = `
-JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month JOIN compactions AS c ON c.id = k.compaction_id
-LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`;
-export const BATCH_JOINS = `
-JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id`;
+import type { Query, Values } from '../archive/sql/query.ts';
 
 const ofSource = `
 (:source::text IS NULL OR c.source_path = :source OR right(c.source_path, length(:sourceEnd::text)) = :sourceEnd)`;
 
-/** For lines AS l with `LINE_JOINS`; values from `filterValues`. */
+/** For lines AS l with the dialect's `lineJoins`; values from `filterValues`. */
 export const LINE_PASSES = `
 c.status = 'applied' AND l.role IS NOT NULL AND (:conversation::text IS NULL OR y.conversation_id = :conversation)
 AND (:role::int IS NULL OR l.role = :role) AND (:sinceMs::bigint IS NULL OR l.at_ms >= :sinceMs) AND (:untilMs::bigint IS NULL OR l.at_ms < :untilMs)
 AND ${ofSource}`;
 
-/** For batches AS b with `BATCH_JOINS`: their time overlaps with the one asked for. */
+/** For batches AS b with the dialect's `batchJoins`: their time overlaps with the one asked for. */
 export const BATCH_PASSES = `
 (:sinceMs::bigint IS NULL OR b.end_ms >= :sinceMs) AND (:untilMs::bigint IS NULL OR b.start_ms < :untilMs) AND ${ofSource}`;
 

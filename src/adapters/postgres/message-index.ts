@@ -1,10 +1,11 @@
 import type { QueryTerm } from '../../core/search/question.ts';
 import type { FoundMessage, MessageIndex, SearchFilter, StoredCandidate } from '../../ports/archive-lookup.ts';
-import { LINE_COLUMNS, takeDistinct } from '../archive/lookup-rows.ts';
+import { LINE_COLUMNS, takeDistinct } from '../archive/read/lookup.ts';
 import { readInteger, readText, type Row } from '../archive/rows.ts';
 import { toCandidate, toFoundMessage, toNear } from '../archive/search.ts';
-import { filterValues, findLineRange, LINE_JOINS, LINE_PASSES } from './lookup-sql.ts';
-import type { Query } from './sql.ts';
+import { POSTGRES } from './dialect.ts';
+import { filterValues, findLineRange, LINE_PASSES } from './lookup-sql.ts';
+import type { Query } from '../archive/sql/query.ts';
 import { createWordHits } from './word-hits.ts';
 import { messageQuery } from './words.ts';
 
@@ -14,7 +15,7 @@ const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAK
 const LIST_HITS_AMONG = `
 SELECT DISTINCT line_id AS id FROM message_words WHERE line_id = ANY(:ids::bigint[]) AND words @@ :match::tsquery ORDER BY line_id`;
 const LIST_NEWEST = `
-SELECT ${LINE_COLUMNS} FROM lines AS l ${LINE_JOINS} WHERE l.id = ANY(:ids::bigint[]) AND (${LINE_PASSES} OR l.role IS NULL) ORDER BY l.id DESC`;
+SELECT ${LINE_COLUMNS} FROM lines AS l ${POSTGRES.lineJoins} WHERE l.id = ANY(:ids::bigint[]) AND (${LINE_PASSES} OR l.role IS NULL) ORDER BY l.id DESC`;
 /** Lines that are looked at in one go. */
 const NEWEST_PAGE = 500;
 
@@ -23,7 +24,7 @@ const NEAR = 2;
 
 const LOAD_CANDIDATES = `
 SELECT l.id, l.month::text AS month, l.at_ms, l.size_bytes, l.traits, l.name, l.sha256, y.conversation_id, y.id AS cycle_id
-FROM lines AS l ${LINE_JOINS} WHERE l.id = ANY(:ids::bigint[]) AND ${LINE_PASSES} ORDER BY l.id`;
+FROM lines AS l ${POSTGRES.lineJoins} WHERE l.id = ANY(:ids::bigint[]) AND ${LINE_PASSES} ORDER BY l.id`;
 /** Most neighbors have the next ids, and are of the same cycle and thus of the same conversation. */
 const LIST_BESIDE = `
 SELECT l.id, l.size_bytes, l.traits, coalesce(l.cycle_id, o.cycle_id) AS cycle_id FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id

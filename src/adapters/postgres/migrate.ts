@@ -6,7 +6,7 @@ import { readInteger, readText } from '../archive/rows.ts';
 import { findForeignCode, OWN_FUNCTIONS } from './foreign.ts';
 import { MIN_SERVER_VERSION, type Place } from './failure.ts';
 import { MIGRATIONS } from './schema.ts';
-import type { Query, Sql } from './sql.ts';
+import type { Query, Sql } from '../archive/sql/query.ts';
 
 const INSPECT_SERVER = `
 SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name, current_setting('server_encoding') AS encoding,

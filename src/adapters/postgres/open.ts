@@ -7,7 +7,7 @@ import { createPostgresArchive } from './archive.ts';
 import { isConflict, isLost, type Place, toFailure } from './failure.ts';
 import { prepareSchema } from './migrate.ts';
 import { hideDriverAdvice } from './quiet.ts';
-import { createSql, type Driver, type Retry, type Sql } from './sql.ts';
+import { createSql, type Driver, type PostgresSql, type Retry } from './sql.ts';
 
 hideDriverAdvice();
 
@@ -36,7 +36,7 @@ export async function openPostgresArchive(
 export async function openPostgresFor<T>(
   options: OpenPostgresOptions,
   use: (opened: {
-    readonly sql: Sql;
+    readonly sql: PostgresSql;
     readonly place: Place;
     readonly schema: string;
   }) => Promise<Result<T, ArchiveFailure>>,
@@ -61,7 +61,7 @@ export async function openOn(driver: Driver, opening: Opening): Promise<Result<A
   );
 }
 
-type Use<T> = (sql: Sql, isReadOnly: boolean) => Promise<Result<T, ArchiveFailure>>;
+type Use<T> = (sql: PostgresSql, isReadOnly: boolean) => Promise<Result<T, ArchiveFailure>>;
 
 /** Gives what `use` makes of the database; null: there is no archive in it. */
 export async function openSql<T>(

@@ -1,7 +1,8 @@
 import type { SearchFilter } from '../../ports/archive-lookup.ts';
 import { type Row, readInteger, readText } from '../archive/rows.ts';
-import { filterValues, LINE_JOINS, LINE_PASSES } from './lookup-sql.ts';
-import type { Query } from './sql.ts';
+import { POSTGRES } from './dialect.ts';
+import { filterValues, LINE_PASSES } from './lookup-sql.ts';
+import type { Query } from '../archive/sql/query.ts';
 
 /**
  * The extension pgvector keeps a copy of each message's vector in a column that Postgres makes itself, so whatever stores, merges or erases
@@ -48,7 +49,7 @@ coalesce(nullif(CASE WHEN length(v.vector) = :dimensions AND v.near IS NOT NULL 
 const listNearest = (home: string): string => `
 SELECT v.line_id AS id, ${distance(home)} AS distance FROM message_vectors AS v WHERE v.vector IS NOT NULL ORDER BY 2, 1 LIMIT :count`;
 const listNearestPassing = (home: string): string => `
-SELECT l.id, ${distance(home)} AS distance FROM message_vectors AS v JOIN lines AS l ON l.id = v.line_id ${LINE_JOINS}
+SELECT l.id, ${distance(home)} AS distance FROM message_vectors AS v JOIN lines AS l ON l.id = v.line_id ${POSTGRES.lineJoins}
 WHERE v.vector IS NOT NULL AND ${LINE_PASSES} ORDER BY 2, 1 LIMIT :count`;
 
 type Found = { readonly id: number; readonly distance: number };

@@ -13,7 +13,7 @@ import {
   type Target,
   withOptions,
 } from './open.ts';
-import type { Query } from './sql.ts';
+import type { Query } from '../archive/sql/query.ts';
 
 const QUEUE = 'compact';
 /** Jobs that failed for good. */

@@ -16,7 +16,8 @@ import { readInteger, readText } from '../archive/rows.ts';
 import { ask, type Work } from '../archive/work.ts';
 import { LOCK_CAPTURES } from './capture-writer.ts';
 import { PARTITIONED, partitionName } from './migrate.ts';
-import { type Query, runWork, type Sql } from './sql.ts';
+import type { Query, Sql } from '../archive/sql/query.ts';
+import { type PostgresSql, runWork } from './sql.ts';
 import { LOCK_VECTORS } from './vectors.ts';
 import { indexWords } from './word-hits.ts';
 
@@ -86,7 +87,7 @@ export function createDroppedRules(sql: Sql): DroppedRules {
 }
 
 /** Holds and erasures. After an erasure, `purge` rewrites the tables, because their files still have the bytes. */
-export function createRetention(sql: Sql, path: string): RetentionStore {
+export function createRetention(sql: PostgresSql, path: string): RetentionStore {
   const run = <T>(kind: 'snapshot' | 'write', work: () => Work<T>): Promise<T> =>
     sql.transaction(kind, (query) => runWork(query, work()));
   return {
@@ -114,7 +115,7 @@ export function createRetention(sql: Sql, path: string): RetentionStore {
       }
     },
     findEffect: async (ids) => {
-      const { query, rollback } = await sql.begin();
+      const { query, rollback } = await sql.begin('write');
       try {
         return await runWork(query, findEffect(ids, DIALECT));
       } finally {
@@ -175,7 +176,7 @@ FROM pg_class AS c WHERE c.oid = to_regclass(:table)`;
 const MARK_PURGED = 'UPDATE erasures SET is_purged = 1 WHERE id = ANY(:ids::bigint[])';
 
 /** Rewrites the tables that had the bytes; their old files are gone then. False: a transaction may still see what was erased. */
-async function purge(sql: Sql, path: string): Promise<boolean> {
+async function purge(sql: PostgresSql, path: string): Promise<boolean> {
   const ids = (await sql.query(LIST_UNPURGED)).map((row) => readInteger(row, 'id'));
   if (ids.length === 0) return true;
   const tables = (await sql.query(LIST_TABLES, { ids })).map((row) => readText(row, 'name'));

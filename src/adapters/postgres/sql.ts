@@ -1,9 +1,8 @@
 import type { Row } from '../archive/rows.ts';
 import type { Work } from '../archive/work.ts';
+import type { Query, Sql, Transaction, TransactionKind } from '../archive/sql/query.ts';
+import { POSTGRES } from './dialect.ts';
 import { isLost } from './failure.ts';
-
-/** Named values for the `:name` places of a statement. Text is escaped, and what comes back is unescaped. */
-export type Values = Readonly<Record<string, unknown>>;
 
 /** What a driver has to offer: positional places ($1), and rows as objects with 64-bit integers as numbers. */
 export type Driver = {
@@ -22,28 +21,7 @@ export type Driver = {
 
 type DriverQuery = (sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** Runs one statement and gives its rows. */
-export type Query = (sql: string, values?: Values) => Promise<readonly Row[]>;
-
-export type Sql = {
-  readonly query: Query;
-  /** Runs `work` in one transaction, which is rolled back if it throws, and repeated if the connection was lost. */
-  readonly transaction: <T>(kind: TransactionKind, work: (query: Query) => Promise<T>) => Promise<T>;
-  /** Begins a transaction for writing. Whoever calls this must end it. */
-  readonly begin: (kind?: TransactionKind) => Promise<Transaction>;
-  readonly maintain: Driver['maintain'];
-  readonly close: () => Promise<void>;
-};
-
-export type Transaction = {
-  readonly query: Query;
-  readonly commit: () => Promise<void>;
-  /** Never throws: without a connection, the server rolls back. */
-  readonly rollback: () => Promise<void>;
-};
-
-/** snapshot: only reads, all of it one state of the archive. */
-type TransactionKind = 'write' | 'snapshot';
+export type PostgresSql = Sql & Pick<Driver, 'maintain' | 'close'>;
 
 const BEGIN = {
   write: 'BEGIN',
@@ -53,8 +31,9 @@ const BEGIN = {
 /** How calls survive a lost connection; `run` repeats the work or throws its error. */
 export type Retry = <T>(work: () => Promise<T>) => Promise<T>;
 
-export function createSql(driver: Driver, retry: Retry): Sql {
+export function createSql(driver: Driver, retry: Retry): PostgresSql {
   return {
+    dialect: POSTGRES,
     query: (sql, values) => retry(() => bound(driver.query)(sql, values)),
     // Nothing of a transaction is stored before its end, so all of it may be repeated.
     transaction: (kind, work) =>
@@ -69,7 +48,7 @@ export function createSql(driver: Driver, retry: Retry): Sql {
           throw error;
         }
       }),
-    begin: (kind = 'write') => retry(() => begin(driver, kind)),
+    begin: (kind) => retry(() => begin(driver, kind)),
     maintain: (sql) => retry(() => driver.maintain(sql)),
     close: driver.close,
   };

@@ -2,7 +2,7 @@ import { readTraits } from '../../core/search/query-hints.ts';
 import { compressBlock, type RawBlock } from '../archive/blocks.ts';
 import { OUTCOMES, ROLES, timeColumn, traitsColumn } from '../archive/rows.ts';
 import { type CycleIds, ownerOf } from '../archive/store-rows.ts';
-import type { Values } from './sql.ts';
+import type { Values } from '../archive/sql/query.ts';
 import { messageVectors } from './words.ts';
 
 /** A block with its lines and their words, in one round trip. The ids of lines follow their order. */

@@ -4,7 +4,7 @@ import { DamageError } from '../archive/failure.ts';
 import { readInteger, readText } from '../archive/rows.ts';
 import { addLine, checkCoverage, type LineRun } from '../archive/store.ts';
 import type { CycleIds } from '../archive/store-rows.ts';
-import type { Query, Sql, Transaction } from './sql.ts';
+import type { Query, Sql, Transaction } from '../archive/sql/query.ts';
 import { writeCompaction } from './store-rows.ts';
 import { type BlockStatement, buildBlock, INSERT_BLOCK } from './store-lines.ts';
 import { indexWords } from './word-hits.ts';
@@ -116,7 +116,7 @@ export const LOCK_STORING = 'LOCK TABLE compactions IN ROW EXCLUSIVE MODE';
 
 /** `locks`: statements that take them, in this order. */
 export async function beginStoring(sql: Sql, locks: readonly string[] = [LOCK_STORING]): Promise<Transaction> {
-  const transaction = await sql.begin();
+  const transaction = await sql.begin('write');
   try {
     for (const lock of locks) await transaction.query(lock);
     return transaction;

@@ -1,11 +1,12 @@
 import type { ArchivedBatch, Scored } from '../../ports/archive-lookup.ts';
 import type { MissingScope, MissingVector, VectorModel, VectorStore } from '../../ports/vector-store.ts';
-import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } from '../archive/lookup-rows.ts';
+import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } from '../archive/read/lookup.ts';
 import { hashColumn, readBytes, readInteger, readText } from '../archive/rows.ts';
 import { cosine, isSameModel, vectorBytes } from '../archive/vectors/nearest.ts';
-import { BATCH_JOINS, BATCH_PASSES, filterValues, LINE_JOINS, LINE_PASSES } from './lookup-sql.ts';
+import { POSTGRES } from './dialect.ts';
+import { BATCH_PASSES, filterValues, LINE_PASSES } from './lookup-sql.ts';
 import { addNearColumn, findCandidates } from './pgvector.ts';
-import type { Query, Sql, Values } from './sql.ts';
+import type { Query, Sql, Values } from '../archive/sql/query.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
 const INSERT_MODEL =
@@ -34,12 +35,12 @@ const COUNT_MISSING = `SELECT (SELECT count(*) ${MESSAGES}) + (SELECT count(*) $
 const PAGE = 5000;
 const LIST_VECTORS = `
 SELECT line_id AS id, vector FROM message_vectors WHERE line_id > :after AND vector IS NOT NULL ORDER BY line_id LIMIT ${PAGE}`;
-const LIST_PASSING = `SELECT l.id FROM lines AS l ${LINE_JOINS} WHERE l.id = ANY(:ids::bigint[]) AND ${LINE_PASSES}`;
+const LIST_PASSING = `SELECT l.id FROM lines AS l ${POSTGRES.lineJoins} WHERE l.id = ANY(:ids::bigint[]) AND ${LINE_PASSES}`;
 const LOAD_VECTORS = `
 SELECT line_id AS id, vector FROM message_vectors WHERE line_id = ANY(:ids::bigint[]) AND vector IS NOT NULL`;
 const LIST_BATCH_VECTORS = 'SELECT batch_id AS id, vector FROM batch_vectors WHERE vector IS NOT NULL';
 const loadBatch = (isLive: string): string => `
-SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${BATCH_JOINS} WHERE b.id = :id AND c.status = 'applied' AND ${isLive} AND ${BATCH_PASSES}`;
+SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${POSTGRES.batchJoins} WHERE b.id = :id AND c.status = 'applied' AND ${isLive} AND ${BATCH_PASSES}`;
 
 /** Exact: without pgvector, every vector is compared here, a page at a time. */
 export function createVectorStore(sql: Pick<Sql, 'query' | 'transaction'>): VectorStore {

@@ -3,13 +3,14 @@ import { hash } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
+import { collect } from '../../support/collect.ts';
 import {
   applied,
   compactionDraft,
   lineDraft,
   messageDraft,
+  rejectedFailure,
   tempArchive,
-  thrownFailure,
   utf8,
   type TestArchive,
 } from './drafts.ts';
@@ -29,15 +30,10 @@ function hostileArchive(t: TestContext, work: (db: Database.Database) => void): 
 }
 
 /** What each way of reading its lines comes to. */
-function readings(archive: TestArchive): readonly string[] {
-  return [
-    (): unknown => [...archive.readLines(1)],
-    (): unknown => [...archive.readOriginals(1)],
-    (): unknown => archive.readLine(1),
-  ].map((read) => {
-    const failure = thrownFailure(read);
-    return 'reason' in failure ? failure.reason : failure.kind;
-  });
+async function readings({ port }: TestArchive): Promise<readonly string[]> {
+  const reads = [() => collect(port.readLines(1)), () => collect(port.readOriginals(1)), () => port.readLine(1)];
+  const failures = await Promise.all(reads.map(rejectedFailure));
+  return failures.map((failure) => ('reason' in failure ? failure.reason : failure.kind));
 }
 
 const setBlock = (data: Uint8Array, rawSizeBytes: number) => (db: Database.Database) =>
@@ -49,13 +45,13 @@ for (const { what, data, claimed } of [
   { what: 'claims more than any block may have', data: Buffer.alloc(257 * MIB), claimed: 257 * MIB },
   { what: 'claims less than nothing', data: Buffer.alloc(21), claimed: -1 },
 ]) {
-  test(`a block that ${what} is damage`, (t) => {
+  test(`a block that ${what} is damage`, async (t) => {
     const archive = hostileArchive(t, setBlock(zstdCompressSync(data), claimed));
-    assert.deepEqual(readings(archive), [CANNOT_UNPACK, CANNOT_UNPACK, CANNOT_UNPACK]);
+    assert.deepEqual(await readings(archive), [CANNOT_UNPACK, CANNOT_UNPACK, CANNOT_UNPACK]);
   });
 }
 
-test('lines that all claim the whole of a block are damage, and are not hashed one after the other', (t) => {
+test('lines that all claim the whole of a block are damage, and are not hashed one after the other', async (t) => {
   const raw = Buffer.alloc(200 * MIB);
   const count = 20_000;
   const archive = hostileArchive(t, (db) => {
@@ -70,18 +66,19 @@ test('lines that all claim the whole of a block are damage, and are not hashed o
     })();
   });
   const reason = 'archived source line 2 is not behind the one before it';
-  for (const read of [(): unknown => [...archive.readLines(1)], (): unknown => [...archive.readOriginals(1)]])
-    assert.deepEqual(thrownFailure(read), { kind: 'damaged', path: archive.path, reason });
+  const { port } = archive;
+  for (const read of [() => collect(port.readLines(1)), () => collect(port.readOriginals(1))])
+    assert.deepEqual(await rejectedFailure(read), { kind: 'damaged', path: archive.path, reason });
   const check = [...archive.check()].flatMap((step) => (step.kind === 'damage' ? [step.damage.kind] : []));
   assert.ok(check.includes('block'), check.join());
 });
 
-test('our own line in an output that claims too much is damage', (t) => {
+test('our own line in an output that claims too much is damage', async (t) => {
   const archive = hostileArchive(t, (db) => {
     db.prepare('UPDATE inserted_lines SET bytes = ?, raw_size = ?').run(
       zstdCompressSync(Buffer.alloc(300 * MIB)),
       300 * MIB,
     );
   });
-  assert.equal(thrownFailure(() => archive.loadCompaction(1)).kind, 'damaged');
+  assert.equal((await rejectedFailure(() => archive.port.loadCompaction(1))).kind, 'damaged');
 });

@@ -7,7 +7,6 @@ import type { TestContext } from 'node:test';
 import { createLocalArchive } from '../../../src/adapters/archive/local-archive.ts';
 import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
 import type { SyncArchive } from '../../../src/adapters/archive/sync-archive.ts';
-import type { OriginalLine } from '../../../src/ports/archive-lookup.ts';
 import type {
   Archive,
   ArchiveFailure,
@@ -18,6 +17,7 @@ import type {
   MessageDraft,
   StoredLine,
 } from '../../../src/ports/archive.ts';
+import { collect } from '../../support/collect.ts';
 
 export function sha256(data: Uint8Array | string): string {
   return createHash('sha256').update(data).digest('hex');
@@ -33,16 +33,16 @@ export function tempFolder(t: TestContext): string {
   return folder;
 }
 
-/** The synchronous archive, which stores a compaction with one call and reads lines one by one. */
-export type TestArchive = Omit<SyncArchive, 'readLines' | 'readOriginals'> & {
+/** The synchronous archive, which stores a compaction with one call and its port. */
+export type TestArchive = SyncArchive & {
   readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => number;
-  readonly readLines: (compactionId: number) => IterableIterator<StoredLine>;
-  readonly readOriginals: (batchId: number) => IterableIterator<OriginalLine>;
+  readonly readLines: (compactionId: number) => Promise<readonly StoredLine[]>;
   /** The port of the same archive. */
   readonly port: Archive;
 };
 
 export function toTestArchive(archive: SyncArchive): TestArchive {
+  const port = createLocalArchive(archive);
   return {
     ...archive,
     store: (draft, lines) => {
@@ -60,13 +60,8 @@ export function toTestArchive(archive: SyncArchive): TestArchive {
         if (!isOver) writer.abandon();
       }
     },
-    *readLines(id) {
-      for (const lines of archive.readLines(id)) yield* lines;
-    },
-    *readOriginals(id) {
-      for (const lines of archive.readOriginals(id)) yield* lines;
-    },
-    port: createLocalArchive(archive),
+    readLines: async (id) => (await collect(port.readLines(id))).flat(),
+    port,
   };
 }
 

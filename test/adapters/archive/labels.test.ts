@@ -29,13 +29,14 @@ test('a label can be typed even where the conversation id has a lone surrogate',
   assert.equal(label, 'compaction-batch-x\ufffd-2026-03-01T09:30:00.000Z');
 });
 
-test('labels that would collide are numbered, within a compaction and across them', (t) => {
+test('labels that would collide are numbered, within a compaction and across them', async (t) => {
   const archive = tempArchive(t);
   const cycles = [cycleDraft({ newBatches: [batchDraft(), batchDraft()] })];
   const ids = [1, 2].map(() => applied(archive, compactionDraft(1, { cycles }), [lineDraft(1)]));
   const stem = 'compaction-batch-harbor-2026-03-01T09:30:00.000Z';
+  const compactions = await Promise.all(ids.map((id) => archive.port.loadCompaction(id)));
   assert.deepEqual(
-    ids.flatMap((id) => archive.loadCompaction(id)?.cycles[0]?.made.map(({ label }) => label)),
+    compactions.flatMap((one) => one?.cycles[0]?.made.map(({ label }) => label)),
     [stem, `${stem}-2`, `${stem}-3`, `${stem}-4`],
   );
 });

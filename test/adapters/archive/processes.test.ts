@@ -23,8 +23,10 @@ test('three processes make one archive and store into it at the same time, and n
   assert.deepEqual(codes, [0, 0, 0]);
   const archive = openAt(path);
   t.after(() => archive.close());
-  const sizes = Array.from({ length: 60 }, (_, at) => [...archive.readLines(at + 1)].length);
-  assert.deepEqual([sizes, archive.listPrepared()], [Array.from({ length: 60 }, () => 150), []]);
+  const sizes = await Promise.all(
+    Array.from({ length: 60 }, async (_, at) => (await archive.readLines(at + 1)).length),
+  );
+  assert.deepEqual([sizes, await archive.port.listPrepared()], [Array.from({ length: 60 }, () => 150), []]);
 });
 
 for (const [mode, where] of [
@@ -44,8 +46,8 @@ for (const [mode, where] of [
     await exited;
     const archive = openAt(path);
     t.after(() => archive.close());
-    assert.deepEqual([archive.loadCompaction(1), archive.listPrepared()], [null, []]);
+    assert.deepEqual([await archive.port.loadCompaction(1), await archive.port.listPrepared()], [null, []]);
     const id = applied(archive, compactionDraft(1), [lineDraft(1)]);
-    assert.equal([...archive.readLines(id)].length, 1);
+    assert.equal((await archive.readLines(id)).length, 1);
   });
 }

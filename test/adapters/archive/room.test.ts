@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { checkRoom, USED_BYTES } from '../../../src/adapters/archive/room.ts';
+import { checkRoom } from '../../../src/adapters/archive/room.ts';
+import { SQLITE } from '../../../src/adapters/archive/sqlite/dialect.ts';
 import { applied, compactionDraft, lineDraft, tempArchive, thrownFailure } from './drafts.ts';
 
 test('rewriting an archive needs its size on the disk of temporary files and on its own, and twice if they are one', (t) => {
@@ -9,7 +10,7 @@ test('rewriting an archive needs its size on the disk of temporary files and on 
   applied(archive, compactionDraft(1), [lineDraft(1)]);
   const db = new Database(archive.path);
   t.after(() => db.close());
-  const bytes = db.prepare<[], number>(USED_BYTES).pluck().get() ?? 0;
+  const bytes = db.prepare<[], number>(SQLITE.usedBytes).pluck().get() ?? 0;
   assert.ok(bytes > 0);
   const check = (freeBytes: readonly [number, number], devices: readonly [number, number]): unknown => {
     const folders: string[] = [];

@@ -23,6 +23,7 @@ import {
   openAt,
   tempArchive,
   tempFolder,
+  rejectedFailure,
   thrownFailure,
   toTestArchive,
 } from './drafts.ts';
@@ -101,11 +102,11 @@ test('a link that leads to no file yet becomes an archive where it leads', (t) =
   assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'the system says ELOOP' });
 });
 
-test('what was stored is there after closing and opening again', (t) => {
+test('what was stored is there after closing and opening again', async (t) => {
   const path = filledArchive(t);
   const archive = openAt(path);
   t.after(() => archive.close());
-  assert.equal([...archive.readLines(1)].length, 2000);
+  assert.equal((await archive.readLines(1)).length, 2000);
 });
 
 test('a closed archive is one file with a write-ahead log for its journal', (t) => {
@@ -122,11 +123,11 @@ test('a missing archive is not made by one who only wants to read', (t) => {
   assert.equal(existsSync(join(path, '..')), false);
 });
 
-test('an existing archive is opened by one who only wants to read', (t) => {
+test('an existing archive is opened by one who only wants to read', async (t) => {
   const opened = openSyncArchive({ path: filledArchive(t), create: false });
   assert.ok(opened.ok);
   t.after(() => opened.value.close());
-  assert.equal(opened.value.loadCompaction(1)?.status, 'applied');
+  assert.equal((await toTestArchive(opened.value).port.loadCompaction(1))?.status, 'applied');
 });
 
 test('a folder is refused', (t) => {
@@ -204,29 +205,29 @@ test('an archive without one of its tables is refused', (t) => {
   );
 });
 
-test('an archive that was cut off is damaged', (t) => {
+test('an archive that was cut off is damaged', async (t) => {
   const path = filledArchive(t);
   truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096);
-  const failure = thrownFailure(() => {
+  const failure = await rejectedFailure(async () => {
     const opened = openSyncArchive({ path });
     if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
     t.after(() => opened.value.close());
-    return [...opened.value.readLines(1)];
+    return toTestArchive(opened.value).readLines(1);
   });
   assert.equal(failure.kind, 'damaged');
 });
 
-test('a page of the archive that was overwritten is damage', (t) => {
+test('a page of the archive that was overwritten is damage', async (t) => {
   const path = filledArchive(t);
   const bytes = readFileSync(path);
   const pages = bytes.length / 4096;
   bytes.fill(0xa5, Math.floor(pages / 3) * 4096);
   writeFileSync(path, bytes);
-  const failure = thrownFailure(() => {
+  const failure = await rejectedFailure(async () => {
     const opened = openSyncArchive({ path });
     if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
     t.after(() => opened.value.close());
-    return [...opened.value.readLines(1)];
+    return toTestArchive(opened.value).readLines(1);
   });
   assert.equal(failure.kind, 'damaged');
 });
@@ -256,14 +257,14 @@ test('one who brings an archive up to date waits for another that is at it', (t)
   assert.ok(performance.now() - startMs >= 30);
 });
 
-test('a reader sees the archive as it was while another process writes to it', (t) => {
+test('a reader sees the archive as it was while another process writes to it', async (t) => {
   const archive = tempArchive(t);
   const id = applied(archive, compactionDraft(1), [lineDraft(1)]);
   const other = new Database(archive.path);
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
   other.exec("UPDATE compactions SET status = 'prepared'");
-  assert.equal(archive.loadCompaction(id)?.status, 'applied');
+  assert.equal((await archive.port.loadCompaction(id))?.status, 'applied');
 });
 
 test('a folder that cannot hold the archive is said with its reason', (t) => {

@@ -186,7 +186,7 @@ test('a thread that dies while it stores fails what it is asked, and nothing of 
   t.after(here.close);
   assert.equal(here.store(compactionDraft(1), [lineDraft(1)]), 1);
   assert.deepEqual(
-    here.listPrepared().map(({ id }) => id),
+    (await here.port.listPrepared()).map(({ id }) => id),
     [1],
   );
 });

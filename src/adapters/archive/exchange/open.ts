@@ -12,10 +12,11 @@ import { openUntouched } from '../read-only.ts';
 import { readSchemaVersion, SCHEMA_VERSION } from '../schema.ts';
 import { closeUnlessOpened, configure, createArchive, DEFAULT_BUSY_TIMEOUT_MS, restrictSchema } from '../sqlite.ts';
 import { MANIFEST } from './export-manifest.ts';
-import type { Query } from './query.ts';
+import type { Query } from '../sql/query.ts';
 import { createCaptureReader } from './read-captures.ts';
 import { createUnitReader } from './read-units.ts';
-import { createQuery, createSqlitePieces, createSqliteVectors, createSqliteWriting } from './sqlite-units.ts';
+import { createSqlitePieces, createSqliteVectors, createSqliteWriting } from './sqlite-units.ts';
+import { createQuery } from '../sqlite/sql.ts';
 import { createUnitStore } from './unit-store.ts';
 
 /** A file is the same under any name. Null: there is none. */
@@ -45,7 +46,7 @@ export function openFileSource(path: string): Result<OpenSource, ArchiveFailure>
       restrictSchema(db);
       db.exec('BEGIN'); // until it is closed
       db.prepare('SELECT 1 FROM compactions').get();
-      const sync = createArchive(db, { path, isReadOnly: true, extension: null, openWriter: () => db, close });
+      const sync = createArchive(db, { path, isReadOnly: true, extension: null, openWriter: null, close });
       const reader = guarded(createReader(createQuery(db)), path);
       const identity = identifyFile(path) ?? path;
       return ok({ path, identity, archive: createLocalArchive(sync), reader, close: async () => close() });

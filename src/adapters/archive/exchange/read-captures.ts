@@ -12,7 +12,7 @@ import { toState } from '../captures.ts';
 import { buildOrigin } from '../erase-captures.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, readHash, readInteger, readOptionalText, readText, type Row } from '../rows.ts';
-import type { Query } from './query.ts';
+import type { Query } from '../sql/query.ts';
 import { listPages } from './read-units.ts';
 
 const LIST_FILES =

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CaptureReader, Receipt, UnitKey, UnitLine, UnitReader } from '../../../ports/exchange.ts';
 import { checkPlaces, unpackBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { takeLine } from '../read-lines.ts';
+import { takeLine } from '../read/lines.ts';
 import {
   hashColumn,
   readBytes,
@@ -15,8 +15,8 @@ import {
   ROLES,
   type Row,
 } from '../rows.ts';
-import { toSummary } from '../summaries.ts';
-import type { Query } from './query.ts';
+import { toSummary } from '../store/summaries.ts';
+import type { Query } from '../sql/query.ts';
 import { BATCH_NAME, createUnitHeads } from './unit-heads.ts';
 
 const PAGE = 2000;

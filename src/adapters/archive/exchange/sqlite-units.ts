@@ -4,10 +4,11 @@ import type { UnitLineDraft } from '../../../ports/exchange.ts';
 import { compressReadably, createLineStore } from '../capture-writer.ts';
 import { guardStep } from '../failure.ts';
 import { type SchemaGuard, vectorIndexSql } from '../identity.ts';
-import { hashColumn, OUTCOMES, ROLES, textColumn } from '../rows.ts';
+import { hashColumn, OUTCOMES, ROLES } from '../rows.ts';
 import { cutForSearch, isSpeaker } from '../store-rows.ts';
+import { createQuery } from '../sqlite/sql.ts';
 import { signBitCount, signsOf } from '../vectors/nearest.ts';
-import type { Query } from './query.ts';
+import type { Query } from '../sql/query.ts';
 import type { CaptureWriting } from './write-captures.ts';
 import type { VectorWriting } from './write-rest.ts';
 import { FIND_ERASURE, idOf, type UnitTarget, type UnitWriting } from './write-units.ts';
@@ -32,24 +33,6 @@ const INSERT_BATCH_VECTOR =
   'INSERT INTO batch_vectors (batch_id, vector) VALUES (:id, :vector) ON CONFLICT DO NOTHING RETURNING batch_id';
 const INSERT_SIGNS = 'INSERT INTO message_vector_search (line_id, signs) VALUES (:id, vec_bit(:signs))';
 const INSERT_SPEAKER = 'INSERT INTO speakers (name) VALUES (:name) ON CONFLICT DO NOTHING';
-
-/** Statements are prepared once. Text with lone surrogates is stored as this engine can. */
-export function createQuery(db: Database.Database): Query {
-  const prepared = new Map<string, Database.Statement>();
-  return async (sql, values = {}) => {
-    const statement = prepared.get(sql) ?? db.prepare(sql);
-    prepared.set(sql, statement);
-    const columns = Object.entries(values).map(([name, value]): [string, unknown] => [name, toColumn(value)]);
-    const places = columns.length === 0 ? [] : [Object.fromEntries(columns)];
-    if (statement.reader) return statement.all(...places) as readonly Readonly<Record<string, unknown>>[];
-    statement.run(...places);
-    return [];
-  };
-}
-
-function toColumn(value: unknown): unknown {
-  return typeof value === 'string' ? textColumn(value) : (value ?? null);
-}
 
 /** Stores units through a connection of its own. */
 export function createSqliteWriting(

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { BatchName, Unit, UnitBatch, UnitCycle, UnitKey } from '../../../ports/exchange.ts';
 import { DamageError } from '../failure.ts';
-import { readHead, toInserted, toKept } from '../load.ts';
+import { readHead, toInserted, toKept } from '../read/compactions.ts';
 import {
   readHash,
   readInteger,
@@ -11,7 +11,7 @@ import {
   readText,
   type Row,
 } from '../rows.ts';
-import type { Query } from './query.ts';
+import type { Query } from '../sql/query.ts';
 
 export const BATCH_NAME = 'b.position AS batch, y.position AS cycle, y.compaction_id';
 const GET_COMPACTION = 'SELECT c.*, NULL AS receipt FROM compactions AS c WHERE c.id = :id';

@@ -1,7 +1,7 @@
 import type { ErasedState, StoreStamp, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { archiveError } from '../failure.ts';
 import { hashColumn, readInteger } from '../rows.ts';
-import type { Query } from './query.ts';
+import type { Query } from '../sql/query.ts';
 import { type CaptureWriting, createCaptureWriter } from './write-captures.ts';
 import { createRestWriter, type VectorWriting } from './write-rest.ts';
 import { createUnitWriter, FIND_ERASURE, idOf, type UnitWriting } from './write-units.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedPiece, MergedVersion, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { CHANGES, hashColumn } from '../rows.ts';
-import type { Query, UnitEngine } from './query.ts';
+import type { Query } from '../sql/query.ts';
+import type { UnitEngine } from './query.ts';
 import { idOf } from './write-units.ts';
 
 /** Stores lines of captured files, each once. */

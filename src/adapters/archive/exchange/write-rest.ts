@@ -4,14 +4,13 @@ import type { VectorModel } from '../../../ports/vector-store.ts';
 import { DROP_RULE } from '../dropped-rules.ts';
 import { hashColumn, readInteger, readText, timeColumn } from '../rows.ts';
 import { isSameModel } from '../vectors/nearest.ts';
-import type { Query, UnitEngine } from './query.ts';
+import { keepSummary } from '../store/summaries.ts';
+import type { Query } from '../sql/query.ts';
+import type { UnitEngine } from './query.ts';
 import { FIND_BATCH } from './write-units.ts';
 
 const FIND_SUMMARY = 'SELECT created_at_ms, text FROM summaries WHERE request_sha256 = :request';
 const DELETE_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
-const INSERT_SUMMARY = `
-INSERT INTO summaries (request_sha256, provider, model, text, input_tokens, cached_input_tokens, output_tokens, created_at_ms)
-VALUES (:request, :provider, :model, :text, :input, :cached, :output, :createdAtMs)`;
 const FIND_HOLD =
   'SELECT id, added_at_ms, coalesce(reason, :none) AS reason FROM holds WHERE kind = :kind AND value = :value';
 const DELETE_HOLD = 'DELETE FROM holds WHERE id = :id';
@@ -91,17 +90,7 @@ async function storeSummary(query: Query, request: Uint8Array, summary: CachedSu
     if (!isFirst) return false;
     await query(DELETE_SUMMARY, { request });
   }
-  const { provider, model, text, usage } = summary;
-  await query(INSERT_SUMMARY, {
-    request,
-    provider,
-    model,
-    text,
-    input: usage.input_tokens,
-    cached: usage.cached_input_tokens ?? 0,
-    output: usage.output_tokens,
-    createdAtMs,
-  });
+  await keepSummary(query, request, summary);
   return known === undefined;
 }
 

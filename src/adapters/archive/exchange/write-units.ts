@@ -3,7 +3,8 @@ import { compressInsertedLine } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, LEVELS, readInteger, readOptionalText, readText, type Row } from '../rows.ts';
 import { makeUnique } from '../store-rows.ts';
-import type { Query, UnitEngine } from './query.ts';
+import type { Query } from '../sql/query.ts';
+import type { UnitEngine } from './query.ts';
 
 /** The rows that a unit's lines belong to. */
 export type UnitTarget = {

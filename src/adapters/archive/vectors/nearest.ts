@@ -2,15 +2,8 @@ import type Database from 'better-sqlite3';
 import type { ArchivedBatch, Scored, SearchFilter } from '../../../ports/archive-lookup.ts';
 import type { VectorModel } from '../../../ports/vector-store.ts';
 import { BATCH_PASSES, filterValues, findLineRange, LINE_PASSES } from '../fts-query.ts';
-import {
-  BATCH_COLUMNS,
-  BATCH_JOINS,
-  IS_LIVE,
-  IS_LIVE_IN,
-  LINE_JOINS,
-  takeDistinct,
-  toArchivedBatch,
-} from '../lookup-rows.ts';
+import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } from '../read/lookup.ts';
+import { SQLITE } from '../sqlite/dialect.ts';
 import { createStatements, readBytes, readInteger } from '../rows.ts';
 import type { SyncArchive } from '../sync-archive.ts';
 
@@ -20,14 +13,14 @@ const CANDIDATES_PER_RESULT = 4;
 const MAX_CANDIDATES = 4096;
 const FIND_NEAREST = 'SELECT line_id FROM message_vector_search WHERE signs MATCH vec_bit(:signs) AND k = :count';
 const FIND_NEAREST_OF = `${FIND_NEAREST} AND line_id IN (
-  SELECT l.id FROM lines AS l ${LINE_JOINS} WHERE l.id BETWEEN :first AND :last AND ${LINE_PASSES})`;
+  SELECT l.id FROM lines AS l ${SQLITE.lineJoins} WHERE l.id BETWEEN :first AND :last AND ${LINE_PASSES})`;
 const LOAD_VECTORS = `
 SELECT v.line_id, v.vector FROM json_each(:ids) AS m CROSS JOIN message_vectors AS v ON v.line_id = m.value WHERE v.vector IS NOT NULL`;
 const RANK_BATCHES = `
 SELECT batch_id, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(:vector)) AS likeness FROM batch_vectors
 WHERE vector IS NOT NULL ORDER BY likeness DESC, batch_id`;
 const loadBatch = (isLive: string): string => `
-SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${BATCH_JOINS} WHERE b.id = :id AND c.status = 'applied' AND ${isLive} AND ${BATCH_PASSES}`;
+SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${SQLITE.batchJoins} WHERE b.id = :id AND c.status = 'applied' AND ${isLive} AND ${BATCH_PASSES}`;
 
 type Nearest = Pick<SyncArchive['vectors'], 'nearestMessages' | 'similarities' | 'nearestBatches'>;
 

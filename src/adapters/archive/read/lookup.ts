@@ -1,6 +1,6 @@
-import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from '../../ports/archive-lookup.ts';
-import { DamageError } from './failure.ts';
-import { toBatch } from './load.ts';
+import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from '../../../ports/archive-lookup.ts';
+import { DamageError } from '../failure.ts';
+import { toBatch } from './compactions.ts';
 import {
   readHash,
   readInteger,
@@ -11,7 +11,7 @@ import {
   readTime,
   ROLES,
   type Row,
-} from './rows.ts';
+} from '../rows.ts';
 
 const ORIGIN_COLUMNS = 'c.id AS compaction_id, c.format, c.source_path, c.created_at_ms';
 
@@ -20,15 +20,10 @@ const BATCH_OF_LINE = `CASE WHEN l.fate <> 2 THEN l.batch_id ELSE (
   SELECT d.batch_id FROM carried_lines AS d JOIN cycles AS dy ON dy.id = d.cycle_id JOIN compactions AS dc ON dc.id = dy.compaction_id
   WHERE d.line_id = l.id AND dc.status = 'applied' ORDER BY d.cycle_id DESC LIMIT 1) END`;
 
-/** Select these from lines AS l with `LINE_JOINS`. */
+/** Select these from lines AS l with a dialect's `lineJoins`. */
 export const LINE_COLUMNS = `
 l.id, l.line, l.size_bytes, l.fate, l.role, l.at_ms, l.message_index, l.message_id, l.name, l.sha256, ${ORIGIN_COLUMNS},
 (SELECT label FROM batches WHERE id = ${BATCH_OF_LINE}) AS batch_label, y.conversation_id`;
-
-/** CROSS JOIN fixes the order: from the searched rows to the rest, never the other way round. */
-export const LINE_JOINS = `
-CROSS JOIN blocks AS k ON k.id = l.block_id CROSS JOIN compactions AS c ON c.id = k.compaction_id
-LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`;
 
 /** The latest cycles, t, of lineages whose clip-archive contains batch b. */
 const TIPS = `
@@ -40,11 +35,8 @@ export const IS_LIVE = `EXISTS (${TIPS})`;
 /** Made for a conversation, or shown in it now (in a fork of the one that it was made for). */
 export const IS_LIVE_IN = `EXISTS (${TIPS} AND (y.conversation_id = :conversation OR t.conversation_id = :conversation))`;
 
-/** Select these from batches AS b with `BATCH_JOINS`. */
+/** Select these from batches AS b with a dialect's `batchJoins`. */
 export const BATCH_COLUMNS = `b.*, ${ORIGIN_COLUMNS}, y.conversation_id, y.cycle`;
-export const BATCH_JOINS = `
-CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id = y.compaction_id`;
-
 export function toArchivedLine(row: Row): ArchivedLine {
   const line = readInteger(row, 'line');
   return {

@@ -1,0 +1,214 @@
+import type { StoredBatch } from '../../../ports/archive-lookup.ts';
+import type { Archive, KeptRun, StoredCompaction, StoredCycle, StoredInsertedLine } from '../../../ports/archive.ts';
+import type { ErasureMark } from '../../../ports/retention.ts';
+import { thisMachine } from '../../runtime/machine.ts';
+import { readInsertedLine } from '../blocks.ts';
+import { DamageError } from '../failure.ts';
+import {
+  hashColumn,
+  readBytes,
+  readHash,
+  readInteger,
+  readLevel,
+  readOptionalInteger,
+  readOptionalText,
+  readText,
+  readTime,
+  type Row,
+  toHex,
+} from '../rows.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import type { Query, Sql } from '../sql/query.ts';
+
+const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = :id';
+const FIND_SAME = `
+SELECT * FROM compactions WHERE source_sha256 = :source AND settings_sha256 = :settings AND status = 'applied' AND erasure_id IS NULL
+ORDER BY id DESC LIMIT 1`;
+const LIST_PREPARED = "SELECT * FROM compactions WHERE status = 'prepared' ORDER BY id";
+const LIST_INSERTED =
+  'SELECT before_line, bytes, raw_size, erased_sha256 FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
+const LIST_KEPT =
+  'SELECT first_line, line_count, size_bytes, line_sha256 FROM kept_runs WHERE compaction_id = :id ORDER BY position';
+const CYCLE_COLUMNS =
+  'y.*, (SELECT p.compaction_id FROM cycles AS p WHERE p.id = y.parent_cycle_id) AS parent_compaction_id';
+const LIST_CYCLES = `SELECT ${CYCLE_COLUMNS} FROM cycles AS y WHERE y.compaction_id = :id ORDER BY y.position`;
+const FIND_CYCLES = `
+SELECT ${CYCLE_COLUMNS} FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
+WHERE y.clip_sha256 = :clip AND c.status <> 'prepared' ORDER BY y.id DESC`;
+const listMade = ({ isAmong }: Dialect): string =>
+  `SELECT * FROM batches WHERE ${isAmong('cycle_id', 'cycles')} ORDER BY cycle_id, position`;
+const listLive = ({ isAmong }: Dialect): string => `
+SELECT live.cycle_id AS shown_in, batches.* FROM live_batches AS live JOIN batches ON batches.id = live.batch_id
+WHERE ${isAmong('live.cycle_id', 'cycles')} ORDER BY live.cycle_id, live.position`;
+const listSources = ({ isAmong }: Dialect): string => `
+SELECT s.batch_id, s.source_id FROM batch_sources AS s JOIN batches AS b ON b.id = s.batch_id
+WHERE ${isAmong('b.cycle_id', 'cycles')} ORDER BY s.batch_id, s.position`;
+
+type CompactionReader = Pick<Archive, 'findCycles' | 'loadCompaction' | 'findSame' | 'listPrepared'>;
+
+/** Reads compactions without their lines, each as one snapshot. */
+export function createCompactionReader(sql: Sql): CompactionReader {
+  const { dialect } = sql;
+
+  const toCompaction = async (query: Query, [row]: readonly Row[]): Promise<StoredCompaction | null> => {
+    if (row === undefined) return null;
+    const compaction = readCompaction(row);
+    const { id } = compaction;
+    return {
+      ...compaction,
+      erased: readMark(await findMarks(query, dialect, [row]), row),
+      cycles: await toCycles(query, await query(LIST_CYCLES, { id })),
+      inserted: (await query(LIST_INSERTED, { id })).map(toInserted),
+      kept: (await query(LIST_KEPT, { id })).map(toKept),
+    };
+  };
+
+  /** A batch whose row is missing is absent from `live` and `made`; callers must check for that. */
+  const toCycles = async (query: Query, rows: readonly Row[]): Promise<readonly StoredCycle[]> => {
+    const cycles = rows.map((row) => readInteger(row, 'id'));
+    if (cycles.length === 0) return [];
+    const live = Map.groupBy(await query(listLive(dialect), { cycles }), (row) => readInteger(row, 'shown_in'));
+    const made = Map.groupBy(await query(listMade(dialect), { cycles }), (row) => readInteger(row, 'cycle_id'));
+    const sources = Map.groupBy(await query(listSources(dialect), { cycles }), (row) => readInteger(row, 'batch_id'));
+    return rows.map((row) => {
+      const cycle = readCycle(row);
+      const shown = (live.get(cycle.id) ?? []).map(toBatch);
+      return {
+        ...cycle,
+        isErased: shown.some(({ content }) => content === ''),
+        live: shown,
+        made: (made.get(cycle.id) ?? []).map((one) => ({
+          ...toBatch(one),
+          sources: (sources.get(readInteger(one, 'id')) ?? []).map((source) => readInteger(source, 'source_id')),
+        })),
+      };
+    });
+  };
+
+  return {
+    findCycles: (clipSha256) =>
+      sql.transaction('snapshot', async (query) =>
+        toCycles(query, await query(FIND_CYCLES, { clip: hashColumn(clipSha256) })),
+      ),
+    loadCompaction: (id) =>
+      sql.transaction('snapshot', async (query) => toCompaction(query, await query(GET_COMPACTION, { id }))),
+    findSame: (sourceSha256, settingsSha256) =>
+      sql.transaction('snapshot', async (query) => {
+        const values = { source: hashColumn(sourceSha256), settings: hashColumn(settingsSha256) };
+        return toCompaction(query, await query(FIND_SAME, values));
+      }),
+    listPrepared: async () => {
+      const machine = thisMachine();
+      return (await sql.query(LIST_PREPARED)).map((row) => ({
+        ...readHead(row),
+        id: readInteger(row, 'id'),
+        // Only an engine that several machines share says which one it was.
+        isLocal: (row['machine'] ?? machine) === machine,
+      }));
+    },
+  };
+}
+
+type Marks = ReadonlyMap<number, ErasureMark>;
+
+/** The erasures of rows, by their `erasure_id`. */
+export async function findMarks(query: Query, { isAmong }: Dialect, rows: readonly Row[]): Promise<Marks> {
+  const ids = [...new Set(rows.flatMap((row) => readOptionalInteger(row, 'erasure_id') ?? []))];
+  if (ids.length === 0) return new Map();
+  const found = await query(`SELECT id, receipt, at_ms FROM erasures WHERE ${isAmong('id', 'ids')}`, { ids });
+  return new Map(
+    found.map((row) => {
+      const at = readTime(row, 'at_ms') ?? new Date(Number.NaN);
+      return [readInteger(row, 'id'), { receipt: readText(row, 'receipt'), at }] as const;
+    }),
+  );
+}
+
+export function readMark(marks: Marks, row: Row): ErasureMark | null {
+  return marks.get(readOptionalInteger(row, 'erasure_id') ?? 0) ?? null;
+}
+
+function readCompaction(row: Row): Omit<StoredCompaction, 'cycles' | 'inserted' | 'kept' | 'erased'> {
+  return {
+    ...readHead(row),
+    id: readInteger(row, 'id'),
+    status: STATUSES.find((status) => status === row['status']) ?? 'prepared',
+    format: readText(row, 'format'),
+    settingsSha256: readHash(row, 'settings_sha256'),
+    settings: readText(row, 'settings'),
+    createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
+  };
+}
+
+/** Of a compaction. */
+export function readHead(
+  row: Row,
+): Pick<StoredCompaction, 'sourcePath' | 'outputPath' | 'source' | 'output' | 'processId'> {
+  return {
+    sourcePath: readText(row, 'source_path'),
+    outputPath: readOptionalText(row, 'output_path'),
+    source: {
+      sha256: readHash(row, 'source_sha256'),
+      sizeBytes: readInteger(row, 'source_size_bytes'),
+      lineCount: readInteger(row, 'source_line_count'),
+      hasBom: readInteger(row, 'source_has_bom') === 1,
+    },
+    output: { sha256: readHash(row, 'output_sha256'), sizeBytes: readInteger(row, 'output_size_bytes') },
+    processId: readInteger(row, 'process_id'),
+  };
+}
+
+const STATUSES = ['applied', 'erased'] as const;
+
+export function toInserted(row: Row): StoredInsertedLine {
+  const erasedSha256 = row['erased_sha256'] === null ? null : readHash(row, 'erased_sha256');
+  return { beforeLine: readInteger(row, 'before_line'), bytes: readInsertedLine(row), erasedSha256 };
+}
+
+const HASH_HEX_LENGTH = 64;
+
+export function toKept(row: Row): KeptRun {
+  const lineCount = readInteger(row, 'line_count');
+  const firstLine = readInteger(row, 'first_line');
+  const hex = toHex(readBytes(row, 'line_sha256'));
+  if (hex.length !== lineCount * HASH_HEX_LENGTH)
+    throw new DamageError(`the kept lines from source line ${firstLine} lack hashes`);
+  const hashOf = (_: unknown, at: number): string => hex.slice(at * HASH_HEX_LENGTH, (at + 1) * HASH_HEX_LENGTH);
+  return {
+    firstLine,
+    lineCount,
+    sizeBytes: readInteger(row, 'size_bytes'),
+    lineSha256: Array.from({ length: lineCount }, hashOf),
+  };
+}
+
+function readCycle(row: Row): Omit<StoredCycle, 'live' | 'made' | 'isErased'> {
+  return {
+    id: readInteger(row, 'id'),
+    compactionId: readInteger(row, 'compaction_id'),
+    conversationId: readText(row, 'conversation_id'),
+    cycle: readInteger(row, 'cycle'),
+    parentCycleId: readOptionalInteger(row, 'parent_cycle_id'),
+    parentCompactionId: readOptionalInteger(row, 'parent_compaction_id'),
+    clipSha256: readHash(row, 'clip_sha256'),
+    messagesCompressed: readInteger(row, 'messages_compressed'),
+  };
+}
+
+export function toBatch(row: Row): StoredBatch {
+  const firstIndex = readOptionalInteger(row, 'first_index');
+  const lastIndex = readOptionalInteger(row, 'last_index');
+  return {
+    id: readInteger(row, 'id'),
+    label: readText(row, 'label'),
+    content: readText(row, 'content'),
+    contentSha256: readHash(row, 'content_sha256'),
+    depth: readInteger(row, 'depth'),
+    startTime: readTime(row, 'start_ms'),
+    endTime: readTime(row, 'end_ms'),
+    messageCount: readInteger(row, 'message_count'),
+    level: readLevel(row, 'level'),
+    ...(firstIndex === null ? {} : { firstIndex }),
+    ...(lastIndex === null ? {} : { lastIndex }),
+  };
+}

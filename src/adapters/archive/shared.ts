@@ -1,0 +1,45 @@
+import type { Archive } from '../../ports/archive.ts';
+import { createCatalog } from './read/catalog.ts';
+import { createCompactionReader } from './read/compactions.ts';
+import { createLineReader, createOriginals } from './read/lines.ts';
+import { readInteger } from './rows.ts';
+import type { Sql } from './sql/query.ts';
+import { createProviderBatches } from './store/provider-batches.ts';
+import { createSummaryCache } from './store/summaries.ts';
+
+type Place = {
+  /** For messages. */
+  readonly path: string;
+  /** What the archive takes on disk. */
+  readonly fileBytes: () => number | Promise<number>;
+};
+
+type Lookup = ReturnType<typeof createCatalog> & ReturnType<typeof createOriginals>;
+
+/** Looks things up, also in one state of the archive. */
+export function createLookup(sql: Sql, { path, fileBytes }: Place): Lookup {
+  return { ...createCatalog(sql, fileBytes), ...createOriginals(sql, path) };
+}
+
+type Shared = Lookup &
+  ReturnType<typeof createCompactionReader> &
+  ReturnType<typeof createLineReader> &
+  Pick<Archive, 'summaries' | 'batches' | 'usedBytes'>;
+
+/** The parts of an archive that are the same with every engine. */
+export function createShared(sql: Sql, place: Place): Shared {
+  return {
+    ...createLookup(sql, place),
+    ...createCompactionReader(sql),
+    ...createLineReader(sql),
+    summaries: createSummaryCache(sql),
+    batches: createProviderBatches(sql),
+    usedBytes: () => readUsedBytes(sql),
+  };
+}
+
+/** The bytes that the committed content takes, without free pages where the engine knows them. */
+export async function readUsedBytes({ query, dialect }: Pick<Sql, 'query' | 'dialect'>): Promise<number> {
+  const [row = {}] = await query(dialect.usedBytes);
+  return readInteger(row, 'size');
+}

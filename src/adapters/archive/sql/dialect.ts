@@ -1,0 +1,15 @@
+/** What engines write differently. */
+export type Dialect = {
+  /** A condition: the column is one of the numbers in the array `:name`. */
+  readonly isAmong: (column: string, name: string) => string;
+  /** A hash as text in hex. */
+  readonly hex: (column: string) => string;
+  /** Joins blocks AS k and what owns them, compactions AS c and cycles AS y, to lines AS l. */
+  readonly lineJoins: string;
+  /** Joins cycles AS y and compactions AS c to batches AS b. */
+  readonly batchJoins: string;
+  /** Joins the table of blocks to that of lines, both under their own names. */
+  readonly blockOfLine: string;
+  /** The bytes that the committed content takes, as `size`. */
+  readonly usedBytes: string;
+};

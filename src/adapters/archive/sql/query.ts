@@ -1,0 +1,40 @@
+import type { Row } from '../rows.ts';
+import type { Dialect } from './dialect.ts';
+
+/** Values for the `:name` places of a statement. Text goes in and comes out as it is, whatever the engine needs for that. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Runs one statement and gives its rows. Each engine has the same tables, so most statements are the same for all. */
+export type Query = (sql: string, values?: Values) => Promise<readonly Row[]>;
+
+/** snapshot: only reads, all of it one state of the archive. */
+export type TransactionKind = 'write' | 'snapshot';
+
+export type Transaction = {
+  readonly query: Query;
+  readonly commit: () => Promise<void>;
+  /** Never throws. Does nothing after the end. */
+  readonly rollback: () => Promise<void>;
+};
+
+/** A database with an archive. */
+export type Sql = {
+  readonly dialect: Dialect;
+  /** Outside any transaction. */
+  readonly query: Query;
+  /** Runs `work` in one transaction, which is rolled back if it throws. It may be repeated if the connection was lost. */
+  readonly transaction: <T>(kind: TransactionKind, work: (query: Query) => Promise<T>) => Promise<T>;
+  /** Begins a transaction. Whoever calls this must end it. */
+  readonly begin: (kind: TransactionKind) => Promise<Transaction>;
+};
+
+/** The database as a transaction sees it. */
+export function within(sql: Sql, query: Query): Sql {
+  const end = async (): Promise<void> => undefined;
+  return {
+    ...sql,
+    query,
+    transaction: (_, work) => work(query),
+    begin: async () => ({ query, commit: end, rollback: end }),
+  };
+}

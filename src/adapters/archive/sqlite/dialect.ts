@@ -1,0 +1,15 @@
+import type { Dialect } from '../sql/dialect.ts';
+
+/** CROSS JOIN fixes the order: from the searched rows to the rest, never the other way round. */
+export const SQLITE: Dialect = {
+  isAmong: (column, name) => `${column} IN (SELECT value FROM json_each(:${name}))`,
+  hex: (column) => `lower(hex(${column}))`,
+  lineJoins: `
+CROSS JOIN blocks AS k ON k.id = l.block_id CROSS JOIN compactions AS c ON c.id = k.compaction_id
+LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`,
+  batchJoins: `
+CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id = y.compaction_id`,
+  blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id',
+  usedBytes: `
+SELECT (page_count - freelist_count) * page_size AS size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+};

@@ -1,0 +1,129 @@
+import type Database from 'better-sqlite3';
+import type { SchemaGuard } from '../identity.ts';
+import { createStatements, textColumn } from '../rows.ts';
+import type { Query, Sql, Transaction, TransactionKind } from '../sql/query.ts';
+import type { TakeTurn } from '../turns.ts';
+import { SQLITE } from './dialect.ts';
+
+/** Prepares each statement once. Text with lone surrogates is stored as `textColumn` says, and an array as JSON. */
+export function createQuery(db: Database.Database): Query {
+  const prepare = createStatements(db);
+  return async (sql, values = {}) => {
+    const statement = prepare(sql);
+    const columns = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toColumn(value)]));
+    if (statement.reader) return statement.all(columns);
+    statement.run(columns);
+    return [];
+  };
+}
+
+function toColumn(value: unknown): unknown {
+  if (typeof value === 'string') return textColumn(value);
+  return Array.isArray(value) ? JSON.stringify(value) : (value ?? null);
+}
+
+/** A connection with a guard of its own. */
+export type Connection = { readonly db: Database.Database; readonly checkSchema: SchemaGuard };
+
+type Connections = {
+  /** For statements outside of transactions. */
+  readonly db: Database.Database;
+  /** Opens another one, for transactions. Null: there is only one, and nothing is written. */
+  readonly open: (() => Connection) | null;
+  /** Writes of this thread wait for each other: SQLite would block the thread until the other one has ended. */
+  readonly takeTurn: TakeTurn;
+};
+
+/** An archive in a SQLite database. */
+export function createSqliteSql({ db, open, takeTurn }: Connections): Sql {
+  const begin = open === null ? createSharedBegin(db) : createBegin(open, takeTurn);
+  return {
+    dialect: SQLITE,
+    query: createQuery(db),
+    begin,
+    transaction: async (kind, work) => {
+      const { query, commit, rollback } = await begin(kind);
+      try {
+        const result = await work(query);
+        await commit();
+        return result;
+      } catch (error) {
+        await rollback();
+        throw error;
+      }
+    },
+  };
+}
+
+type Begin = (kind: TransactionKind) => Promise<Transaction>;
+
+/** Each transaction has a connection to itself, so it neither sees nor disturbs what others do meanwhile. */
+function createBegin(open: () => Connection, takeTurn: TakeTurn): Begin {
+  const idle: (Connection & { readonly query: Query })[] = [];
+  const connect = (): (typeof idle)[number] => {
+    const opened = open();
+    return { ...opened, query: createQuery(opened.db) };
+  };
+  return async (kind) => {
+    const release = kind === 'write' ? await takeTurn() : null;
+    const state = { isOpen: true };
+    const end = (finish: () => void): void => {
+      if (!state.isOpen) return;
+      state.isOpen = false;
+      try {
+        finish();
+      } finally {
+        release?.();
+      }
+    };
+    try {
+      const connection = idle.pop() ?? connect();
+      const { db } = connection;
+      const undo = (): void => {
+        if (db.inTransaction) db.exec('ROLLBACK'); // SQLite has ended it where the disk is full
+        idle.push(connection);
+      };
+      try {
+        db.exec(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN');
+        if (kind === 'write') connection.checkSchema();
+      } catch (error) {
+        undo();
+        throw error;
+      }
+      return {
+        query: connection.query,
+        commit: async () => {
+          if (!state.isOpen) throw new Error('this transaction has ended');
+          db.exec('COMMIT');
+          end(() => idle.push(connection));
+        },
+        rollback: async () => end(undo),
+      };
+    } catch (error) {
+      end(() => undefined);
+      throw error;
+    }
+  };
+}
+
+/** Snapshots that overlap share the first one's. */
+function createSharedBegin(db: Database.Database): Begin {
+  const query = createQuery(db);
+  const state = { depth: 0, isOurs: false };
+  return async (kind) => {
+    if (kind === 'write') throw new Error('this archive is read-only');
+    if (state.depth === 0) {
+      state.isOurs = !db.inTransaction;
+      if (state.isOurs) db.exec('BEGIN');
+    }
+    state.depth += 1;
+    const one = { isOpen: true };
+    const end = async (): Promise<void> => {
+      if (!one.isOpen) return;
+      one.isOpen = false;
+      state.depth -= 1;
+      if (state.depth === 0 && state.isOurs && db.inTransaction) db.exec('ROLLBACK'); // nothing was written
+    };
+    return { query, commit: end, rollback: end };
+  };
+}

@@ -1,0 +1,15 @@
+import type { Dialect } from '../archive/sql/dialect.ts';
+
+/** With the month, Postgres looks into one partition. */
+export const POSTGRES: Dialect = {
+  isAmong: (column, name) => `${column} = ANY(:${name}::bigint[])`,
+  hex: (column) => `encode(${column}, 'hex')`,
+  lineJoins: `
+JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month JOIN compactions AS c ON c.id = k.compaction_id
+LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`,
+  batchJoins: 'JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id',
+  blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id AND blocks.month = lines.month',
+  usedBytes: `
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint AS size FROM pg_class AS c
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'`,
+};
