@@ -3,6 +3,7 @@ import type { Archive, ArchiveState, CompactionDraft, CompactionOutline } from '
 import type { PackedBlock } from './blocks.ts';
 import { archiveError, guardPort, toArchiveFailure } from './failure.ts';
 import { createShared } from './shared.ts';
+import { SQLITE_CHECK } from './sqlite/check.ts';
 import type { SyncArchive, SyncWriterOf } from './sync-archive.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
@@ -28,7 +29,7 @@ export type StoredCompression = { readonly id: number; readonly archiveBytes: nu
 
 /** Makes the port of a synchronous archive. Writes wait for each other, and for work on one state, in the order of their calls. */
 export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = createTurns()): ServedArchive {
-  const shared = guardPort(createShared(sync.connect(acquire), sync), (error) => {
+  const shared = guardPort(createShared(sync.connect(acquire), sync, SQLITE_CHECK), (error) => {
     const failure = toArchiveFailure(error, sync.path);
     return failure === null ? error : archiveError(failure);
   });
@@ -52,15 +53,6 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     async function* iterating(...args: Args): AsyncGenerator<T> {
       yield* method(...args);
     };
-
-  async function* check(): ReturnType<Archive['check']> {
-    const release = await acquire();
-    try {
-      yield* sync.check();
-    } finally {
-      release();
-    }
-  }
 
   /** Begins something that other writes wait for. */
   const beginInTurn = async <T>(begin: (release: () => void) => T): Promise<T> => {
@@ -120,10 +112,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     }),
     beginPacked: async (outline) => beginInTurn((release) => createWriter(beginMeasured(sync, outline), release)),
     captures: {
-      find: read(captures.find),
-      list: read(captures.list),
-      listStates: read(captures.listStates),
-      read: iterate(captures.read),
+      ...shared.captures,
       begin: async (outline) =>
         beginInTurn((release) => {
           const writer = captures.begin(outline);
@@ -149,7 +138,6 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     },
     markApplied: write(sync.markApplied),
     discard: write(sync.discard),
-    check,
     inOneState: async (work) => {
       const release = await acquire();
       try {

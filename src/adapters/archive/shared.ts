@@ -1,4 +1,6 @@
 import type { Archive } from '../../ports/archive.ts';
+import { createCheck, type EngineCheck } from './check/check.ts';
+import { createCapturedFiles } from './read/captured.ts';
 import { createCatalog } from './read/catalog.ts';
 import { createCompactionReader } from './read/compactions.ts';
 import { createLineReader, createOriginals } from './read/lines.ts';
@@ -24,16 +26,20 @@ export function createLookup(sql: Sql, { path, fileBytes }: Place): Lookup {
 type Shared = Lookup &
   ReturnType<typeof createCompactionReader> &
   ReturnType<typeof createLineReader> &
-  Pick<Archive, 'summaries' | 'batches' | 'usedBytes'>;
+  Pick<Archive, 'summaries' | 'batches' | 'usedBytes' | 'check'> & {
+    readonly captures: ReturnType<typeof createCapturedFiles>;
+  };
 
 /** The parts of an archive that are the same with every engine. */
-export function createShared(sql: Sql, place: Place): Shared {
+export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared {
   return {
     ...createLookup(sql, place),
     ...createCompactionReader(sql),
     ...createLineReader(sql),
     summaries: createSummaryCache(sql),
     batches: createProviderBatches(sql),
+    captures: createCapturedFiles(sql, place.path),
+    check: createCheck(sql, place.path, check),
     usedBytes: () => readUsedBytes(sql),
   };
 }

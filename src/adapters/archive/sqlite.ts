@@ -3,7 +3,6 @@ import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createCaptureStore } from './captures.ts';
-import { createCheck } from './check/check.ts';
 import { createArchiveFile } from './create.ts';
 import { createDroppedRules } from './dropped-rules.ts';
 import { guard } from './failure.ts';
@@ -239,7 +238,6 @@ export function createArchive(
     droppedRules: createDroppedRules(db, { path, checkSchema }),
     retention: createRetention(db, { path, extension, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),
-    check: createCheck(db, path),
     enterState: () =>
       guard(path, () => {
         if (!db.inTransaction) db.exec('BEGIN');

@@ -24,7 +24,7 @@ export type SyncArchive = Sync<Omit<Archive, 'begin' | 'captures' | 'inOneState'
   readonly usedBytes: () => number;
   /** With the log. */
   readonly fileBytes: () => number;
-  readonly captures: Sync<Omit<CaptureStore, 'begin'>> & {
+  readonly captures: Sync<Omit<CaptureStore, 'begin' | keyof Shared['captures']>> & {
     readonly begin: (outline: CaptureOutline) => SyncCaptureWriter | null;
   };
   readonly begin: (outline: CompactionOutline) => SyncWriter;

@@ -1,7 +1,7 @@
 import type { Archive, ArchiveState } from '../../ports/archive.ts';
 import { createBatchSearch } from './batch-search.ts';
 import { createCaptureStore } from './captures.ts';
-import { createCheck } from './check.ts';
+import { POSTGRES_CHECK } from './check.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createMessageIndex } from './message-index.ts';
 import { createPartitions } from './migrate.ts';
@@ -21,7 +21,7 @@ export function createPostgresArchive(sql: PostgresSql, { place, schema, isReadO
     path: place.path,
     isReadOnly,
     isReadableWhileStoring: true,
-    ...createShared(sql, { path: place.path, fileBytes: () => readUsedBytes(sql) }),
+    ...createShared(sql, { path: place.path, fileBytes: () => readUsedBytes(sql) }, POSTGRES_CHECK),
     ...createIndexes(sql),
     ...createSettling(sql),
     runs: createRunLog(sql),
@@ -29,7 +29,6 @@ export function createPostgresArchive(sql: PostgresSql, { place, schema, isReadO
     begin: createBegin(sql, createPartitions(sql, schema)),
     droppedRules: createDroppedRules(sql),
     retention: createRetention(sql, place.path),
-    check: createCheck(sql, place.path),
     inOneState: async (work) => {
       const { query, rollback } = await sql.begin('snapshot');
       try {

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { createBlockCache, MAX_BLOCK_BYTES } from '../archive/blocks.ts';
+import { MAX_BLOCK_BYTES } from '../archive/blocks.ts';
 import { compressReadably } from '../archive/capture-writer.ts';
-import { LAST_BLOCK, type OpenBlock, reopenBlock, tryUnpack } from '../archive/captured-blocks.ts';
+import { LAST_BLOCK, type OpenBlock, reopenBlock } from '../archive/captured-blocks.ts';
+import { createBlockReader } from '../archive/read/captured.ts';
 import { readHash, readInteger, type Row, toHex } from '../archive/rows.ts';
 import type { Query } from '../archive/sql/query.ts';
 
@@ -10,7 +11,6 @@ const KEEP_IDS = 'UPDATE captured_ids SET last_line_id = :line, last_block_id = 
 const FIND_LINES = `
 SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines
 WHERE sha256 IN (SELECT substr(:hashes::bytea, n * 32 + 1, 32) FROM generate_series(0, :count::int - 1) AS n) AND erasure_id IS NULL ORDER BY id DESC`;
-const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = :id';
 const INSERT_LINES = `
 INSERT INTO captured_lines (id, block_id, "offset", size_bytes, sha256, erasure_id)
 SELECT :firstId + u.number - 1, :blockId, u.place, u.size, substr(:hashes::bytea, (u.number::int - 1) * 32 + 1, 32), u.erasure_id
@@ -106,7 +106,8 @@ export async function openLines(query: Query): Promise<LineStore> {
     for (const row of rows) {
       const [blockId, start] = [readInteger(row, 'block_id'), readInteger(row, 'offset')];
       if (readInteger(row, 'size_bytes') !== line.length) continue;
-      const raw = blockId === block?.id ? buffer.subarray(0, block.sizeBytes) : await readBlock(blockId);
+      const raw =
+        blockId === block?.id ? buffer.subarray(0, block.sizeBytes) : await readBlock(blockId, start + line.length);
       if (raw !== null && Buffer.compare(raw.subarray(start, start + line.length), line) === 0)
         return readInteger(row, 'id');
     }
@@ -140,14 +141,5 @@ export async function openLines(query: Query): Promise<LineStore> {
       await query(KEEP_IDS, { line: next.line - 1, block: next.block - 1 });
       return totals;
     },
-  };
-}
-
-/** Reads blocks of captured lines, and keeps the last few. Null: the block cannot be decompressed. */
-export function createBlockReader(query: Query): (id: number) => Promise<Uint8Array | null> {
-  const recent = createBlockCache();
-  return async (id) => {
-    const known = recent.get(id);
-    return known === undefined ? recent.add(id, tryUnpack((await query(GET_BLOCK, { id }))[0])) : known;
   };
 }

@@ -1,249 +1,95 @@
-import { createHash } from 'node:crypto';
-import type { ArchiveCheckStep } from '../../ports/archive-check.ts';
-import type { Archive } from '../../ports/archive.ts';
-import { countBlock, inspectBlock, nameLines } from '../archive/check/block.ts';
-import { checkBatch, checkCounts } from '../archive/check/cycles.ts';
-import {
-  addCaptured,
-  checkSettings,
-  createTotals,
-  finding,
-  type Finding,
-  type Head,
-  LIST_TOUCHED,
-  placeOf,
-  progress,
-  readHead,
-  toCounted,
-  type Totals,
-  toTouched,
-} from '../archive/check/finding.ts';
-import { inspectInserted } from '../archive/check/inserted-lines.ts';
-import { BOM, checkSums, createPlaceWatch, type LineFacts } from '../archive/check/lines.ts';
-import { describeDamage, isErased } from '../archive/failure.ts';
-import { readHash, readInteger, readText } from '../archive/rows.ts';
+import type { ArchiveDamageKind } from '../../ports/archive-check.ts';
+import type { EngineCheck } from '../archive/check/check.ts';
+import { finding, placeOf } from '../archive/check/finding.ts';
+import { readInteger, readOptionalInteger } from '../archive/rows.ts';
 import { POSTGRES } from './dialect.ts';
-import { readUsedBytes } from '../archive/shared.ts';
-import { type CaptureSource, readVersion } from './captures.ts';
-import * as statements from './check-sql.ts';
-import type { Query, Sql } from '../archive/sql/query.ts';
 
-/** Checks everything that is stored, in one state of the archive. Pages and indexes are the server's to check. */
-export function createCheck(sql: Sql, path: string): Archive['check'] {
-  return async function* check() {
-    const { query, rollback } = await sql.begin('snapshot');
-    try {
-      yield* steps(query, path);
-    } finally {
-      await rollback(); // nothing was written
-    }
-  };
-}
-
-async function* steps(query: Query, path: string): AsyncGenerator<ArchiveCheckStep> {
-  const totals = createTotals();
-  const tell = async ({ kind, message, compactionIds }: Finding): Promise<ArchiveCheckStep> => ({
-    kind: 'damage',
-    damage: { kind, message, files: await listFiles(query, compactionIds) },
-  });
-
-  yield progress('checking the tables', 0, statements.STRAYS.length);
-  for (const [at, { name, kind, what, sql }] of statements.STRAYS.entries()) {
-    for (const row of await query(sql)) {
-      const id = row['owner'] === null ? null : readInteger(row, 'owner');
-      const place = id === null ? { name, compactionIds: [] } : placeOf(id);
-      const count = readInteger(row, 'count');
-      yield await tell(finding(kind, place, `${count} of its rows ${count === 1 ? 'refers' : 'refer'} to ${what}`));
-    }
-    yield progress('checking the tables', at + 1, statements.STRAYS.length);
-  }
-  const ids = (await query('SELECT id FROM compactions ORDER BY id')).map((row) => readInteger(row, 'id'));
-  for (const [at, id] of ids.entries()) {
-    yield progress('checking what is stored', at, ids.length);
-    for await (const found of checkCompaction(query, id, totals)) {
-      if ('isPrepared' in found) {
-        if (found.isPrepared) yield { kind: 'prepared', files: await listFiles(query, [id]) };
-      } else yield await tell(found);
-    }
-  }
-  for await (const found of checkCaptures({ query, path }, totals)) {
-    yield progress('checking captured files', 0, 1);
-    if (found !== null) yield { kind: 'damage', damage: found };
-  }
-  yield progress('checking the vectors', 0, 1);
-  const [wrong = {}] = await query(statements.COUNT_WRONG_VECTORS);
-  const wrongCount = readInteger(wrong, 'count');
-  if (wrongCount > 0) {
-    const place = { name: 'the vectors', compactionIds: [] };
-    yield await tell(finding('wrong-count', place, `of another length than their model gives: ${wrongCount}`));
-  }
-  yield toCounted(totals, await readUsedBytes({ query, dialect: POSTGRES }));
-}
-
-/** A compaction's own files and those of later cycles, each once. */
-async function listFiles(query: Query, compactionIds: readonly number[]): Promise<readonly string[]> {
-  const rows = (await Promise.all(compactionIds.map((id) => query(LIST_TOUCHED, { id })))).flat();
-  return [...new Set(rows.flatMap(toTouched))];
-}
-
-async function* checkCompaction(query: Query, id: number, totals: Totals): AsyncGenerator<Finding | Head> {
-  const [row] = await query('SELECT * FROM compactions WHERE id = :id', { id });
-  if (row === undefined) return;
-  const head = readHead(row);
-  if (head.isErased) return;
-  totals.compactions += 1;
-  yield head;
-  yield* checkSettings(row, head);
-  const facts = { linesOf: new Map<number, number>(), keptBytes: 0, keptRuns: 0, isWhole: true };
-  yield* readable(head, 'archived lines', checkLines(query, { head, totals, facts }));
-  yield* readable(head, 'lines of its output', checkInserted(query, head, facts));
-  yield* readable(head, 'conversations', checkCycles(query, { head, totals, facts }));
-}
-
-/** What cannot be read is a finding, and the check goes on. */
-async function* readable({ place }: Head, part: string, findings: AsyncIterable<Finding>): AsyncGenerator<Finding> {
-  try {
-    yield* findings;
-  } catch (error) {
-    const damage = describeDamage(error);
-    if (damage === null) throw error;
-    yield finding('unreadable', { ...place, name: `${place.name}, ${part}` }, damage);
-  }
-}
-
-type Checked = {
-  readonly head: Head;
-  readonly totals: Totals;
-  readonly facts: { -readonly [Key in keyof LineFacts]: LineFacts[Key] } & { readonly linesOf: Map<number, number> };
+type Stray = {
+  readonly name: string;
+  readonly kind: ArchiveDamageKind;
+  readonly what: string;
+  /** Gives how many rows refer to what is missing, by the compaction that they belong to. */
+  readonly sql: string;
 };
 
-async function* checkLines(query: Query, { head, totals, facts }: Checked): AsyncGenerator<Finding> {
-  const { id, place, source } = head;
-  const watch = createPlaceWatch(place);
-  const digest = createHash('sha256');
-  if (source.hasBom) digest.update(BOM);
-  const sums = { kept: 0, archived: source.hasBom ? BOM.length : 0, runs: 0 };
-  const kept = (await query(statements.LIST_KEPT, { id })).values();
-  let run = kept.next();
-  let isErasedHere = false;
-  function* note(findings: Iterable<Finding>): Generator<Finding> {
-    for (const found of findings) {
-      facts.isWhole = false;
-      yield found;
-    }
-  }
-  function* skipKept(before: number): Generator<Finding> {
-    for (; run.value !== undefined && readInteger(run.value, 'first_line') < before; run = kept.next()) {
-      sums.kept += readInteger(run.value, 'size_bytes');
-      sums.runs += 1;
-      yield* watch.add(readInteger(run.value, 'first_line'), readInteger(run.value, 'line_count'));
-    }
-  }
-  for (const found of await query(statements.LIST_BLOCKS, { id })) {
-    const blockId = readInteger(found, 'id');
-    const [row] = await query(statements.GET_BLOCK, { id: blockId });
-    if (row === undefined) continue; // shows as a hole
-    const rows = await query(statements.LIST_LINES, { id: blockId });
-    const block = inspectBlock(row, rows, place);
-    countBlock(totals, block);
-    if (block.isErased) isErasedHere = true;
-    yield* note(block.findings);
-    const stray = rows.filter((line) => readInteger(line, 'is_stray') === 1).map((line) => readInteger(line, 'line'));
-    const lost = rows.filter((line) => readInteger(line, 'is_lost') === 1).map((line) => readInteger(line, 'line'));
-    if (stray.length > 0)
-      yield finding('reference', place, `${nameLines(stray)} not with a batch or conversation of its own`);
-    if (lost.length > 0)
-      yield finding('search', place, `${nameLines(lost)} not in the search index, and thus not found by its words`);
-    for (const { line, sizeBytes, bytes, batchId } of block.lines) {
-      yield* note(skipKept(line));
-      yield* note(watch.add(line, 1));
-      sums.archived += sizeBytes;
-      if (bytes !== null) digest.update(bytes);
-      if (batchId !== null) facts.linesOf.set(batchId, (facts.linesOf.get(batchId) ?? 0) + 1);
-    }
-  }
-  yield* note(skipKept(Number.POSITIVE_INFINITY));
-  yield* note(watch.end(source.lineCount));
-  facts.keptBytes = sums.kept;
-  facts.keptRuns = sums.runs;
-  const sha256 = isErasedHere ? source.sha256 : digest.digest('hex');
-  if (facts.isWhole) yield* note(checkSums(head, { ...sums, sha256 }));
-}
+/** The references that Postgres does not enforce: those from and to partitioned tables. */
+const STRAYS: readonly Stray[] = [
+  {
+    name: 'table blocks',
+    kind: 'reference',
+    what: 'missing compactions',
+    sql: 'SELECT NULL AS owner, count(*) AS count FROM blocks AS t WHERE NOT EXISTS (SELECT 1 FROM compactions WHERE id = t.compaction_id) HAVING count(*) > 0',
+  },
+  {
+    name: 'table lines',
+    kind: 'reference',
+    what: 'missing blocks',
+    sql: 'SELECT NULL AS owner, count(*) AS count FROM lines AS t WHERE NOT EXISTS (SELECT 1 FROM blocks WHERE id = t.block_id AND month = t.month) HAVING count(*) > 0',
+  },
+  {
+    name: 'table lines',
+    kind: 'reference',
+    what: 'missing batches or cycles',
+    sql: `
+SELECT k.compaction_id AS owner, count(*) AS count FROM lines AS t LEFT JOIN blocks AS k ON k.id = t.block_id AND k.month = t.month
+WHERE (t.batch_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM batches WHERE id = t.batch_id))
+  OR (t.cycle_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM cycles WHERE id = t.cycle_id)) GROUP BY 1 ORDER BY 1 LIMIT 20`,
+  },
+  {
+    name: 'table carried_lines',
+    kind: 'reference',
+    what: 'missing lines',
+    sql: `
+SELECT y.compaction_id AS owner, count(*) AS count FROM carried_lines AS t LEFT JOIN cycles AS y ON y.id = t.cycle_id
+WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id) GROUP BY 1 ORDER BY 1 LIMIT 20`,
+  },
+  {
+    name: 'the search index of messages',
+    kind: 'search',
+    what: 'missing messages',
+    sql: 'SELECT NULL AS owner, count(*) AS count FROM message_words AS t WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id AND month = t.month AND role IS NOT NULL) HAVING count(*) > 0',
+  },
+  {
+    name: 'the search index of messages',
+    kind: 'search',
+    what: 'other words than the messages have',
+    sql: `
+SELECT coalesce(a.id, b.id) AS owner, abs(coalesce(a.count, 0) - coalesce(b.count, 0)) AS count
+FROM (SELECT k.compaction_id AS id, sum(length(w.words)) AS count FROM message_words AS w
+  JOIN lines AS l ON l.id = w.line_id AND l.month = w.month JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month GROUP BY 1) AS a
+FULL JOIN (SELECT compaction_id AS id, sum(length(lines)) / 2 AS count FROM word_lines GROUP BY 1) AS b ON b.id = a.id
+WHERE coalesce(a.count, 0) <> coalesce(b.count, 0) ORDER BY 1 LIMIT 20`,
+  },
+  {
+    name: 'the vectors',
+    kind: 'reference',
+    what: 'missing lines',
+    sql: 'SELECT NULL AS owner, count(*) AS count FROM message_vectors AS t WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id) HAVING count(*) > 0',
+  },
+];
 
-async function* checkInserted(query: Query, head: Head, lines: LineFacts): AsyncGenerator<Finding> {
-  const inserted = await query(statements.LIST_INSERTED, { id: head.id });
-  yield* inspectInserted({ head, lines }, inserted, await query(statements.LIST_CLIPS, { id: head.id }));
-}
+const COUNT_WRONG_VECTORS = `
+SELECT (SELECT count(*) FROM message_vectors WHERE length(vector) <> (SELECT dimensions FROM vector_model))
+  + (SELECT count(*) FROM batch_vectors WHERE length(vector) <> (SELECT dimensions FROM vector_model)) AS count`;
 
-async function* checkCycles(query: Query, { head, totals, facts }: Checked): AsyncGenerator<Finding> {
-  const rows = await query(statements.LIST_CYCLES, { id: head.id });
-  if (rows.some((row, at) => readInteger(row, 'position') !== at) || rows.length === 0)
-    yield finding('reference', head.place, 'a conversation of it is gone');
-  for (const row of rows) {
-    const name = `${head.place.name}, conversation ${readText(row, 'conversation_id')}`;
-    const place = { name, compactionIds: head.place.compactionIds };
-    const batches = await query(statements.LIST_BATCHES, { id: readInteger(row, 'id') });
-    yield* checkCounts(row, batches.length, place);
-    for (const batch of batches) {
-      totals.batches += 1;
-      const batchId = readInteger(batch, 'id');
-      const lineCount = facts.isWhole ? (facts.linesOf.get(batchId) ?? 0) : null;
-      yield* checkBatch(batch, { batchId, place, lineCount });
+/** Pages and indexes are the server's to check. */
+export const POSTGRES_CHECK: EngineCheck = {
+  structure: async function* structure({ query }) {
+    for (const { name, kind, what, sql } of STRAYS) {
+      for (const row of await query(sql)) {
+        const id = readOptionalInteger(row, 'owner');
+        const place = id === null ? { name, compactionIds: [] } : placeOf(id);
+        const count = readInteger(row, 'count');
+        yield finding(kind, place, `${count} of its rows ${count === 1 ? 'refers' : 'refer'} to ${what}`);
+      }
+      yield null;
     }
-  }
-}
-
-type CaptureDamage = Extract<ArchiveCheckStep, { readonly kind: 'damage' }>['damage'];
-
-/** Reads every version of every captured file and checks the hash of each of its states. Yields null between versions. */
-async function* checkCaptures(source: CaptureSource, totals: Totals): AsyncGenerator<CaptureDamage | null> {
-  const { query } = source;
-  for (const version of await query(statements.LIST_VERSIONS)) {
-    yield null;
-    const problem = await findProblem(source, readInteger(version, 'id'));
-    if (problem === null) continue;
-    const file = readText(version, 'path');
-    const message = `captured file ${JSON.stringify(file)}, version ${readInteger(version, 'version')}: ${problem}`;
-    yield { kind: 'wrong-hash', message, files: [file] };
-  }
-  const [stored = {}] = await query(statements.COUNT_CAPTURED);
-  addCaptured(totals, stored);
-}
-
-async function findProblem(source: CaptureSource, versionId: number): Promise<string | null> {
-  const states = await source.query(statements.LIST_STATES, { id: versionId });
-  const digest = createHash('sha256');
-  let [sizeBytes, at] = [0, 0];
-  /** What differs in the states that end within the next bytes. */
-  const check = (bytes: Uint8Array): string | null => {
-    let rest = bytes;
-    for (let state = states[at]; state !== undefined; state = states[at]) {
-      const wanted = readInteger(state, 'size_bytes');
-      const part = rest.subarray(0, wanted - sizeBytes);
-      digest.update(part);
-      sizeBytes += part.length;
-      rest = rest.subarray(part.length);
-      if (sizeBytes < wanted) return null;
-      if (digest.copy().digest('hex') !== readHash(state, 'sha256'))
-        return `its first ${wanted} bytes differ from their hash`;
-      at += 1;
-    }
-    return rest.length > 0 ? 'it has more bytes than were captured' : null;
-  };
-  try {
-    for await (const bytes of readVersion(source, versionId)) {
-      const problem = check(bytes);
-      if (problem !== null) return problem;
-    }
-    const problem = check(new Uint8Array());
-    const missing = states[at];
-    if (problem !== null || missing === undefined) return problem;
-    const wanted = readInteger(missing, 'size_bytes');
-    return `${wanted - sizeBytes} of its ${wanted} bytes are missing`;
-  } catch (error) {
-    if (isErased(error)) return null; // nothing can be compared
-    const damage = describeDamage(error);
-    if (damage === null) throw error;
-    return damage;
-  }
-}
+  },
+  derived: async function* derived({ query }) {
+    const wrong = readInteger((await query(COUNT_WRONG_VECTORS))[0] ?? {}, 'count');
+    const place = { name: 'the vectors', compactionIds: [] };
+    if (wrong > 0) yield finding('wrong-count', place, `of another length than their model gives: ${wrong}`);
+  },
+  lastIds: ['SELECT coalesce(max(id), 0) AS id FROM compactions'],
+  fileBytes: POSTGRES.usedBytes,
+};

@@ -9,6 +9,9 @@ JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month JOIN compactions AS 
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`,
   batchJoins: 'JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id AND blocks.month = lines.month',
+  isMessageIndexed: 'EXISTS (SELECT 1 FROM message_words AS w WHERE w.line_id = l.id AND w.month = l.month)',
+  isBatchIndexed: `
+EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id AND length(w.words) = (SELECT count(*) FROM batch_terms AS t WHERE t.batch_id = b.id))`,
   usedBytes: `
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint AS size FROM pg_class AS c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'`,

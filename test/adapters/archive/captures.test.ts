@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import type { CaptureDraft, CaptureOutline, StoredCapture } from '../../../src/ports/captures.ts';
+import { collect } from '../../support/collect.ts';
 import { openAt, tempArchive, utf8 } from './drafts.ts';
 type Tested = ReturnType<typeof tempArchive>;
 
@@ -19,46 +20,44 @@ function draftOf(content: string, changes: Partial<CaptureDraft> = {}): CaptureD
 }
 
 /** Stores what a file holds now; `grown` appends only what is new. */
-function capture(
-  { captures }: Tested,
+async function capture(
+  { port: { captures } }: Tested,
   content: string,
   { path = '/data/a.jsonl', change = 'new', at = AT }: Partial<CaptureOutline> & { readonly at?: Date } = {},
-): StoredCapture {
-  const last = captures.find(path)?.last ?? null;
-  const writer = captures.begin({ path, format: 'chat-lines', change, lastStateId: last?.id ?? null });
+): Promise<StoredCapture> {
+  const last = (await captures.find(path))?.last ?? null;
+  const writer = await captures.begin({ path, format: 'chat-lines', change, lastStateId: last?.id ?? null });
   assert.ok(writer !== null);
   const from = change === 'grown' ? (last?.sizeBytes ?? 0) : 0;
-  writer.append(linesOf(Buffer.from(utf8(content)).subarray(from).toString()));
+  await writer.append(linesOf(Buffer.from(utf8(content)).subarray(from).toString()));
   return writer.commit(draftOf(content, { capturedAt: at }));
 }
 
-function readState({ captures }: Tested, stateId: number): string {
-  return Buffer.concat([...captures.read(stateId)]).toString();
+async function statesOf({ port: { captures } }: Tested, path = '/data/a.jsonl'): Promise<readonly string[]> {
+  const states = await captures.listStates((await captures.find(path))?.id ?? 0);
+  return Promise.all(states.map(async ({ id }) => Buffer.concat(await collect(captures.read(id))).toString()));
 }
 
-function statesOf(archive: Tested, path = '/data/a.jsonl'): readonly string[] {
-  const file = archive.captures.find(path);
-  return archive.captures.listStates(file?.id ?? 0).map(({ id }) => readState(archive, id));
-}
-
-test('small captures share a block, and a line longer than a block has one of its own', (t) => {
+test('small captures share a block, and a line longer than a block has one of its own', async (t) => {
   const archive = tempArchive(t);
   const long = `${randomBytes(700_000).toString('hex')}\n`;
   const contents = ['a\n', `a\n${long}`, `a\n${long}b\n`, `a\n${long}b\nc\n`];
-  contents.forEach((content, at) => capture(archive, content, { change: at === 0 ? 'new' : 'grown' }));
+  for (const [at, content] of contents.entries())
+    await capture(archive, content, { change: at === 0 ? 'new' : 'grown' });
   const db = new Database(archive.path);
   t.after(() => db.close());
   const counts = db.prepare('SELECT line_count FROM captured_blocks ORDER BY id').pluck().all();
-  assert.deepEqual([counts, statesOf(archive)], [[1, 1, 2], contents]);
+  assert.deepEqual([counts, await statesOf(archive)], [[1, 1, 2], contents]);
 });
 
-test('what another process captured meanwhile is not captured over it', (t) => {
+test('what another process captured meanwhile is not captured over it', async (t) => {
   const archive = tempArchive(t);
   const other = openAt(archive.path);
   t.after(() => other.close());
-  capture(other, 'theirs\n');
-  assert.equal(archive.captures.begin({ path: '/data/a.jsonl', format: 'f', change: 'new', lastStateId: null }), null);
-  assert.deepEqual(statesOf(archive), ['theirs\n']);
+  await capture(other, 'theirs\n');
+  const outline = { path: '/data/a.jsonl', format: 'f', change: 'new', lastStateId: null } as const;
+  assert.equal(await archive.port.captures.begin(outline), null);
+  assert.deepEqual(await statesOf(archive), ['theirs\n']);
 });
 
 for (const [what, sql] of [
@@ -66,17 +65,17 @@ for (const [what, sql] of [
   ['place', 'UPDATE captured_lines SET offset = offset + 1'],
   ['block with other content of the same size', 'UPDATE captured_blocks SET data = :other'],
 ] as const) {
-  test(`a line in a damaged ${what} is stored again, so that a capture never claims what cannot be read`, (t) => {
+  test(`a line in a damaged ${what} is stored again, so that a capture never claims what cannot be read`, async (t) => {
     const archive = tempArchive(t);
     const content = 'one\ntwo\nthree\n';
-    capture(archive, content);
+    await capture(archive, content);
     const db = new Database(archive.path);
     const other = zstdCompressSync(utf8(content.toUpperCase()));
     db.prepare(sql).run(...(sql.includes(':other') ? [{ other }] : []));
     db.close();
-    const again = capture(archive, content, { path: '/data/copy.jsonl' });
-    assert.deepEqual([statesOf(archive, '/data/copy.jsonl'), again.newBytes], [[content], content.length]);
-    const third = capture(archive, content, { path: '/data/third.jsonl' });
-    assert.deepEqual([statesOf(archive, '/data/third.jsonl'), third.newBytes], [[content], 0]);
+    const again = await capture(archive, content, { path: '/data/copy.jsonl' });
+    assert.deepEqual([await statesOf(archive, '/data/copy.jsonl'), again.newBytes], [[content], content.length]);
+    const third = await capture(archive, content, { path: '/data/third.jsonl' });
+    assert.deepEqual([await statesOf(archive, '/data/third.jsonl'), third.newBytes], [[content], 0]);
   });
 }

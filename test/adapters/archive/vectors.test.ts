@@ -11,6 +11,7 @@ import type { SearchFilter } from '../../../src/ports/archive-lookup.ts';
 import type { ErasurePlan } from '../../../src/ports/retention.ts';
 import type { VectorDraft, VectorModel } from '../../../src/ports/vector-store.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
+import { collect } from '../../support/collect.ts';
 import {
   applied,
   batchDraft,
@@ -103,17 +104,18 @@ test('what another run has kept meanwhile stays', (t) => {
   another.close();
 });
 
-test('an archive with vectors is read, searched, checked and added to where the extension is not there', (t) => {
+test('an archive with vectors is read, searched, checked and added to where the extension is not there', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const before = openAt(path, extension);
   const ids = filled(before, 5);
-  const damage = (archive: TestArchive): unknown => [...archive.check()].filter(({ kind }) => kind === 'damage');
-  const without = damage(before); // a draft's hashes are made up
+  const damage = async (archive: TestArchive): Promise<unknown> =>
+    (await collect(archive.port.check())).filter(({ kind }) => kind === 'damage');
+  const without = await damage(before); // a draft's hashes are made up
   keepAll(before, ids);
   before.close();
   const archive = openAt(path);
   assert.equal(archive.messages.listHits([{ forms: ['boat'], isBeginning: false }], ANY)[0]?.length, 5);
-  assert.deepEqual(damage(archive), without);
+  assert.deepEqual(await damage(archive), without);
   const more = compactionDraft(1, { source: { sha256: sha256('2'), sizeBytes: 9, lineCount: 1, hasBom: false } });
   const drafted = { ...more, cycles: [cycleDraft({ clipSha256: sha256('c'), conversationId: 'pier' })] };
   applied(archive, drafted, [lineDraft(1, { message: messageDraft() })]);
@@ -186,17 +188,17 @@ for (const [what, sql, told] of [
     'the search index of vectors: rows that lead to nothing: 1',
   ],
 ] as const) {
-  test(`a check tells that ${what}`, (t) => {
+  test(`a check tells that ${what}`, async (t) => {
     const path = join(tempFolder(t), 'archive.db');
     const archive = openAt(path, extension);
     keepAll(archive, filled(archive, 5));
-    const messages = (): readonly string[] =>
-      [...archive.check()].flatMap((step) => (step.kind === 'damage' ? [step.damage.message] : []));
-    const before = messages();
+    const messages = async (): Promise<readonly string[]> =>
+      (await collect(archive.port.check())).flatMap((step) => (step.kind === 'damage' ? [step.damage.message] : []));
+    const before = await messages();
     const db = new Database(path);
     db.exec(sql);
     db.close();
-    assert.deepEqual(messages(), [...before, told]);
+    assert.deepEqual(await messages(), [...before, told]);
     archive.close();
   });
 }

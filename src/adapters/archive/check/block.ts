@@ -1,24 +1,25 @@
 import { hash } from 'node:crypto';
-import type Database from 'better-sqlite3';
 import { decompressBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { readBytes, readHash, readInteger, readOptionalInteger, readOutcome, type Row } from '../rows.ts';
-import { attempt, finding, type Finding, type Place, type Totals } from './finding.ts';
+import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
+import { attempt, type CheckSource, finding, type Finding, type Place, type Totals } from './finding.ts';
 
-const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
+const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = :id';
 const LIST_LINES = `
-SELECT id, line, offset, size_bytes, fate, cycle_id, batch_id, role, sha256, erasure_id FROM lines WHERE block_id = ? ORDER BY line`;
+SELECT line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines WHERE block_id = :id ORDER BY line`;
+/** With a batch or cycle of another compaction, or without one that they need. */
+const LIST_STRAYS = `
+SELECT l.line FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
+LEFT JOIN batches AS b ON b.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(b.cycle_id, l.cycle_id)
+WHERE l.block_id = :id AND ((l.fate = ${OUTCOMES.indexOf('summarized')}) <> (l.batch_id IS NOT NULL) OR y.compaction_id <> k.compaction_id) ORDER BY l.line`;
 
 /** A line of a block; `bytes` is null if it was erased, or the block cannot be decompressed. */
 type CheckedLine = {
-  readonly id: number;
   readonly line: number;
   readonly sizeBytes: number;
   readonly bytes: Uint8Array | null;
-  readonly isSummarized: boolean;
-  readonly cycleId: number | null;
   readonly batchId: number | null;
-  readonly isMessage: boolean;
 };
 
 export type CheckedBlock = {
@@ -38,18 +39,13 @@ export function countBlock(totals: Totals, { lines, originalBytes, compressedByt
 }
 
 /** Decompresses a block and proves that its lines fill it and match their hashes. Throws if its rows cannot be read. */
-export function createBlockCheck(db: Database.Database): (blockId: number, place: Place) => CheckedBlock {
-  const getBlock = db.prepare<[number], Row>(GET_BLOCK);
-  const listLines = db.prepare<[number], Row>(LIST_LINES);
-  return (blockId, place) => {
-    const row = getBlock.get(blockId);
-    if (row === undefined) throw new DamageError(`block ${blockId} is not where its index says`);
-    return inspectBlock(row, listLines.all(blockId), place);
-  };
+export async function checkBlock(query: Query, id: number, place: Place): Promise<CheckedBlock> {
+  const [row] = await query(GET_BLOCK, { id });
+  if (row === undefined) throw new DamageError(`block ${id} is not where its index says`);
+  return inspectBlock(row, await query(LIST_LINES, { id }), place);
 }
 
-/** The same for a block and its lines that were read before. */
-export function inspectBlock(row: Row, rows: readonly Row[], place: Place): CheckedBlock {
+function inspectBlock(row: Row, rows: readonly Row[], place: Place): CheckedBlock {
   const firstLine = readInteger(row, 'first_line');
   const rawSizeBytes = readInteger(row, 'raw_size_bytes');
   const data = readBytes(row, 'data');
@@ -103,14 +99,10 @@ function bytesOf(row: Row, raw: Uint8Array): Uint8Array {
 
 function toLine(row: Row, raw: Uint8Array | null): CheckedLine {
   return {
-    id: readInteger(row, 'id'),
     line: readInteger(row, 'line'),
     sizeBytes: readInteger(row, 'size_bytes'),
     bytes: raw === null ? null : bytesOf(row, raw),
-    isSummarized: readOutcome(row, 'fate') === 'summarized',
-    cycleId: readOptionalInteger(row, 'cycle_id'),
     batchId: readOptionalInteger(row, 'batch_id'),
-    isMessage: readOptionalInteger(row, 'role') !== null,
   };
 }
 
@@ -121,53 +113,32 @@ function checkHashes(rows: readonly Row[], raw: Uint8Array, place: Place): reado
 }
 
 /** 'source line 7 is', '3 lines from source line 7 on are'; null for no lines. */
-export function nameLines(lines: readonly number[]): string | null {
+function nameLines(lines: readonly number[]): string | null {
   const [first] = lines;
   if (first === undefined) return null;
   return lines.length === 1 ? `source line ${first} is` : `${lines.length} lines from source line ${first} on are`;
 }
 
-const GET_CYCLE_OF_BATCH = 'SELECT cycle_id FROM batches WHERE id = ?';
-const GET_COMPACTION_OF_CYCLE = 'SELECT compaction_id FROM cycles WHERE id = ?';
-const IS_INDEXED = 'SELECT 1 FROM message_search_docsize WHERE id = :id';
-
-type Owner = { readonly compactionId: number; readonly place: Place };
-
 /**
- * Checks that a summarized line belongs to a batch and any other line to none, all within their own compaction, and
- * that every message is in the search index.
+ * Checks that a summarized line of a block belongs to a batch and any other line to none, all within their own compaction, and that every message
+ * is in the search index.
  */
-export function createOwnerCheck(
-  db: Database.Database,
-): (lines: readonly CheckedLine[], of: Owner) => Iterable<Finding> {
-  const getCycle = db.prepare<[number], number>(GET_CYCLE_OF_BATCH).pluck();
-  const getCompaction = db.prepare<[number], number>(GET_COMPACTION_OF_CYCLE).pluck();
-  const isIndexed = db.prepare<[object], number>(IS_INDEXED).pluck();
-
-  const ownerOf = ({ batchId, cycleId }: CheckedLine): number | null => {
-    const cycle = batchId === null ? cycleId : (getCycle.get(batchId) ?? null);
-    return cycle === null ? null : (getCompaction.get(cycle) ?? null);
-  };
-
-  function* checkOwners(lines: readonly CheckedLine[], { compactionId, place }: Owner): Generator<Finding> {
-    const stray = lines.filter((line) => {
-      if (line.isSummarized !== (line.batchId !== null)) return true;
-      const owner = ownerOf(line);
-      return owner !== null && owner !== compactionId; // SQLite reports a missing row itself
-    });
-    const named = nameLines(stray.map(({ line }) => line));
+export async function* checkOwnership(
+  { query, dialect }: CheckSource,
+  id: number,
+  place: Place,
+): AsyncGenerator<Finding> {
+  const nameAll = async (sql: string): Promise<string | null> =>
+    nameLines((await query(sql, { id })).map((row) => readInteger(row, 'line')));
+  yield* attempt({ ...place, name: `${place.name}, batches of its lines` }, async function* () {
+    const named = await nameAll(LIST_STRAYS);
     if (named !== null) yield finding('reference', place, `${named} not with a batch or conversation of its own`);
-  }
-
-  function* checkIndex(lines: readonly CheckedLine[], { place }: Owner): Generator<Finding> {
-    const lost = lines.filter(({ id, isMessage }) => isMessage && isIndexed.get({ id }) === undefined);
-    const named = nameLines(lost.map(({ line }) => line));
+  });
+  yield* attempt({ ...place, name: `${place.name}, search index` }, async function* () {
+    const named = await nameAll(
+      `SELECT l.line FROM lines AS l WHERE l.block_id = :id AND l.role IS NOT NULL AND NOT ${dialect.isMessageIndexed} ORDER BY l.line`,
+    );
     if (named !== null)
       yield finding('search', place, `${named} not in the search index, and thus not found by its words`);
-  }
-
-  return function* checkOwnership(lines, of) {
-    yield* attempt({ ...of.place, name: `${of.place.name}, batches of its lines` }, () => checkOwners(lines, of));
-    yield* attempt({ ...of.place, name: `${of.place.name}, search index` }, () => checkIndex(lines, of));
-  };
+  });
 }

@@ -1,12 +1,14 @@
-import type Database from 'better-sqlite3';
 import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
-import { describeDamage, guard } from '../failure.ts';
-import type { Row } from '../rows.ts';
+import type { Archive } from '../../../ports/archive.ts';
+import { describeDamage } from '../failure.ts';
+import { readInteger } from '../rows.ts';
+import type { Sql } from '../sql/query.ts';
 import { countBlock } from './block.ts';
 import { checkCaptures } from './captures.ts';
-import { createCycleCheck } from './cycles.ts';
+import { checkCycles } from './cycles.ts';
 import {
   attempt,
+  type CheckSource,
   checkSettings,
   createTotals,
   type Finding,
@@ -20,124 +22,113 @@ import {
   toTouched,
   tryRead,
 } from './finding.ts';
-import { createInsertedLineCheck } from './inserted-lines.ts';
-import { createLineCheck } from './lines.ts';
-import type { SyncArchive } from '../sync-archive.ts';
-import { checkLeftovers, checkReferences, checkStructure, checkVectors } from './structure.ts';
+import { checkInsertedLines } from './inserted-lines.ts';
+import { checkLines } from './lines.ts';
 
-/**
- * Ids are never reused, so a missing one was discarded. Two statements, so that one unreadable page does not hide the
- * rest.
- */
-const LAST_COMPACTIONS = [
-  "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'compactions'",
-  'SELECT coalesce(max(id), 0) FROM compactions',
-];
-const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = ?';
-const FILE_BYTES = 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size';
+/** What only one engine has to check. Null says that a check is still at work. */
+export type EngineCheck = {
+  /** Pages, indexes and references, before anything else is read. */
+  readonly structure: (source: CheckSource) => AsyncIterable<Finding | null>;
+  /** What is derived from the rest: the search index and the vectors. */
+  readonly derived: (source: CheckSource) => AsyncIterable<Finding | null>;
+  /** The highest ids of compactions, as `id`: each statement may find one that another one misses. */
+  readonly lastIds: readonly string[];
+  /** What the archive takes on disk, as `size`. */
+  readonly fileBytes: string;
+};
 
-/** Checks everything that is stored, in one snapshot of the archive. */
-export function createCheck(db: Database.Database, path: string): SyncArchive['check'] {
-  return function* check() {
-    const isOwnTransaction = !db.inTransaction;
-    if (isOwnTransaction) guard(path, () => db.exec('BEGIN'));
+/** Checks everything that is stored, in one snapshot of the archive. `path`: of the archive, for messages. */
+export function createCheck(sql: Sql, path: string, engine: EngineCheck): Archive['check'] {
+  return async function* check() {
+    const { query, rollback } = await sql.begin('snapshot');
     try {
-      yield* guarded(path, steps(db, path));
+      yield* steps({ query, dialect: sql.dialect }, path, engine);
     } finally {
-      if (isOwnTransaction && db.inTransaction) db.exec('ROLLBACK');
+      await rollback(); // nothing was written
     }
   };
 }
 
-/** Each step may fail as any method of an archive may. */
-function* guarded<T>(path: string, values: Iterator<T>): Generator<T> {
-  for (let next = guard(path, () => values.next()); next.done !== true; next = guard(path, () => values.next()))
-    yield next.value;
-}
-
-function* steps(db: Database.Database, path: string): Generator<ArchiveCheckStep> {
-  const filesOf = createFileFinder(db);
-  const checkOne = createCompactionCheck(db);
+async function* steps(source: CheckSource, path: string, engine: EngineCheck): AsyncGenerator<ArchiveCheckStep> {
+  const { query } = source;
+  const filesOf = createFileFinder(source);
   const totals = createTotals();
 
   // One unreadable page affects many rows, but is reported once.
   const told = { message: '' };
-  function* tell({ kind, message, compactionIds }: Finding): Generator<ArchiveCheckStep> {
-    if (message !== told.message) yield { kind: 'damage', damage: { kind, message, files: filesOf(compactionIds) } };
+  async function* tell({ kind, message, compactionIds }: Finding): AsyncGenerator<ArchiveCheckStep> {
+    if (message !== told.message)
+      yield { kind: 'damage', damage: { kind, message, files: await filesOf(compactionIds) } };
     told.message = message;
   }
+  async function* tellAll(stage: string, findings: AsyncIterable<Finding | null>): AsyncGenerator<ArchiveCheckStep> {
+    yield progress(stage, 0, 1);
+    for await (const found of findings) {
+      if (found === null) yield progress(stage, 0, 1);
+      else yield* tell(found);
+    }
+  }
 
-  const lasts = LAST_COMPACTIONS.map((sql) =>
-    tryRead({ name: 'the list of compactions', compactionIds: [] }, () => db.prepare<[], number>(sql).pluck().get()),
-  );
-  const last = Math.max(...lasts.map(({ value }) => value ?? 0));
-
-  for (const found of lasts.flatMap(({ findings }) => findings)) yield* tell(found);
-  yield progress('checking the file', 0, 2);
-  for (const found of checkStructure(db)) yield* tell(found);
-  yield progress('checking the file', 1, 2);
-  for (const found of checkReferences(db)) yield* tell(found);
+  // Ids are never reused, so a missing one was discarded. With damage, one statement may miss what another one finds.
+  let last = 0;
+  const list = { name: 'the list of compactions', compactionIds: [] };
+  for (const sql of engine.lastIds) {
+    const { value, findings } = await tryRead(list, async () => readInteger((await query(sql))[0] ?? {}, 'id'));
+    last = Math.max(last, value ?? 0);
+    for (const found of findings) yield* tell(found);
+  }
+  yield* tellAll('checking the database', engine.structure(source));
   for (let id = 1; id <= last; id += 1) {
     yield progress('checking what is stored', id - 1, last);
-    for (const found of checkOne(id, totals)) {
+    for await (const found of checkCompaction(source, id, totals)) {
       if (found === null) yield progress('checking what is stored', id - 1, last);
       else if ('isPrepared' in found) {
-        if (found.isPrepared) yield { kind: 'prepared', files: filesOf([id]) };
+        if (found.isPrepared) yield { kind: 'prepared', files: await filesOf([id]) };
       } else yield* tell(found);
     }
   }
-  for (const damage of checkCaptures(db, { totals, path })) {
+  for await (const damage of checkCaptures(source, { totals, path })) {
     if (damage === null) yield progress('checking captured files', 0, 1);
     else yield { kind: 'damage', damage };
   }
-  for (const found of checkLeftovers(db)) {
-    if (found === null) yield progress('checking the search index', 0, 1);
-    else yield* tell(found);
-  }
-  for (const found of checkVectors(db)) {
-    if (found === null) yield progress('checking the vectors', 0, 1);
-    else yield* tell(found);
-  }
-  yield toCounted(totals, db.prepare<[], number>(FILE_BYTES).pluck().get() ?? 0);
+  yield* tellAll('checking the search index', engine.derived(source));
+  const [file = {}] = await query(engine.fileBytes);
+  yield toCounted(totals, readInteger(file, 'size'));
 }
 
 /** Checks one compaction: yields its head, its findings, and now and then null to give control back. */
-function createCompactionCheck(
-  db: Database.Database,
-): (id: number, totals: Totals) => Generator<Finding | Head | null> {
-  const getCompaction = db.prepare<[number], Row>(GET_COMPACTION);
-  const checkLines = createLineCheck(db);
-  const checkInsertedLines = createInsertedLineCheck(db);
-  const checkCycles = createCycleCheck(db);
-
-  return function* checkCompaction(id, totals) {
-    const heads: Head[] = [];
-    yield* attempt(placeOf(id), function* () {
-      const row = getCompaction.get(id);
-      if (row === undefined) return;
+async function* checkCompaction(
+  source: CheckSource,
+  id: number,
+  totals: Totals,
+): AsyncGenerator<Finding | Head | null> {
+  const { query } = source;
+  const heads: Head[] = [];
+  yield* attempt(placeOf(id), async function* () {
+    for (const row of await query('SELECT * FROM compactions WHERE id = :id', { id })) {
       const head = readHead(row);
       heads.push(head);
       yield* checkSettings(row, head);
-    });
-    for (const head of heads) {
-      if (head.isErased) continue;
-      totals.compactions += 1;
-      yield head;
-      const lines = yield* checkLines(head, (block) => countBlock(totals, block));
-      yield* checkInsertedLines(head, lines);
-      yield* checkCycles(head, lines, () => {
-        totals.batches += 1;
-      });
     }
-  };
+  });
+  for (const head of heads) {
+    if (head.isErased) continue;
+    totals.compactions += 1;
+    yield head;
+    const lines = yield* checkLines(source, head, (block) => countBlock(totals, block));
+    yield* checkInsertedLines(query, head, lines);
+    const onBatch = (): void => {
+      totals.batches += 1;
+    };
+    yield* checkCycles(source, { head, lines, onBatch });
+  }
 }
 
 /** Lists the files affected by damage in compactions, each once, as far as they can still be read. */
-function createFileFinder(db: Database.Database): (compactionIds: readonly number[]) => readonly string[] {
-  const listTouched = db.prepare<[{ readonly id: number }], Row>(LIST_TOUCHED);
-  const find = (id: number): readonly string[] => {
+function createFileFinder({ query }: CheckSource): (compactionIds: readonly number[]) => Promise<readonly string[]> {
+  const find = async (id: number): Promise<readonly string[]> => {
     try {
-      return listTouched.all({ id }).flatMap(toTouched);
+      return (await query(LIST_TOUCHED, { id })).flatMap(toTouched);
     } catch (error) {
       if (describeDamage(error) === null) throw error;
       return [];
@@ -145,12 +136,15 @@ function createFileFinder(db: Database.Database): (compactionIds: readonly numbe
   };
   // Findings about one compaction come in a row, so the last answer is kept.
   const last: { id: number; files: readonly string[] } = { id: -1, files: [] };
-  const findOnce = (id: number): readonly string[] => {
-    if (last.id !== id) {
-      last.files = find(id);
-      last.id = id;
+  return async (compactionIds) => {
+    const all = new Set<string>();
+    for (const id of compactionIds) {
+      if (last.id !== id) {
+        last.files = await find(id);
+        last.id = id;
+      }
+      for (const file of last.files) all.add(file);
     }
-    return last.files;
+    return [...all];
   };
-  return (compactionIds) => [...new Set(compactionIds.flatMap(findOnce))];
 }

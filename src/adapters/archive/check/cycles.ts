@@ -1,68 +1,54 @@
 import { hash } from 'node:crypto';
-import type Database from 'better-sqlite3';
 import { OUTCOMES, readHash, readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
-import { attempt, finding, type Finding, type Head, type Place } from './finding.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { attempt, type CheckSource, finding, type Finding, type Head, type Place } from './finding.ts';
 import type { LineFacts } from './lines.ts';
 
 const LIST_CYCLES = `
 SELECT c.id, c.position, c.conversation_id, c.cycle, c.parent_cycle_id, c.messages_compressed, c.made_count, c.live_count, p.cycle AS parent_cycle,
   (SELECT count(*) FROM live_batches WHERE cycle_id = c.id) AS live_found,
   (SELECT count(*) FROM live_batches AS v JOIN batches AS b ON b.id = v.batch_id WHERE v.cycle_id = c.id AND b.cycle_id > c.id) AS live_newer,
-  (SELECT coalesce(sum(b.message_count), 0) FROM live_batches AS v JOIN batches AS b ON b.id = v.batch_id WHERE v.cycle_id = c.id) AS live_messages,
+  CAST((SELECT coalesce(sum(b.message_count), 0) FROM live_batches AS v JOIN batches AS b ON b.id = v.batch_id WHERE v.cycle_id = c.id) AS bigint) AS live_messages,
   (SELECT count(*) FROM carried_lines AS d JOIN lines AS l ON l.id = d.line_id
     WHERE d.cycle_id = c.id AND l.fate <> ${OUTCOMES.indexOf('quoted')}) AS wrongly_carried
-FROM cycles AS c LEFT JOIN cycles AS p ON p.id = c.parent_cycle_id WHERE c.compaction_id = ? ORDER BY c.position`;
-const LIST_BATCHES = 'SELECT id FROM batches WHERE cycle_id = ? ORDER BY position';
-const GET_BATCH = `
+FROM cycles AS c LEFT JOIN cycles AS p ON p.id = c.parent_cycle_id WHERE c.compaction_id = :id ORDER BY c.position`;
+const LIST_BATCHES = 'SELECT id FROM batches WHERE cycle_id = :id ORDER BY position';
+const getBatch = ({ isBatchIndexed }: Dialect): string => `
 SELECT b.label, b.content, b.content_sha256, b.depth, b.message_count, (SELECT count(*) FROM carried_lines WHERE batch_id = b.id) AS carried_count, count(s.source_id) AS source_count,
-  coalesce(sum(o.message_count), 0) AS source_messages, max(o.depth) AS source_depth, max(s.source_id) AS newest_source,
-  NOT EXISTS (SELECT 1 FROM batch_search_docsize AS d WHERE d.id = b.id) AS is_unfindable
-FROM batches AS b LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = ? GROUP BY b.id`;
+  CAST(coalesce(sum(o.message_count), 0) AS bigint) AS source_messages, max(o.depth) AS source_depth, max(s.source_id) AS newest_source,
+  CAST(NOT ${isBatchIndexed} AS int) AS is_unfindable
+FROM batches AS b LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = :id GROUP BY b.id`;
 
-export type CycleCheck = (head: Head, lines: LineFacts, onBatch: () => void) => Iterable<Finding>;
+type Of = { readonly head: Head; readonly lines: LineFacts; readonly onBatch: () => void };
 
 /**
  * Checks a compaction's cycles and batches: all exist, match their hashes, count their messages right, and are newer
  * than their sources.
  */
-export function createCycleCheck(db: Database.Database): CycleCheck {
-  const listCycles = db.prepare<[number], Row>(LIST_CYCLES);
-  const listBatches = db.prepare<[number], number>(LIST_BATCHES).pluck();
-  const getBatch = db.prepare<[number], Row>(GET_BATCH);
-
-  function* checkCycle(
-    row: Row,
-    of: { readonly place: Place; readonly lines: LineFacts; readonly onBatch: () => void },
-  ): Generator<Finding> {
-    const { place, lines, onBatch } = of;
-    const batchIds = listBatches.all(readInteger(row, 'id'));
+export function checkCycles({ query, dialect }: CheckSource, { head, lines, onBatch }: Of): AsyncIterable<Finding> {
+  async function* checkCycle(row: Row, place: Place): AsyncGenerator<Finding> {
+    const batchIds = (await query(LIST_BATCHES, { id: readInteger(row, 'id') })).map((one) => readInteger(one, 'id'));
     yield* checkCounts(row, batchIds.length, place);
     for (const batchId of batchIds) {
       onBatch();
-      const batch = getBatch.get(batchId);
-      if (batch !== undefined)
-        yield* checkBatch(batch, {
-          batchId,
-          place,
-          lineCount: lines.isWhole ? (lines.linesOf.get(batchId) ?? 0) : null,
-        });
+      const lineCount = lines.isWhole ? (lines.linesOf.get(batchId) ?? 0) : null;
+      for (const batch of await query(getBatch(dialect), { id: batchId }))
+        yield* checkBatch(batch, { batchId, place, lineCount });
     }
   }
-
-  return (head, lines, onBatch) =>
-    attempt({ ...head.place, name: `${head.place.name}, conversations` }, function* () {
-      const rows = listCycles.all(head.id);
-      if (rows.some((row, at) => readInteger(row, 'position') !== at) || rows.length === 0)
-        yield finding('reference', head.place, 'a conversation of it is gone');
-      for (const row of rows) {
-        const name = `${head.place.name}, conversation ${readText(row, 'conversation_id')}`;
-        const place = { name, compactionIds: head.place.compactionIds };
-        yield* attempt(place, () => checkCycle(row, { place, lines, onBatch }));
-      }
-    });
+  return attempt({ ...head.place, name: `${head.place.name}, conversations` }, async function* () {
+    const rows = await query(LIST_CYCLES, { id: head.id });
+    if (rows.some((row, at) => readInteger(row, 'position') !== at) || rows.length === 0)
+      yield finding('reference', head.place, 'a conversation of it is gone');
+    for (const row of rows) {
+      const name = `${head.place.name}, conversation ${readText(row, 'conversation_id')}`;
+      const place = { name, compactionIds: head.place.compactionIds };
+      yield* attempt(place, () => checkCycle(row, place));
+    }
+  });
 }
 
-export function* checkCounts(row: Row, made: number, place: Place): Generator<Finding> {
+function* checkCounts(row: Row, made: number, place: Place): Generator<Finding> {
   const [madeCount, liveCount, live] = [
     readInteger(row, 'made_count'),
     readInteger(row, 'live_count'),
@@ -85,14 +71,14 @@ export function* checkCounts(row: Row, made: number, place: Place): Generator<Fi
 function* checkParent(row: Row, place: Place): Generator<Finding> {
   const parentId = readOptionalInteger(row, 'parent_cycle_id');
   const parentCycle = readOptionalInteger(row, 'parent_cycle');
-  // SQLite reports a missing row itself.
+  // A missing row is reported with the references.
   if (parentId === null || parentCycle === null) return;
   const cycle = readInteger(row, 'cycle');
   if (parentId >= readInteger(row, 'id') || parentCycle !== cycle - 1)
     yield finding('order', place, `its cycle ${cycle} continues what is not the cycle before it`);
 }
 
-export function* checkBatch(
+function* checkBatch(
   row: Row,
   { batchId, place, lineCount }: { readonly batchId: number; readonly place: Place; readonly lineCount: number | null },
 ): Generator<Finding> {

@@ -3,6 +3,7 @@ import type { CompactionDraft } from '../../../ports/archive.ts';
 import type { ArchiveCheckStep, ArchiveDamageKind } from '../../../ports/archive-check.ts';
 import { describeDamage } from '../failure.ts';
 import { readHash, readInteger, readOptionalText, readText, type Row } from '../rows.ts';
+import type { Sql } from '../sql/query.ts';
 
 /** One thing that is wrong, and the compactions that it affects directly. */
 export type Finding = {
@@ -19,12 +20,12 @@ export function finding(kind: ArchiveDamageKind, { name, compactionIds }: Place,
 }
 
 /** Reads one thing. If it cannot be read, `value` is null and a finding says so. */
-export function tryRead<T>(
+export async function tryRead<T>(
   place: Place,
-  read: () => T,
-): { readonly value: T | null; readonly findings: readonly Finding[] } {
+  read: () => Promise<T>,
+): Promise<{ readonly value: T | null; readonly findings: readonly Finding[] }> {
   try {
-    return { value: read(), findings: [] };
+    return { value: await read(), findings: [] };
   } catch (error) {
     const damage = describeDamage(error);
     if (damage === null) throw error;
@@ -33,7 +34,10 @@ export function tryRead<T>(
 }
 
 /** Checks one thing. If it cannot be read, that is a finding, and the check goes on. */
-export function* attempt<T = Finding>(place: Place, inspect: () => Iterable<T>): Generator<T | Finding> {
+export async function* attempt<T = Finding>(
+  place: Place,
+  inspect: () => AsyncIterable<T> | Iterable<T>,
+): AsyncGenerator<T | Finding> {
   try {
     yield* inspect();
   } catch (error) {
@@ -120,3 +124,6 @@ export function* checkSettings(row: Row, { place }: Head): Generator<Finding> {
   if (hash('sha256', readText(row, 'settings')) !== readHash(row, 'settings_sha256'))
     yield finding('wrong-hash', place, 'its settings differ from their hash');
 }
+
+/** What a check reads: one state of the archive. */
+export type CheckSource = Pick<Sql, 'query' | 'dialect'>;

@@ -1,40 +1,31 @@
 import { createHash, hash } from 'node:crypto';
-import type Database from 'better-sqlite3';
 import { readInsertedLine } from '../blocks.ts';
 import { readHash, readInteger, readText, type Row } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
 import { attempt, finding, type Finding, type Head } from './finding.ts';
 import type { LineFacts } from './lines.ts';
 
-const LIST_INSERTED = 'SELECT id FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
-const GET_INSERTED = 'SELECT before_line, bytes, raw_size, erased_sha256 FROM inserted_lines WHERE id = ?';
-const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = ? ORDER BY position';
+const LIST_INSERTED = 'SELECT id FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
+const GET_INSERTED = 'SELECT before_line, bytes, raw_size, erased_sha256 FROM inserted_lines WHERE id = :id';
+const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = :id ORDER BY position';
 
 const COMMA = 0x2c;
 const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]); // white space in JSON
-
-type InsertedLineCheck = (head: Head, lines: LineFacts) => Iterable<Finding>;
 
 /**
  * Checks the lines that a compaction added to its output: each cycle's clip-archive is among them, and with the kept
  * lines they make up the output.
  */
-export function createInsertedLineCheck(db: Database.Database): InsertedLineCheck {
-  const listInserted = db.prepare<[number], number>(LIST_INSERTED).pluck();
-  const getInserted = db.prepare<[number], Row>(GET_INSERTED);
-  const listClips = db.prepare<[number], Row>(LIST_CLIPS);
-
-  return (head, lines) =>
-    attempt({ ...head.place, name: `${head.place.name}, lines of its output` }, function* () {
-      const rows = listInserted.all(head.id).flatMap((id): readonly Row[] => {
-        const row = getInserted.get(id);
-        return row === undefined ? [] : [row];
-      }); // a missing one shows in the total size
-      yield* inspectInserted({ head, lines }, rows, listClips.all(head.id));
-    });
+export function checkInsertedLines(query: Query, head: Head, lines: LineFacts): AsyncIterable<Finding> {
+  return attempt({ ...head.place, name: `${head.place.name}, lines of its output` }, async function* () {
+    const rows: Row[] = [];
+    // A missing one shows in the total size.
+    for (const { id } of await query(LIST_INSERTED, { id: head.id })) rows.push(...(await query(GET_INSERTED, { id })));
+    yield* inspectInserted({ head, lines }, rows, await query(LIST_CLIPS, { id: head.id }));
+  });
 }
 
-/** The same for rows that were read before. */
-export function* inspectInserted(
+function* inspectInserted(
   { head, lines }: { readonly head: Head; readonly lines: LineFacts },
   rows: readonly Row[],
   clips: readonly Row[],

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import type Database from 'better-sqlite3';
 import { readInteger, type Row } from '../rows.ts';
-import { type CheckedBlock, createBlockCheck, createOwnerCheck } from './block.ts';
-import { attempt, finding, type Finding, type Head, type Place, tryRead } from './finding.ts';
+import { checkBlock, type CheckedBlock, checkOwnership } from './block.ts';
+import { attempt, type CheckSource, finding, type Finding, type Head, type Place, tryRead } from './finding.ts';
 
-const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
+const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id ORDER BY position';
 const LIST_RUNS = `
-SELECT position, first_line, line_count, size_bytes FROM kept_runs WHERE compaction_id = ? AND position > ? ORDER BY position LIMIT 500`;
+SELECT position, first_line, line_count, size_bytes FROM kept_runs WHERE compaction_id = :id AND position > :after ORDER BY position LIMIT 500`;
 
-export const BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
+const BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
 
 /** Facts about a compaction's lines, for other checks. */
 export type LineFacts = {
@@ -20,82 +19,83 @@ export type LineFacts = {
   readonly isWhole: boolean;
 };
 
-type LineCheck = (head: Head, onBlock: (block: CheckedBlock) => void) => Generator<Finding | null, LineFacts>;
-
 /**
  * Checks every archived line of a compaction, yielding null after each block, and that together with the kept lines
  * they are the whole source.
  */
-export function createLineCheck(db: Database.Database): LineCheck {
-  const listBlocks = db.prepare<[number], number>(LIST_BLOCKS).pluck();
-  const listRuns = db.prepare<[number, number], Row>(LIST_RUNS);
-  const checkBlock = createBlockCheck(db);
-  const checkOwnership = createOwnerCheck(db);
+export async function* checkLines(
+  source: CheckSource,
+  head: Head,
+  onBlock: (block: CheckedBlock) => void,
+): AsyncGenerator<Finding | null, LineFacts> {
+  const { query } = source;
+  const { id, place } = head;
+  const linesOf = new Map<number, number>();
+  const watch = createPlaceWatch(place);
+  const digest = createHash('sha256');
+  if (head.source.hasBom) digest.update(BOM);
+  const sums = { kept: 0, archived: head.source.hasBom ? BOM.length : 0, runs: 0 };
+  const state = { isWhole: true, isErased: false };
 
-  return function* checkLines(head, onBlock) {
-    const { id, place, source } = head;
-    const linesOf = new Map<number, number>();
-    const watch = createPlaceWatch(place);
-    const digest = createHash('sha256');
-    if (source.hasBom) digest.update(BOM);
-    const sums = { kept: 0, archived: source.hasBom ? BOM.length : 0, runs: 0 };
-    const state = { isWhole: true, isErased: false };
-
-    const runs = readRuns((after) => listRuns.all(id, after));
-    let run: IteratorResult<Run, undefined> | null = null;
-    const skipKeptRuns = (before: number): Iterable<Finding> =>
-      attempt({ ...place, name: `${place.name}, kept lines` }, function* () {
-        for (;;) {
-          run ??= runs.next();
-          if (run.done === true || run.value.firstLine >= before) return;
-          const { firstLine, lineCount, sizeBytes } = run.value;
-          run = null;
-          sums.kept += sizeBytes;
-          sums.runs += 1;
-          yield* watch.add(firstLine, lineCount);
-        }
-      });
-    function* checkOne(blockId: number): Generator<Finding> {
-      const block = checkBlock(blockId, place);
-      onBlock(block);
-      if (block.isErased) state.isErased = true;
-      yield* block.findings;
-      yield* checkOwnership(block.lines, { compactionId: id, place });
-      for (const { line, sizeBytes, bytes, batchId } of block.lines) {
-        yield* skipKeptRuns(line);
-        yield* watch.add(line, 1);
-        sums.archived += sizeBytes;
-        if (bytes !== null) digest.update(bytes);
-        if (batchId !== null) linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
+  const runs = readRuns((after) => query(LIST_RUNS, { id, after }));
+  let run: IteratorResult<Run, undefined> | null = null;
+  const skipKeptRuns = (before: number): AsyncIterable<Finding> =>
+    attempt({ ...place, name: `${place.name}, kept lines` }, async function* () {
+      for (;;) {
+        run ??= await runs.next();
+        if (run.done === true || run.value.firstLine >= before) return;
+        const { firstLine, lineCount, sizeBytes } = run.value;
+        run = null;
+        sums.kept += sizeBytes;
+        sums.runs += 1;
+        yield* watch.add(firstLine, lineCount);
       }
+    });
+  async function* checkOne(blockId: number): AsyncGenerator<Finding> {
+    const block = await checkBlock(query, blockId, place);
+    onBlock(block);
+    if (block.isErased) state.isErased = true;
+    yield* block.findings;
+    yield* checkOwnership(source, blockId, place);
+    for (const { line, sizeBytes, bytes, batchId } of block.lines) {
+      if (run === null || (run.done !== true && run.value.firstLine < line)) yield* skipKeptRuns(line);
+      yield* watch.add(line, 1);
+      sums.archived += sizeBytes;
+      if (bytes !== null) digest.update(bytes);
+      if (batchId !== null) linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
     }
-    function* noteFindings(findings: Iterable<Finding>): Generator<Finding> {
-      for (const found of findings) {
-        state.isWhole = false;
-        yield found;
-      }
+  }
+  async function* noteFindings(findings: AsyncIterable<Finding> | Iterable<Finding>): AsyncGenerator<Finding> {
+    for await (const found of findings) {
+      state.isWhole = false;
+      yield found;
     }
+  }
 
-    const blockIds = tryRead({ ...place, name: `${place.name}, blocks of archived lines` }, () => listBlocks.all(id));
-    yield* noteFindings(blockIds.findings);
-    for (const blockId of blockIds.value ?? []) {
-      const name = `${place.name}, block ${blockId} of archived lines`;
-      yield* noteFindings(attempt({ ...place, name }, () => checkOne(blockId)));
-      yield null;
-    }
-    yield* noteFindings(skipKeptRuns(Number.POSITIVE_INFINITY));
-    yield* noteFindings(watch.end(source.lineCount));
-    if (state.isWhole)
-      yield* noteFindings(checkSums(head, { ...sums, sha256: state.isErased ? source.sha256 : digest.digest('hex') }));
-    return { linesOf, keptBytes: sums.kept, keptRuns: sums.runs, isWhole: state.isWhole };
-  };
+  const blocks = await tryRead({ ...place, name: `${place.name}, blocks of archived lines` }, () =>
+    query(LIST_BLOCKS, { id }),
+  );
+  yield* noteFindings(blocks.findings);
+  for (const row of blocks.value ?? []) {
+    const blockId = readInteger(row, 'id');
+    const name = `${place.name}, block ${blockId} of archived lines`;
+    yield* noteFindings(attempt({ ...place, name }, () => checkOne(blockId)));
+    yield null;
+  }
+  yield* noteFindings(skipKeptRuns(Number.POSITIVE_INFINITY));
+  yield* noteFindings(watch.end(head.source.lineCount));
+  if (state.isWhole) {
+    const sha256 = state.isErased ? head.source.sha256 : digest.digest('hex');
+    yield* noteFindings(checkSums(head, { ...sums, sha256 }));
+  }
+  return { linesOf, keptBytes: sums.kept, keptRuns: sums.runs, isWhole: state.isWhole };
 }
 
 type Run = { readonly firstLine: number; readonly lineCount: number; readonly sizeBytes: number };
 
 /** Scattered survivors make many runs, so a few hundred are read at a time. */
-function* readRuns(listAfter: (position: number) => readonly Row[]): Generator<Run, undefined> {
-  for (let rows = listAfter(-1); rows.length > 0;) {
+async function* readRuns(listAfter: (position: number) => Promise<readonly Row[]>): AsyncGenerator<Run, undefined> {
+  for (let rows = await listAfter(-1); rows.length > 0;) {
     let last = 0;
     for (const row of rows) {
       last = readInteger(row, 'position');
@@ -105,7 +105,7 @@ function* readRuns(listAfter: (position: number) => readonly Row[]): Generator<R
         sizeBytes: readInteger(row, 'size_bytes'),
       };
     }
-    rows = listAfter(last);
+    rows = await listAfter(last);
   }
   return undefined;
 }
@@ -114,7 +114,7 @@ function* readRuns(listAfter: (position: number) => readonly Row[]): Generator<R
  * Checks the size, and for a source that was archived whole the sha256; otherwise the kept lines are not in the
  * archive.
  */
-export function* checkSums(
+function* checkSums(
   { place, source }: Head,
   sums: { readonly kept: number; readonly archived: number; readonly runs: number; readonly sha256: string },
 ): Generator<Finding> {
@@ -131,7 +131,7 @@ type PlaceWatch = {
   readonly end: (lineCount: number) => Iterable<Finding>;
 };
 
-export function createPlaceWatch(place: Place): PlaceWatch {
+function createPlaceWatch(place: Place): PlaceWatch {
   let expected = 1;
   function* add(firstLine: number, lineCount: number): Generator<Finding> {
     if (firstLine > expected)

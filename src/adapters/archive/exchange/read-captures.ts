@@ -8,7 +8,7 @@ import type {
 } from '../../../ports/exchange.ts';
 import { createBlockCache } from '../blocks.ts';
 import { tryUnpack } from '../captured-blocks.ts';
-import { toState } from '../captures.ts';
+import { toState } from '../read/captured.ts';
 import { buildOrigin } from '../erase-captures.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, readHash, readInteger, readOptionalText, readText, type Row } from '../rows.ts';

@@ -10,6 +10,10 @@ export type Dialect = {
   readonly batchJoins: string;
   /** Joins the table of blocks to that of lines, both under their own names. */
   readonly blockOfLine: string;
+  /** A condition: the words of the message in lines AS l are in the search index. */
+  readonly isMessageIndexed: string;
+  /** The same for the summary in batches AS b. */
+  readonly isBatchIndexed: string;
   /** The bytes that the committed content takes, as `size`. */
   readonly usedBytes: string;
 };

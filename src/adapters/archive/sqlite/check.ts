@@ -1,6 +1,7 @@
-import type Database from 'better-sqlite3';
-import { readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
-import { attempt, finding, type Finding, type Place, tryRead } from './finding.ts';
+import { readInteger, readOptionalInteger, readText } from '../rows.ts';
+import type { EngineCheck } from '../check/check.ts';
+import { attempt, finding, type Finding, type Place, tryRead } from '../check/finding.ts';
+import type { Query } from '../sql/query.ts';
 
 /** Checks pages, indexes, constraints and the full-text indexes. SQLite stops after 100 errors. */
 const INTEGRITY = 'PRAGMA integrity_check';
@@ -12,33 +13,31 @@ const WHOLE = { name: 'the database', compactionIds: [] };
 /**
  * What SQLite itself finds wrong with the file. The transcripts that a page belongs to show when their rows are read.
  */
-export function* checkStructure(db: Database.Database): Generator<Finding> {
+async function* checkStructure(query: Query): AsyncGenerator<Finding> {
   let isReadable = false;
-  yield* attempt(WHOLE, function* () {
-    yield* checkIntegrity(db, { sql: INTEGRITY, place: WHOLE });
+  yield* attempt(WHOLE, async function* () {
+    yield* checkIntegrity(query, { sql: INTEGRITY, place: WHOLE });
     isReadable = true;
   });
   // A damaged page stopped the check, so every table is checked on its own.
   if (isReadable) return;
-  yield* attempt(WHOLE, function* () {
-    for (const table of db.prepare<[], string>(LIST_TABLES).pluck().all()) {
+  yield* attempt(WHOLE, async function* () {
+    for (const row of await query(LIST_TABLES)) {
+      const table = readText(row, 'name');
       const place = { name: `table ${table}`, compactionIds: [] };
-      yield* attempt(place, () => checkIntegrity(db, { sql: `${INTEGRITY}("${table}")`, place }));
+      yield* attempt(place, () => checkIntegrity(query, { sql: `${INTEGRITY}("${table}")`, place }));
     }
   });
 }
 
-function* checkIntegrity(
-  db: Database.Database,
+async function* checkIntegrity(
+  query: Query,
   { sql, place }: { readonly sql: string; readonly place: Place },
-): Generator<Finding> {
+): AsyncGenerator<Finding> {
   const roots = new Map(
-    db
-      .prepare<[], Row>(LIST_ROOTS)
-      .all()
-      .map((row) => [readInteger(row, 'rootpage'), readText(row, 'name')]),
+    (await query(LIST_ROOTS)).map((row) => [readInteger(row, 'rootpage'), readText(row, 'name')] as const),
   );
-  const messages = db.prepare<[], string>(sql).pluck().all();
+  const messages = (await query(sql)).map((row) => readText(row, 'integrity_check'));
   for (const line of messages.flatMap((message) => message.split('\n'))) {
     if (line !== 'ok' && !line.startsWith('***')) yield finding('structure', place, nameTree(line, roots));
   }
@@ -67,27 +66,24 @@ const OWNERS: Readonly<Record<string, string>> = {
 };
 const LIST_REFERRING = `
 SELECT t.name FROM sqlite_schema AS t WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name)) ORDER BY t.rowid`;
-const LIST_VIOLATED = 'SELECT DISTINCT fkid FROM pragma_foreign_key_check(?)';
-const GET_REFERENCE = 'SELECT "table" AS parent, "from" AS column FROM pragma_foreign_key_list(?) WHERE id = ?';
+const LIST_VIOLATED = 'SELECT DISTINCT fkid FROM pragma_foreign_key_check(:table)';
+const GET_REFERENCE = 'SELECT "table" AS parent, "from" AS column FROM pragma_foreign_key_list(:table) WHERE id = :id';
 /** Beyond this many compactions with the same damage, the other checks report the rest. */
 const MAX_OWNERS = 20;
 
 /** Finds rows that refer to missing rows, with SQLite's own check. Each finding names the compaction that owns them. */
-export function* checkReferences(db: Database.Database): Generator<Finding> {
-  const listViolated = db.prepare<[string], number>(LIST_VIOLATED).pluck();
-  const getReference = db.prepare<[string, number], Row>(GET_REFERENCE);
-  const tables = tryRead({ name: 'the list of tables', compactionIds: [] }, () =>
-    db.prepare<[], string>(LIST_REFERRING).pluck().all(),
-  );
+async function* checkReferences(query: Query): AsyncGenerator<Finding> {
+  const tables = await tryRead({ name: 'the list of tables', compactionIds: [] }, () => query(LIST_REFERRING));
   yield* tables.findings;
-  for (const table of tables.value ?? []) {
+  for (const one of tables.value ?? []) {
+    const table = readText(one, 'name');
     const owner = OWNERS[table] ?? 'NULL';
-    yield* attempt({ name: `table ${table}`, compactionIds: [] }, function* () {
-      for (const id of listViolated.all(table)) {
-        const reference = getReference.get(table, id);
+    yield* attempt({ name: `table ${table}`, compactionIds: [] }, async function* () {
+      for (const { fkid } of await query(LIST_VIOLATED, { table })) {
+        const [reference] = await query(GET_REFERENCE, { table, id: fkid });
         if (reference === undefined) continue;
         const [parent, column] = [readText(reference, 'parent'), readText(reference, 'column')];
-        for (const row of db.prepare<[number], Row>(listOrphans({ table, owner, parent, column })).all(MAX_OWNERS)) {
+        for (const row of await query(listOrphans({ table, owner, parent, column }))) {
           const id = readOptionalInteger(row, 'owner');
           const name = id === null ? `table ${table}` : `compaction ${id}`;
           const count = readInteger(row, 'count');
@@ -107,7 +103,7 @@ function listOrphans(of: {
 }): string {
   return `
 SELECT ${of.owner} AS owner, count(*) AS count, min(t.${of.column}) AS missing FROM ${of.table} AS t
-WHERE t.${of.column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${of.parent} WHERE id = t.${of.column}) GROUP BY 1 LIMIT ?`;
+WHERE t.${of.column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${of.parent} WHERE id = t.${of.column}) GROUP BY 1 LIMIT ${MAX_OWNERS}`;
 }
 
 /** Rows of an index that are checked in one go. */
@@ -119,22 +115,23 @@ const INDEXES = [
 ] as const;
 
 /** Finds rows of the full-text indexes that lead to nothing; yields null between windows of rows. */
-export function* checkLeftovers(db: Database.Database): Generator<Finding | null> {
+async function* checkLeftovers(query: Query): AsyncGenerator<Finding | null> {
   for (const { name, table, owned } of INDEXES) {
     const place = { name, compactionIds: [] };
     // A contentless index lists its rows in its docsize table.
-    const getLast = `SELECT coalesce(max(id), 0) FROM ${table}_docsize`;
+    const getLast = `SELECT coalesce(max(id), 0) AS id FROM ${table}_docsize`;
     const listLeftovers = `
 SELECT d.id FROM ${table}_docsize AS d
-WHERE d.id > ? AND d.id <= ? AND NOT EXISTS (SELECT 1 FROM ${owned} o.id = d.id) ORDER BY d.id`;
-    yield* attempt(place, function* (): Generator<Finding | null> {
-      const last = db.prepare<[], number>(getLast).pluck().get() ?? 0;
-      const list = db.prepare<[number, number], number>(listLeftovers).pluck();
+WHERE d.id > :from AND d.id <= :to AND NOT EXISTS (SELECT 1 FROM ${owned} o.id = d.id) ORDER BY d.id`;
+    yield* attempt(place, async function* (): AsyncGenerator<Finding | null> {
+      const last = readInteger((await query(getLast))[0] ?? {}, 'id');
       for (let from = 0; from < last; from += WINDOW_IDS) {
         yield null;
-        const ids = list.all(from, from + WINDOW_IDS);
-        const what = `${ids.length} of its rows ${ids.length === 1 ? 'leads' : 'lead'} to nothing (the first is ${ids[0] ?? 0})`;
-        if (ids.length > 0) yield finding('search', place, what);
+        const rows = await query(listLeftovers, { from, to: from + WINDOW_IDS });
+        const [first] = rows;
+        if (first === undefined) continue;
+        const what = `${rows.length} of its rows ${rows.length === 1 ? 'leads' : 'lead'} to nothing (the first is ${readInteger(first, 'id')})`;
+        yield finding('search', place, what);
       }
     });
   }
@@ -142,13 +139,14 @@ WHERE d.id > ? AND d.id <= ? AND NOT EXISTS (SELECT 1 FROM ${owned} o.id = d.id)
 
 const PLACE = { name: 'the vectors', compactionIds: [] } as const;
 const INDEX = { name: 'the search index of vectors', compactionIds: [] } as const;
-const DIMENSIONS = 'SELECT coalesce((SELECT dimensions FROM vector_model), -1)';
+const DIMENSIONS = 'SELECT coalesce((SELECT dimensions FROM vector_model), -1) AS dimensions';
 const COUNT_WRONG = `
 SELECT
   (SELECT count(*) FROM message_vectors WHERE length(vector) <> :dimensions) +
   (SELECT count(*) FROM batch_vectors WHERE length(vector) <> :dimensions) AS wrong`;
 /** A table of the index that can be read without the extension. */
-const HAS_INDEX = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'message_vector_search_rowids'";
+const HAS_INDEX =
+  "SELECT count(*) AS count FROM sqlite_schema WHERE type = 'table' AND name = 'message_vector_search_rowids'";
 const COUNT_UNINDEXED = `
 SELECT
   (SELECT count(*) FROM message_vectors AS v WHERE v.vector IS NOT NULL
@@ -159,21 +157,38 @@ SELECT
 /**
  * Finds vectors with the wrong length, missing from the index, or of nothing that is archived; yields null in between.
  */
-export function* checkVectors(db: Database.Database): Generator<Finding | null> {
+async function* checkVectors(query: Query): AsyncGenerator<Finding | null> {
   yield null;
-  yield* attempt<Finding | null>(PLACE, function* () {
-    const dimensions = db.prepare<[], number>(DIMENSIONS).pluck().get() ?? -1;
-    const wrong = readInteger(db.prepare<[object], Row>(COUNT_WRONG).get({ dimensions }) ?? {}, 'wrong');
+  yield* attempt<Finding | null>(PLACE, async function* () {
+    const dimensions = readInteger((await query(DIMENSIONS))[0] ?? {}, 'dimensions');
+    const wrong = readInteger((await query(COUNT_WRONG, { dimensions }))[0] ?? {}, 'wrong');
     if (wrong > 0) yield finding('wrong-count', PLACE, `of another length than their model gives: ${wrong}`);
     yield null;
     if (dimensions < 0) return;
-    if (db.prepare<[], number>(HAS_INDEX).pluck().get() !== 1) {
+    if (readInteger((await query(HAS_INDEX))[0] ?? {}, 'count') !== 1) {
       yield finding('search', INDEX, 'it is gone');
       return;
     }
-    const row = db.prepare<[], Row>(COUNT_UNINDEXED).get() ?? {};
+    const [row = {}] = await query(COUNT_UNINDEXED);
     const [missing, leftover] = [readInteger(row, 'missing'), readInteger(row, 'leftover')];
     if (missing > 0) yield finding('search', INDEX, `not in it, and so never found: ${missing}`);
     if (leftover > 0) yield finding('search', INDEX, `rows that lead to nothing: ${leftover}`);
   });
 }
+
+export const SQLITE_CHECK: EngineCheck = {
+  structure: async function* structure({ query }) {
+    yield* checkStructure(query);
+    yield null;
+    yield* checkReferences(query);
+  },
+  derived: async function* derived({ query }) {
+    yield* checkLeftovers(query);
+    yield* checkVectors(query);
+  },
+  lastIds: [
+    "SELECT coalesce(max(seq), 0) AS id FROM sqlite_sequence WHERE name = 'compactions'",
+    'SELECT coalesce(max(id), 0) AS id FROM compactions',
+  ],
+  fileBytes: 'SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size',
+};
