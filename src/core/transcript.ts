@@ -7,7 +7,7 @@ import type { ScoreFeatures } from './scoring.ts';
  * header: the producer must find it first; it always stays, and nothing of ours goes before it. meta: any other record of the producer,
  * including valid JSON of an unknown type. opaque: not JSON. blank: white space only.
  */
-type EntryKind = 'message' | 'instruction' | 'summary' | 'header' | 'meta' | 'opaque' | 'blank';
+export type EntryKind = 'message' | 'instruction' | 'summary' | 'header' | 'meta' | 'opaque' | 'blank';
 
 /** What a codec reads in a record, apart from the message itself. */
 export type EntryFacts = {

@@ -1,4 +1,4 @@
-import type { Decoded, Entry } from '../core/transcript.ts';
+import type { Decoded, Entry, EntryKind } from '../core/transcript.ts';
 import type { Json } from './json.ts';
 import type { Records } from './records.ts';
 export type { Json } from './json.ts';
@@ -100,6 +100,8 @@ export type SummaryInput = {
   readonly tokensBefore: number;
   /** The summary may quote tool results (web pages, files), so it must not be written as a system message. */
   readonly quotesTools: boolean;
+  /** Without a record that says so, the producer's list would no longer show the session under this title. */
+  readonly listedAs?: string;
   /** A UUID that is the same for the same input, settings and label. */
   readonly uuid: (label: string) => string;
 };
@@ -132,6 +134,23 @@ export type CodecSession = {
   readonly renderSummary: (input: SummaryInput) => readonly string[];
 };
 
+/** A line of a file, as a list of sessions finds it. */
+export type ListedRecord = {
+  /** Byte offsets in the file; `end` is behind the line ending. */
+  readonly start: number;
+  readonly end: number;
+  /** Undefined: we have written it and have not read it back. */
+  readonly kind?: EntryKind;
+  /** null: it is not JSON. */
+  readonly read: () => Json | null;
+};
+
+/** A file as a list of sessions finds it, from its first or from its last line on. */
+export type ListedFile = {
+  readonly sizeBytes: number;
+  readonly records: (from: 'start' | 'end') => Iterable<ListedRecord>;
+};
+
 export type Codec = {
   readonly format: Format;
   /** How to split a file that is not JSON Lines; undefined: it is JSON Lines. */
@@ -144,5 +163,10 @@ export type Codec = {
   readonly readProject?: (sample: readonly Json[]) => string | null;
   /** Where the title of a session is: the `latestKey` of its records, the best first, and how to read one. Undefined: sessions have none. */
   readonly title?: { readonly keys: readonly string[]; readonly read: (record: Json) => string | null };
+  /**
+   * The title under which the producer's list of sessions shows a file, up to the longest that we write; null: it hides the file. Undefined: the
+   * title does not depend on what leaves.
+   */
+  readonly listedTitle?: (file: ListedFile) => string | null;
   readonly open: () => CodecSession;
 };

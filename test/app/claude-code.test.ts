@@ -111,7 +111,7 @@ test('the preserved segment goes from the first kept record to the last message,
   };
   bench.write('s.jsonl', `${text}${JSON.stringify(late)}\n`);
   reportOf(await bench.compact('s.jsonl'));
-  const [boundary, summary, first] = parse(bench.read('s.jsonl'));
+  const [, boundary, summary, first] = parse(bench.read('s.jsonl'));
   const { preservedSegment } = Object(boundary).compactMetadata;
   assert.deepEqual(preservedSegment, { headUuid: first?.uuid, anchorUuid: summary?.uuid, tailUuid: tip });
 });

@@ -60,15 +60,16 @@ const promptText = ({ payload }: JsonObject): string => textOf(Object(payload));
 const textsSent = (records: readonly Json[]): readonly string[] => replay(records).map(({ item }) => textOf(item));
 
 suite('a compacted rollout', () => {
-  test('begins with its header, then the summary, then instructions, then the turn that stays with all its records', async (t) => {
+  test('begins with its header, then its title and the summary, then instructions, then the turn that stays with all its records', async (t) => {
     const records = [header(), taskStarted(), RULES, GUIDE, turnContext(), ...turns(8)];
     const result = await compactRecords(benchFor(t), records, keep(4));
     const last = turn('7').map(typeOf);
     assert.deepEqual(
-      [result.map(typeOf), result.at(2), result.at(3)],
+      [result.map(typeOf), result.at(3), result.at(4)],
       [
         [
           'session_meta',
+          'event_msg user_message',
           'compacted',
           'response_item message',
           'response_item message',
@@ -112,9 +113,15 @@ suite('a compacted rollout', () => {
     assert.deepEqual([kept, prompt, thought], [turnContext('new'), said('user', 'do it'), reasoning()]);
   });
 
-  test('without anything kept is header, summary, instructions and the latest turn_context', async (t) => {
+  test('without anything kept is header, title, summary, instructions and the latest turn_context', async (t) => {
     const result = await compactRecords(benchFor(t), [header(), RULES, ...turns(6)], keep(0));
-    assert.deepEqual(result.map(typeOf), ['session_meta', 'compacted', 'response_item message', 'turn_context']);
+    assert.deepEqual(result.map(typeOf), [
+      'session_meta',
+      'event_msg user_message',
+      'compacted',
+      'response_item message',
+      'turn_context',
+    ]);
   });
 
   test('of one id is one conversation, whatever threads its lines came from', async (t) => {
@@ -183,10 +190,10 @@ suite('survivors', () => {
     const prompts = result.filter((one) => Object(one['payload']).role === 'user').map(promptText);
     assert.ok(prompts.includes(important), 'it survived');
     assert.ok(prompts.length < 13, 'others did not');
-    assert.deepEqual(
-      result.filter((one) => typeOf(one) === 'event_msg user_message').map(({ payload }) => Object(payload).message),
-      prompts,
-    );
+    const [title, ...mirrors] = result
+      .filter((one) => typeOf(one) === 'event_msg user_message')
+      .map(({ payload }) => Object(payload).message);
+    assert.deepEqual([title, mirrors], [prose(0, 40), prompts]);
   });
 });
 
@@ -278,14 +285,14 @@ test('a prompt that only begins like a text of Codex is a turn that can be taken
   );
 });
 
-test('compacted again and again, there is one summary, right after the header, and every cycle is counted', async (t) => {
+test('compacted again and again, there is one summary, after header and title, and every cycle is counted', async (t) => {
   const bench = benchFor(t);
   let all = [header(), RULES, ...turns(8)];
   bench.write('r.jsonl', toText(all));
   for (let cycle = 1; cycle <= 3; cycle += 1) {
     assert.equal(reportOf(await bench.compact('r.jsonl', keep(4))).conversations[0]?.cycles, cycle);
     const types = parseLines(bench.read('r.jsonl').toString()).map(({ type }) => type);
-    assert.deepEqual([types.indexOf('compacted'), types.lastIndexOf('compacted')], [1, 1]);
+    assert.deepEqual([types.indexOf('compacted'), types.lastIndexOf('compacted')], [2, 2]);
     assert.deepEqual((await bench.verify('r.jsonl')).problems, []);
     const more = turns(6, cycle * 10);
     appendFileSync(bench.path('r.jsonl'), toText(more));

@@ -15,6 +15,7 @@ import {
 import { replay } from '../adapters/transcript/pi/replay.ts';
 import { sessions } from '../adapters/transcript/pi/sessions.ts';
 import { prose } from '../support/chat.ts';
+import { TITLES } from '../support/client-lists.ts';
 import { benchFor, type BenchSettings, createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
 import { runsOf } from '../support/runs.ts';
 
@@ -102,7 +103,8 @@ test('a session that pi has just compacted is compacted within what pi kept', as
     assert.match(summary ?? '', /^\[Context Summary — .* across 2 compaction cycles\]/);
     assert.deepEqual(sent, before.sent.slice(-sent.length));
     assert.equal(sent.length < 12, true);
-    assert.deepEqual(settings, { thinking: before.thinking, model: before.model, name: before.name });
+    assert.deepEqual([settings.thinking, settings.model], [before.thinking, before.model]);
+    assert.equal(TITLES.get('pi')?.(bench.read('s.jsonl')), TITLES.get('pi')?.(original));
     assert.deepEqual(await bench.restore('s.jsonl'), original);
   }
 });
@@ -128,7 +130,7 @@ test('survivors stand word for word in the summary, and no line is changed', asy
     replay(read(bench)).summary ?? '',
     /## Kept word for word\n[^]*Decided: the constraint is an error to fix\?/,
   );
-  for (const line of bench.read('s.jsonl').toString().split('\n').slice(2)) assert.ok(original.includes(line));
+  for (const line of bench.read('s.jsonl').toString().split('\n').slice(3)) assert.ok(original.includes(line));
   assert.equal((await bench.restore('s.jsonl')).toString(), original);
 });
 
@@ -144,6 +146,7 @@ test('any session, compacted twice: it verifies and restores, and pi has our sum
         bench.write('s.jsonl', original);
         for (const kept of [keepRecent + 3, keepRecent]) {
           const before = replay(read(bench));
+          const title = TITLES.get('pi')?.(bench.read('s.jsonl'));
           const done = await bench.compact('s.jsonl', { compaction: { keepRecent: kept, maxSummaryTokens: 100 } });
           if (!done.ok) return assert.equal(done.error.kind, 'no-messages');
           if (done.value.result !== 'compacted') continue;
@@ -152,7 +155,8 @@ test('any session, compacted twice: it verifies and restores, and pi has our sum
           const { summary, sent, ...settings } = replay(read(bench));
           assert.match(summary ?? '', /^\[Context Summary — /);
           assert.deepEqual(sent, before.sent.slice(before.sent.length - sent.length));
-          assert.deepEqual(settings, { thinking: before.thinking, model: before.model, name: before.name });
+          assert.deepEqual([settings.thinking, settings.model], [before.thinking, before.model]);
+          assert.equal(TITLES.get('pi')?.(bench.read('s.jsonl')), title);
           assert.equal(Object(read(bench)[0]).type, 'session');
         }
       }),

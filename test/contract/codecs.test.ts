@@ -9,6 +9,7 @@ import { openTranscript } from '../../src/app/read/open-transcript.ts';
 import { readRecords } from '../../src/app/read/records.ts';
 import type { Codec } from '../../src/ports/codec.ts';
 import { benchFor, type BenchSettings, type Workbench } from '../support/workbench.ts';
+import { TITLES } from '../support/client-lists.ts';
 import { collect } from '../support/collect.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
@@ -34,10 +35,15 @@ function appendLikeProducer(bench: Workbench, name: string, original: Buffer): B
   return Buffer.concat([original, gap(original), record]);
 }
 
-/** Compacts as often as there is something to compact, appending in between; every state must verify and restore. */
+/** Compacts as often as there is something to compact, appending in between; every state must verify and restore, and keep its title. */
 async function holds(bench: Workbench, name: string, original: Buffer, { format }: Codec): Promise<number> {
   let expected = original;
   let compacted = 0;
+  const titleOf = TITLES.get(format.name) ?? (() => null);
+  const keepsTitle = (): void => {
+    const title = titleOf(expected);
+    if (title !== null) assert.equal(titleOf(bench.read(name)), title, "the producer's list shows the same title");
+  };
   for (const chosen of settings) {
     const done = await bench.compact(name, { ...chosen, format: format.name });
     if (!done.ok) {
@@ -53,11 +59,13 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
       const again = await bench.compact(name, { ...chosen, format: format.name });
       assert.equal(again.ok && again.value.reason, 'nothing-new');
       await summaryIsFound(bench, name);
+      keepsTitle();
     }
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
     // A document has an end.
     if (format.layout.kind === 'document') continue;
     expected = appendLikeProducer(bench, name, expected);
+    keepsTitle();
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
   }
   return compacted;

@@ -1,7 +1,7 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { InsertedLine, KeptRun } from '../../ports/archive.ts';
-import type { Json } from '../../ports/codec.ts';
+import type { Json, ListedFile, ListedRecord } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { concat, trimRecord } from '../read/records.ts';
@@ -25,23 +25,88 @@ type ComposeInput = {
 
 export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOutput {
   const { transcript, outcomes, compacted } = input;
-  const rendered = compacted.map((one) => renderInsertedLines(runtime, input, one));
-  const inserted = rendered.flatMap(({ lines }) => lines).sort((a, b) => a.beforeLine - b.beforeLine);
   const { entries } = transcript.recordIndex;
   const kept = buildRuns(keptLines(outcomes), {
-    breakBefore: new Set(inserted.map((line) => line.beforeLine)),
+    breakBefore: new Set(compacted.map(({ insertBefore }) => insertBefore)),
     factsOf: (line) => {
       const entry = entries[line - 1];
       if (entry === undefined) throw new Error(`no line ${line}`);
       return { sizeBytes: entry.length, sha256: hashKept(runtime, transcript.codec, transcript.readLine(entry)) };
     },
   });
+  const { inserted, clipSha256 } = renderListed(runtime, input, kept);
   const parts = { inserted, kept };
+  return { ...parts, ...measure(runtime, transcript, parts), clipSha256 };
+}
+
+type Rendered = { readonly inserted: readonly InsertedLine[]; readonly clipSha256: readonly string[] };
+
+/** With a record of the title if the producer's list would otherwise show the session under another one, or not at all. */
+function renderListed(runtime: Runtime, input: ComposeInput, kept: readonly KeptRun[]): Rendered {
+  const { transcript } = input;
+  const rendered = renderAll(runtime, input, undefined);
+  const title = transcript.codec.listedTitle?.(listSource(transcript)) ?? null;
+  const isListed = ({ inserted }: Rendered): boolean =>
+    transcript.codec.listedTitle?.(listOutput(transcript, { inserted, kept })) === title;
+  if (title === null || isListed(rendered)) return rendered;
+  const titled = renderAll(runtime, input, title);
+  return isListed(titled) ? titled : rendered;
+}
+
+/** The lines of all conversations that are compacted. The first of them carry the file's title, if it has to be written. */
+function renderAll(runtime: Runtime, input: ComposeInput, title: string | undefined): Rendered {
+  const first = Math.min(...input.compacted.map(({ insertBefore }) => insertBefore));
+  const rendered = input.compacted.map((one) =>
+    renderInsertedLines(runtime, input, { ...one, listedAs: one.insertBefore === first ? title : undefined }),
+  );
   return {
-    ...parts,
-    ...measure(runtime, transcript, parts),
+    inserted: rendered.flatMap(({ lines }) => lines).sort((a, b) => a.beforeLine - b.beforeLine),
     clipSha256: rendered.map(({ clipSha256 }) => clipSha256),
   };
+}
+
+function listSource(transcript: Prepared): ListedFile {
+  return asListed(transcript.recordIndex.entries, (entry) => sourceLine(transcript, entry));
+}
+
+function listOutput(transcript: Prepared, parts: OutputParts): ListedFile {
+  const lines = outputPieces(parts).flatMap((piece): readonly Line[] => {
+    if (piece.kind === 'own')
+      return [{ sizeBytes: piece.bytes.length, read: () => JSON.parse(new TextDecoder().decode(piece.bytes)) }];
+    const first = piece.run.firstLine - 1;
+    const entries = transcript.recordIndex.entries.slice(first, first + piece.run.lineCount);
+    return entries.map((entry) => sourceLine(transcript, entry));
+  });
+  return asListed(lines, (line) => line);
+}
+
+function sourceLine({ readJson }: Prepared, entry: Entry): Line {
+  return { sizeBytes: entry.length, kind: entry.kind, read: () => readJson(entry) };
+}
+
+type Line = Pick<ListedRecord, 'kind' | 'read'> & { readonly sizeBytes: number };
+
+function asListed<T>(items: readonly T[], lineOf: (item: T) => Line): ListedFile {
+  const sizeBytes = items.reduce((sum, item) => sum + lineOf(item).sizeBytes, 0);
+  function* fromStart(): Generator<ListedRecord> {
+    let start = 0;
+    for (const item of items) {
+      const line = lineOf(item);
+      yield { ...line, start, end: start + line.sizeBytes };
+      start += line.sizeBytes;
+    }
+  }
+  function* fromEnd(): Generator<ListedRecord> {
+    let end = sizeBytes;
+    for (let at = items.length - 1; at >= 0; at -= 1) {
+      const item = items[at];
+      if (item === undefined) return;
+      const line = lineOf(item);
+      yield { ...line, start: end - line.sizeBytes, end };
+      end -= line.sizeBytes;
+    }
+  }
+  return { sizeBytes, records: (from) => (from === 'start' ? fromStart() : fromEnd()) };
 }
 
 /** The bytes of the output in order, a few lines at a time. */
@@ -83,7 +148,15 @@ function* keptLines(outcomes: readonly LineOutcome[]): Generator<number> {
 function renderInsertedLines(
   runtime: Runtime,
   { transcript, settingsSha256, outcomes }: ComposeInput,
-  { result, insertBefore }: { readonly result: CompactedConversation; readonly insertBefore: number },
+  {
+    result,
+    insertBefore,
+    listedAs,
+  }: {
+    readonly result: CompactedConversation;
+    readonly insertBefore: number;
+    readonly listedAs: string | undefined;
+  },
 ): { readonly lines: readonly InsertedLine[]; readonly clipSha256: string } {
   const { recordIndex, session, codec } = transcript;
   const { prepared, plan } = result;
@@ -108,6 +181,7 @@ function renderInsertedLines(
     prior: json(prepared.view.prior ?? undefined),
     lastKeptId: lastKept?.recordId ?? null,
     quotesTools: prepared.view.messages.some(({ role, results = [] }) => role === 'tool' || results.length > 0),
+    ...(listedAs !== undefined && { listedAs }),
     tokensBefore: prepared.view.messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0),
     uuid: (label) => uuidFromHash(runtime.sha256([recordIndex.sha256, settingsSha256, prepared.id, label].join('\n'))),
   });

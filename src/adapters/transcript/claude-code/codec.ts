@@ -9,6 +9,7 @@ import { canForgeRejection, canRejectionRule } from './content.ts';
 import { legalCuts, readContext } from './context.ts';
 import { isQwenRecord } from '../qwen/decode.ts';
 import { decodeRecord, type ThreadNote } from './decode.ts';
+import { listedTitle } from './listing.ts';
 import { renderSummary } from './render.ts';
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`. */
@@ -32,6 +33,7 @@ export const claudeCode: Codec = {
     read: (record) =>
       (isRecord(record) ? (stringAt(record, 'customTitle') ?? stringAt(record, 'aiTitle')) : null) ?? null,
   },
+  listedTitle,
   open: createSession,
 };
 

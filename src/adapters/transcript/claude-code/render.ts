@@ -1,5 +1,6 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { renderTitle } from './listing.ts';
 
 /** Fields that the client writes on every record of a session; copied if the first kept record has them. */
 const SESSION_KEYS = ['isSidechain', 'agentId', 'userType', 'cwd', 'sessionId', 'version', 'gitBranch'];
@@ -47,7 +48,8 @@ export function renderSummary(input: SummaryInput): readonly string[] {
     isCompactSummary: true,
     uuid: summaryId,
   };
-  return [JSON.stringify(boundary), JSON.stringify(summary)];
+  const title = input.listedAs === undefined ? [] : [renderTitle(input.listedAs, stringAt(session, 'sessionId'))];
+  return [...title, JSON.stringify(boundary), JSON.stringify(summary)];
 }
 
 function recordOf(value: Json): JsonRecord {

@@ -9,7 +9,8 @@ import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
 import { type CodexNote, type NoteOf, worldStateKey } from './content.ts';
 import { findAnchors, legalCuts, readContext } from './context.ts';
 import { createAnswerTracker, decodeItem, decodeRecord } from './decode.ts';
-import { renderCompaction, renderItem } from './render.ts';
+import { listedTitle } from './listing.ts';
+import { renderSummary, renderItem } from './render.ts';
 
 /** Rollouts of Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
 export const codex: Codec = {
@@ -28,6 +29,7 @@ export const codex: Codec = {
   },
   detect: detectCodex,
   readProject: findWorkingFolder('payload'),
+  listedTitle,
   open: createSession,
 };
 
@@ -132,7 +134,7 @@ function createSession(): CodecSession {
     decode: (value, line) => withoutNote(read(value, line)),
     readContext: (entries) => readContext(entries, notes.of),
     legalCuts: (entries) => legalCuts(entries, notes.of),
-    renderSummary: (input) => [renderCompaction(input)],
+    renderSummary,
   };
 }
 

@@ -4,13 +4,25 @@ import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { contentText, contentTexts, summaryRole } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
+import { renderTitle } from './listing.ts';
 import { authorshipOf, type CodexNote, type ItemPlace } from './content.ts';
+
+/** The event with the title, if it has to be written, and the compaction. Between ordinals that follow each other there is no room for it. */
+export function renderSummary(input: SummaryInput): readonly string[] {
+  const { listedAs, firstDropped = null } = input;
+  const compaction = renderCompaction(input);
+  const own = stamp(input);
+  const before = { ...own, ...stamp({ ...input, lastDroppedBefore: firstDropped }) };
+  const hasRoom = own['ordinal'] === undefined || Number(before['ordinal']) < Number(own['ordinal']);
+  if (listedAs === undefined || !hasRoom) return [compaction];
+  return [JSON.stringify({ ...before, ...renderTitle(listedAs) }), compaction];
+}
 
 /**
  * A `compacted` record like Codex's own. Its history holds the instructions left in the history of the previous
  * compaction, and then the summary as a user message. `message` is for versions without such a history.
  */
-export function renderCompaction(input: SummaryInput): string {
+function renderCompaction(input: SummaryInput): string {
   const { text, prior = null } = input;
   const history = [...carriedItems(prior), summaryItem('user', text)];
   return JSON.stringify({

@@ -25,6 +25,7 @@ import {
   readLogLine,
   readMessage,
 } from './decode.ts';
+import { listedTitle, renderTitle } from './listing.ts';
 import { renderSummary } from './render.ts';
 
 /** Sessions as Gemini CLI has logged them since 2026: `~/.gemini/tmp/<project>/chats/session-….jsonl`. */
@@ -40,6 +41,7 @@ export const gemini: Codec = {
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectGemini,
+  listedTitle,
   open: createSession,
 };
 
@@ -160,7 +162,10 @@ function createSession(): CodecSession {
       const hasMessages = entries.some(({ line }) => notes.get(line)?.hasMessages === true);
       return hasMessages ? () => METADATA_WITH_MESSAGES : legalCuts(entries, contextOf(entries));
     },
-    renderSummary: (input) => [renderSummary(input)],
+    renderSummary: (input) => [
+      ...(input.listedAs === undefined ? [] : [renderTitle(input.listedAs)]),
+      renderSummary(input),
+    ],
   };
 }
 

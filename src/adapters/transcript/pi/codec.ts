@@ -5,7 +5,8 @@ import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.
 import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
 import { type CompactionNote, findPath, legalCuts, type Path, readContext } from './context.ts';
 import { decodeEntry, entryName, readTime } from './decode.ts';
-import { createSessionState, idOf, placeSummary, renderSummary } from './render.ts';
+import { listedTitle } from './listing.ts';
+import { createSessionState, idOf, placeSummary, renderName, renderSummary } from './render.ts';
 
 /** Sessions of pi, and of OpenClaw, which contains pi: `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`. */
 export const pi: Codec = {
@@ -24,6 +25,7 @@ export const pi: Codec = {
   },
   detect: detectPi,
   readProject: findWorkingFolder(),
+  listedTitle,
   open: createSession,
 };
 
@@ -119,11 +121,12 @@ function createSession(): CodecSession {
     const cutLine = seen.isNumbered ? undefined : entries[step]?.line;
     const settings = state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, steps);
     const replaced = sinceCompaction > 0 && step > sinceCompaction ? (summary.prior ?? null) : null;
+    const latest = seen.latestMs > 0 ? new Date(seen.latestMs).toISOString() : undefined;
     return renderSummary({
       summary,
       place: seen.isNumbered ? null : placeSummary(summary, replaced),
-      settings,
-      latest: seen.latestMs > 0 ? new Date(seen.latestMs).toISOString() : undefined,
+      settings: [...settings, ...(summary.listedAs === undefined ? [] : [renderName(summary.listedAs, latest)])],
+      latest,
     });
   };
   return {

@@ -59,6 +59,11 @@ function parentOf(record: Json): string | null {
   return isRecord(record) ? (stringAt(record, 'parentId') ?? null) : null;
 }
 
+/** The entry that pi writes when a person names a session. */
+export function renderName(name: string, timestamp: string | undefined): JsonRecord {
+  return { type: NAME, ...(timestamp !== undefined && { timestamp }), name };
+}
+
 /** null: nested too deeply to be written. */
 function writeRecord(record: JsonRecord): string | null {
   try {

@@ -5,6 +5,7 @@ import { findWorkingFolder, isList, isRecord, type JsonRecord, stringAt } from '
 import { legalCuts, type Path, readContext } from '../pi/context.ts';
 import { findChain } from './context.ts';
 import { decodeRecord, isQwenRecord } from './decode.ts';
+import { listedTitle } from './listing.ts';
 import { renderSummary } from './render.ts';
 
 /** Sessions of Qwen Code: `~/.qwen/projects/<folder>/chats/<session id>.jsonl`. */
@@ -23,6 +24,7 @@ export const qwen: Codec = {
   },
   detect: detectQwen,
   readProject: findWorkingFolder(),
+  listedTitle,
   open: createSession,
 };
 

@@ -1,6 +1,7 @@
 import { estimateTokens } from '../../../core/tokens.ts';
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { renderTitle } from './listing.ts';
 import { refuseDeepNesting } from '../message-parts.ts';
 
 /** Qwen Code's number for a compression that succeeded. */
@@ -19,7 +20,8 @@ export function renderSummary(input: SummaryInput, lost: readonly JsonRecord[]):
     ['sessionId', 'cwd', 'version', 'gitBranch'].flatMap((key) => (like[key] === undefined ? [] : [[key, like[key]]])),
   );
   let parentUuid: string | null = null;
-  const settings = lost.flatMap((record, at) => {
+  const title = input.listedAs === undefined ? [] : [renderTitle(input.listedAs, timestamp)];
+  const settings = [...lost, ...title].flatMap((record, at) => {
     const id = uuid(`setting ${at}`);
     const line = refuseDeepNesting('a setting that is', () =>
       JSON.stringify({ ...record, uuid: id, parentUuid, ...common }),
