@@ -6,9 +6,9 @@ export type TitleOf = (file: Buffer) => string | null;
 /** Both Claude Code and Qwen Code read this much at either end. */
 const WINDOW = 65_536;
 
-/** As a list shows titles; ours end at 500 characters. */
+/** As a list shows titles; ours end at 600 characters. */
 const shown = (text: string): string | null => {
-  const start = text.trim().slice(0, 500).trim();
+  const start = text.trim().slice(0, 600).trim();
   return start === '' ? null : start;
 };
 
@@ -139,13 +139,23 @@ const qwen: TitleOf = (file) => {
   return shown(firstOf([titleIn(file.subarray(-WINDOW)) ?? titleIn(file.subarray(0, WINDOW)), ...prompts]) ?? '');
 };
 
+/** `sessionExtractFirstUserMessage` of runtime.node and what app.js makes of it, in @github/copilot 1.0.64, for sessions without a name. */
+const copilot: TitleOf = (file) => {
+  const said = readRecords(file).filter(({ type }) => type === 'user.message');
+  const content = firstOf(said.map(({ data }) => textOf(fieldsOf(data)['content']))) ?? '';
+  const reminder = content.search(/<(?:system_)?reminder>/);
+  const text = (reminder < 0 ? content : content.slice(0, reminder)).replaceAll(/\s+/g, ' ').trim();
+  return shown(text.length > 500 ? `${text.slice(0, 500).trim()}...` : text);
+};
+
 /**
- * The lists whose titles are in the transcript. Copilot CLI has them in workspace.yaml, Kimi Code in state.json, and
- * OpenCode in the session's row, which its export has as `info.title`.
+ * The lists whose titles are in the transcript. Kimi Code has them in state.json, OpenCode in the session's row, which
+ * its export has as `info.title`.
  */
 export const TITLES: ReadonlyMap<string, TitleOf> = new Map([
   ['claude-code', claudeCode],
   ['codex', codex],
+  ['copilot', copilot],
   ['gemini', gemini],
   ['pi', pi],
   ['qwen', qwen],

@@ -2,8 +2,8 @@ import { safeCut } from '../../core/extract/character.ts';
 import type { ListedFile, ListedRecord } from '../../ports/codec.ts';
 import { isRecord, type JsonRecord } from './json.ts';
 
-/** In characters. No list shows more of a title. */
-const MAX_TITLE = 500;
+/** In characters. No list shows more of a title: Copilot CLI shows the most, 500. */
+const MAX_TITLE = 600;
 
 /** As much of a title as we write and compare; null: nothing of it can be seen. */
 export function asTitle(text: string | null | undefined): string | null {

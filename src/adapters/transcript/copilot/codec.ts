@@ -5,6 +5,7 @@ import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.
 import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
 import { type CallNote, type Compaction, cutProblem, findCompaction, readContext } from './context.ts';
 import { decodeEvent } from './decode.ts';
+import { listedTitle } from './listing.ts';
 import { renderSummary } from './render.ts';
 
 /** Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<session id>/events.jsonl`. */
@@ -21,6 +22,7 @@ export const copilot: Codec = {
   },
   detect: detectCopilot,
   readProject: findWorkingFolder('data', 'context'),
+  listedTitle,
   open: createSession,
 };
 

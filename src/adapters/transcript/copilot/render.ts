@@ -1,6 +1,7 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
 import { readTime } from './decode.ts';
+import { renderTitle } from './listing.ts';
 
 /** What we know about the file that the summary goes into. */
 type RenderInput = {
@@ -23,14 +24,19 @@ export function renderSummary({ summary: input, taken, headerId }: RenderInput):
   const timestamp = [input.lastDroppedBefore, input.lastDropped, input.firstKept]
     .map((record) => textAt(record, 'timestamp'))
     .find((time) => readTime(time) !== null);
+  const time = timestamp === undefined ? {} : { timestamp };
+  const title =
+    input.listedAs === undefined
+      ? null
+      : { ...renderTitle(input.listedAs), id: input.uuid('title'), ...time, parentId: headerId };
   const event = {
     type: 'session.compaction_complete',
     data: { success: true, preCompactionTokens: input.tokensBefore, summaryContent: input.text },
     id: isFree ? parent : input.uuid('compaction'),
-    ...(timestamp !== undefined && { timestamp }),
-    parentId: headerId,
+    ...time,
+    parentId: title?.id ?? headerId,
   };
-  return [JSON.stringify(event)];
+  return [title ?? [], event].flat().map((one) => JSON.stringify(one));
 }
 
 function textAt(record: Json | undefined, key: string): string | undefined {
