@@ -21,6 +21,8 @@ export type CapturedFile = {
   readonly path: string;
   /** The name of its format, when it was captured last. */
   readonly format: string;
+  /** The ids of the conversations that its records carry, ascending; over all versions. */
+  readonly sessions: readonly string[];
   /** What distinguished the file on disk when it was last read; null: that cannot be relied on. */
   readonly stamp: string | null;
   /** When all its bytes were last read. */
@@ -37,8 +39,9 @@ export type CaptureOutline = {
   readonly change: Exclude<CaptureChange, 'gone'> | 'grown';
 };
 
-/** The state that a capture ends with. */
-export type CaptureDraft = Pick<CapturedState, 'sizeBytes' | 'sha256' | 'capturedAt'> & Pick<CapturedFile, 'stamp'>;
+/** The state that a capture ends with, and all sessions of the file. */
+export type CaptureDraft = Pick<CapturedState, 'sizeBytes' | 'sha256' | 'capturedAt'> &
+  Pick<CapturedFile, 'stamp' | 'sessions'>;
 
 export type StoredCapture = {
   readonly version: number;

@@ -129,7 +129,7 @@ export type ErasedState = {
 
 export type ExchangedState = Omit<CapturedState, 'id' | 'capturedAt'> & { readonly capturedAtMs: number };
 
-export type ExchangedCapture = Pick<CapturedFile, 'path' | 'format' | 'stamp'> & {
+export type ExchangedCapture = Pick<CapturedFile, 'path' | 'format' | 'stamp' | 'sessions'> & {
   readonly readAtMs: number;
   /** Oldest first. */
   readonly states: readonly ExchangedState[];

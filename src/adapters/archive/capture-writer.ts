@@ -13,7 +13,7 @@ SELECT f.id AS file_id, v.id AS version_id, v.version, s.id AS state_id, s.size_
 FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id JOIN captured_states AS s ON s.version_id = v.id
 WHERE f.path = ? ORDER BY s.id DESC LIMIT 1`;
 const INSERT_FILE = 'INSERT INTO captured_files (path, format, read_at_ms) VALUES (?, ?, 0)';
-const UPDATE_FILE = 'UPDATE captured_files SET format = ?, stamp = ?, read_at_ms = ? WHERE id = ?';
+const UPDATE_FILE = 'UPDATE captured_files SET format = ?, stamp = ?, read_at_ms = ?, sessions = ? WHERE id = ?';
 const INSERT_VERSION = 'INSERT INTO captured_versions (file_id, version, change) VALUES (?, ?, ?)';
 const INSERT_STATE = 'INSERT INTO captured_states (version_id, size_bytes, sha256, captured_at_ms) VALUES (?, ?, ?, ?)';
 const COUNT_RUNS = 'SELECT count(*) FROM captured_runs WHERE version_id = ?';
@@ -102,7 +102,7 @@ export function createCaptureBegin(
           const stored = lines.end();
           const at = timeColumn(draft.capturedAt);
           insertState.run(versionId, sizeBytes, hashColumn(draft.sha256), at);
-          updateFile.run(outline.format, draft.stamp, at, fileId);
+          updateFile.run(outline.format, draft.stamp, at, JSON.stringify(draft.sessions), fileId);
           db.exec('COMMIT');
           return { version, ...stored };
         }),

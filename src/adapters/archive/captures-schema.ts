@@ -1,11 +1,13 @@
 /** The tables of captured files: a part of version 1. */
-export const CAPTURES_SCHEMA = `-- Whole files that were captured. stamp: what distinguished the file on disk when it was last read; null: read it again.
+export const CAPTURES_SCHEMA = `-- Whole files that were captured. stamp: what distinguished the file on disk when it was last read; null: read it again. sessions: the ids that
+-- its records carry, a list in JSON.
 CREATE TABLE captured_files (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   path ANY NOT NULL UNIQUE,
   format TEXT NOT NULL,
   stamp TEXT,
-  read_at_ms INTEGER NOT NULL
+  read_at_ms INTEGER NOT NULL,
+  sessions TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 
 -- A version lasts until its file is rewritten, shortened or gone. While it only grows it gets states, each a beginning of its runs.

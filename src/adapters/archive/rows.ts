@@ -32,6 +32,13 @@ export function readOptionalText(row: Row, column: string): string | null {
 }
 
 /** A plain Uint8Array, not a Buffer. */
+/** A list of texts in JSON. */
+export function readTexts(row: Row, column: string): readonly string[] {
+  const texts: unknown = JSON.parse(readText(row, column));
+  if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
+  throw new DamageError(`the column ${column} has no list of texts`);
+}
+
 export function readBytes(row: Row, column: string): Uint8Array {
   const value = row[column];
   return value instanceof Uint8Array

@@ -11,7 +11,8 @@ SELECT f.id AS file_id, v.id AS version_id, v.version, s.id AS state_id, s.size_
 FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id JOIN captured_states AS s ON s.version_id = v.id
 WHERE f.path = :path ORDER BY s.id DESC LIMIT 1`;
 const INSERT_FILE = 'INSERT INTO captured_files (path, format, read_at_ms) VALUES (:path, :format, 0) RETURNING id';
-const UPDATE_FILE = 'UPDATE captured_files SET format = :format, stamp = :stamp, read_at_ms = :at WHERE id = :fileId';
+const UPDATE_FILE =
+  'UPDATE captured_files SET format = :format, stamp = :stamp, read_at_ms = :at, sessions = :sessions WHERE id = :fileId';
 const INSERT_VERSION =
   'INSERT INTO captured_versions (file_id, version, change) VALUES (:fileId, :version, :change) RETURNING id';
 const INSERT_STATE = `
@@ -68,7 +69,8 @@ export function createCaptureBegin(sql: Sql): CaptureStore['begin'] {
           const stored = await lines.end();
           const at = timeColumn(draft.capturedAt);
           await query(INSERT_STATE, { versionId, sizeBytes, sha256: hashColumn(draft.sha256), at });
-          await query(UPDATE_FILE, { fileId: target.fileId, format: outline.format, stamp: draft.stamp, at });
+          const sessions = JSON.stringify(draft.sessions);
+          await query(UPDATE_FILE, { fileId: target.fileId, format: outline.format, stamp: draft.stamp, at, sessions });
           await commit();
           state.hasEnded = true;
           return { version, ...stored };

@@ -11,6 +11,7 @@ import type { CaptureFileRequest } from '../contract/requests.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import { readPieces, readRecords } from '../read/records.ts';
 import { type Change, compare, isDue, isUntouched, lookAgain, reliableStamp } from './compare-file.ts';
+import { addSessions } from './sessions.ts';
 
 /** How often a file is read that another program changes meanwhile. */
 const MAX_READS = 3;
@@ -96,19 +97,28 @@ async function store(
   request: CaptureFileRequest,
   capture: Capture & { readonly archive: Archive },
 ): Promise<Result<CaptureReport, Failure> | 'changed'> {
-  const { archive, source, path, format, known, change, hash, readAt } = capture;
+  const { archive, source, codec, path, format, known, change, hash, readAt } = capture;
   const outline = { path, format, lastStateId: known?.last.id ?? null };
+  const from = change === 'grown' && known !== null ? known.last.sizeBytes : 0;
+  const sessions = new Set(known?.sessions);
+  const isRead = codec === null || (await addSessions(deps, { source, codec, from }, sessions));
+  if (!isRead) return err({ kind: 'interrupted' });
   const writer = await archive.captures.begin({ ...outline, change: change === 'damaged' ? 'rewritten' : change });
   if (writer === null) return 'changed';
   try {
-    const from = change === 'grown' && known !== null ? known.last.sizeBytes : 0;
     const sizeBytes = await appendFrom(deps, writer, { ...capture, from });
     if (sizeBytes === null) return err({ kind: 'interrupted' });
     const sha256 = hash.digest();
     const state = await lookAgain(deps, source, { sizeBytes, sha256 });
     if (state === 'changed') return 'changed';
     const stamp = state === 'untouched' ? capture.stamp : null;
-    const stored = await writer.commit({ sizeBytes, sha256, stamp, capturedAt: readAt });
+    const stored = await writer.commit({
+      sizeBytes,
+      sha256,
+      stamp,
+      capturedAt: readAt,
+      sessions: [...sessions].toSorted(),
+    });
     return ok(report(request, { ...capture, stored: { ...stored, sizeBytes, sha256 } }));
   } finally {
     await writer.abandon();

@@ -1,6 +1,6 @@
 import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { hasSessionId } from '../../core/session-id.ts';
+import { hasSessionId, isSessionId } from '../../core/session-id.ts';
 import type { Archive, ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { Runtime } from '../../ports/runtime.ts';
@@ -64,12 +64,13 @@ export async function listCaptured(
   });
 }
 
-function describeFile({ path, format }: CapturedFile, states: readonly CapturedState[]): CapturedFileReport {
+function describeFile({ path, format, sessions }: CapturedFile, states: readonly CapturedState[]): CapturedFileReport {
   const versions = [...Map.groupBy(states, ({ version }) => version).values()];
   return {
     schema: 'compact/captured@1',
     file: path,
     format,
+    sessions,
     versions: versions.flatMap((all) => {
       const [first, last] = [all[0], all.at(-1)];
       if (first === undefined || last === undefined) return [];
@@ -87,7 +88,8 @@ function describeFile({ path, format }: CapturedFile, states: readonly CapturedS
 }
 
 /**
- * The captured files that a name may mean: the path itself; otherwise those whose path ends with it, or whose session's id begins with it.
+ * The captured files that a name may mean: the path itself; otherwise those whose path ends with it, or whose session's id begins
+ * with it. An id in the name counts before those that the records carry, which subagents' files have too.
  */
 export async function findByName(
   { files }: Pick<AppDeps, 'files'>,
@@ -99,7 +101,10 @@ export async function findByName(
   const ending = name.replace(/^(?:\.\/)+/, '');
   const all = await captures.list();
   const ended = all.filter(({ path }) => path.endsWith(`/${ending}`));
-  return ended.length > 0 ? ended : all.filter(({ path }) => hasSessionId(path, name));
+  if (ended.length > 0) return ended;
+  const named = all.filter(({ path }) => hasSessionId(path, name));
+  if (named.length > 0 || !isSessionId(name)) return named;
+  return all.filter(({ sessions }) => sessions.some((id) => id.toLowerCase().startsWith(name.toLowerCase())));
 }
 
 /** The last state of each version that has content: it contains the others. */

@@ -1,12 +1,12 @@
 import { matchesGlob } from '../../core/glob.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { sessionIdOf } from '../../core/session-id.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { ArchiveExchange, ExchangedCapture, Unit, UnitKey, UnitReader } from '../../ports/exchange.ts';
 import type { ExportEncoding, ExportFolders, ExportWriter } from '../../ports/export.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { ArchiveExportReport } from '../contract/retention-reports.ts';
+import { belongsTo } from './sessions.ts';
 import { listRules, toMerged } from './merge-one.ts';
 
 /** What to export; null: everything. */
@@ -151,11 +151,12 @@ function isWithin(ms: number, { since, until }: Pick<ExportFilter, 'since' | 'un
 }
 
 function isSelected(
-  { path, states }: ExchangedCapture,
+  capture: ExchangedCapture,
   { filter, paths }: { readonly filter: ExportFilter; readonly paths: Selected['paths'] },
 ): boolean {
   const { conversation, source } = filter;
-  const isOf = conversation === null || paths.has(path) || sessionIdOf(path) === conversation.toLowerCase();
+  const { path, states } = capture;
+  const isOf = conversation === null || paths.has(path) || belongsTo(capture, conversation);
   const isThere = source === null || matchesGlob(path, source);
   return isOf && isThere && states.some(({ capturedAtMs }) => isWithin(capturedAtMs, filter));
 }

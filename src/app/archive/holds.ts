@@ -50,7 +50,7 @@ async function countProtected(
       if (isHeld) for (const id of conversations) held.add(id);
     }
   const captured = (await captures.list()).filter(
-    ({ path }) => holdsOn([hold], { conversations: [], paths: [path] }).length > 0,
+    ({ path, sessions }) => holdsOn([hold], { conversations: sessions, paths: [path] }).length > 0,
   );
   return { conversations: held.size, capturedFiles: captured.length };
 }
@@ -70,7 +70,8 @@ type Protected = { readonly conversations: readonly string[]; readonly paths: re
 export function holdsOn<T extends HoldScope>(holds: readonly T[], { conversations, paths }: Protected): readonly T[] {
   return holds.filter(({ kind, value }) =>
     kind === 'conversation'
-      ? conversations.includes(value) || paths.some((path) => sessionIdOf(path) === value.toLowerCase())
+      ? conversations.some((id) => id.toLowerCase() === value.toLowerCase()) ||
+        paths.some((path) => sessionIdOf(path) === value.toLowerCase())
       : paths.some((path) => isIn(path, value)),
   );
 }

@@ -62,7 +62,7 @@ async function matchVersion(
     }
   }
   stored.end();
-  const content = deps.files.unpack(join(head), readContent(archive, state));
+  const content = deps.files.unpack(joinBytes(head), readContent(archive, state));
   if (content === null) return 'searched';
   let isReadable = !hasGap;
   let isFound = false;
@@ -114,7 +114,7 @@ function createWindow(finder: TextFinder, onMatch: (id: number) => void): Window
   /** Of these at the beginning, all matches are known. */
   let knownBytes = 0;
   const search = (): void => {
-    const found = finder.find(join(parts.map(({ bytes }) => bytes))).filter(({ end }) => end > knownBytes);
+    const found = finder.find(joinBytes(parts.map(({ bytes }) => bytes))).filter(({ end }) => end > knownBytes);
     let first = 0;
     for (const { start, end } of found.toSorted((a, b) => a.start - b.start)) {
       while ((parts[first]?.end ?? Infinity) <= start) first += 1;
@@ -154,7 +154,7 @@ function createWindow(finder: TextFinder, onMatch: (id: number) => void): Window
   return { add, end };
 }
 
-function join(parts: readonly Uint8Array[]): Uint8Array {
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {

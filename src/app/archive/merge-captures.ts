@@ -50,7 +50,8 @@ export async function mergeCapture(sides: Sides, capture: ExchangedCapture): Pro
   const isSameLast = ownLast !== undefined && last !== undefined && nameOf(ownLast) === nameOf(last);
   // The stamp of a file on another machine proves nothing here.
   const stamp = isSameLast ? (known?.stamp ?? null) : null;
-  const isStored = await target.storeCapture({ path, format, readAtMs, stamp }, { known, versions });
+  const sessions = [...new Set([...capture.sessions, ...(known?.sessions ?? [])])].toSorted();
+  const isStored = await target.storeCapture({ path, format, sessions, readAtMs, stamp }, { known, versions });
   return isStored || mergeCapture(sides, capture); // another program has captured the file meanwhile
 }
 

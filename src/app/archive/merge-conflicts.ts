@@ -214,11 +214,14 @@ async function findCaptures(sides: Sides): Promise<ReadonlySet<string>> {
     break;
   }
   for await (const capture of to.captures()) {
-    const { path, states } = capture;
+    const { path, sessions, states } = capture;
+    // A file goes with its conversation if all of its conversations were erased.
+    const sessionTimes = sessions.map((id) => erased.sessions.get(id.toLowerCase()) ?? Number.NEGATIVE_INFINITY);
     const erasedAtMs = Math.max(
       ...[
         erased.paths.get(path),
         erased.sessions.get(sessionIdOf(path)?.toLowerCase() ?? ''),
+        ...(sessionTimes.length === 0 ? [] : [Math.min(...sessionTimes)]),
         ...states.map(({ sha256 }) => erased.contents.get(sha256)),
       ].map((atMs) => atMs ?? Number.NEGATIVE_INFINITY),
     );

@@ -68,7 +68,7 @@ async function findConversations(archive: Archive): Promise<readonly Conversatio
   const compactions: ErasableCompaction[] = [];
   for await (const batch of archive.retention.listErasable()) compactions.push(...batch);
   const captured = await archive.captures.list();
-  const keys = [...compactions.map(keysOf), ...captured.map(({ path }) => [`path ${path}`])];
+  const keys = [...compactions.map(keysOf), ...captured.map(keysOfFile)];
   const sets = createIndexSets(keys.length);
   const firstByKey = new Map<string, number>();
   for (const [index, own] of keys.entries()) {
@@ -83,6 +83,11 @@ async function findConversations(archive: Archive): Promise<readonly Conversatio
     compactions: members.flatMap((index) => compactions[index] ?? []),
     captured: members.flatMap((index) => captured[index - compactions.length] ?? []),
   }));
+}
+
+/** A subagent's file has the id of its session in its records, so it goes with it. */
+function keysOfFile({ path, sessions }: CapturedFile): readonly string[] {
+  return [`path ${path}`, ...sessions.map((id) => `conversation ${id}`)];
 }
 
 function keysOf({ cycles, paths }: ErasableCompaction): readonly string[] {
@@ -133,7 +138,10 @@ function choose(
   for (const one of newestFirst.slice(keepLast).toReversed()) {
     const isOld = before !== null && newestOf(one) < before.getTime();
     if (!isOld && (maxBytes === null || leftBytes <= maxBytes)) continue;
-    const conversations = one.compactions.flatMap(({ cycles }) => cycles.map(({ conversationId }) => conversationId));
+    const conversations = [
+      ...one.compactions.flatMap(({ cycles }) => cycles.map(({ conversationId }) => conversationId)),
+      ...one.captured.flatMap(({ sessions }) => sessions),
+    ];
     const own = holdsOn(holds, { conversations, paths: pathsOf(one) });
     for (const hold of own) held.add(hold);
     if (own.length > 0) continue;

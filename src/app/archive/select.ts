@@ -1,11 +1,11 @@
 import { matchesGlob } from '../../core/glob.ts';
-import { sessionIdOf } from '../../core/session-id.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
 import type { ErasedIds, Hold, HoldScope, ErasableCompaction, KeptCount } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { holdsOn } from './holds.ts';
-import { matchCaptured } from './match-captured.ts';
+import { type CapturedMatches, matchCaptured } from './match-captured.ts';
+import { belongsTo, findLinesOf, isWhollyOf } from './sessions.ts';
 import { createTextFinder, type TextFinder } from './text-finder.ts';
 
 /** What to erase. */
@@ -45,7 +45,7 @@ export type Selection = {
 
 /** Finds what a selector matches, reading one compaction at a time. Null: the work was interrupted. */
 export async function planErasure(
-  deps: Pick<AppDeps, 'files' | 'runtime' | 'signal' | 'progress'>,
+  deps: Pick<AppDeps, 'files' | 'formats' | 'runtime' | 'signal' | 'progress'>,
   {
     archive,
     selector,
@@ -82,10 +82,13 @@ export async function planErasure(
       }
     }
   }
-  const capturedFiles = await selectCapturedFiles(archive, selector, parts);
-  const matches = finder === null ? { lineIds: [], unsearched: 0 } : await matchCaptured(deps, archive, finder);
-  if (matches === null) return null;
   const all = await archive.captures.list();
+  const capturedFiles = selectCapturedFiles(all, selector, parts);
+  const matches =
+    finder === null
+      ? await selectCapturedLines(deps, archive, { files: all.filter((one) => !capturedFiles.includes(one)), selector })
+      : await matchCaptured(deps, archive, finder);
+  if (matches === null) return null;
   const takesCopies = selector.kind === 'match' || selector.kind === 'message';
   const selection = { parts, cycleIds, capturedFiles, capturedLineIds: matches.lineIds, takesCopies };
   return {
@@ -187,18 +190,36 @@ function findSummaries({ cycles, inserted }: StoredCompaction, { isIn, isInText 
   );
 }
 
-/** Captured files to erase whole: by path, or by the session id in the file's name. */
-async function selectCapturedFiles(
-  archive: Archive,
+/** Captured files to erase whole: by path, or because they have nothing of other conversations. */
+function selectCapturedFiles(
+  files: readonly CapturedFile[],
   selector: EraseSelector,
   parts: readonly SelectedPart[],
-): Promise<readonly CapturedFile[]> {
+): readonly CapturedFile[] {
   if (selector.kind === 'match' || selector.kind === 'message') return [];
-  const files = await archive.captures.list();
   if (selector.kind === 'source') return files.filter(({ path }) => matchesGlob(path, selector.glob));
   const whole = parts.filter(({ lineIds }) => lineIds === null);
   const paths = new Set(whole.flatMap(({ compaction }) => compaction.paths));
-  return files.filter(({ path }) => paths.has(path) || sessionIdOf(path) === selector.id.toLowerCase());
+  return files.filter(
+    (file) => paths.has(file.path) || (belongsTo(file, selector.id) && isWhollyOf(file, selector.id)),
+  );
+}
+
+/** The lines of one conversation in captured files that have others too. */
+async function selectCapturedLines(
+  deps: Pick<AppDeps, 'files' | 'formats'>,
+  archive: Archive,
+  { files, selector }: { readonly files: readonly CapturedFile[]; readonly selector: EraseSelector },
+): Promise<CapturedMatches> {
+  if (selector.kind !== 'conversation') return { lineIds: [], unsearched: 0 };
+  const lineIds = new Set<number>();
+  let unsearched = 0;
+  for (const file of files.filter((one) => belongsTo(one, selector.id))) {
+    const own = await findLinesOf(deps, archive, { file, conversation: selector.id });
+    if (own === null) unsearched += 1;
+    for (const id of own ?? []) lineIds.add(id);
+  }
+  return { lineIds: [...lineIds], unsearched };
 }
 
 /** The ids that the archive needs to erase a selection. */
@@ -231,17 +252,25 @@ async function findHolds(
   if (holds.length === 0) return [];
   const { compactionIds, capturedFileIds } = await archive.retention.findEffect(ids);
   const files = new Set(capturedFileIds);
-  const paths = captured.flatMap(({ id, path }) => (files.has(id) ? path : []));
-  return holdsOnCompactions(archive, { holds, compactions: new Set(compactionIds), paths });
+  const changed = captured.filter(({ id }) => files.has(id));
+  return holdsOnCompactions(archive, { holds, compactions: new Set(compactionIds), changed });
 }
 
 /** The holds on compactions, by their ids, and on files. */
 async function holdsOnCompactions<T extends HoldScope>(
   { retention }: Pick<Archive, 'retention'>,
-  of: { readonly holds: readonly T[]; readonly compactions: ReadonlySet<number>; readonly paths: readonly string[] },
+  of: {
+    readonly holds: readonly T[];
+    readonly compactions: ReadonlySet<number>;
+    readonly changed: readonly CapturedFile[];
+  },
 ): Promise<readonly T[]> {
-  const { holds, compactions, paths } = of;
-  const found = new Set(holdsOn(holds, { conversations: [], paths }));
+  const { holds, compactions, changed } = of;
+  const captured = {
+    conversations: changed.flatMap(({ sessions }) => sessions),
+    paths: changed.map(({ path }) => path),
+  };
+  const found = new Set(holdsOn(holds, captured));
   for await (const batch of retention.listErasable()) {
     for (const { id, cycles, paths: own } of batch) {
       if (!compactions.has(id)) continue;

@@ -29,6 +29,8 @@ export type CapturedFileReport = {
   readonly schema: 'compact/captured@1';
   readonly file: string;
   readonly format: string;
+  /** The ids of the conversations that its records carry. */
+  readonly sessions: readonly string[];
   readonly versions: readonly {
     readonly version: Ordinal;
     readonly change: CaptureChange;

@@ -66,7 +66,8 @@ export type ArchiveEraseReport = {
   readonly isEverything: boolean;
   /** Stored model answers that were made before this go too; null: none. */
   readonly paidBefore: IsoTime | null;
-  /** Captured files that could not be searched: compressed ones that cannot be decompressed to their end, and all if a message is erased by its id. */
+  /** Captured files that could not be searched: compressed ones that cannot be decompressed to their end, all if a message is erased by its id, and
+   * those that share records of a conversation with others. */
   readonly unsearched: Count;
   readonly parts: readonly ErasedPart[];
   readonly lines: Count;

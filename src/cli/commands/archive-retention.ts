@@ -96,6 +96,8 @@ function unfinished(path: string): string {
 
 function describeUnsearched({ unsearched }: ArchiveEraseReport, { selectors }: ArchiveInvocation): string {
   const files = countOf(unsearched, 'captured file');
+  if (selectors[0]?.kind === 'conversation')
+    return `not erased: ${files} that other conversations share, because nothing tells whose the records are. Select ${unsearched === 1 ? 'it' : 'them'} with --source, or the text with --match.`;
   return selectors[0]?.kind === 'message'
     ? `not searched: ${files}, because only archived messages have ids. Select the text with --match, or the files with --source.`
     : `not searched to the end: ${files}, because compressed content is damaged, was partly erased, or is a zip file (.eval). Select ${unsearched === 1 ? 'it' : 'them'} with --source.`;

@@ -108,6 +108,7 @@ const piece = fc
 const capture = fc.record({
   path: text,
   format: text,
+  sessions: few(text),
   stamp: orNull(text),
   readAtMs: ms,
   states: few(

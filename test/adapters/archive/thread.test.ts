@@ -52,7 +52,13 @@ suite('an archive in a thread of its own', () => {
     const writer = await captures.begin(outline);
     const lines = Array.from({ length: 30 }, (_, at) => utf8(`${String(at).repeat(40_000)}\n`));
     const bytes = Buffer.concat(lines);
-    const draft = { sizeBytes: bytes.length, sha256: hash('sha256', bytes), stamp: null, capturedAt: new Date(0) };
+    const draft = {
+      sizeBytes: bytes.length,
+      sha256: hash('sha256', bytes),
+      stamp: null,
+      capturedAt: new Date(0),
+      sessions: [],
+    };
     await writer?.append(lines);
     assert.equal((await writer?.commit(draft))?.newBytes, bytes.length);
     assert.equal(await captures.begin(outline), null);

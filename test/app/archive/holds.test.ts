@@ -152,7 +152,13 @@ test('captured files that cannot be searched to their end are counted', async (t
   assert.ok(damaged !== null);
   const cutOff = gzipSync(OTHER).subarray(0, -12);
   await damaged.append([cutOff]);
-  await damaged.commit({ sizeBytes: cutOff.length, sha256: '00'.repeat(32), capturedAt: new Date(), stamp: null });
+  await damaged.commit({
+    sizeBytes: cutOff.length,
+    sha256: '00'.repeat(32),
+    capturedAt: new Date(),
+    stamp: null,
+    sessions: [],
+  });
   assert.equal((await erase(bench, absent)).unsearched, 1);
   assert.equal((await erase(bench, { kind: 'message', id: 'm1' })).unsearched, 3);
   assert.equal((await erase(bench, { kind: 'source', glob: '*.gz' })).unsearched, 0);

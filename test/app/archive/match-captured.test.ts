@@ -17,7 +17,15 @@ const STATE: CapturedState = {
   sha256: '',
   capturedAt: new Date(0),
 };
-const FILE: CapturedFile = { id: 1, path: '/talk', format: 'chat', stamp: null, readAt: new Date(0), last: STATE };
+const FILE: CapturedFile = {
+  id: 1,
+  path: '/talk',
+  format: 'chat',
+  sessions: [],
+  stamp: null,
+  readAt: new Date(0),
+  last: STATE,
+};
 const deps = {
   files: createFileStore(),
   runtime: createNodeRuntime(),

@@ -16,7 +16,14 @@ function splitLines(content: string): readonly Uint8Array[] {
 
 function draftOf(content: string, changes: Partial<CaptureDraft> = {}): CaptureDraft {
   const bytes = utf8(content);
-  return { sizeBytes: bytes.length, sha256: hash('sha256', bytes), stamp: 'stamp', capturedAt: AT, ...changes };
+  return {
+    sizeBytes: bytes.length,
+    sha256: hash('sha256', bytes),
+    stamp: 'stamp',
+    capturedAt: AT,
+    sessions: [],
+    ...changes,
+  };
 }
 
 /** Stores what a file holds now; `grown` appends only what is new. */

@@ -27,6 +27,27 @@ const SECRET_LINE = lineWith(SECRET);
 const TALK = SECRET_LINE + chatTranscript(30);
 const OTHER = chatTranscript(30, 400);
 
+const SESSION = '6b6f4218-0000-4000-8000-000000000001';
+const OTHER_SESSION = '7c7f4218-0000-4000-8000-000000000002';
+
+/** Records of Claude Code. */
+function claudeLines(sessionId: string, ...texts: readonly string[]): string {
+  return texts
+    .map((content, at) => ({
+      type: 'user',
+      sessionId,
+      uuid: `${sessionId.slice(0, -1)}${at}`,
+      parentUuid: null,
+      isSidechain: false,
+      cwd: '/data',
+      version: '2.1.0',
+      timestamp: '2026-11-22T12:00:00.000Z',
+      message: { role: 'user', content },
+    }))
+    .map((record) => `${JSON.stringify(record)}\n`)
+    .join('');
+}
+
 function lineWith(word: string): string {
   return `${chatLine({ role: 'user', content: `My password is ${word}, never write it down.` })}\n`;
 }
@@ -235,6 +256,48 @@ export function eraseContract(engine: Engine): void {
     for (const part of [first, second]) assert.deepEqual(await engine.findLeftovers(bench.archive(), part), []);
     assert.deepEqual(await damages(bench), []);
     assert.equal((await erase(bench, { kind: 'match', text: secret })).result, 'nothing');
+  });
+
+  test("files of subagents and renamed copies belong to their records' session", async (t) => {
+    const bench = await benchOn(engine, t);
+    const [own, kept] = ['sessionquux', 'otherquux'];
+    const other = OTHER_SESSION;
+    bench.write(`${SESSION}.jsonl`, claudeLines(SESSION, 'the main thread'));
+    bench.write('agent-a1b2c3d4.jsonl', claudeLines(SESSION, own));
+    bench.write('copy.jsonl', claudeLines(SESSION, own, 'a copy'));
+    bench.write('mixed.jsonl', claudeLines(other, kept) + claudeLines(SESSION, own, 'in another file'));
+    bench.write('other.jsonl', claudeLines(other, 'quotes', `"sessionId":"${SESSION}"`));
+    const names = [`${SESSION}.jsonl`, 'agent-a1b2c3d4.jsonl', 'copy.jsonl', 'mixed.jsonl', 'other.jsonl'];
+    for (const name of names) await capture(bench, name);
+    appendFileSync(bench.path('other.jsonl'), claudeLines(other, 'more'));
+    await capture(bench, 'other.jsonl');
+    const sessionsOf = async (name: string): Promise<unknown> =>
+      (await bench.archive().captures.find(bench.path(name)))?.sessions;
+    assert.deepEqual(await sessionsOf('mixed.jsonl'), [SESSION, other].toSorted());
+    assert.deepEqual(await sessionsOf('other.jsonl'), [other]);
+    const scope = { kind: 'conversation', value: SESSION } as const;
+    const held = await changeHolds(bench.deps, { kind: 'add', scope, reason: null });
+    assert.ok(held.ok);
+    assert.equal(held.value.protects?.capturedFiles, 4);
+    for (const name of names.slice(1, 4)) {
+      const refused = await erase(bench, { kind: 'source', glob: bench.path(name) });
+      assert.deepEqual([name, refused.result], [name, 'refused']);
+    }
+    assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    const report = await erase(bench, { kind: 'conversation', id: SESSION.toUpperCase() });
+    assert.deepEqual(report.capturedFiles, names.slice(0, 3).map(bench.path).toSorted());
+    assert.deepEqual([report.captured, report.unsearched], [{ files: 3, lines: 2 }, 0]);
+    assert.deepEqual(await engine.findLeftovers(bench.archive(), own), []);
+    assert.ok((await engine.findLeftovers(bench.archive(), kept)).length > 0);
+    assert.deepEqual(await damages(bench), []);
+  });
+
+  test('a compressed file with records of two conversations is named, not erased', async (t) => {
+    const bench = await benchOn(engine, t);
+    bench.write('mixed.jsonl.gz', gzipSync(claudeLines(OTHER_SESSION, 'one') + claudeLines(SESSION, 'two')));
+    await capture(bench, 'mixed.jsonl.gz');
+    const report = await erase(bench, { kind: 'conversation', id: SESSION });
+    assert.deepEqual([report.result, report.unsearched], ['nothing', 1]);
   });
 
   test('a message is erased by its id, and search finds the others', async (t) => {

@@ -169,7 +169,7 @@ async function capture(
   const writer = await archive.captures.begin({ path, format: 'chat', lastStateId, change });
   assert.ok(writer !== null);
   await writer.append(pieces);
-  await writer.commit({ sizeBytes: whole.length, sha256: sha256(whole), capturedAt, stamp: null });
+  await writer.commit({ sizeBytes: whole.length, sha256: sha256(whole), capturedAt, stamp: null, sessions: [] });
 }
 
 /** Null: some of them were erased. */

@@ -226,6 +226,29 @@ export function pruneContract(engine: Engine): void {
     assert.deepEqual([await left(bench), await bench.archive().captures.list()], [[], []]);
   });
 
+  test("a captured file goes with the conversation that its records name, and under that one's hold", async (t) => {
+    const bench = await sceneFor(engine, t, { 'talk.jsonl': 300 });
+    const id = (await bench.archive().listCompactions())[0]?.conversations[0]?.id ?? '';
+    const record = {
+      type: 'user',
+      sessionId: id,
+      uuid: 'u',
+      parentUuid: null,
+      isSidechain: true,
+      cwd: '/',
+      version: '2',
+    };
+    const message = { role: 'user', content: 'What a subagent was asked.' };
+    bench.write('agent.jsonl', `${JSON.stringify({ ...record, timestamp: '2026-01-01T00:00:00.000Z', message })}\n`);
+    await capture(bench, 'agent.jsonl');
+    const scope = { kind: 'conversation', value: id } as const;
+    assert.equal((await prune(bench, { before: before(180) })).result, 'nothing');
+    assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+    assert.equal((await prune(bench, { before: before(-1) })).result, 'nothing');
+    assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    assert.deepEqual((await prune(bench, { before: before(-1) })).capturedFiles, [bench.path('agent.jsonl')]);
+  });
+
   test('what continues a conversation belongs to it, even under another path and id', async (t) => {
     const bench = await sceneFor(engine, t, { 'talk.jsonl': 300 });
     appendFileSync(bench.path('talk.jsonl'), chatTranscript(12, 500));

@@ -105,6 +105,7 @@ const SCHEMAS = {
   capture: z.strictObject({
     path: z.string(),
     format: z.string(),
+    sessions: z.array(z.string()),
     stamp: text,
     readAtMs: z.int(),
     states: z.array(
@@ -153,7 +154,7 @@ export function encodeRecord(record: ExportRecord): Stored[keyof Stored] {
       return { unit: record.unit, ...line, ...(line.receipt === null ? encodeBytes(bytes) : {}) };
     }
     case 'capture':
-      return { ...record.capture, states: [...record.capture.states] };
+      return { ...record.capture, sessions: [...record.capture.sessions], states: [...record.capture.states] };
     case 'piece': {
       const { bytes, ...piece } = record.piece;
       return { path: record.path, version: record.version, ...piece, ...(bytes === null ? {} : encodeBytes(bytes)) };

@@ -170,6 +170,7 @@ export const TABLES: { readonly [kind in keyof Stored]: Table } = {
     [
       ['path', 'text'],
       ['format', 'text'],
+      ['sessions', 'json'],
       ['stamp', 'text'],
       ['read_at', 'time', 'readAtMs'],
       ['versions', 'count', 'states'],

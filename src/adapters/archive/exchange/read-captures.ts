@@ -11,13 +11,13 @@ import { tryUnpack } from '../captured-blocks.ts';
 import { toState } from '../read/captured.ts';
 import { buildOrigin } from '../erase-captures.ts';
 import { DamageError } from '../failure.ts';
-import { hashColumn, readHash, readInteger, readOptionalText, readText, type Row } from '../rows.ts';
+import { hashColumn, readHash, readInteger, readOptionalText, readText, readTexts, type Row } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
 import { listPages } from './read-units.ts';
 
 const LIST_FILES =
-  'SELECT id, path, format, stamp, read_at_ms FROM captured_files WHERE id > :after ORDER BY id LIMIT 500';
-const FIND_FILE = 'SELECT id, path, format, stamp, read_at_ms FROM captured_files WHERE path = :path';
+  'SELECT id, path, format, stamp, read_at_ms, sessions FROM captured_files WHERE id > :after ORDER BY id LIMIT 500';
+const FIND_FILE = 'SELECT id, path, format, stamp, read_at_ms, sessions FROM captured_files WHERE path = :path';
 const LIST_STATES = `
 SELECT s.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms
 FROM captured_versions AS v JOIN captured_states AS s ON s.version_id = v.id WHERE v.file_id = :id ORDER BY s.id`;
@@ -74,6 +74,7 @@ export function createCaptureReader(query: Query): CaptureReader {
   const readFile = async (row: Row): Promise<ExchangedCapture> => ({
     path: readText(row, 'path'),
     format: readText(row, 'format'),
+    sessions: readTexts(row, 'sessions'),
     stamp: readOptionalText(row, 'stamp'),
     readAtMs: readInteger(row, 'read_at_ms'),
     states: (await query(LIST_STATES, { id: readInteger(row, 'id') })).map(toExchanged),

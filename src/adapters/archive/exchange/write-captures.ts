@@ -20,7 +20,8 @@ export type CaptureWriting = UnitEngine & {
 const FIND_FILE = 'SELECT id FROM captured_files WHERE path = :path';
 const INSERT_FILE = `
 INSERT INTO captured_files (path, format, stamp, read_at_ms) VALUES (:path, :format, :stamp, :readAtMs) RETURNING id`;
-const UPDATE_FILE = 'UPDATE captured_files SET format = :format, stamp = :stamp, read_at_ms = :readAtMs WHERE id = :id';
+const UPDATE_FILE = `
+UPDATE captured_files SET format = :format, stamp = :stamp, read_at_ms = :readAtMs, sessions = :sessions WHERE id = :id`;
 const SET_ASIDE = 'UPDATE captured_versions SET version = -version WHERE file_id = :id';
 const DELETE_ASIDE = 'DELETE FROM captured_versions WHERE file_id = :id AND version < 0';
 const INSERT_VERSION = `
@@ -35,7 +36,7 @@ export function createCaptureWriter(
   engine: CaptureWriting,
   readerOf: (query: Query) => Pick<UnitReader, 'findCapture'>,
 ): UnitStore['storeCapture'] {
-  return ({ path, format, stamp, readAtMs }, { known: expected, versions }) =>
+  return ({ path, format, stamp, readAtMs, sessions }, { known: expected, versions }) =>
     engine.transaction(async (query) => {
       if (!isDeepStrictEqual(await readerOf(query).findCapture(path), expected)) return false;
       const [known] = await query(FIND_FILE, { path });
@@ -45,7 +46,7 @@ export function createCaptureWriter(
       const stored: { readonly version: MergedVersion; readonly runs: readonly Run[] }[] = [];
       for (const version of versions) stored.push({ version, runs: await storePieces(lines, version) });
       await lines.end();
-      await query(UPDATE_FILE, { id: fileId, format, stamp, readAtMs });
+      await query(UPDATE_FILE, { id: fileId, format, stamp, readAtMs, sessions: JSON.stringify(sessions) });
       await query(SET_ASIDE, { id: fileId });
       for (const [at, { version, runs }] of stored.entries())
         await insertVersion(query, version, { fileId, number: at + 1, runs });

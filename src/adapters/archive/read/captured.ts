@@ -2,13 +2,13 @@ import type { CapturedFile, CapturedState, CaptureStore } from '../../../ports/c
 import { createBlockCache } from '../blocks.ts';
 import { checkCapturedRun, tryUnpack } from '../captured-blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
-import { CHANGES, readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
+import { CHANGES, readHash, readInteger, readOptionalText, readText, readTexts, readTime, type Row } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 import { findMarks } from './compactions.ts';
 
 const STATE_COLUMNS = 's.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms';
 const SELECT_FILES = `
-SELECT f.id, f.path, f.format, f.stamp, f.read_at_ms, ${STATE_COLUMNS}
+SELECT f.id, f.path, f.format, f.stamp, f.read_at_ms, f.sessions, ${STATE_COLUMNS}
 FROM captured_files AS f JOIN captured_versions AS v ON v.id = (SELECT max(id) FROM captured_versions WHERE file_id = f.id)
   JOIN captured_states AS s ON s.id = (SELECT max(id) FROM captured_states WHERE version_id = v.id)`;
 const FIND_FILE = `${SELECT_FILES} WHERE f.path = :path`;
@@ -46,6 +46,7 @@ function toFile(row: Row): CapturedFile {
     id: readInteger(row, 'id'),
     path: readText(row, 'path'),
     format: readText(row, 'format'),
+    sessions: readTexts(row, 'sessions'),
     stamp: readOptionalText(row, 'stamp'),
     readAt: readTime(row, 'read_at_ms') ?? new Date(Number.NaN),
     last: toState(row),
