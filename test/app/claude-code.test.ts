@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { sessions } from '../adapters/transcript/claude-code/sessions.ts';
 import { prose } from '../support/chat.ts';
+import { TITLES } from '../support/client-lists.ts';
 import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
 import { runsOf } from '../support/runs.ts';
 
@@ -258,6 +259,62 @@ test('any session, with branches, missing parents and repeated ids: compacted tw
         }
       }),
       { numRuns: runsOf(200) },
+    );
+  } finally {
+    bench.remove();
+  }
+});
+
+/** Records from which the client's list takes a title; "NAME" is theirs. */
+const TITLED = {
+  'ai-title': { type: 'ai-title', aiTitle: 'NAME', sessionId: 's1' },
+  'last-prompt': { type: 'last-prompt', lastPrompt: 'NAME', sessionId: 's1' },
+  summary: { type: 'summary', summary: 'NAME', leafUuid: 'elsewhere' },
+} as const;
+
+const titlesAt = (...percents: readonly number[]): fc.Arbitrary<readonly Titled[]> =>
+  fc.uniqueArray(
+    fc.record({
+      kind: fc.constantFrom<keyof typeof TITLED>('ai-title', 'last-prompt', 'summary'),
+      percent: fc.constantFrom(...percents),
+    }),
+    { maxLength: 4, selector: ({ kind, percent }) => `${kind} ${percent}` },
+  );
+
+type Titled = { readonly kind: keyof typeof TITLED; readonly percent: number };
+
+test("the client's list, which reads both ends of a file, shows the same title after two compactions and turns between", async () => {
+  const bench = createWorkbench();
+  const titleOf = TITLES.get('claude-code') ?? (() => null);
+  const named = (text: string, of: readonly Titled[], round: number): string => {
+    const lines = text.trimEnd().split('\n');
+    const places = of.toSorted((a, b) => b.percent - a.percent);
+    for (const { kind, percent } of places) {
+      const record = JSON.stringify(TITLED[kind]).replace('NAME', `${kind} ${percent} of ${round}`);
+      lines.splice(Math.round((lines.length * percent) / 100), 0, record);
+    }
+    return `${lines.join('\n')}\n`;
+  };
+  try {
+    await fc.assert(
+      fc.asyncProperty(
+        titlesAt(0, 2, 50, 98),
+        titlesAt(98),
+        fc.constantFrom(4, 170),
+        async (first, second, keepRecent) => {
+          const begun = session(90);
+          let original = named(begun.text, first, 1);
+          bench.write('s.jsonl', original);
+          for (const more of [named(session(40, 1, begun.tip).text, second, 2), '']) {
+            reportOf(await bench.compact('s.jsonl', { compaction: { keepRecent } }));
+            assert.equal(titleOf(bench.read('s.jsonl')), titleOf(Buffer.from(original)));
+            assert.equal((await bench.restore('s.jsonl')).toString(), original);
+            original += more;
+            bench.write('s.jsonl', Buffer.concat([bench.read('s.jsonl'), Buffer.from(more)]));
+          }
+        },
+      ),
+      { numRuns: runsOf(48) },
     );
   } finally {
     bench.remove();

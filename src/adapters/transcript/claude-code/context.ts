@@ -1,6 +1,7 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
 import type { ThreadNote } from './decode.ts';
+import { isTitleOutOfSight } from './listing.ts';
 
 type NoteOf = (line: number) => ThreadNote | undefined;
 
@@ -30,7 +31,10 @@ export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextV
     if (entry.line >= startLine) return false;
     return preserved === null || entry.line < preserved.first || entry.line > preserved.last;
   };
-  return { priorLine, isStale };
+  const last = entries.at(-1);
+  const sizeBytes = last === undefined ? 0 : last.start + last.length;
+  const mustDrop = (entry: Entry): boolean => isTitleOutOfSight(entry, sizeBytes) && noteOf(entry.line)?.kind !== 'tip';
+  return { priorLine, isStale, mustDrop };
 }
 
 function findContextStart(entries: readonly Entry[], noteOf: NoteOf): ContextStart {

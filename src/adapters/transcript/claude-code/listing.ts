@@ -1,4 +1,5 @@
 import { safeCut } from '../../../core/extract/character.ts';
+import type { Entry } from '../../../core/transcript.ts';
 import type { ListedFile } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { firstIn, listedRecords } from '../listed-title.ts';
@@ -39,9 +40,14 @@ export function listedTitle(file: ListedFile): string | null {
   return null;
 }
 
-/** The title as the client itself records it. At the beginning of a file it stays where the client looks. */
-export function renderTitle(title: string, sessionId: string | undefined): string {
-  return JSON.stringify({ type: 'ai-title', aiTitle: title, ...(sessionId !== undefined && { sessionId }) });
+/**
+ * Whether the record has a title that the list does not read where it is. At the beginning of a shorter file, or among
+ * its last bytes, the list would find it.
+ */
+export function isTitleOutOfSight({ latestKey, start, length }: Entry, sizeBytes: number): boolean {
+  const isInTail = start >= sizeBytes - WINDOW_BYTES;
+  if (latestKey === 'ai-title') return !isInTail && start + length - 1 > WINDOW_BYTES;
+  return (latestKey === 'last-prompt' || latestKey === 'summary') && !isInTail;
 }
 
 function ownTitle(record: JsonRecord, type: string, key: string): string | null {

@@ -1,6 +1,5 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { renderTitle } from './listing.ts';
 
 /** Fields that the client writes on every record of a session; copied if the first kept record has them. */
 const SESSION_KEYS = ['isSidechain', 'agentId', 'userType', 'cwd', 'sessionId', 'version', 'gitBranch'];
@@ -8,7 +7,8 @@ const SESSION_KEYS = ['isSidechain', 'agentId', 'userType', 'cwd', 'sessionId', 
 /**
  * A boundary and a summary, as the client's own /compact writes them. The summary takes the uuid that the first kept
  * record names as its parent, so that the kept lines attach to it unchanged. The preserved segment makes the client
- * ignore the token counts in the kept answers.
+ * ignore the token counts in the kept answers. Before the boundary may come a prompt: the client's list takes it for
+ * the first one, and the client sends nothing that is before a boundary.
  */
 export function renderSummary(input: SummaryInput): readonly string[] {
   const first = recordOf(input.firstKept);
@@ -48,8 +48,17 @@ export function renderSummary(input: SummaryInput): readonly string[] {
     isCompactSummary: true,
     uuid: summaryId,
   };
-  const title = input.listedAs === undefined ? [] : [renderTitle(input.listedAs, stringAt(session, 'sessionId'))];
-  return [...title, JSON.stringify(boundary), JSON.stringify(summary)];
+  const begunAt = stringAt(recordOf(input.firstDropped ?? null), 'timestamp') ?? timestamp;
+  const title = {
+    parentUuid: null,
+    ...session,
+    ...(begunAt !== undefined && { timestamp: begunAt }),
+    type: 'user',
+    message: { role: 'user', content: input.listedAs ?? '' },
+    uuid: input.uuid('title'),
+  };
+  const lines = input.listedAs === undefined ? [boundary, summary] : [title, boundary, summary];
+  return lines.map((line) => JSON.stringify(line));
 }
 
 function recordOf(value: Json): JsonRecord {
