@@ -272,8 +272,10 @@ export type StoredRun = RunMark & {
 
 /** Which files each run wrote, so that it can be undone. The files of a new compaction are recorded with it. */
 type RunLog = {
-  /** Records a file that gets the output of a compaction that was stored before. Gives its id. */
-  readonly record: (run: RunMark, file: RunFile) => Promise<number>;
+  /** Records a file that gets the output of a compaction that was stored before. Gives its id; null: that compaction was erased or removed. */
+  readonly record: (run: RunMark, file: RunFile) => Promise<number | null>;
+  /** Notes that the file at a path is an output of an applied compaction, unless that is known. */
+  readonly notePath: (compactionId: number, path: string) => Promise<void>;
   /** Removes the record of a file that was not written after all. */
   readonly forget: (fileId: number) => Promise<void>;
   /** Newest first; only applied compactions. */

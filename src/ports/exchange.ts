@@ -52,11 +52,9 @@ export type UnitCycle = {
   readonly live: readonly BatchName[];
 };
 
-/** A file that a run wrote. */
+/** A file that was compacted, or found to be an output. `run`: the one that wrote it. */
 type UnitFile = {
-  readonly token: string;
-  readonly begunAtMs: number;
-  readonly runUndoneAtMs: number | null;
+  readonly run: { readonly token: string; readonly begunAtMs: number; readonly undoneAtMs: number | null } | null;
   readonly sourcePath: string;
   readonly outputPath: string | null;
   readonly undoneAtMs: number | null;

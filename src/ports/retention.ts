@@ -50,7 +50,8 @@ export type MessageLine = {
 /** Usually a line. `bytes`: null if it was erased. */
 export type CapturedPiece = { readonly id: number; readonly bytes: Uint8Array | null };
 
-export type KeptCount = { readonly count: number; readonly lastId: number };
+/** `lastFileId`: that of `RetentionStore`, from before anything else was read. */
+export type KeptCount = { readonly count: number; readonly lastId: number; readonly lastFileId: number };
 
 /** Ids of what an erasure removes. Summaries made from it, vectors and words in the search index go with it. */
 export type ErasedIds = {
@@ -73,7 +74,7 @@ export type ErasurePlan = ErasedIds & {
   readonly reason: string | null;
   /** Which stored model answers to delete. Nothing records what they were made from. */
   readonly paid: 'all' | 'none' | { readonly before: Date };
-  /** The compactions of `listErasable`: if there are others by now, or unfinished ones, nothing is erased ('busy'). */
+  /** The compactions of `listErasable`: if there are others by now, or unfinished ones, or other files that have their output, nothing is erased ('busy'). */
   readonly kept: KeptCount;
   /** The ids of all holds that were considered: if there are others by now, nothing is erased ('busy'). */
   readonly holdIds: readonly number[];
@@ -106,6 +107,8 @@ export type RetentionStore = {
   readonly addHold: (hold: Omit<Hold, 'id'>) => Promise<void>;
   /** False: there is no such hold. */
   readonly removeHold: (scope: HoldScope) => Promise<boolean>;
+  /** The id of the last file that was recorded; 0: none. */
+  readonly lastFileId: () => Promise<number>;
   /** Oldest first, in batches. */
   readonly listErasable: () => AsyncIterable<readonly ErasableCompaction[]>;
   /** Every archived line of a message id. */

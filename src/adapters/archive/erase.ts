@@ -3,7 +3,7 @@ import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../ports
 import { readInsertedLine, unpackBlock } from './blocks.ts';
 import { eraseCapturedFiles, eraseCapturedLines, listChangedFiles, selectCapturedLines } from './erase-captures.ts';
 import { archiveError, DamageError } from './failure.ts';
-import { bytesIn } from './retention.ts';
+import { bytesIn, LAST_FILE } from './retention.ts';
 import { rewriteBlock } from './rewrite-block.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from './rows.ts';
 import { ask, count, forPages, type Work } from './work.ts';
@@ -79,7 +79,7 @@ const LIST_CHANGED = `
 SELECT id FROM erased_compactions UNION SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id
 UNION SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id`;
 const COUNT_KEPT = `
-SELECT count(*) AS count, coalesce(max(id), 0) AS last_id, (SELECT count(*) FROM compactions WHERE status = 'prepared') AS prepared
+SELECT count(*) AS count, coalesce(max(id), 0) AS last_id, (SELECT count(*) FROM compactions WHERE status = 'prepared') AS prepared, ${LAST_FILE} AS last_file_id
 FROM compactions WHERE status = 'applied'`;
 const LIST_HOLDS = 'SELECT id FROM holds ORDER BY id';
 /** Of conversations that are erased whole. */
@@ -162,7 +162,8 @@ function* refuseChanged({ kept, holdIds }: ErasurePlan, path: string): Work<void
   const isSame =
     holds.join() === holdIds.toSorted((a, b) => a - b).join() &&
     counted['count'] === kept.count &&
-    counted['last_id'] === kept.lastId;
+    counted['last_id'] === kept.lastId &&
+    counted['last_file_id'] === kept.lastFileId;
   if (!isSame || counted['prepared'] !== 0) throw archiveError({ kind: 'busy', path });
 }
 

@@ -65,7 +65,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     }
   };
 
-  const { captures, droppedRules, messages, retention, runs, vectors } = sync;
+  const { captures, droppedRules, messages, retention, vectors } = sync;
   const state: ArchiveState = {
     ...shared,
     messages: {
@@ -97,13 +97,6 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     isReadOnly: sync.isReadOnly,
     isReadableWhileStoring: sync.isReadableWhileStoring,
     droppedRules: { list: read(droppedRules.list), add: write(droppedRules.add), remove: write(droppedRules.remove) },
-    runs: {
-      record: write(runs.record),
-      forget: write(runs.forget),
-      list: read(runs.list),
-      markFileUndone: write(runs.markFileUndone),
-      markUndone: write(runs.markUndone),
-    },
     begin: async (outline) => beginInTurn((release) => createWriter(sync.begin(outline), release)),
     storePacked: write(({ outline, blocks, draft }) => {
       const writer = beginMeasured(sync, outline);
@@ -127,6 +120,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       listHolds: read(retention.listHolds),
       addHold: write(retention.addHold),
       removeHold: write(retention.removeHold),
+      lastFileId: read(retention.lastFileId),
       listErasable: iterate(retention.listErasable),
       findMessageLines: read(retention.findMessageLines),
       readPieces: iterate(retention.readPieces),

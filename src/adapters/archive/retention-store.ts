@@ -9,6 +9,7 @@ import {
   addHold,
   FIRST_PIECE,
   findMessageLines,
+  lastFileId,
   listErasable,
   listHolds,
   readPieces,
@@ -83,6 +84,7 @@ export function createRetention(
     listHolds: () => read(listHolds),
     addHold: (hold) => change(() => addHold(hold)),
     removeHold: (scope) => change(() => removeHold(scope)),
+    lastFileId: () => read(lastFileId),
     listErasable: function* pages() {
       for (let after = 0; ;) {
         const found = read(() => listErasable(after, JOINS));

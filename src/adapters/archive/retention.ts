@@ -18,7 +18,8 @@ INSERT INTO holds (kind, value, reason, added_at_ms) VALUES (:kind, :value, :rea
 ON CONFLICT (kind, value) DO UPDATE SET reason = excluded.reason, added_at_ms = excluded.added_at_ms`;
 const LIST_CYCLES =
   'SELECT id, parent_cycle_id, conversation_id FROM cycles WHERE compaction_id = :id ORDER BY position';
-const LIST_PATHS = `
+/** Every path of a compaction. */
+export const LIST_PATHS = `
 SELECT source_path AS path FROM compactions WHERE id = :id UNION SELECT output_path FROM compactions WHERE id = :id AND output_path IS NOT NULL
 UNION SELECT source_path FROM run_files WHERE compaction_id = :id
 UNION SELECT output_path FROM run_files WHERE compaction_id = :id AND output_path IS NOT NULL ORDER BY 1`;
@@ -36,6 +37,13 @@ WHERE l.id = :id`;
 const GET_BLOCK = 'SELECT id, raw_size_bytes, data FROM captured_blocks WHERE id = :id';
 const LIST_LINES =
   'SELECT id, "offset", size_bytes, erasure_id FROM captured_lines WHERE id BETWEEN :firstId AND :lastId ORDER BY id';
+
+export const LAST_FILE = '(SELECT coalesce(max(id), 0) FROM run_files)';
+
+export function* lastFileId(): Work<number> {
+  const [row = {}] = yield* ask(`SELECT ${LAST_FILE} AS id`);
+  return readInteger(row, 'id');
+}
 
 export function* listHolds(): Work<readonly Hold[]> {
   return (yield* ask('SELECT * FROM holds ORDER BY id')).map(toHold);

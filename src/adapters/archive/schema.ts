@@ -190,7 +190,7 @@ CREATE TABLE runs (
 -- The files that a run wrote. A stored compaction that is used again has several.
 CREATE TABLE run_files (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  run_id INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  run_id INTEGER REFERENCES runs ON DELETE CASCADE, -- null: no run wrote it, but it was found to be an output
   compaction_id INTEGER NOT NULL REFERENCES compactions ON DELETE CASCADE,
   source_path ANY NOT NULL,
   output_path ANY, -- null: standard output

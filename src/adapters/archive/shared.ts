@@ -7,6 +7,7 @@ import { createLineReader, createOriginals } from './read/lines.ts';
 import { readInteger } from './rows.ts';
 import type { Sql } from './sql/query.ts';
 import { createProviderBatches } from './store/provider-batches.ts';
+import { createRunLog } from './store/runs.ts';
 import { createSummaryCache } from './store/summaries.ts';
 
 type Place = {
@@ -26,7 +27,7 @@ export function createLookup(sql: Sql, { path, fileBytes }: Place): Lookup {
 type Shared = Lookup &
   ReturnType<typeof createCompactionReader> &
   ReturnType<typeof createLineReader> &
-  Pick<Archive, 'summaries' | 'batches' | 'usedBytes' | 'check'> & {
+  Pick<Archive, 'runs' | 'summaries' | 'batches' | 'usedBytes' | 'check'> & {
     readonly captures: ReturnType<typeof createCapturedFiles>;
   };
 
@@ -36,6 +37,7 @@ export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared
     ...createLookup(sql, place),
     ...createCompactionReader(sql),
     ...createLineReader(sql),
+    runs: createRunLog(sql),
     summaries: createSummaryCache(sql),
     batches: createProviderBatches(sql),
     captures: createCapturedFiles(sql, place.path),

@@ -11,7 +11,6 @@ import { createSchemaGuard, refuse, type SchemaGuard, toOpenFailure } from './id
 import { createLocalArchive } from './local-archive.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { createRetention } from './retention-store.ts';
-import { createRunLog } from './runs.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { createBatchSearch, createMessageIndex } from './search.ts';
 import { createSettling, createStore } from './store.ts';
@@ -234,7 +233,6 @@ export function createArchive(
     usedBytes: () => guard(path, () => db.prepare<[], number>(SQLITE.usedBytes).pluck().get() ?? 0),
     begin: (outline) => writerNow().begin(outline),
     captures: createCaptureStore(db, { path, checkSchema, writer: writerNow }),
-    runs: createRunLog(db, { path, checkSchema }),
     droppedRules: createDroppedRules(db, { path, checkSchema }),
     retention: createRetention(db, { path, extension, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),

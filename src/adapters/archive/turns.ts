@@ -72,6 +72,7 @@ export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
     runs: {
       ...runs,
       record: inTurn(runs.record),
+      notePath: inTurn(runs.notePath),
       forget: inTurn(runs.forget),
       markFileUndone: inTurn(runs.markFileUndone),
       markUndone: inTurn(runs.markUndone),

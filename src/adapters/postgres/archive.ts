@@ -5,7 +5,6 @@ import { POSTGRES_CHECK } from './check.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createMessageIndex } from './message-index.ts';
 import { createPartitions } from './migrate.ts';
-import { createRunLog } from './runs.ts';
 import { createDroppedRules, createRetention } from './retention.ts';
 import { createLookup, createShared, readUsedBytes } from '../archive/shared.ts';
 import { type Sql, within } from '../archive/sql/query.ts';
@@ -24,7 +23,6 @@ export function createPostgresArchive(sql: PostgresSql, { place, schema, isReadO
     ...createShared(sql, { path: place.path, fileBytes: () => readUsedBytes(sql) }, POSTGRES_CHECK),
     ...createIndexes(sql),
     ...createSettling(sql),
-    runs: createRunLog(sql),
     captures: createCaptureStore(sql, place.path),
     begin: createBegin(sql, createPartitions(sql, schema)),
     droppedRules: createDroppedRules(sql),

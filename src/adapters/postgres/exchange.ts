@@ -17,7 +17,8 @@ import { thisMachine } from '../runtime/machine.ts';
 import { createPartitions } from './migrate.ts';
 import { type Query, within } from '../archive/sql/query.ts';
 import type { PostgresSql } from './sql.ts';
-import { beginStoring, LOCK_STORING } from './store.ts';
+import { POSTGRES } from './dialect.ts';
+import { beginStoring } from './store.ts';
 import { buildBlock, INSERT_BLOCK } from './store-lines.ts';
 import { INSERT_SPEAKERS } from './store-rows.ts';
 import { LOCK_VECTORS } from './vectors.ts';
@@ -82,7 +83,7 @@ FROM (SELECT min(l.id) AS first, max(l.id) AS last FROM blocks AS k JOIN lines A
  * In the order in which an erasure takes its locks. One merge stores at a time, so none stores what another one has just stored; and nobody else
  * takes the label of a batch meanwhile.
  */
-const LOCK_MERGE = [LOCK_CAPTURES, LOCK_STORING, 'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE'];
+const LOCK_MERGE = [LOCK_CAPTURES, ...POSTGRES.storingLocks, 'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE'];
 
 function createWriting({ sql, schema }: OpenedSql): UnitWriting {
   const preparePartitions = createPartitions(sql, schema);

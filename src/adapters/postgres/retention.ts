@@ -6,6 +6,7 @@ import {
   addHold,
   FIRST_PIECE,
   findMessageLines,
+  lastFileId,
   listErasable,
   listHolds,
   readPieces,
@@ -94,6 +95,7 @@ export function createRetention(sql: PostgresSql, path: string): RetentionStore 
     listHolds: () => run('snapshot', listHolds),
     addHold: (hold) => run('write', () => addHold(hold)),
     removeHold: (scope) => run('write', () => removeHold(scope)),
+    lastFileId: () => run('snapshot', lastFileId),
     listErasable: async function* pages() {
       for (let after = 0; ;) {
         const found = await run('snapshot', () => listErasable(after, JOINS));

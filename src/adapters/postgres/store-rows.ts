@@ -4,7 +4,7 @@ import { compressInsertedLine } from '../archive/blocks.ts';
 import { hashColumn, LEVELS, readText, timeColumn } from '../archive/rows.ts';
 import { compactionColumns } from '../archive/store.ts';
 import { buildLabel, type CycleIds, makeUnique, resolve } from '../archive/store-rows.ts';
-import { recordFile, reserveFile } from './runs.ts';
+import { recordFile } from '../archive/store/runs.ts';
 import { thisMachine } from '../runtime/machine.ts';
 import type { Query } from '../archive/sql/query.ts';
 import type { StoreTarget } from './store-lines.ts';
@@ -51,8 +51,7 @@ export async function writeCompaction(query: Query, draft: CompactionDraft, targ
     month,
     machine: thisMachine(),
   });
-  if (run !== null)
-    await recordFile(query, run, { id: await reserveFile(query), compactionId, sourcePath, outputPath });
+  if (run !== null) await recordFile(query, run, { compactionId, sourcePath, outputPath });
   for (const [position, cycle] of draft.cycles.entries()) {
     const ids = cycles[position];
     if (ids !== undefined) await writeCycle(query, cycle, { compactionId, position, ids });

@@ -7,6 +7,7 @@ import type { CycleIds } from '../archive/store-rows.ts';
 import type { Query, Sql, Transaction } from '../archive/sql/query.ts';
 import { writeCompaction } from './store-rows.ts';
 import { type BlockStatement, buildBlock, INSERT_BLOCK } from './store-lines.ts';
+import { POSTGRES } from './dialect.ts';
 import { indexWords } from './word-hits.ts';
 
 const RESERVE_ID =
@@ -111,11 +112,8 @@ async function reserveCycles({ query }: Sql, batchCounts: readonly number[]): Pr
   });
 }
 
-/** Taken before anything else, so that an erasure waits for what is being stored, and the other way round. */
-export const LOCK_STORING = 'LOCK TABLE compactions IN ROW EXCLUSIVE MODE';
-
 /** `locks`: statements that take them, in this order. */
-export async function beginStoring(sql: Sql, locks: readonly string[] = [LOCK_STORING]): Promise<Transaction> {
+export async function beginStoring(sql: Sql, locks = POSTGRES.storingLocks): Promise<Transaction> {
   const transaction = await sql.begin('write');
   try {
     for (const lock of locks) await transaction.query(lock);
@@ -129,7 +127,7 @@ export async function beginStoring(sql: Sql, locks: readonly string[] = [LOCK_ST
 /** If the connection was lost during the commit, the transaction may be stored all the same. */
 async function storeOnce(sql: Sql, id: number, store: (query: Query) => Promise<void>): Promise<void> {
   await sql.transaction('write', async (query) => {
-    await query(LOCK_STORING);
+    for (const lock of POSTGRES.storingLocks) await query(lock);
     if ((await query('SELECT 1 AS found FROM compactions WHERE id = :id', { id })).length === 0) await store(query);
   });
 }

@@ -45,6 +45,7 @@ export async function pruneArchive(
     if (archive === null) return ok(emptyReport('prune'));
     if (request.isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
     const holds = await archive.retention.listHolds();
+    const lastFileId = await archive.retention.lastFileId();
     const all = await findConversations(archive);
     const chosen = choose(all, {
       policy: request,
@@ -52,7 +53,7 @@ export async function pruneArchive(
       figures: await archive.measure(),
       usedBytes: await archive.usedBytes(),
     });
-    const selection = toSelection(all, chosen);
+    const selection = toSelection(all, chosen, lastFileId);
     // Stored model answers do not say which project they belong to.
     const paidBefore = request.project === null ? request.before : null;
     const planned = reportSelection(deps, { selection, kind: 'prune', paidBefore });
@@ -164,7 +165,7 @@ function createEstimate(
   return (one) => (total === 0 ? 0 : (stored(one) / total) * usedBytes);
 }
 
-function toSelection(all: readonly Conversation[], { chosen, holds }: Choice): Selection {
+function toSelection(all: readonly Conversation[], { chosen, holds }: Choice, lastFileId: number): Selection {
   const kept = all.flatMap(({ compactions }) => compactions.map(({ id }) => id)).toSorted((a, b) => b - a);
   return {
     parts: chosen.flatMap(({ compactions }) => compactions).map(wholePart),
@@ -173,7 +174,7 @@ function toSelection(all: readonly Conversation[], { chosen, holds }: Choice): S
     capturedLineIds: [],
     takesCopies: false,
     holds,
-    kept: { count: kept.length, lastId: kept[0] ?? 0 },
+    kept: { count: kept.length, lastId: kept[0] ?? 0, lastFileId },
     unsearched: 0,
     isEverything: chosen.length > 0 && chosen.length === all.length,
   };

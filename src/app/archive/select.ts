@@ -57,6 +57,7 @@ export async function planErasure(
     selector.kind === 'message'
       ? Map.groupBy(await archive.retention.findMessageLines(selector.id), ({ compactionId }) => compactionId)
       : new Map();
+  const lastFileId = await archive.retention.lastFileId();
   const parts: SelectedPart[] = [];
   const cycleIds: number[] = [];
   let count = 0;
@@ -94,7 +95,7 @@ export async function planErasure(
   return {
     ...selection,
     holds: await findHolds(archive, { holds, ids: idsOf(selection), captured: all }),
-    kept: { count, lastId },
+    kept: { count, lastId, lastFileId },
     unsearched: selector.kind === 'message' ? all.length : matches.unsearched,
     isEverything:
       parts.length === count &&

@@ -23,14 +23,7 @@ import { beginEarly, type EarlyStore } from './archive-lines.ts';
 import { planReport, previewReport } from './plan-report.ts';
 import { describeSettings, isGainCertain } from './plan.ts';
 import { describeMissing, tokensNow } from './report.ts';
-import {
-  checkReusable,
-  explicitPath,
-  hasFallback,
-  isPreviousOutput,
-  leaveUnchanged,
-  reuseCompaction,
-} from './reuse.ts';
+import { checkReusable, explicitPath, findWriterOf, hasFallback, leaveUnchanged, reuseCompaction } from './reuse.ts';
 import { reportUsage, storeCompaction, type StoreInput } from './store.ts';
 import { attemptConversation, type Attempted, breakerOpen, findLosses, planFirst } from './summarize-conversation.ts';
 
@@ -110,14 +103,18 @@ async function compactPrepared(
   if (request.output.kind === 'none') {
     const known = await openUnsettled(deps);
     if (!known.ok) return known;
-    const isDone = known.value !== null && (await isPreviousOutput(transcript, settingsSha256, known.value));
+    const isDone = known.value !== null && (await findWriterOf(transcript, settingsSha256, known.value)) !== null;
     return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request));
   }
   // Checked before anything is created or locked: if there is nothing to do, nothing has to be writable.
   const existing = await openSettled(deps, 'existing');
   if (!existing.ok) return existing;
-  if (existing.value !== null && (await isPreviousOutput(transcript, settingsSha256, existing.value)))
+  const writer = existing.value === null ? null : await findWriterOf(transcript, settingsSha256, existing.value);
+  if (existing.value !== null && writer !== null) {
+    // A copy of what was compacted: what is decided about its path concerns that compaction too.
+    if (!existing.value.isReadOnly) await existing.value.runs.notePath(writer, deps.files.absolute(request.input.path));
     return skip('nothing-new', NOTHING_NEW);
+  }
   const plans = transcript.conversations.map((one) => planFirst(transcript, one, request));
   const idle = plans.find((plan) => plan.kind === 'skip');
   if (idle !== undefined && plans.every((plan) => plan.kind === 'skip')) return skip(idle.reason, idle.detail);

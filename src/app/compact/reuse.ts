@@ -1,4 +1,4 @@
-import { ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
@@ -25,21 +25,21 @@ import {
   skippedReport,
 } from './report.ts';
 
-/** Whether a transcript is, byte for byte, the output of a compaction with the same settings, so that compacting it again would change nothing. */
-export async function isPreviousOutput(
+/** The compaction whose output a transcript is, byte for byte, if the settings are the same: compacting it again would change nothing. */
+export async function findWriterOf(
   { conversations, recordIndex }: Pick<Prepared, 'conversations' | 'recordIndex'>,
   settingsSha256: string,
   archive: Pick<Archive, 'loadCompaction'>,
-): Promise<boolean> {
+): Promise<number | null> {
   const writers = new Set(
     conversations.flatMap(({ prior }) => (prior.kind === 'lineage' ? [prior.cycle.compactionId] : [])),
   );
   for (const id of writers) {
     const writer = await archive.loadCompaction(id);
     const isSame = writer?.output.sha256 === recordIndex.sha256 && writer.settingsSha256 === settingsSha256;
-    if (isSame) return true;
+    if (isSame) return id;
   }
-  return false;
+  return null;
 }
 
 /** Writes the stored result for the same input and settings: the same bytes, without model calls or new rows. */
@@ -65,6 +65,8 @@ export async function reuseCompaction(
     sourcePath: deps.files.absolute(request.input.path),
     outputPath: path === null ? null : deps.files.absolute(path),
   });
+  // It was erased meanwhile: its output must not replace the original any more.
+  if (fileId === null) return err({ kind: 'source-changed', file: request.input.name });
   const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
   if (!delivered.ok) {
     const isThere = path !== null && (await isOutputThere(deps, { outputPath: path, output: same.output }));

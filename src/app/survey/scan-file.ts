@@ -4,8 +4,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import { forecast } from '../compact/plan-report.ts';
 import { describeSettings } from '../compact/plan.ts';
+import { findWriterOf } from '../compact/reuse.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
-import { isPreviousOutput } from '../compact/reuse.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
@@ -98,7 +98,7 @@ async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<Result
     if (!archive.ok) return archive;
     const isDone =
       archive.value !== null &&
-      (await isPreviousOutput(prepared.value, hashSettings(deps, prepared.value, request), archive.value));
+      (await findWriterOf(prepared.value, hashSettings(deps, prepared.value, request), archive.value)) !== null;
     const isTooNew = only.before !== null && !isOlder(prepared.value, only.before);
     return ok(isTooNew ? null : describe(prepared.value, request, isDone));
   } finally {

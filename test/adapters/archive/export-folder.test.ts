@@ -73,9 +73,7 @@ const unit = fc.record({
   carried: few(fc.record({ unit: key, cycle: count, batch: count, line: count })),
   files: few(
     fc.record({
-      token: text,
-      begunAtMs: ms,
-      runUndoneAtMs: orNull(ms),
+      run: orNull(fc.record({ token: text, begunAtMs: ms, undoneAtMs: orNull(ms) })),
       sourcePath: text,
       outputPath: orNull(text),
       undoneAtMs: orNull(ms),

@@ -128,7 +128,7 @@ const ERASE_THIRD: ErasurePlan = {
   at: new Date('2026-05-01T00:00:00Z'),
   reason: null,
   paid: 'none',
-  kept: { count: 1, lastId: 1 },
+  kept: { count: 1, lastId: 1, lastFileId: 0 },
   holdIds: [],
   compactionIds: [],
   lineIds: [3],

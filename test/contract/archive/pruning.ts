@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { captureFile } from '../../../src/app/archive/capture-file.ts';
 import { changeHolds } from '../../../src/app/archive/holds.ts';
@@ -12,7 +13,7 @@ import type { HoldScope } from '../../../src/ports/retention.ts';
 import { chatTranscript } from '../../support/chat.ts';
 import { collect } from '../../support/collect.ts';
 import { sha256 } from '../../adapters/archive/drafts.ts';
-import { reportOf, type Workbench } from '../../support/workbench.ts';
+import { createWorkbench, reportOf, type Workbench } from '../../support/workbench.ts';
 import { benchOn, type Engine } from './engine.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -273,24 +274,76 @@ export function pruneContract(engine: Engine): void {
     assert.equal((await prune({ ...bench, deps }, { before: before(180) })).result, 'nothing');
   });
 
-  test('nothing is pruned if a hold was added since it was selected', async (t) => {
-    const bench = await sceneFor(engine, t, { 'a.jsonl': 300 });
+  for (const { what, meddle } of [
+    {
+      what: 'a hold was added',
+      meddle: ({ deps }: Workbench) =>
+        changeHolds(deps, { kind: 'add', scope: { kind: 'source', value: 'a.jsonl' }, reason: null }),
+    },
+    {
+      what: 'a run wrote it to another file',
+      meddle: (bench: Workbench) =>
+        bench.archive().runs.record(bench.deps.run, { compactionId: 1, sourcePath: '/b', outputPath: '/b' }),
+    },
+  ])
+    test(`nothing is pruned if ${what} since it was selected`, async (t) => {
+      const bench = await sceneFor(engine, t, { 'a.jsonl': 300 });
+      const archive = bench.archive();
+      const { retention } = archive;
+      const late: Archive = {
+        ...archive,
+        retention: {
+          ...retention,
+          erase: async (plan) => {
+            await meddle(bench);
+            return retention.erase(plan);
+          },
+        },
+      };
+      const deps = { ...bench.deps, openArchive: async () => ({ ok: true, value: late }) as const };
+      const pruned = await pruneArchive(deps, { ...POLICY, before: before(180) });
+      assert.ok(!pruned.ok && pruned.error.kind === 'archive' && pruned.error.failure.kind === 'busy');
+      assert.deepEqual(await left(bench), ['a.jsonl']);
+    });
+
+  test('a run that uses what is erased at this moment compacts the transcript anew', async (t) => {
+    const bench = await sceneFor(engine, t, { 'first.jsonl': 300 });
+    bench.write('second.jsonl', chatTranscript(12));
     const archive = bench.archive();
-    const { retention } = archive;
-    const scope = { kind: 'source', value: 'a.jsonl' } as const;
+    const state = { hasErased: false };
     const late: Archive = {
       ...archive,
-      retention: {
-        ...retention,
-        erase: async (plan) => {
-          assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
-          return retention.erase(plan);
+      runs: {
+        ...archive.runs,
+        record: async (...args) => {
+          if (!state.hasErased) assert.equal((await prune(bench, { maxBytes: 0 })).result, 'erased');
+          state.hasErased = true;
+          return archive.runs.record(...args);
         },
       },
     };
-    const deps = { ...bench.deps, openArchive: async () => ({ ok: true, value: late }) as const };
-    const pruned = await pruneArchive(deps, { ...POLICY, before: before(180) });
-    assert.ok(!pruned.ok && pruned.error.kind === 'archive' && pruned.error.failure.kind === 'busy');
-    assert.deepEqual(await left(bench), ['a.jsonl']);
+    const openArchive = async () => ({ ok: true, value: late }) as const;
+    const { compact } = createWorkbench({ ...bench.deps, openArchive }, dirname(bench.path('second.jsonl')));
+    reportOf(await compact('second.jsonl'));
+    assert.ok(state.hasErased);
+    assert.equal((await bench.verify('second.jsonl')).result, 'verified');
+    assert.deepEqual(await left(bench), ['second.jsonl']);
+  });
+
+  test('a copy of a compacted file is protected by a hold on it, and no run claims to have written it', async (t) => {
+    const bench = await sceneFor(engine, t, { 'first.jsonl': 300 });
+    copyFileSync(bench.path('first.jsonl'), bench.path('copy.jsonl'));
+    const before = await bench.archive().runs.list();
+    for (let times = 0; times < 2; times += 1)
+      assert.equal(reportOf(await bench.compact('copy.jsonl')).reason, 'nothing-new');
+    const scope = { kind: 'source', value: 'copy.jsonl' } as const;
+    assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+    const pruned = await prune(bench, { maxBytes: 0 });
+    assert.deepEqual([pruned.result, pruned.held.map(({ value }) => value)], ['nothing', ['copy.jsonl']]);
+    for (const name of ['first.jsonl', 'copy.jsonl']) assert.equal((await bench.verify(name)).result, 'verified');
+    assert.deepEqual(await bench.archive().runs.list(), before);
+    assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    const all = await prune(bench, { maxBytes: 0 });
+    assert.deepEqual(all.files, [bench.path('copy.jsonl'), bench.path('first.jsonl')]);
   });
 }

@@ -46,7 +46,7 @@ export function runContract(engine: Engine): void {
     const archive = await engine.open(t);
     const compactionId = await applied(archive, compactionDraft(1, { run: MORNING }), [lineDraft(1)]);
     const copy = { compactionId, sourcePath: '/copies/a', outputPath: '/copies/a' };
-    const fileId = await archive.runs.record(EVENING, copy);
+    const fileId = (await archive.runs.record(EVENING, copy)) ?? 0;
     const [evening, morning] = await archive.runs.list();
     assert.deepEqual(evening?.files, [{ ...copy, id: fileId, sizeBytes: { before: 100, after: 50 }, undoneAt: null }]);
     assert.equal(morning?.files.length, 1);

@@ -79,9 +79,7 @@ const SCHEMAS = {
     carried: z.array(z.strictObject({ unit: key, cycle: count, batch: count, line: count })),
     files: z.array(
       z.strictObject({
-        token: z.string(),
-        begunAtMs: z.int(),
-        runUndoneAtMs: ms,
+        run: z.strictObject({ token: z.string(), begunAtMs: z.int(), undoneAtMs: ms }).nullable(),
         sourcePath: z.string(),
         outputPath: text,
         undoneAtMs: ms,

@@ -34,7 +34,7 @@ JOIN lines AS l ON l.id = d.line_id JOIN blocks AS k ON k.id = l.block_id
 WHERE y.compaction_id = :id ORDER BY y.position, k.compaction_id, l.line`;
 const LIST_FILES = `
 SELECT r.token, r.begun_at_ms, r.undone_at_ms AS run_undone_at_ms, f.source_path, f.output_path, f.undone_at_ms
-FROM run_files AS f JOIN runs AS r ON r.id = f.run_id WHERE f.compaction_id = :id ORDER BY f.id`;
+FROM run_files AS f LEFT JOIN runs AS r ON r.id = f.run_id WHERE f.compaction_id = :id ORDER BY f.id`;
 
 /** Reads units from rows of compactions, and the names that they have in every archive. */
 export type UnitHeads = {
@@ -67,9 +67,14 @@ export function createUnitHeads(query: Query): UnitHeads {
       kept: (await query(LIST_KEPT, { id })).map(toKept),
       carried,
       files: (await query(LIST_FILES, { id })).map((file) => ({
-        token: readText(file, 'token'),
-        begunAtMs: readInteger(file, 'begun_at_ms'),
-        runUndoneAtMs: readOptionalInteger(file, 'run_undone_at_ms'),
+        run:
+          file['token'] === null
+            ? null
+            : {
+                token: readText(file, 'token'),
+                begunAtMs: readInteger(file, 'begun_at_ms'),
+                undoneAtMs: readOptionalInteger(file, 'run_undone_at_ms'),
+              },
         sourcePath: readText(file, 'source_path'),
         outputPath: readOptionalText(file, 'output_path'),
         undoneAtMs: readOptionalInteger(file, 'undone_at_ms'),

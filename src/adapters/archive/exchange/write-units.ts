@@ -1,9 +1,10 @@
 import type { BatchName, CycleName, Unit, UnitLineDraft, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { compressInsertedLine } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { hashColumn, LEVELS, readInteger, readOptionalText, readText, type Row } from '../rows.ts';
+import { hashColumn, LEVELS, readInteger, type Row } from '../rows.ts';
 import { makeUnique } from '../store-rows.ts';
 import type { Query } from '../sql/query.ts';
+import { keepFile } from '../store/runs.ts';
 import type { UnitEngine } from './query.ts';
 
 /** The rows that a unit's lines belong to. */
@@ -52,16 +53,6 @@ SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id WHERE k.compac
 const FIND_CYCLE = 'SELECT id FROM cycles WHERE compaction_id = :unitId AND position = :cycle';
 export const FIND_BATCH = `
 SELECT b.id FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id WHERE y.compaction_id = :unitId AND y.position = :cycle AND b.position = :batch`;
-const FIND_RUN = 'SELECT id, undone_at_ms FROM runs WHERE token = :token';
-const INSERT_RUN = `
-INSERT INTO runs (token, begun_at_ms, undone_at_ms) VALUES (:token, :begunAtMs, :undoneAtMs) RETURNING id`;
-const UNDO_RUN = 'UPDATE runs SET undone_at_ms = :undoneAtMs WHERE id = :id';
-const LIST_FILES = `
-SELECT id, source_path, output_path, undone_at_ms FROM run_files WHERE run_id = :runId AND compaction_id = :unitId`;
-const INSERT_FILE = `
-INSERT INTO run_files (run_id, compaction_id, source_path, output_path, undone_at_ms) VALUES (:runId, :unitId, :sourcePath, :outputPath, :undoneAtMs)`;
-const UNDO_FILE = 'UPDATE run_files SET undone_at_ms = :undoneAtMs WHERE id = :id';
-
 type UnitWriter = Pick<UnitStore, 'storeUnit' | 'storeFiles'>;
 
 /** Stores units, each in one transaction. */
@@ -250,27 +241,6 @@ export function idOf(rows: readonly Row[], what = 'a new row'): number {
 /** Adds the files that runs wrote from a unit, and when they were undone; gives how many are new. */
 async function storeFiles(query: Query, unitId: number, { files }: Unit): Promise<number> {
   let added = 0;
-  for (const file of files) {
-    const { token, begunAtMs, runUndoneAtMs, sourcePath, outputPath, undoneAtMs } = file;
-    const [run] = await query(FIND_RUN, { token });
-    const runId =
-      run === undefined
-        ? idOf(await query(INSERT_RUN, { token, begunAtMs, undoneAtMs: runUndoneAtMs }))
-        : readInteger(run, 'id');
-    if (run !== undefined && isEarlier(runUndoneAtMs, run))
-      await query(UNDO_RUN, { id: runId, undoneAtMs: runUndoneAtMs });
-    const known = (await query(LIST_FILES, { runId, unitId })).find(
-      (row) => readText(row, 'source_path') === sourcePath && readOptionalText(row, 'output_path') === outputPath,
-    );
-    if (known === undefined) {
-      await query(INSERT_FILE, { runId, unitId, sourcePath, outputPath, undoneAtMs });
-      added += 1;
-    } else if (isEarlier(undoneAtMs, known)) await query(UNDO_FILE, { id: readInteger(known, 'id'), undoneAtMs });
-  }
+  for (const file of files) if ((await keepFile(query, unitId, file)).isNew) added += 1;
   return added;
-}
-
-function isEarlier(undoneAtMs: number | null, row: Row): boolean {
-  const known = row['undone_at_ms'];
-  return undoneAtMs !== null && (typeof known !== 'number' || undoneAtMs < known);
 }

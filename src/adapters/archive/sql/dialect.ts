@@ -14,6 +14,8 @@ export type Dialect = {
   readonly isMessageIndexed: string;
   /** The same for the summary in batches AS b. */
   readonly isBatchIndexed: string;
+  /** Taken at the beginning of a transaction that stores, so that an erasure waits for it, and the other way round. */
+  readonly storingLocks: readonly string[];
   /** The bytes that the committed content takes, as `size`. */
   readonly usedBytes: string;
 };

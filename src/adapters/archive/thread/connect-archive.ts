@@ -83,6 +83,7 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
     batches: { list: call('batches.list'), find: call('batches.find'), change: call('batches.change') },
     runs: {
       record: call('runs.record'),
+      notePath: call('runs.notePath'),
       forget: call('runs.forget'),
       list: call('runs.list'),
       markFileUndone: call('runs.markFileUndone'),
@@ -118,6 +119,7 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
       listHolds: call('retention.listHolds'),
       addHold: call('retention.addHold'),
       removeHold: call('retention.removeHold'),
+      lastFileId: call('retention.lastFileId'),
       listErasable: iterate('retention.listErasable'),
       findMessageLines: call('retention.findMessageLines'),
       readPieces: iterate('retention.readPieces'),

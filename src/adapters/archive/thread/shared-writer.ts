@@ -65,6 +65,7 @@ export function withSharedWriter(
     runs: {
       ...runs,
       record: async (run, file) => (await writerNow()).runs.record(run, file),
+      notePath: async (id, path) => (await writerNow()).runs.notePath(id, path),
       forget: async (fileId) => (await writerNow()).runs.forget(fileId),
       markFileUndone: async (fileId, at) => (await writerNow()).runs.markFileUndone(fileId, at),
       markUndone: async (runId, at) => (await writerNow()).runs.markUndone(runId, at),

@@ -1,0 +1,127 @@
+import type { Archive, RunMark, StoredRun } from '../../../ports/archive.ts';
+import type { Unit } from '../../../ports/exchange.ts';
+import { LIST_PATHS } from '../retention.ts';
+import { readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
+import type { Query, Sql } from '../sql/query.ts';
+
+// `ON CONFLICT DO NOTHING` alone would use up a number each time.
+const ADD_RUN = `
+INSERT INTO runs (token, begun_at_ms, undone_at_ms) SELECT CAST(:token AS text), CAST(:begunAtMs AS bigint), CAST(:undoneAtMs AS bigint)
+WHERE NOT EXISTS (SELECT 1 FROM runs WHERE token = :token) ON CONFLICT DO NOTHING`;
+const FIND_RUN = 'SELECT id, undone_at_ms FROM runs WHERE token = :token';
+const UNDO_RUN = 'UPDATE runs SET undone_at_ms = :undoneAtMs WHERE id = :id';
+const LIST_OF_COMPACTION = `
+SELECT id, run_id, source_path, output_path, undone_at_ms FROM run_files WHERE compaction_id = :compactionId ORDER BY id`;
+const UNDO_FILE = 'UPDATE run_files SET undone_at_ms = :undoneAtMs WHERE id = :id';
+const ADD_FILE = `
+INSERT INTO run_files (run_id, compaction_id, source_path, output_path, undone_at_ms)
+VALUES (:runId, :compactionId, :sourcePath, :outputPath, :undoneAtMs) RETURNING id`;
+const FIND_WHOLE = "SELECT id FROM compactions WHERE id = :id AND status = 'applied' AND erasure_id IS NULL";
+const LIST_RUNS = `
+SELECT * FROM runs WHERE id IN
+  (SELECT f.run_id FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id WHERE c.status = 'applied')
+ORDER BY id DESC`;
+const LIST_FILES = `
+SELECT f.*, c.source_size_bytes, c.output_size_bytes FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id
+WHERE c.status = 'applied' AND f.run_id IS NOT NULL ORDER BY f.source_path, f.id`;
+const MARK_FILE = 'UPDATE run_files SET undone_at_ms = :at WHERE id = :id';
+const MARK_RUN = 'UPDATE runs SET undone_at_ms = :at WHERE id = :id';
+
+type RunLog = Archive['runs'];
+type RunFile = Parameters<RunLog['record']>[1];
+
+type KeptFile = Unit['files'][number];
+
+export function createRunLog({ query, transaction, dialect }: Sql): RunLog {
+  const change = (sql: string, values: object): Promise<void> =>
+    transaction('write', async (within) => void (await within(sql, { ...values })));
+  return {
+    record: (run, file) =>
+      transaction('write', async (within) => {
+        // An erasure that has begun ends before this goes on.
+        for (const lock of dialect.storingLocks) await within(lock);
+        const found = await within(FIND_WHOLE, { id: file.compactionId });
+        if (found.length === 0) return null;
+        return recordFile(within, run, file);
+      }),
+    notePath: async (compactionId, path) => {
+      const isKnown = async (within: Query): Promise<boolean> =>
+        (await within(LIST_PATHS, { id: compactionId })).some((row) => readText(row, 'path') === path);
+      if (await isKnown(query)) return;
+      await transaction('write', async (within) => {
+        for (const lock of dialect.storingLocks) await within(lock);
+        const found = await within(FIND_WHOLE, { id: compactionId });
+        if (found.length === 0 || (await isKnown(within))) return;
+        const file = { run: null, sourcePath: path, outputPath: null, undoneAtMs: null };
+        await keepFile(within, compactionId, file);
+      });
+    },
+    forget: (id) => change('DELETE FROM run_files WHERE id = :id', { id }),
+    list: () =>
+      transaction('snapshot', async (within): Promise<readonly StoredRun[]> => {
+        const files = Map.groupBy(await within(LIST_FILES), (row) => readInteger(row, 'run_id'));
+        return (await within(LIST_RUNS)).map((row) => toRun(row, files.get(readInteger(row, 'id')) ?? []));
+      }),
+    markFileUndone: (id, at) => change(MARK_FILE, { id, at: timeColumn(at) }),
+    markUndone: (id, at) => change(MARK_RUN, { id, at: timeColumn(at) }),
+  };
+}
+
+/** Records a file of a run, inside a transaction; gives its id. */
+export async function recordFile(query: Query, { token, begunAt }: RunMark, file: RunFile): Promise<number> {
+  const run = { token, begunAtMs: timeColumn(begunAt) ?? 0, undoneAtMs: null };
+  const { id } = await keepFile(query, file.compactionId, { ...file, run, undoneAtMs: null });
+  return id;
+}
+
+/** Keeps a file of a compaction and its run, once. The earliest time at which something was undone counts. */
+export async function keepFile(
+  query: Query,
+  compactionId: number,
+  { run, sourcePath, outputPath, undoneAtMs }: KeptFile,
+): Promise<{ readonly id: number; readonly isNew: boolean }> {
+  const runId = run === null ? null : await keepRun(query, run);
+  const known = (await query(LIST_OF_COMPACTION, { compactionId })).find(
+    (row) =>
+      row['run_id'] === runId &&
+      readText(row, 'source_path') === sourcePath &&
+      readOptionalText(row, 'output_path') === outputPath,
+  );
+  if (known === undefined) {
+    const [added = {}] = await query(ADD_FILE, { runId, compactionId, sourcePath, outputPath, undoneAtMs });
+    return { id: readInteger(added, 'id'), isNew: true };
+  }
+  const id = readInteger(known, 'id');
+  if (isEarlier(undoneAtMs, known)) await query(UNDO_FILE, { id, undoneAtMs });
+  return { id, isNew: false };
+}
+
+async function keepRun(query: Query, run: NonNullable<KeptFile['run']>): Promise<number> {
+  await query(ADD_RUN, run);
+  const [known = {}] = await query(FIND_RUN, { token: run.token });
+  const id = readInteger(known, 'id');
+  if (isEarlier(run.undoneAtMs, known)) await query(UNDO_RUN, { id, undoneAtMs: run.undoneAtMs });
+  return id;
+}
+
+function isEarlier(undoneAtMs: number | null, row: Row): boolean {
+  const known = row['undone_at_ms'];
+  return undoneAtMs !== null && (typeof known !== 'number' || undoneAtMs < known);
+}
+
+function toRun(row: Row, files: readonly Row[]): StoredRun {
+  return {
+    id: readInteger(row, 'id'),
+    token: readText(row, 'token'),
+    begunAt: readTime(row, 'begun_at_ms') ?? new Date(0),
+    undoneAt: readTime(row, 'undone_at_ms'),
+    files: files.map((file) => ({
+      id: readInteger(file, 'id'),
+      compactionId: readInteger(file, 'compaction_id'),
+      sourcePath: readText(file, 'source_path'),
+      outputPath: readOptionalText(file, 'output_path'),
+      sizeBytes: { before: readInteger(file, 'source_size_bytes'), after: readInteger(file, 'output_size_bytes') },
+      undoneAt: readTime(file, 'undone_at_ms'),
+    })),
+  };
+}
