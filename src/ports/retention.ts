@@ -14,6 +14,14 @@ export type DroppedRules = {
   readonly remove: (rule: DroppedRule) => Promise<void>;
 };
 
+/** What a hook noted of a session's rules, in a file of its own. */
+export type SessionNote = { readonly session: string; readonly path: string; readonly text: string };
+
+export type SessionNotes = {
+  readonly list: () => readonly SessionNote[];
+  readonly remove: (note: SessionNote) => void;
+};
+
 /** Which erasure removed something. */
 export type ErasureMark = { readonly receipt: string; readonly at: Date };
 
@@ -72,6 +80,8 @@ export type ErasurePlan = ErasedIds & {
   readonly kind: 'erase' | 'prune';
   readonly at: Date;
   readonly reason: string | null;
+  /** For the receipt: what is removed apart from the plan. */
+  readonly aside: { readonly notes: number; readonly droppedRules: number };
   /** Which stored model answers to delete. Nothing records what they were made from. */
   readonly paid: 'all' | 'none' | { readonly before: Date };
   /** The compactions of `listErasable`: if there are others by now, or unfinished ones, or other files that have their output, nothing is erased ('busy'). */
@@ -96,6 +106,9 @@ export type Erasure = ErasureMark & {
   readonly summaries: number;
   readonly paidSummaries: number;
   readonly vectors: number;
+  /** Notes of hooks. */
+  readonly notes: number;
+  readonly droppedRules: number;
   /** sha256 (hex) of the sha256s of all erased lines, in the order of their ids; captured lines follow archived ones. */
   readonly sha256: string;
 };

@@ -88,7 +88,8 @@ DELETE FROM dropped_rules WHERE conversation_id IN (
   SELECT y.conversation_id FROM cycles AS y WHERE y.compaction_id IN (SELECT id FROM erased_compactions))
 AND conversation_id NOT IN (
   SELECT y.conversation_id FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
-  WHERE c.status = 'applied' AND c.id NOT IN (SELECT id FROM erased_compactions))`;
+  WHERE c.status = 'applied' AND c.id NOT IN (SELECT id FROM erased_compactions))
+RETURNING conversation_id`;
 const RECEIPT_LENGTH = 12;
 
 type Erasing = {
@@ -135,7 +136,8 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
   yield* forPages(LIST_REWRITTEN, (row) => rewriteBlock('archived', readInteger(row, 'id')));
   yield* ask(ERASE_LINES, { erasureId });
   yield* dialect.deleteBlocks();
-  for (const sql of [...REBUILD_SPEAKERS, FORGET_RULES]) yield* ask(sql);
+  for (const sql of REBUILD_SPEAKERS) yield* ask(sql);
+  const forgotten = yield* ask(FORGET_RULES);
   const paidSummaries = yield* deletePaid(plan.paid);
   const sha256 = digest.digest('hex');
   const counts = {
@@ -149,6 +151,8 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
     summaries,
     paidSummaries,
     vectors,
+    notes: plan.aside.notes,
+    droppedRules: plan.aside.droppedRules + forgotten.length,
     sha256,
   };
   const receipt = hash('sha256', `${erasureId} ${at} ${sha256}`).slice(0, RECEIPT_LENGTH);

@@ -2,7 +2,7 @@ import { isArchiveUrl } from '../../core/archive-url.ts';
 import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { Erasure, ErasurePlan, Hold } from '../../ports/retention.ts';
+import type { DroppedRule, Erasure, ErasurePlan, Hold, SessionNote, SessionNotes } from '../../ports/retention.ts';
 import type { StepListener } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -15,6 +15,7 @@ import type {
 import { openSettled, openUnsettled, purgeErased } from '../write/settle.ts';
 import { readOnly, reportHold } from './holds.ts';
 import { type EraseSelector, idsOf, planErasure, type SelectedPart, type Selection } from './select.ts';
+import { belongsTo } from './sessions.ts';
 
 export type EraseRequest = {
   readonly selector: EraseSelector;
@@ -22,6 +23,8 @@ export type EraseRequest = {
   /** False: only report what would go. */
   readonly isConfirmed: boolean;
   readonly despiteHold: boolean;
+  /** What hooks noted of sessions; undefined: nothing. */
+  readonly notes?: SessionNotes;
 };
 
 export type EraseDeps = AppDeps & { readonly reached: StepListener };
@@ -29,7 +32,7 @@ export type EraseDeps = AppDeps & { readonly reached: StepListener };
 /** Removes conversations, files, lines or messages from the archive for good, unless a hold protects any of it. */
 export async function eraseArchived(
   deps: EraseDeps,
-  { selector, reason, isConfirmed, despiteHold }: EraseRequest,
+  { selector, reason, isConfirmed, despiteHold, notes: store }: EraseRequest,
 ): Promise<Result<ArchiveEraseReport, Failure>> {
   return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
     const opened = await openSettled(deps, 'existing');
@@ -40,25 +43,48 @@ export async function eraseArchived(
     const holds = await archive.retention.listHolds();
     const selection = await planErasure(deps, { archive, selector, holds });
     if (selection === null) return err({ kind: 'interrupted' });
-    const planned = reportSelection(deps, { selection, kind: 'erase', paidBefore: deps.runtime.now() });
+    const notes = (store?.list() ?? []).filter((note) => isNoteOf(note, selector, selection));
+    const rules = (await archive.droppedRules.list()).filter((rule) => isRuleOf(rule, selector));
+    const report = reportSelection(deps, { selection, kind: 'erase', paidBefore: deps.runtime.now() });
+    const hasAside = notes.length + rules.length > 0;
+    const planned = {
+      ...report,
+      ...(report.result === 'nothing' && hasAside ? { result: 'planned' as const } : {}),
+      notes: notes.map(({ path }) => path),
+    };
     if (planned.result === 'nothing') return ok(planned);
     if (selection.holds.length > 0 && !despiteHold) return ok({ ...planned, result: 'refused' });
     if (!isConfirmed) return ok(planned);
     const at = deps.runtime.now();
     const plan = { kind: 'erase', at, reason, paid: 'all' } as const;
-    await forgetDroppedRules(archive, selector);
-    return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
+    for (const note of notes) store?.remove(note);
+    for (const rule of rules) await archive.droppedRules.remove(rule);
+    const aside = { notes: notes.length, droppedRules: rules.length };
+    return ok(await eraseSelection(deps, { archive, selection, holds, plan: { ...plan, aside }, planned }));
   });
 }
 
-/** Notes of dropped rules quote the user. With a conversation that is erased whole, its own go anyway. */
-async function forgetDroppedRules({ droppedRules }: Archive, selector: EraseSelector): Promise<void> {
-  for (const rule of await droppedRules.list()) {
-    const isErased =
-      (selector.kind === 'conversation' && selector.id === rule.conversationId) ||
-      (selector.kind === 'match' && rule.text.includes(selector.text));
-    if (isErased) await droppedRules.remove(rule);
-  }
+/** Dropped rules quote the user. With a conversation that is erased whole, its own go anyway. */
+function isRuleOf({ conversationId, text }: DroppedRule, selector: EraseSelector): boolean {
+  return (
+    (selector.kind === 'conversation' && selector.id === conversationId) ||
+    (selector.kind === 'match' && text.includes(selector.text))
+  );
+}
+
+/** Notes belong to the conversations that are erased whole, and to the captured files that go. */
+function isNoteOf({ session, text }: SessionNote, selector: EraseSelector, selection: Selection): boolean {
+  if (selector.kind === 'match') return text.includes(selector.text);
+  if (selector.kind === 'message') return false;
+  const { parts, capturedFiles } = selection;
+  const ids = [
+    ...(selector.kind === 'conversation' ? [selector.id] : []),
+    ...parts.flatMap(({ lineIds, conversations }) => (lineIds === null ? conversations : [])),
+  ];
+  return (
+    ids.some((id) => id.toLowerCase() === session.toLowerCase()) ||
+    capturedFiles.some((file) => belongsTo(file, session))
+  );
 }
 
 /** Erases what was selected. */
@@ -74,7 +100,7 @@ export async function eraseSelection(
     readonly archive: Archive;
     readonly selection: Selection;
     readonly holds: readonly Hold[];
-    readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'paid'>;
+    readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'paid' | 'aside'>;
     readonly planned: ArchiveEraseReport;
   },
 ): Promise<ArchiveEraseReport> {
@@ -153,6 +179,7 @@ export function emptyReport(kind: ErasurePlan['kind']): ArchiveEraseReport {
     isOnServer: false,
     files: [],
     capturedFiles: [],
+    notes: [],
   };
 }
 

@@ -60,7 +60,7 @@ export async function pruneArchive(
     if (planned.result === 'nothing' || !request.isConfirmed) return ok(planned);
     const at = deps.runtime.now();
     const paid = paidBefore === null ? 'none' : { before: paidBefore };
-    const plan = { kind: 'prune', at, reason: null, paid } as const;
+    const plan = { kind: 'prune', at, reason: null, paid, aside: { notes: 0, droppedRules: 0 } } as const;
     return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
   });
 }

@@ -34,6 +34,10 @@ export type ReceiptReport = {
   readonly summaries: Count;
   readonly paidSummaries: Count;
   readonly vectors: Count;
+  /** Notes that hooks made of a session's rules. */
+  readonly notes: Count;
+  /** Rules that were dropped for good, as `compact rules` notes them. */
+  readonly droppedRules: Count;
   /** sha256 of the sha256s of all erased lines. */
   readonly sha256: Sha256;
 };
@@ -86,6 +90,8 @@ export type ArchiveEraseReport = {
   readonly files: readonly string[];
   /** The captured files that go. */
   readonly capturedFiles: readonly string[];
+  /** The files with notes of hooks that go. */
+  readonly notes: readonly string[];
 };
 
 /** How much of one kind was new in the target, already there, or left out. */

@@ -12,6 +12,7 @@ import { noArchive } from '../render/problems.ts';
 import { countOf } from '../render/quantities.ts';
 import { renderErase, renderHolds, renderReceipts } from '../render/retention.ts';
 import { safeText } from '../render/text.ts';
+import { createRuleNotes } from '../hook/rule-notes.ts';
 import type { Session } from '../session.ts';
 import type { ArchiveInvocation } from './archive-line.ts';
 
@@ -20,12 +21,13 @@ export async function runRetention(session: Session, invocation: ArchiveInvocati
   if (invocation.action === 'hold') return hold(session, invocation);
   if (invocation.action === 'prune') return prune(session, invocation);
   if (invocation.lists) return listReceipts(session, invocation);
-  const { useCases } = session;
+  const { useCases, terminal } = session;
   const [selector] = invocation.selectors;
   if (selector === undefined)
     return session.refuse('name what to erase: --conversation, --source, --match or --message');
   const { reason, isConfirmed, despiteHold } = invocation;
-  const request = { selector, reason, isConfirmed, despiteHold };
+  const notes = createRuleNotes(terminal.host);
+  const request = { selector, reason, isConfirmed, despiteHold, notes };
   return answerErase(session, invocation, await useCases.eraseArchived(request));
 }
 

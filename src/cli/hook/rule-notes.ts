@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type HostEnvironment, stateFolder } from '../../config/find.ts';
 import { makeFolder, replaceFile } from '../../config/write-file.ts';
 import { systemCode } from '../../core/result.ts';
+import type { SessionNotes } from '../../ports/retention.ts';
 
 /** Notes of the rules of sessions that are being compacted. They bridge two events of a client, and expire after a week. */
 export type RuleNotes = {
@@ -11,14 +12,15 @@ export type RuleNotes = {
   readonly write: (session: string, text: string) => void;
   /** Removes the note and returns it; waits for one that was begun. Null: there is none. */
   readonly take: (session: string, waitMs: number) => string | null;
-};
+} & SessionNotes;
 
 const SESSION_ID = /^[\w-]{1,128}$/;
+const ENDING = '.md';
 const POLL_MS = 10;
 
 export function createRuleNotes(host: HostEnvironment): RuleNotes {
   const folder = join(stateFolder(host), 'rules');
-  const pathOf = (session: string): string => join(folder, `${session}.md`);
+  const pathOf = (session: string): string => join(folder, `${session}${ENDING}`);
   const write = (session: string, text: string): void => {
     if (!SESSION_ID.test(session)) return;
     makeFolder(folder);
@@ -33,6 +35,13 @@ export function createRuleNotes(host: HostEnvironment): RuleNotes {
     }
   };
   return {
+    list: () =>
+      listFiles(folder).flatMap((name) => {
+        const session = name.endsWith(ENDING) ? name.slice(0, -ENDING.length) : '';
+        const text = SESSION_ID.test(session) ? read(session) : null;
+        return text === null ? [] : { session, path: pathOf(session), text };
+      }),
+    remove: ({ path }) => rmSync(path, { force: true }),
     begin: (session) => {
       removeExpired(folder);
       write(session, '');

@@ -56,6 +56,7 @@ export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly 
     ...parts.slice(0, MAX_PARTS).map(renderPart),
     ...(more > 0 ? [`  and ${countOf(more, 'more compaction')}`] : []),
     ...renderCaptured(capturedFiles),
+    ...report.notes.map((path) => `  note      ${safeText(path)}`),
     ...held.map((hold) => theme.warning(`  held      ${renderHold(hold)}`)),
     ...(receipt === null ? [] : renderErased(receipt)),
     ...(result === 'planned' ? renderAnswers(report) : []),
@@ -107,6 +108,8 @@ function renderErased(receipt: ReceiptReport): readonly string[] {
     countOf(receipt.summaries, 'summary', 'summaries'),
     countOf(receipt.paidSummaries, 'stored model answer'),
     countOf(receipt.vectors, 'vector'),
+    ...(receipt.notes > 0 ? [countOf(receipt.notes, 'note of a hook', 'notes of hooks')] : []),
+    ...(receipt.droppedRules > 0 ? [countOf(receipt.droppedRules, 'dropped rule')] : []),
   ];
   return [`  also      ${rest.join(', ')}`, `  receipt   ${receipt.receipt}`];
 }

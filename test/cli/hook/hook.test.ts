@@ -40,6 +40,35 @@ test('after a compaction, the client is told the rules that were noted before it
   assert.doesNotMatch((await hook(home, ['SessionStart'])).out, /quotation/);
 });
 
+test('erasing a conversation removes what a hook noted of its rules, and the receipt counts it', async (t) => {
+  const home = createHome(t);
+  const ask = async (args: readonly string[]) => {
+    const terminal = createFakeTerminal([...args], { homeFolder: home, workingFolder: home });
+    await run({ terminal, loadUseCases: async () => createUseCases });
+    return terminal.out();
+  };
+  for (const session of ['one', 'two']) {
+    const [work = []] = (await hook(home, ['PreCompact'], { session_id: session })).detached;
+    await hook(home, work.slice(2));
+  }
+  await ask(['capture', TRANSCRIPT]);
+  const folder = join(home, '.local/state/compact/rules');
+  const erase = ['archive', 'erase', '--conversation', 'one', '--json'];
+  assert.deepEqual(JSON.parse(await ask(erase)).notes, [join(folder, 'one.md')]);
+  assert.equal(readdirSync(folder).length, 2);
+  const { result, receipt } = JSON.parse(await ask([...erase, '--yes']));
+  assert.deepEqual([result, receipt.notes, receipt.droppedRules, receipt.captured.files], ['erased', 1, 0, 0]);
+  assert.deepEqual(readdirSync(folder), ['two.md']);
+  const { sessionId } = JSON.parse(
+    readFileSync(TRANSCRIPT, 'utf8')
+      .split('\n')
+      .find((line) => line.includes('"sessionId"')) ?? '',
+  );
+  await hook(home, ['PreCompact'], { session_id: sessionId });
+  const bySource = JSON.parse(await ask(['archive', 'erase', '--source', TRANSCRIPT, '--yes', '--json']));
+  assert.deepEqual([bySource.notes, bySource.receipt.captured.files], [[join(folder, `${sessionId}.md`)], 1]);
+});
+
 test('when a session ends, it is archived', async (t) => {
   const { code, out, detached } = await hook(createHome(t), ['SessionEnd']);
   assert.deepEqual([code, out, detached], [0, '', [['capture', '--quiet', '--', TRANSCRIPT]]]);

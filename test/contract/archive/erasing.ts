@@ -137,6 +137,7 @@ export function eraseContract(engine: Engine): void {
       assert.deepEqual([report.result, report.isPurged], ['erased', true]);
       assert.deepEqual(await engine.findLeftovers(bench.archive(), SECRET), []);
       assert.deepEqual(await bench.archive().droppedRules.list(), []);
+      assert.equal(report.receipt?.droppedRules, 1);
       assert.deepEqual(await damages(bench), []);
       assert.equal((await bench.verify('other.jsonl')).result, 'verified');
       assert.deepEqual(await bench.restore('other.jsonl'), Buffer.from(OTHER));
