@@ -127,10 +127,10 @@ export function reportSelection(
     paidBefore,
   }: { readonly selection: Selection; readonly kind: ErasurePlan['kind']; readonly paidBefore: Date | null },
 ): ArchiveEraseReport {
-  const { parts, cycleIds, capturedFiles, capturedLineIds, holds, isEverything } = selection;
+  const { parts, cycleIds, capturedFiles, capturedLineIds, touchedPaths, holds, isEverything } = selection;
   const isNothing = [parts, cycleIds, capturedFiles, capturedLineIds].every(({ length }) => length === 0);
   const paths = parts.flatMap(({ compaction }) => compaction.paths);
-  const files = new Set([...paths, ...capturedFiles.map(({ path }) => path)]);
+  const files = new Set([...paths, ...capturedFiles.map(({ path }) => path), ...touchedPaths]);
   return {
     ...emptyReport(kind),
     archive: deps.archivePath,

@@ -7,6 +7,8 @@ import type { ByteRange, TextFinder } from './text-finder.ts';
 export type CapturedMatches = {
   /** The captured pieces that the text is in, alone or with their neighbors. Of a compressed version all pieces, since none can be read alone. */
   readonly lineIds: readonly number[];
+  /** The files that have them. */
+  readonly paths: readonly string[];
   /** The number of files that could not be decompressed to their end. */
   readonly unsearched: number;
 };
@@ -21,18 +23,22 @@ export async function matchCaptured(
 ): Promise<CapturedMatches | null> {
   const lineIds = new Set<number>();
   const files = await archive.captures.list();
+  const paths: string[] = [];
   let unsearched = 0;
   for (const [at, file] of files.entries()) {
     deps.progress.update('searching captured files', at, files.length);
     let isSearched = true;
+    const found = new Set<number>();
     for (const state of await lastStates(archive, file)) {
-      const version = await matchVersion(deps, { archive, state, finder, lineIds });
+      const version = await matchVersion(deps, { archive, state, finder, lineIds: found });
       if (version === 'interrupted') return null;
       if (version === 'unreadable') isSearched = false;
     }
     if (!isSearched) unsearched += 1;
+    if (found.size > 0) paths.push(file.path);
+    for (const id of found) lineIds.add(id);
   }
-  return { lineIds: [...lineIds], unsearched };
+  return { lineIds: [...lineIds], paths, unsearched };
 }
 
 type VersionSearch = {

@@ -172,6 +172,7 @@ function toSelection(all: readonly Conversation[], { chosen, holds }: Choice, la
     cycleIds: [],
     capturedFiles: chosen.flatMap(({ captured }) => captured),
     capturedLineIds: [],
+    touchedPaths: [],
     takesCopies: false,
     holds,
     kept: { count: kept.length, lastId: kept[0] ?? 0, lastFileId },

@@ -32,6 +32,8 @@ export type Selection = {
   readonly cycleIds: readonly number[];
   readonly capturedFiles: readonly CapturedFile[];
   readonly capturedLineIds: readonly number[];
+  /** The captured files that lose lines. */
+  readonly touchedPaths: readonly string[];
   /** Captured lines with the same bytes as a selected line are erased too. */
   readonly takesCopies: boolean;
   readonly holds: readonly Hold[];
@@ -95,6 +97,7 @@ export async function planErasure(
   return {
     ...selection,
     holds: await findHolds(archive, { holds, ids: idsOf(selection), captured: all }),
+    touchedPaths: matches.paths,
     kept: { count, lastId, lastFileId },
     unsearched: selector.kind === 'message' ? all.length : matches.unsearched,
     isEverything:
@@ -212,15 +215,17 @@ async function selectCapturedLines(
   archive: Archive,
   { files, selector }: { readonly files: readonly CapturedFile[]; readonly selector: EraseSelector },
 ): Promise<CapturedMatches> {
-  if (selector.kind !== 'conversation') return { lineIds: [], unsearched: 0 };
+  if (selector.kind !== 'conversation') return { lineIds: [], paths: [], unsearched: 0 };
   const lineIds = new Set<number>();
+  const paths: string[] = [];
   let unsearched = 0;
   for (const file of files.filter((one) => belongsTo(one, selector.id))) {
     const own = await findLinesOf(deps, archive, { file, conversation: selector.id });
     if (own === null) unsearched += 1;
+    if (own !== null && own.size > 0) paths.push(file.path);
     for (const id of own ?? []) lineIds.add(id);
   }
-  return { lineIds: [...lineIds], unsearched };
+  return { lineIds: [...lineIds], paths, unsearched };
 }
 
 /** The ids that the archive needs to erase a selection. */
@@ -230,7 +235,7 @@ export function idsOf({
   capturedFiles,
   capturedLineIds,
   takesCopies,
-}: Omit<Selection, 'holds' | 'kept' | 'unsearched' | 'isEverything'>): ErasedIds {
+}: Omit<Selection, 'holds' | 'touchedPaths' | 'kept' | 'unsearched' | 'isEverything'>): ErasedIds {
   return {
     compactionIds: parts.flatMap(({ compaction, lineIds }) => (lineIds === null ? compaction.id : [])),
     lineIds: parts.flatMap(({ lineIds }) => lineIds ?? []),

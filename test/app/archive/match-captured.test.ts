@@ -87,8 +87,8 @@ test('of a compressed version with the text, every piece is named', async () => 
     const parts = cut(Buffer.from(space + text + space), places.slice(0, 3)); // members or frames
     const file = Buffer.concat(parts.map((part) => compress(part)));
     const pieces = cut(file, places).filter(({ length }) => length > 0);
-    assert.deepEqual(await match(text, pieces), { lineIds: [...pieces.keys()], unsearched: 0 });
-    assert.deepEqual(await match(`${text}!`, pieces), { lineIds: [], unsearched: 0 });
+    assert.deepEqual(await match(text, pieces), { lineIds: [...pieces.keys()], paths: ['/talk'], unsearched: 0 });
+    assert.deepEqual(await match(`${text}!`, pieces), { lineIds: [], paths: [], unsearched: 0 });
   });
   await check(property, { numRuns: 60 });
 });
@@ -111,9 +111,9 @@ test('a text is found across the ends of the windows in which a large file is re
 test('what cannot be decompressed to its end is counted unless the text is before that', async () => {
   const file = gzipSync(Buffer.from(`It is quux.${'x'.repeat(5000)}`));
   const damaged = file.subarray(0, -12);
-  assert.deepEqual(await match('quux', [damaged]), { lineIds: [0], unsearched: 0 });
-  assert.deepEqual(await match('other', [damaged]), { lineIds: [], unsearched: 1 });
-  assert.deepEqual(await match('other', [file, null]), { lineIds: [], unsearched: 1 });
+  assert.deepEqual(await match('quux', [damaged]), { lineIds: [0], paths: ['/talk'], unsearched: 0 });
+  assert.deepEqual(await match('other', [damaged]), { lineIds: [], paths: [], unsearched: 1 });
+  assert.deepEqual(await match('other', [file, null]), { lineIds: [], paths: [], unsearched: 1 });
 });
 
 test('pieces on both sides of an erased one are not read as one text', async () => {

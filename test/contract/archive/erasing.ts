@@ -288,6 +288,7 @@ export function eraseContract(engine: Engine): void {
     const report = await erase(bench, { kind: 'conversation', id: SESSION.toUpperCase() });
     assert.deepEqual(report.capturedFiles, names.slice(0, 3).map(bench.path).toSorted());
     assert.deepEqual([report.captured, report.unsearched], [{ files: 3, lines: 2 }, 0]);
+    assert.deepEqual(report.files, names.slice(0, 4).map(bench.path).toSorted());
     assert.deepEqual(await engine.findLeftovers(bench.archive(), own), []);
     assert.ok((await engine.findLeftovers(bench.archive(), kept)).length > 0);
     assert.deepEqual(await damages(bench), []);
