@@ -107,10 +107,18 @@ async function runJob(
     ...toModel(session.settings),
     ...priceOf(session.settings),
     ...(options.before !== null && { before: options.before }),
+    ...(!input.isNamed && output.kind === 'in-place' && { minIdleMs: minIdleOf(session.settings) }),
     summarizer: run.summarizer,
     embeddings: run.embeddings,
   } satisfies Parameters<UseCases['compactFile']>[0];
   return run.useCases.compactFile(request, progress);
+}
+
+const MINUTE_MS = 60_000;
+
+/** How long a file that nobody named must not have changed before it is replaced. */
+export function minIdleOf({ transcript }: ResolvedSettings): number {
+  return transcript.min_idle_minutes * MINUTE_MS;
 }
 
 /** The configured price of the model that summarizes, if there is one. */

@@ -10,7 +10,7 @@ import type { TakenJob } from '../ports/queue.ts';
 import type { Options } from './commands/command.ts';
 import { readPolicy, readSettings, readTime } from './commands/options.ts';
 import type { WorkInvocation } from './commands/work.ts';
-import { archiveToName, priceOf } from './compact-jobs.ts';
+import { archiveToName, minIdleOf, priceOf } from './compact-jobs.ts';
 import { createEmbeddingsIfAny, createSummarizer } from './create-services.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { failedReport, skipUnreadable, toFailedReport } from './failed-and-skipped.ts';
@@ -200,6 +200,7 @@ async function compactAllowed(
     input: { path: file.path, name: path, format: options.format ?? null, identity: file.identity },
     output: output.value,
     ...settingsOf(session, worker.invocation, options),
+    ...(!isNamed && output.value.kind === 'in-place' && { minIdleMs: minIdleOf(session.settings) }),
     summarizer,
     embeddings: worker.embeddings,
   };

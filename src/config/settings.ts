@@ -30,6 +30,12 @@ export const SETTINGS = {
       default: false,
       doc: 'Whether lines that are not JSON are carried along byte for byte, instead of being an error.',
     }),
+    min_idle_minutes: wholeNumber({
+      min: 0,
+      default: 10,
+      unit: 'minutes',
+      doc: 'How long a transcript that was found in a folder must not have changed before it is replaced, where the system does not tell whether a program has it open (macOS, Windows). 0: it may be replaced at once.',
+    }),
   },
   rules: {
     chats: yesOrNo({

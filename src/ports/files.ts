@@ -192,6 +192,8 @@ export type FileStore = {
    * `foreign-leftover`.
    */
   readonly clearLeftovers: (path: string) => Promise<Result<void, FileFailure>>;
+  /** False: this system does not tell which programs have a file open, so `findWriter` finds none. */
+  readonly showsWriters: () => boolean;
   /** Another process that has the file open for writing, as far as can be seen; null: none. */
   readonly findWriter: (stamp: FileStamp) => Promise<FileWriter | null>;
 };

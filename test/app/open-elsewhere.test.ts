@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, utimesSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { findWriter } from '../../src/adapters/fs/find-writer.ts';
+import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import type { FileStore } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
@@ -63,4 +64,41 @@ test('a compacted file that a program has open is not restored in place', async 
   const done = await restoreFile(bench.deps, { input, output: { kind: 'in-place' }, all: false });
   assert.equal(done.ok ? '' : done.error.kind, 'in-use');
   assert.deepEqual(bench.read('talk.jsonl'), before);
+});
+
+test('where nothing tells whether a file is open, one that was found in a folder must not have changed lately', async (t) => {
+  const clock = { now: new Date('2026-03-01T08:00:00.000Z') };
+  const bench = benchFor(t, {
+    files: { ...files, showsWriters: () => false },
+    runtime: { ...createNodeRuntime(), now: () => clock.now },
+  });
+  const path = bench.write('talk.jsonl', original);
+  utimesSync(path, clock.now, clock.now);
+  const minIdleMs = 10 * 60_000;
+  for (const [minutes, told] of [
+    [0, 'less than a minute'],
+    [1, '1 minute'],
+    [9, '9 minutes'],
+  ] as const) {
+    clock.now = new Date(Date.UTC(2026, 2, 1, 8, minutes));
+    for (const output of [{ kind: 'in-place' }, { kind: 'none' }] as const) {
+      const { result, reason, notes } = reportOf(await bench.compact('talk.jsonl', { minIdleMs, output }));
+      const note = `it changed ${told} ago, and this system does not tell whether a program has it open (min_idle_minutes)`;
+      assert.deepEqual([result, reason, notes], ['skipped', 'in-use', [note]]);
+    }
+  }
+  assert.equal(bench.read('talk.jsonl').toString(), original);
+  clock.now = new Date(Date.UTC(2026, 2, 1, 8, 10));
+  assert.equal(reportOf(await bench.compact('talk.jsonl', { minIdleMs })).result, 'compacted');
+});
+
+test('where the system tells, or the person named the file, it may have changed just now', async (t) => {
+  for (const [showsWriters, minIdleMs] of [
+    [true, 600_000],
+    [false, 0],
+  ] as const) {
+    const bench = benchFor(t, { files: { ...files, showsWriters: () => showsWriters } });
+    bench.write('talk.jsonl', original);
+    assert.equal(reportOf(await bench.compact('talk.jsonl', { minIdleMs })).result, 'compacted');
+  }
 });

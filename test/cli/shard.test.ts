@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assert as assertProperty, integer, property, string } from 'fast-check';
@@ -85,4 +86,33 @@ test('a shard without files has nothing to do', async (t) => {
   const terminal = createFakeTerminal(['-i', '--shard', `${index}/2`, join(folder, 'logs')]);
   assert.equal(await run({ terminal, loadUseCases: async () => createUseCases }), 0);
   assert.match(terminal.errors(), new RegExp(`^Shard ${index}/2: 0 of 1 file\\.\n`));
+});
+
+test('a minimum idle time holds for transcripts that are replaced and that nobody named', async (t) => {
+  const folder = folderWith(t, { 'logs/a.jsonl': chatTranscript(40) });
+  const asked: (number | undefined)[] = [];
+  const watching: typeof createUseCases = (composition) => {
+    const useCases = createUseCases(composition);
+    return {
+      ...useCases,
+      compactFile: (request, progress) => {
+        asked.push(request.minIdleMs);
+        return useCases.compactFile(request, progress);
+      },
+    };
+  };
+  const [named, found] = [join(folder, 'logs/a.jsonl'), join(folder, 'logs')];
+  for (const args of [
+    ['-i', '-n', found],
+    ['-n', found],
+    ['-i', '-n', named],
+    ['-i', '-n', '--config', 'min_idle_minutes', found],
+  ]) {
+    const config = join(folder, 'c.toml');
+    writeFileSync(config, '[transcript]\nmin_idle_minutes = 0\n');
+    const argv = args.map((arg) => (arg === 'min_idle_minutes' ? config : arg));
+    const terminal = createFakeTerminal([...argv, '--archive', join(folder, 'a.db')]);
+    assert.equal(await run({ terminal, loadUseCases: async () => watching }), 0, terminal.errors());
+  }
+  assert.deepEqual(asked, [600_000, undefined, undefined, 0]);
 });

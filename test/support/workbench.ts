@@ -26,6 +26,7 @@ export type BenchSettings = Partial<Omit<TranscriptPolicy, 'compaction'>> & {
   readonly output?: OutputTarget;
   readonly format?: string;
   readonly before?: Date;
+  readonly minIdleMs?: number;
   readonly planned?: TranscriptInput['planned'];
 };
 
@@ -53,6 +54,7 @@ export function policyOf({
   output: _output,
   format: _format,
   before: _before,
+  minIdleMs: _minIdleMs,
   planned: _planned,
   ...rest
 }: BenchSettings = {}): TranscriptPolicy {
@@ -127,6 +129,7 @@ export function createWorkbench(
         },
         output: settings.output ?? { kind: 'in-place' },
         before: settings.before,
+        minIdleMs: settings.minIdleMs,
         policy: policyOf(settings),
         summarizer: deps,
         provider: 'extractive',

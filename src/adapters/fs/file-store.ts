@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { Compression, FileStore, RemoveAtExit, Unpacked } from '../../ports/files.ts';
@@ -47,12 +47,16 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
       const { clearLeftovers } = await import('./file-lock.ts');
       return clearLeftovers({ path, removeAtExit });
     },
+    showsWriters: () => existsSync(OPEN_FILES),
     findWriter: async (stamp) => {
       const { findWriter } = await import('./find-writer.ts');
       return findWriter(stamp);
     },
   };
 }
+
+/** Linux lists a process's open files here. */
+const OPEN_FILES = '/proc/self/fd';
 
 async function* unpackLater(
   content: AsyncIterable<Uint8Array>,

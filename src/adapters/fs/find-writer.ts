@@ -4,7 +4,7 @@ import type { FileStamp, FileWriter } from '../../ports/files.ts';
 import { errorCode } from './system.ts';
 
 /** The search stops here, because a machine may have very many open files. It takes milliseconds, unless the machine is busy. */
-const MAX_MS = 1000;
+const MAX_MS = 5000;
 
 /** The access mode in a descriptor's flags (fcntl.h); 0 is read-only. */
 const ACCESS_MODE = 0o3;

@@ -9,7 +9,7 @@ import { attempt, type Failure } from '../contract/failure.ts';
 import type { CompactReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
-import { checkAge, isOlder, tooRecent } from '../read/last-time.ts';
+import { checkAge, isOlder, lastWrite, tooRecent } from '../read/last-time.ts';
 import { type Prepared, prepareTranscript } from '../read/prepare.ts';
 import { applyDroppedRules } from './dropped-rules.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
@@ -90,6 +90,12 @@ async function compactPrepared(
   if (limit !== null && tokens <= limit) return skip('under-limit', describeUnder(tokens, { what: 'limit', limit }));
   if (isBeingWritten(transcript))
     return skip('in-use', 'its last line is neither ended nor whole, so a program may still be writing it');
+  const changedMinutes = findRecentChange(deps, given, transcript);
+  if (changedMinutes !== null)
+    return skip(
+      'in-use',
+      `it changed ${countMinutes(changedMinutes)} ago, and this system does not tell whether a program has it open (min_idle_minutes)`,
+    );
   if (given.policy.isFresh !== true && transcript.conversations.some((one) => one.isArchiveMissing))
     return skip('archive-missing', describeMissing(deps.archivePath));
   const dropped = await applyDroppedRules(deps, given, transcript);
@@ -148,6 +154,22 @@ function isBeingWritten({ codec, recordIndex, readLine }: Prepared): boolean {
 }
 
 const LF = 0x0a;
+const MINUTE_MS = 60_000;
+
+/** How many minutes ago a file changed that a program may still have open; null: it is old enough, or nobody has it open as far as can be seen. */
+function findRecentChange(
+  { files, runtime }: WritingDeps,
+  { minIdleMs = 0 }: CompactFileRequest,
+  { source }: Prepared,
+): number | null {
+  if (minIdleMs === 0 || files.showsWriters()) return null;
+  const idleMs = runtime.now().getTime() - lastWrite(source).getTime();
+  return idleMs < minIdleMs ? Math.max(0, Math.floor(idleMs / MINUTE_MS)) : null;
+}
+
+function countMinutes(minutes: number): string {
+  return minutes === 0 ? 'less than a minute' : `${minutes} minute${minutes === 1 ? '' : 's'}`;
+}
 
 type Held = Omit<StoreInput, 'attempts' | 'archive' | 'early'> & {
   /** Null: there is no archive yet. */

@@ -36,6 +36,8 @@ export type CompactFileRequest = {
   readonly summarizer: Summarizer;
   /** Leave the transcript alone unless its last message was before this. */
   readonly before?: Date | undefined;
+  /** How long the file must not have changed where nothing tells whether a program has it open. Undefined: it may be replaced at once. */
+  readonly minIdleMs?: number | undefined;
   /** The model's provider, for messages and the hash of the settings: 'extractive', … */
   readonly provider: string;
   readonly modelName: string;
