@@ -161,8 +161,6 @@ export type Codec = {
   readonly detectText?: (text: string) => boolean;
   /** The folder that was worked in, according to the first records of a file; null: they do not say. */
   readonly readProject?: (sample: readonly Json[]) => string | null;
-  /** Where the title of a session is: the `latestKey` of its records, the best first, and how to read one. Undefined: sessions have none. */
-  readonly title?: { readonly keys: readonly string[]; readonly read: (record: Json) => string | null };
   /**
    * The title under which the producer's list of sessions shows a file, up to the longest that we write; null: it hides the file. Undefined: the
    * title does not depend on what leaves.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, statSync, utimesSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
@@ -7,6 +8,7 @@ import { scanFile, type ScanFilter, type ScanReport } from '../../src/app/survey
 import type { Result } from '../../src/core/result.ts';
 import type { FileStore } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
+import { TITLES } from '../support/client-lists.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
 import { benchFor, policyOf, reportOf, type Workbench } from '../support/workbench.ts';
 
@@ -86,6 +88,17 @@ test('a compacted session keeps the title that its first request gave it', async
   const after = await surveyed(bench, 'x.jsonl');
   assert.ok((before?.messages ?? 0) > (after?.messages ?? 0));
   assert.equal(after?.title?.slice(0, 40), before?.title?.slice(0, 40));
+});
+
+test("a session's title is the one that its client's list shows", async (t) => {
+  const bench = benchFor(t);
+  for (const name of ['pi/extensions-and-labels.jsonl', 'pi/session.jsonl', 'gemini/session.jsonl']) {
+    const file = readFileSync(join(import.meta.dirname, '../../fixtures/transcripts', name));
+    bench.write('x.jsonl', file);
+    const title = TITLES.get(name.split('/', 1)[0] ?? '')?.(file);
+    assert.ok(title);
+    assert.equal((await surveyed(bench, 'x.jsonl'))?.title, title.split('\n', 1)[0]);
+  }
 });
 
 test('a transcript that would be skipped saves nothing, and the report says why', async (t) => {

@@ -1,8 +1,9 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { InsertedLine, KeptRun } from '../../ports/archive.ts';
-import type { Json, ListedFile, ListedRecord } from '../../ports/codec.ts';
+import type { Json, ListedFile } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
+import { asListed, type LineOfFile, listSource, sourceLine } from '../read/listed-file.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { concat, trimRecord } from '../read/records.ts';
 import { hashKept } from '../read/rewritten-document.ts';
@@ -65,12 +66,8 @@ function renderAll(runtime: Runtime, input: ComposeInput, title: string | undefi
   };
 }
 
-function listSource(transcript: Prepared): ListedFile {
-  return asListed(transcript.recordIndex.entries, (entry) => sourceLine(transcript, entry));
-}
-
 function listOutput(transcript: Prepared, parts: OutputParts): ListedFile {
-  const lines = outputPieces(parts).flatMap((piece): readonly Line[] => {
+  const lines = outputPieces(parts).flatMap((piece): readonly LineOfFile[] => {
     if (piece.kind === 'own')
       return [{ sizeBytes: piece.bytes.length, read: () => JSON.parse(new TextDecoder().decode(piece.bytes)) }];
     const first = piece.run.firstLine - 1;
@@ -78,35 +75,6 @@ function listOutput(transcript: Prepared, parts: OutputParts): ListedFile {
     return entries.map((entry) => sourceLine(transcript, entry));
   });
   return asListed(lines, (line) => line);
-}
-
-function sourceLine({ readJson }: Prepared, entry: Entry): Line {
-  return { sizeBytes: entry.length, kind: entry.kind, read: () => readJson(entry) };
-}
-
-type Line = Pick<ListedRecord, 'kind' | 'read'> & { readonly sizeBytes: number };
-
-function asListed<T>(items: readonly T[], lineOf: (item: T) => Line): ListedFile {
-  const sizeBytes = items.reduce((sum, item) => sum + lineOf(item).sizeBytes, 0);
-  function* fromStart(): Generator<ListedRecord> {
-    let start = 0;
-    for (const item of items) {
-      const line = lineOf(item);
-      yield { ...line, start, end: start + line.sizeBytes };
-      start += line.sizeBytes;
-    }
-  }
-  function* fromEnd(): Generator<ListedRecord> {
-    let end = sizeBytes;
-    for (let at = items.length - 1; at >= 0; at -= 1) {
-      const item = items[at];
-      if (item === undefined) return;
-      const line = lineOf(item);
-      yield { ...line, start: end - line.sizeBytes, end };
-      end -= line.sizeBytes;
-    }
-  }
-  return { sizeBytes, records: (from) => (from === 'start' ? fromStart() : fromEnd()) };
 }
 
 /** The bytes of the output in order, a few lines at a time. */

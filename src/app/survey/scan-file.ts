@@ -11,6 +11,7 @@ import { attempt, type Failure } from '../contract/failure.ts';
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { findLastTime, isOlder, lastWrite, mayBeOlder } from '../read/last-time.ts';
+import { listSource } from '../read/listed-file.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import { type Prepared, prepareTranscript } from '../read/prepare.ts';
 import { isSameStamp } from '../write/look-again.ts';
@@ -23,7 +24,7 @@ export type ScanReport = {
   readonly format: string;
   /** The session's id; null: it has none, or the file has several conversations. */
   readonly id: string | null;
-  /** The session's title, or else the first line of the first request; null: neither is known. */
+  /** The session's title in its client's list, or else the first line of the first request; null: neither is known. */
   readonly title: string | null;
   /** The project folder; null: unknown. */
   readonly project: string | null;
@@ -174,14 +175,10 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
   };
 }
 
-function findTitle({ codec, recordIndex, readJson }: Prepared): string | null {
-  for (const key of codec.title?.keys ?? []) {
-    const entry = recordIndex.entries.findLast(({ latestKey }) => latestKey === key);
-    const record = entry === undefined ? null : readJson(entry);
-    const title = record === null ? null : (codec.title?.read(record) ?? null);
-    if (title !== null) return firstLine(title);
-  }
-  return null;
+/** As the producer's list shows it. */
+function findTitle(transcript: Prepared): string | null {
+  const title = transcript.codec.listedTitle?.(listSource(transcript)) ?? null;
+  return title === null ? null : firstLine(title);
 }
 
 /** A clip-archive names the requests that have left the file. */

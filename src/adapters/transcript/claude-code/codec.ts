@@ -28,11 +28,6 @@ export const claudeCode: Codec = {
   },
   detect: detectClaudeCode,
   readProject: findWorkingFolder(),
-  title: {
-    keys: ['custom-title', 'ai-title'],
-    read: (record) =>
-      (isRecord(record) ? (stringAt(record, 'customTitle') ?? stringAt(record, 'aiTitle')) : null) ?? null,
-  },
   listedTitle,
   open: createSession,
 };
