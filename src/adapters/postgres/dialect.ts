@@ -1,3 +1,4 @@
+import { thisMachine } from '../runtime/machine.ts';
 import type { Dialect } from '../archive/sql/dialect.ts';
 
 /** With the month, Postgres looks into one partition. */
@@ -13,6 +14,7 @@ LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coal
   isBatchIndexed: `
 EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id AND length(w.words) = (SELECT count(*) FROM batch_terms AS t WHERE t.batch_id = b.id))`,
   storingLocks: ['LOCK TABLE compactions IN ROW EXCLUSIVE MODE'],
+  thisMachine,
   usedBytes: `
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint AS size FROM pg_class AS c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'`,

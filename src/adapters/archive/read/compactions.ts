@@ -1,7 +1,6 @@
 import type { StoredBatch } from '../../../ports/archive-lookup.ts';
 import type { Archive, KeptRun, StoredCompaction, StoredCycle, StoredInsertedLine } from '../../../ports/archive.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
-import { thisMachine } from '../../runtime/machine.ts';
 import { readInsertedLine } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import {
@@ -98,12 +97,11 @@ export function createCompactionReader(sql: Sql): CompactionReader {
         return toCompaction(query, await query(FIND_SAME, values));
       }),
     listPrepared: async () => {
-      const machine = thisMachine();
+      const machine = dialect.thisMachine();
       return (await sql.query(LIST_PREPARED)).map((row) => ({
         ...readHead(row),
         id: readInteger(row, 'id'),
-        // Only an engine that several machines share says which one it was.
-        isLocal: (row['machine'] ?? machine) === machine,
+        isLocal: machine === null || readText(row, 'machine') === machine,
       }));
     },
   };

@@ -16,6 +16,8 @@ export type Dialect = {
   readonly isBatchIndexed: string;
   /** Taken at the beginning of a transaction that stores, so that an erasure waits for it, and the other way round. */
   readonly storingLocks: readonly string[];
+  /** Names this machine, for an archive that several share; null: only one uses it. */
+  readonly thisMachine: () => string | null;
   /** The bytes that the committed content takes, as `size`. */
   readonly usedBytes: string;
 };
