@@ -1,5 +1,4 @@
 import type { ArchiveUse } from '../adapters/archive/open-for-use.ts';
-import type { ThreadedArchive } from '../adapters/archive/thread/open-in-thread.ts';
 import { createTurns } from '../adapters/archive/turns.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../app/contract/deps.ts';
 import type { OpenedSql } from '../adapters/postgres/exchange.ts';
@@ -10,13 +9,6 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';
 import type { ArchiveExchange } from '../ports/exchange.ts';
 import type { ExportFolders } from '../ports/export.ts';
-import type { ConnectWriter } from './use-cases.ts';
-
-/** An existing archive in a thread that writes it for several. */
-export async function openSharedArchive(path: string): Promise<Result<ThreadedArchive, ArchiveFailure>> {
-  const { openArchiveInThread } = await import('../adapters/archive/thread/open-in-thread.ts');
-  return openArchiveInThread({ path, create: false });
-}
 
 type OpenArchive = AppDeps['openArchive'];
 
@@ -27,7 +19,6 @@ type ArchiveOpener = {
 };
 
 type OpenerOptions = {
-  readonly connectWriter?: ConnectWriter | undefined;
   /** Tells people that the database server is gone, and that it is back. */
   readonly notice?: ((sentence: string) => void) | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -35,7 +26,7 @@ type OpenerOptions = {
 
 /** Opens the archive at a path or a URL. */
 export function createArchiveOpener(place: string, options: OpenerOptions): ArchiveOpener {
-  return isArchiveUrl(place) ? createUrlOpener(place, options) : createFileOpener(place, options.connectWriter);
+  return isArchiveUrl(place) ? createUrlOpener(place, options) : createFileOpener(place);
 }
 
 /** Opens the queue of jobs beside an archive, which only a database server can have. */
@@ -79,11 +70,11 @@ function createUrlOpener(url: string, { notice = () => undefined, sleep }: Opene
 }
 
 /** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
-function createFileOpener(path: string, connectWriter?: ConnectWriter): ArchiveOpener {
+function createFileOpener(path: string): ArchiveOpener {
   const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
   const openNow = async (mode: ArchiveMode, use: ArchiveUse): Promise<Result<Archive, ArchiveFailure>> => {
     const { openForUse } = await import('../adapters/archive/open-for-use.ts');
-    return openForUse({ path, create: mode === 'create' }, use, connectWriter);
+    return openForUse({ path, create: mode === 'create' }, use);
   };
   const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
     const { archiveExists } = await import('../adapters/archive/file.ts');

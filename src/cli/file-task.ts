@@ -1,6 +1,4 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Result } from '../core/result.ts';
-import type { ArchiveFailure } from '../ports/archive.ts';
 import type { Composition, UseCases } from './use-cases.ts';
 
 /** The use cases that work on one file, so that a worker thread can do them. */
@@ -21,10 +19,7 @@ export type FileResult = Awaited<ReturnType<UseCases[FileUseCase]>>;
 export type WorkerComposition = Pick<
   Composition,
   'archivePath' | 'maxUnpackedBytes' | 'run' | 'minBytesForArchiveThread'
-> & {
-  /** Another thread writes the archive for all. */
-  readonly sharesWriter: boolean;
-};
+>;
 
 /** What a worker gets for each task; messages go through the port while it works. */
 export type Assignment = {
@@ -36,13 +31,8 @@ export type Assignment = {
 /** An unexpected error comes back as a value, so that a rejection always means that the worker died. */
 export type Outcome = { readonly result: FileResult } | { readonly thrown: unknown };
 
-export type ToWorker =
-  /** Interrupts the work; `reason` is that of the signal. */
-  | { readonly kind: 'interrupt'; readonly reason: unknown }
-  /** Answers `wants-writer`. */
-  | { readonly kind: 'writer'; readonly port: Result<MessagePort, ArchiveFailure> };
-
-export type FromWorker = WorkerNews | { readonly kind: 'wants-writer' };
+/** Interrupts the work; `reason` is that of the signal. */
+export type ToWorker = { readonly kind: 'interrupt'; readonly reason: unknown };
 
 /** What a worker tells while it works. */
 export type WorkerNews =

@@ -1,17 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Tinypool } from 'tinypool';
-import { ok } from '../core/result.ts';
-import { openSharedArchive } from './compose-archive.ts';
-import type {
-  Assignment,
-  FileTask,
-  FromWorker,
-  Outcome,
-  ToWorker,
-  WorkerComposition,
-  WorkerNews,
-} from './file-task.ts';
+import type { Assignment, FileTask, Outcome, ToWorker, WorkerComposition, WorkerNews } from './file-task.ts';
 
 export type FileThreadsOptions = {
   readonly threads: number;
@@ -36,15 +26,14 @@ const YOUNG_GENERATION_MB = 16;
 const HEAP_GROWING_PERCENT = 80;
 
 /**
- * Threads that work on one file each. One more thread writes the archive for them: it inserts what they have compressed,
- * so that none of them waits for SQLite's lock. A thread that dies fails only its file.
+ * Threads that work on one file each. They wait for each other only to insert what they have compressed. A thread that dies
+ * fails only its file.
  */
 export function startFileThreads({ threads, composition, entry }: FileThreadsOptions): FileThreads {
   const isSeveral = threads > 1;
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const workerComposition = {
     ...composition,
-    sharesWriter: isSeveral,
     // Several threads keep every core busy without another one for each archive.
     ...(isSeveral && { minBytesForArchiveThread: Number.POSITIVE_INFINITY }),
   };
@@ -75,7 +64,6 @@ export function startFileThreads({ threads, composition, entry }: FileThreadsOpt
       });
     }
   };
-  const writer = createWriterThread(composition.archivePath);
   const atWork = new Set<MessagePort>();
   const send = (port: MessagePort, message: ToWorker, transfer: readonly MessagePort[] = []): void =>
     port.postMessage(message, transfer);
@@ -83,13 +71,7 @@ export function startFileThreads({ threads, composition, entry }: FileThreadsOpt
     run: async (task, hear) => {
       const { port1: ours, port2: port } = new MessageChannel();
       const closed = new Promise((resolve) => ours.once('close', resolve));
-      ours.on('message', async (message: FromWorker) => {
-        if (message.kind !== 'wants-writer') return hear(message);
-        const opened = await writer.open();
-        if (!opened.ok) return send(ours, { kind: 'writer', port: opened });
-        const client = opened.value.createPort();
-        send(ours, { kind: 'writer', port: ok(client) }, [client]);
-      });
+      ours.on('message', hear);
       atWork.add(ours);
       const assignment: Assignment = { task, composition: workerComposition, port };
       const running: Promise<Outcome> = pool.run(assignment, { transferList: [port] });
@@ -106,42 +88,6 @@ export function startFileThreads({ threads, composition, entry }: FileThreadsOpt
     close: async () => {
       state.isClosing = true;
       await pool.destroy();
-      // The last one to close the archive: SQLite then removes its log.
-      await writer.close();
-    },
-  };
-}
-
-type Writer = { readonly open: () => ReturnType<typeof openSharedArchive>; readonly close: () => Promise<void> };
-
-/** Starts the thread when it is first asked for, and another one if it has died. */
-function createWriterThread(archivePath: string): Writer {
-  const state: { opening: ReturnType<typeof openSharedArchive> | null } = { opening: null };
-  const open = async (): ReturnType<typeof openSharedArchive> => {
-    const opened = await openSharedArchive(archivePath);
-    const reset = (): void => {
-      state.opening = null;
-    };
-    if (opened.ok) void opened.value.ended.then(reset);
-    else reset();
-    return opened;
-  };
-  const openNow = (): ReturnType<typeof openSharedArchive> => (state.opening ??= open());
-  return {
-    open: async () => {
-      const opened = await openNow();
-      if (!opened.ok) return opened;
-      try {
-        await opened.value.archive.usedBytes();
-        return opened;
-      } catch {
-        // It has just died, which those who ask for another one hear earlier than this.
-        return openNow();
-      }
-    },
-    close: async () => {
-      const opened = await state.opening;
-      if (opened?.ok === true) await opened.value.archive.close();
     },
   };
 }

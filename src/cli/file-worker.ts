@@ -6,7 +6,7 @@ import type {
   Assignment,
   FileResult,
   FileTask,
-  FromWorker,
+  WorkerNews,
   Outcome,
   ToWorker,
   WorkerComposition,
@@ -26,17 +26,16 @@ export type TaskRunner = {
 export function createTaskRunner(hooks: Pick<Composition, 'reached'> = {}): TaskRunner {
   const interruption = new AbortController();
   const state: {
-    send: (message: FromWorker) => void;
-    writer: PromiseWithResolvers<Extract<ToWorker, { readonly kind: 'writer' }>['port']>;
+    send: (message: WorkerNews) => void;
     useCases: UseCases | null;
-  } = { send: () => undefined, writer: Promise.withResolvers(), useCases: null };
-  const compose = ({ sharesWriter, ...composition }: WorkerComposition): UseCases =>
+  } = { send: () => undefined, useCases: null };
+  const compose = (composition: WorkerComposition): UseCases =>
     createUseCases({
       ...composition,
       ...hooks,
       signal: interruption.signal,
       progress: NO_PROGRESS,
-      // Rewriting the archive would hold up the writer and all threads.
+      // Rewriting the archive would hold up all threads.
       finishesErasures: false,
       stdout: () => {
         throw new Error('several files cannot share standard output');
@@ -48,19 +47,11 @@ export function createTaskRunner(hooks: Pick<Composition, 'reached'> = {}): Task
           state.send({ kind: 'removed', path });
         };
       },
-      ...(sharesWriter && {
-        connectWriter: () => {
-          state.writer = Promise.withResolvers();
-          state.send({ kind: 'wants-writer' });
-          return state.writer.promise;
-        },
-      }),
     });
   return {
     runFileTask: async ({ task, composition, port }) => {
       port.on('message', (message: ToWorker) => {
-        if (message.kind === 'interrupt') interruption.abort(message.reason);
-        else state.writer.resolve(message.port);
+        interruption.abort(message.reason);
       });
       state.send = (message) => port.postMessage(message);
       try {
@@ -101,7 +92,7 @@ const NO_PROGRESS: Progress = { update: () => undefined, finish: () => undefined
 /** Nobody reads a progress line that changes more often. */
 const PROGRESS_MS = 100;
 
-function createProgress(send: (message: FromWorker) => void): Progress {
+function createProgress(send: (message: WorkerNews) => void): Progress {
   const state = { sentAtMs: 0 };
   return {
     ...NO_PROGRESS,

@@ -1,5 +1,4 @@
 import type { RemoveAtExit } from '../ports/files.ts';
-import type { MessagePort } from 'node:worker_threads';
 import type {
   ArchiveListReport,
   ArchiveStatsReport,
@@ -59,7 +58,7 @@ import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { HostEnvironment } from '../config/find.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';
-import type { ArchiveFailure, RunMark, StoredRun } from '../ports/archive.ts';
+import type { RunMark, StoredRun } from '../ports/archive.ts';
 import type { Client, LaunchCommand } from '../ports/clients.ts';
 import type { Format } from '../ports/codec.ts';
 import type { ModelProvider } from '../ports/model.ts';
@@ -223,15 +222,11 @@ export type Composition = {
   readonly run?: RunMark | undefined;
   /** Called at each step of a run. */
   readonly reached?: StepListener;
-  /** Connects to the thread that writes the archive for several; by default everybody writes for themselves. */
-  readonly connectWriter?: ConnectWriter | undefined;
   /** From this size of a file on, the archive works in a thread of its own. */
   readonly minBytesForArchiveThread?: number;
   /** False: another composition of the run does it. */
   readonly finishesErasures?: boolean;
 };
-
-export type ConnectWriter = () => Promise<Result<MessagePort, ArchiveFailure>>;
 
 export type CreateUseCases = (composition: Composition) => UseCases;
 

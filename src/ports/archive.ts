@@ -184,7 +184,7 @@ export type DeadThreadError = Error & { readonly diedOf: string };
 
 /**
  * Stores everything that leaves a transcript. Methods reject with an `ArchiveError` for failures of the database; `attempt` in
- * `app/contract/failure.ts` turns them into results. Only one writer is active at a time: other writes wait for it.
+ * `app/contract/failure.ts` turns them into results. Writes wait for each other.
  */
 export type Archive = ArchiveLookup & {
   readonly path: string;
@@ -245,7 +245,10 @@ export type CompactionOutline = {
  * Stores one compaction as `prepared`, with its lines in ascending order, and gives its id. The cycles must have as many batches as the outline
  * says.
  */
-export type CompactionWriter = ArchiveWriter<LineDraft, CompactionDraft, number>;
+export type CompactionWriter = ArchiveWriter<LineDraft, CompactionDraft, StoredAs>;
+
+/** A compaction in the archive. `archiveBytes`: by how much the archive grew for it. */
+export type StoredAs = { readonly id: number; readonly archiveBytes: number };
 
 /** A file that a run wrote, or is about to write. */
 type RunFile = {

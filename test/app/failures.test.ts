@@ -177,9 +177,9 @@ test('interrupted while it summarizes, while it stores, or while it writes: the 
             return {
               ...writer,
               commit: async (draft) => {
-                const id = await writer.commit(draft);
+                const stored = await writer.commit(draft);
                 if (step === 'store') abort.abort();
-                return id;
+                return stored;
               },
             };
           },

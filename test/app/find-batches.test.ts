@@ -20,7 +20,7 @@ test('how much alike a batch is to the query is added to its words, and one that
   const texts = ['a rope', 'the rope of the boat', 'a hawser'];
   const newBatches = texts.map((content) => batchDraft({ content }));
   const live = texts.map((_, position) => ({ kind: 'new' as const, position }));
-  applied(archive, compactionDraft(1, { cycles: [cycleDraft({ newBatches, live })] }), [lineDraft(1)]);
+  await applied(archive, compactionDraft(1, { cycles: [cycleDraft({ newBatches, live })] }), [lineDraft(1)]);
   const vectors = [
     [-1, 0],
     [1, 0.1],

@@ -21,18 +21,18 @@ const ANY: SearchFilter = { conversationId: null, role: null, since: null, until
 const NOISE = 'tide rope quay sail crew dock buoy oar'.split(' ');
 
 /** Says each of them; lines are equally long unless `bytesOf` says what stands in them. */
-function talk(
+async function talk(
   t: TestContext,
   said: readonly (Said | string)[],
   bytesOf: (text: string) => string = () => 'x'.repeat(40),
-): TestArchive {
+): Promise<TestArchive> {
   const archive = tempArchive(t);
   const lines = said.map((one, at) => {
     const { text, name = null, minute = at } = typeof one === 'string' ? { text: one } : one;
     const message = messageDraft({ id: `m${at + 1}`, name, text, at: new Date(Date.UTC(2026, 0, 1, 0, minute)) });
     return lineDraft(at + 1, { bytes: utf8(`${at} ${bytesOf(text)}\n`), message });
   });
-  applied(archive, compactionDraft(said.length), lines);
+  await applied(archive, compactionDraft(said.length), lines);
   return archive;
 }
 
@@ -51,7 +51,7 @@ async function find(
 }
 
 test('a message that has more of the words, and rarer ones, comes first', async (t) => {
-  const archive = talk(t, [
+  const archive = await talk(t, [
     'the boat again',
     ...other(4),
     'a boat with a keel',
@@ -63,19 +63,19 @@ test('a message that has more of the words, and rarer ones, comes first', async 
 });
 
 test('what follows a question that has the words is an answer to it, and comes before it for a question, after it for keywords', async (t) => {
-  const archive = talk(t, [...other(6), 'Who painted the keel?', 'My brother, in May', ...other(6)]);
+  const archive = await talk(t, [...other(6), 'Who painted the keel?', 'My brother, in May', ...other(6)]);
   assert.deepEqual((await find(archive, 'who was it that painted the keel')).slice(0, 2), [8, 7]);
   assert.deepEqual((await find(archive, 'painted keel')).slice(0, 2), [7, 8]);
 });
 
 test('a message near others that have the words is found, and each word counts once', async (t) => {
-  const archive = talk(t, [...other(5), 'the keel', 'it is green', ...other(5), 'keel', 'keel', 'keel']);
+  const archive = await talk(t, [...other(5), 'the keel', 'it is green', ...other(5), 'keel', 'keel', 'keel']);
   const found = await find(archive, 'green keel');
   assert.equal(found[0], 7);
 });
 
 test('one or two words find messages that have or answer them; more words also find their neighbors', async (t) => {
-  const archive = talk(t, [...other(6), 'the keel', 'it is green', ...other(6), 'a keel?', 'no', ...other(6)]);
+  const archive = await talk(t, [...other(6), 'the keel', 'it is green', ...other(6), 'a keel?', 'no', ...other(6)]);
   assert.deepEqual(
     (await find(archive, 'keel')).toSorted((a, b) => a - b),
     [7, 15, 16],
@@ -90,19 +90,19 @@ test('what the one who is named said comes first', async (t) => {
     { text: 'I sold the boat', name: 'Ada' },
     ...other(6),
   ];
-  const archive = talk(t, said);
+  const archive = await talk(t, said);
   assert.equal((await find(archive, 'What did Ada sell?'))[0], 8);
   assert.equal((await find(archive, 'What did Ben sell?'))[0], 1);
 });
 
 test('a message that says when comes first where that is asked for', async (t) => {
-  const archive = talk(t, ['the mast broke', ...other(8), 'the mast broke yesterday', ...other(8)]);
+  const archive = await talk(t, ['the mast broke', ...other(8), 'the mast broke yesterday', ...other(8)]);
   assert.equal((await find(archive, 'when did the mast break'))[0], 10);
 });
 
 test('of equal messages the one comes first in whose session there is more of it', async (t) => {
   const hour = 600;
-  const archive = talk(t, [
+  const archive = await talk(t, [
     { text: 'mast', minute: 0 },
     ...other(8).map((text) => ({ text, minute: 1 })),
     { text: 'mast', minute: hour },
@@ -114,7 +114,7 @@ test('of equal messages the one comes first in whose session there is more of it
 });
 
 test('words of the best messages bring up others that have them', async (t) => {
-  const archive = talk(t, [
+  const archive = await talk(t, [
     'mast spruce',
     ...other(8),
     'mast spruce',
@@ -134,7 +134,7 @@ test('words of the best messages bring up others that have them', async (t) => {
 });
 
 test('a question with a general word finds a message with a particular one, and keywords do not', async (t) => {
-  const archive = talk(t, [...other(20), 'a puppy came along', ...other(20)]);
+  const archive = await talk(t, [...other(20), 'a puppy came along', ...other(20)]);
   assert.deepEqual((await find(archive, 'Were there any pets on board?')).slice(0, 1), [21]);
   assert.deepEqual(await find(archive, 'pets'), []);
 });
@@ -142,14 +142,14 @@ test('a question with a general word finds a message with a particular one, and 
 test('a message from the time that is named comes before others', async (t) => {
   const day = 24 * 60;
   const said = ['the mast broke', ...other(5), { text: 'the mast broke', minute: 45 * day }, ...other(5)];
-  const archive = talk(t, said);
+  const archive = await talk(t, said);
   assert.equal((await find(archive, 'How did the mast break in February 2026?'))[0], 7);
   assert.equal((await find(archive, 'How did the mast break in January 2026?'))[0], 1);
 });
 
 test('a message with the kind of thing that the query asks for ranks first', async (t) => {
   const said = ['the mast broke badly', ...other(30), 'the mast broke in Brest', ...other(30)];
-  const archive = talk(t, said);
+  const archive = await talk(t, said);
   const readTexts = async (ids: readonly number[]): Promise<readonly string[]> => ids.map((id) => said[id - 1] ?? '');
   assert.equal((await find(archive, 'Where was it that the mast broke?', { readTexts }))[0], 32);
   assert.equal((await find(archive, 'It was when that the mast broke?', { readTexts }))[0], 1);
@@ -160,7 +160,7 @@ test('behind the ten best it counts more who said a message, and no score is abo
     at % 2 === 0 ? { text: 'the old mast broke', name: 'Ada' } : { text: 'the old mast broke loose', name: 'Ben' },
     ...other(5),
   ]);
-  const archive = talk(t, said.flat());
+  const archive = await talk(t, said.flat());
   const search = {
     query: 'What of Ada and how the old mast broke loose?',
     filter: ANY,
@@ -204,7 +204,7 @@ for (const wordCount of [1, 2, 3]) {
       const query = words.slice(0, wordCount).join(' ');
       return at % 3 > 0 || words.length < wordCount ? [] : [{ query, lineId: at + 1 }];
     });
-    const archive = talk(t, said, (text) => text);
+    const archive = await talk(t, said, (text) => text);
     const readTexts = async (ids: readonly number[]): Promise<readonly string[]> => ids.map((id) => said[id - 1] ?? '');
     const ours = await countFound(sought, (query) => find(archive, query, { limit: 25, readTexts }));
     const plain = await countFound(sought, createPlainSearch(t, said));
@@ -229,7 +229,7 @@ function createPlainSearch(t: TestContext, said: readonly string[]): (query: str
 
 test('a message that holds a path or a quotation as it is asked for comes before one that has its words', async (t) => {
   const said = ['app src keel ts', ...other(8), 'src/app/keel.ts', ...other(8)];
-  const archive = talk(t, said);
+  const archive = await talk(t, said);
   const readTexts = async (ids: readonly number[]): Promise<readonly string[]> => ids.map((id) => said[id - 1] ?? '');
   assert.equal((await find(archive, 'src/app/keel.ts', { readTexts }))[0], 10);
   assert.equal((await find(archive, '"app keel ts" src', { readTexts }))[0], 10);
@@ -246,14 +246,14 @@ function meaning(...alike: readonly (readonly [id: number, similarity: number])[
 }
 
 test('how much alike a message is to the query is added to its words', async (t) => {
-  const archive = talk(t, ['mast', ...other(8), 'mast', ...other(8)]);
+  const archive = await talk(t, ['mast', ...other(8), 'mast', ...other(8)]);
   assert.deepEqual((await find(archive, 'mast')).slice(0, 1), [1]);
   assert.deepEqual((await find(archive, 'mast', meaning([10, 0.71], [1, 0.7]))).slice(0, 2), [10, 1]);
   assert.deepEqual((await find(archive, 'mast', meaning([1, 0.71], [10, 0.7]))).slice(0, 2), [1, 10]);
 });
 
 test('a message that only means the same is found too, behind one that has the words as well', async (t) => {
-  const archive = talk(t, [...other(20), 'mast', ...other(20), 'spar', ...other(20)]);
+  const archive = await talk(t, [...other(20), 'mast', ...other(20), 'spar', ...other(20)]);
   const found = await find(archive, 'mast', meaning([42, 0.8], [21, 0.7], [60, 0.1]));
   assert.equal(found[0], 21);
   assert.ok(found.includes(42));
@@ -261,13 +261,13 @@ test('a message that only means the same is found too, behind one that has the w
 });
 
 test('where nothing has any of the words, what means about the same is found, the nearest first', async (t) => {
-  const archive = talk(t, other(40));
+  const archive = await talk(t, other(40));
   assert.deepEqual(await find(archive, 'mast'), []);
   assert.deepEqual(await find(archive, 'mast', meaning([3, 0.9], [30, 0.5], [17, 0.4])), [3, 30, 17]);
 });
 
 test('a filter holds for what means about the same as well', async (t) => {
-  const archive = talk(t, other(5));
+  const archive = await talk(t, other(5));
   const filter = { ...ANY, role: 'tool' as const };
   assert.deepEqual(await find(archive, 'mast', { filter, ...meaning([3, 0.9], [4, 0.5]) }), []);
 });
@@ -275,7 +275,7 @@ test('a filter holds for what means about the same as well', async (t) => {
 test('the same line of one conversation comes once', async (t) => {
   const archive = tempArchive(t);
   for (let copy = 0; copy < 3; copy += 1)
-    applied(archive, compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'hull' }) })]);
+    await applied(archive, compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'hull' }) })]);
   assert.equal((await find(archive, 'hull')).length, 1);
 });
 
@@ -285,12 +285,12 @@ test('a filter does not use up what can be found', async (t) => {
     const message = messageDraft({ id: `m${at}`, role: at === 899 ? 'tool' : 'user', text: 'hull' });
     return lineDraft(at + 1, { bytes: utf8(`${at}\n`), message });
   });
-  applied(archive, compactionDraft(900), lines);
+  await applied(archive, compactionDraft(900), lines);
   assert.deepEqual(await find(archive, 'hull', { filter: { ...ANY, role: 'tool' } }), [900]);
 });
 
 test('a word that very many messages have is only looked for among those that have a rarer one', async (t) => {
-  const archive = talk(t, [...other(4), 'mast', ...other(4), 'mast and hull', ...other(4), 'hull']);
+  const archive = await talk(t, [...other(4), 'mast', ...other(4), 'mast and hull', ...other(4), 'hull']);
   const { messages } = archive.port;
   const isHull = ({ forms }: QueryTerm): boolean => forms.includes('hull');
   const listed: string[] = [];

@@ -65,7 +65,7 @@ async function fill(target: Archive, count: number): Promise<void> {
     const draft = compactionDraft(size, { source, sourcePath: `/logs/${name}.jsonl`, cycles: [cycle] });
     const writer = await target.begin({ batchCounts: [1] });
     await writer.append(lines);
-    await target.markApplied(await writer.commit(draft));
+    await target.markApplied((await writer.commit(draft)).id);
     if (session % 50 === 0) console.error(`${done + size} messages stored`);
   }
 }

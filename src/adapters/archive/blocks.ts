@@ -29,13 +29,6 @@ export type BlockMember = {
 /** `raw` is only valid until the next line is added. */
 export type RawBlock = { readonly raw: Uint8Array; readonly members: readonly BlockMember[] };
 
-/** A block as it is stored. The texts of its messages are as the index takes them. */
-export type PackedBlock = {
-  readonly data: Uint8Array;
-  readonly rawSizeBytes: number;
-  readonly members: readonly (BlockMember & { readonly traits: number })[];
-};
-
 /** Joins lines into blocks, in order. */
 export type BlockGatherer = {
   /** Copies a line, and gives the blocks that are full. A huge line has a block of its own. */

@@ -1,35 +1,21 @@
 import type { ArchiveWriter } from '../../ports/archive-writer.ts';
-import type { Archive, ArchiveState, CompactionDraft, CompactionOutline } from '../../ports/archive.ts';
-import type { PackedBlock } from './blocks.ts';
+import type { Archive, ArchiveState } from '../../ports/archive.ts';
 import { archiveError, guardPort, toArchiveFailure } from './failure.ts';
 import { createShared } from './shared.ts';
+import { createSqliteStore } from './sqlite/store.ts';
+import { createCompactionStore } from './store/compactions.ts';
 import { SQLITE_CHECK } from './sqlite/check.ts';
 import type { SyncArchive, SyncWriterOf } from './sync-archive.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
-/** A whole compaction, whose lines another thread has made into blocks. */
-type PackedCompaction = {
-  readonly outline: CompactionOutline;
-  readonly blocks: readonly PackedBlock[];
-  readonly draft: CompactionDraft;
-};
-
-/** What a thread can do that stores for others. */
-export type ServedArchive = Archive & {
-  /** Stores a compaction in one go: nothing else waits for its lines. */
-  readonly storePacked: (one: PackedCompaction) => Promise<StoredCompression>;
-  /** Stores a compaction block by block. */
-  readonly beginPacked: (
-    outline: CompactionOutline,
-  ) => Promise<ArchiveWriter<PackedBlock, CompactionDraft, StoredCompression>>;
-};
-
-/** `archiveBytes`: by how much the archive grew, without what others stored. */
-export type StoredCompression = { readonly id: number; readonly archiveBytes: number };
-
 /** Makes the port of a synchronous archive. Writes wait for each other, and for work on one state, in the order of their calls. */
-export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = createTurns()): ServedArchive {
-  const shared = guardPort(createShared(sync.connect(acquire), sync, SQLITE_CHECK), (error) => {
+export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = createTurns()): Archive {
+  const sql = sync.connect(acquire);
+  const parts = {
+    ...createShared(sql, sync, SQLITE_CHECK),
+    ...createCompactionStore(sql, createSqliteStore(sql)),
+  };
+  const { begin, markApplied, discard, ...shared } = guardPort(parts, (error) => {
     const failure = toArchiveFailure(error, sync.path);
     return failure === null ? error : archiveError(failure);
   });
@@ -97,13 +83,9 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     isReadOnly: sync.isReadOnly,
     isReadableWhileStoring: sync.isReadableWhileStoring,
     droppedRules: { list: read(droppedRules.list), add: write(droppedRules.add), remove: write(droppedRules.remove) },
-    begin: async (outline) => beginInTurn((release) => createWriter(sync.begin(outline), release)),
-    storePacked: write(({ outline, blocks, draft }) => {
-      const writer = beginMeasured(sync, outline);
-      writer.append(blocks);
-      return writer.commit(draft);
-    }),
-    beginPacked: async (outline) => beginInTurn((release) => createWriter(beginMeasured(sync, outline), release)),
+    begin,
+    markApplied,
+    discard,
     captures: {
       ...shared.captures,
       begin: async (outline) =>
@@ -130,8 +112,6 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       isPurged: read(retention.isPurged),
       listErasures: read(retention.listErasures),
     },
-    markApplied: write(sync.markApplied),
-    discard: write(sync.discard),
     inOneState: async (work) => {
       const release = await acquire();
       try {
@@ -146,22 +126,6 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       }
     },
     close: read(sync.close),
-  };
-}
-
-/** Measures here, where everybody's writes take turns. */
-function beginMeasured(
-  sync: SyncArchive,
-  outline: CompactionOutline,
-): SyncWriterOf<PackedBlock, CompactionDraft, StoredCompression> {
-  const bytesBefore = sync.usedBytes();
-  const writer = sync.begin(outline);
-  return {
-    ...writer,
-    commit: (draft) => {
-      const id = writer.commit(draft);
-      return { id, archiveBytes: Math.max(0, sync.usedBytes() - bytesBefore) };
-    },
   };
 }
 

@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
 import { ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import type { OpenArchiveOptions } from './sqlite.ts';
@@ -11,11 +10,10 @@ export type ArchiveUse = {
   readonly isAside: boolean;
 };
 
-/** Opens an archive as `openArchive` does. With `connectWriter`, another thread writes it. */
+/** Opens an archive as `openArchive` does. */
 export async function openForUse(
   place: Pick<OpenArchiveOptions, 'path' | 'create'>,
   { vectorExtension, isAside }: ArchiveUse,
-  connectWriter?: () => Promise<Result<MessagePort, ArchiveFailure>>,
 ): Promise<Result<Archive, ArchiveFailure>> {
   const options = { ...place, ...(vectorExtension !== null && { vectorExtension }) };
   if (isAside) {
@@ -24,8 +22,5 @@ export async function openForUse(
     const threaded = await openArchiveInThread(options);
     return threaded.ok ? ok(withTurns(threaded.value.archive, turnsAt(place.path))) : threaded;
   }
-  const here = await (await import('./sqlite.ts')).openArchive(options);
-  if (!here.ok || here.value.isReadOnly || connectWriter === undefined) return here;
-  const { withSharedWriter } = await import('./thread/shared-writer.ts');
-  return ok(withSharedWriter(here.value, connectWriter));
+  return (await import('./sqlite.ts')).openArchive(options);
 }

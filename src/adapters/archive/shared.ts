@@ -4,7 +4,7 @@ import { createCapturedFiles } from './read/captured.ts';
 import { createCatalog } from './read/catalog.ts';
 import { createCompactionReader } from './read/compactions.ts';
 import { createLineReader, createOriginals } from './read/lines.ts';
-import { readInteger } from './rows.ts';
+import { readUsedBytes } from './read/used-bytes.ts';
 import type { Sql } from './sql/query.ts';
 import { createProviderBatches } from './store/provider-batches.ts';
 import { createRunLog } from './store/runs.ts';
@@ -44,10 +44,4 @@ export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared
     check: createCheck(sql, place.path, check),
     usedBytes: () => readUsedBytes(sql),
   };
-}
-
-/** The bytes that the committed content takes, without free pages where the engine knows them. */
-export async function readUsedBytes({ query, dialect }: Pick<Sql, 'query' | 'dialect'>): Promise<number> {
-  const [row = {}] = await query(dialect.usedBytes);
-  return readInteger(row, 'size');
 }

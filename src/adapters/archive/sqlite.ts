@@ -13,8 +13,6 @@ import { openInPlace, openReadOnly } from './read-only.ts';
 import { createRetention } from './retention-store.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { createBatchSearch, createMessageIndex } from './search.ts';
-import { createSettling, createStore } from './store.ts';
-import { SQLITE } from './sqlite/dialect.ts';
 import { type Connection, createSqliteSql } from './sqlite/sql.ts';
 import type { SyncArchive } from './sync-archive.ts';
 import { turnsAt } from './turns.ts';
@@ -198,7 +196,6 @@ type Opened = {
 type Writer = {
   readonly db: Database.Database;
   readonly checkSchema: SchemaGuard;
-  readonly begin: SyncArchive['begin'];
 };
 
 export function createArchive(
@@ -210,7 +207,7 @@ export function createArchive(
   const openStore = (): Writer => {
     const opened = openWriter === null ? db : guard(path, openWriter);
     const ownCheck = createSchemaGuard(opened, path);
-    const writer = { db: opened, checkSchema: ownCheck, begin: createStore(opened, { path, checkSchema: ownCheck }) };
+    const writer = { db: opened, checkSchema: ownCheck };
     writers.push(writer);
     return writer;
   };
@@ -224,14 +221,11 @@ export function createArchive(
         const opened = openWriter?.() ?? db;
         return { db: opened, checkSchema: createSchemaGuard(opened, path) };
       };
-      return createSqliteSql({ db, open: openWriter === null ? null : open, takeTurn });
+      return createSqliteSql({ path, db, open: openWriter === null ? null : open, takeTurn });
     },
     fileBytes: () => ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
-    ...createSettling(db, { path, checkSchema }),
     messages: createMessageIndex(db, path),
     searchBatches: createBatchSearch(db, path),
-    usedBytes: () => guard(path, () => db.prepare<[], number>(SQLITE.usedBytes).pluck().get() ?? 0),
-    begin: (outline) => writerNow().begin(outline),
     captures: createCaptureStore(db, { path, checkSchema, writer: writerNow }),
     droppedRules: createDroppedRules(db, { path, checkSchema }),
     retention: createRetention(db, { path, extension, checkSchema }),

@@ -1,5 +1,4 @@
-import type { Archive, CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
-import type { PackedBlock } from './blocks.ts';
+import type { Archive } from '../../ports/archive.ts';
 import type { createShared } from './shared.ts';
 import type { Sql } from './sql/query.ts';
 import type { TakeTurn } from './turns.ts';
@@ -18,16 +17,16 @@ type SyncIterator<T> = T extends AsyncIterable<infer Item> ? IterableIterator<It
 type Shared = ReturnType<typeof createShared>;
 
 /** An archive as SQLite has it: synchronous, because a statement is. `createLocalArchive` makes the port of it. */
-export type SyncArchive = Sync<Omit<Archive, 'begin' | 'captures' | 'inOneState' | keyof Shared>> & {
+export type SyncArchive = Sync<
+  Omit<Archive, 'begin' | 'markApplied' | 'discard' | 'captures' | 'inOneState' | keyof Shared>
+> & {
   /** The database, for what is the same with every engine. */
   readonly connect: (takeTurn: TakeTurn) => Sql;
-  readonly usedBytes: () => number;
   /** With the log. */
   readonly fileBytes: () => number;
   readonly captures: Sync<Omit<CaptureStore, 'begin' | keyof Shared['captures']>> & {
     readonly begin: (outline: CaptureOutline) => SyncCaptureWriter | null;
   };
-  readonly begin: (outline: CompactionOutline) => SyncWriter;
   /** From here to `leaveState`, every call reads the same state. */
   readonly enterState: () => void;
   readonly leaveState: () => void;
@@ -39,6 +38,4 @@ export type SyncWriterOf<Piece, Draft, Stored> = {
   readonly commit: (draft: Draft) => Stored;
   readonly abandon: () => void;
 };
-/** Takes lines, or the blocks that another thread has made of them. */
-export type SyncWriter = SyncWriterOf<LineDraft | PackedBlock, CompactionDraft, number>;
 export type SyncCaptureWriter = SyncWriterOf<Uint8Array, CaptureDraft, StoredCapture>;

@@ -6,10 +6,12 @@ import { guardMethods, type Place } from './failure.ts';
 import { createMessageIndex } from './message-index.ts';
 import { createPartitions } from './migrate.ts';
 import { createDroppedRules, createRetention } from './retention.ts';
-import { createLookup, createShared, readUsedBytes } from '../archive/shared.ts';
+import { readUsedBytes } from '../archive/read/used-bytes.ts';
+import { createLookup, createShared } from '../archive/shared.ts';
 import { type Sql, within } from '../archive/sql/query.ts';
 import type { PostgresSql } from './sql.ts';
-import { createBegin, createSettling } from './store.ts';
+import { createCompactionStore } from '../archive/store/compactions.ts';
+import { createPostgresStore } from './store.ts';
 import { createVectorStore } from './vectors.ts';
 
 type Opened = { readonly place: Place; readonly schema: string; readonly isReadOnly: boolean };
@@ -22,9 +24,8 @@ export function createPostgresArchive(sql: PostgresSql, { place, schema, isReadO
     isReadableWhileStoring: true,
     ...createShared(sql, { path: place.path, fileBytes: () => readUsedBytes(sql) }, POSTGRES_CHECK),
     ...createIndexes(sql),
-    ...createSettling(sql),
+    ...createCompactionStore(sql, createPostgresStore(sql, createPartitions(sql, schema))),
     captures: createCaptureStore(sql, place.path),
-    begin: createBegin(sql, createPartitions(sql, schema)),
     droppedRules: createDroppedRules(sql),
     retention: createRetention(sql, place.path),
     inOneState: async (work) => {

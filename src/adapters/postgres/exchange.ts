@@ -1,29 +1,23 @@
 import { ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
-import type { OpenSource, OpenTarget, UnitLineDraft, UnitReader } from '../../ports/exchange.ts';
-import type { BlockMember } from '../archive/blocks.ts';
+import type { OpenSource, OpenTarget, UnitReader } from '../../ports/exchange.ts';
 import { createCaptureReader } from '../archive/exchange/read-captures.ts';
 import { createUnitReader } from '../archive/exchange/read-units.ts';
 import { createUnitStore } from '../archive/exchange/unit-store.ts';
 import type { PieceWriter } from '../archive/exchange/write-captures.ts';
 import type { VectorWriting } from '../archive/exchange/write-rest.ts';
-import { FIND_ERASURE, idOf, type UnitTarget, type UnitWriting } from '../archive/exchange/write-units.ts';
+import { FIND_ERASURE, idOf, type UnitWriting } from '../archive/exchange/write-units.ts';
 import { hashColumn, readText } from '../archive/rows.ts';
 import { createPostgresArchive } from './archive.ts';
 import { openLines } from './captured-lines.ts';
 import { LOCK_CAPTURES } from './capture-writer.ts';
 import { guardMethods, type Place } from './failure.ts';
-import { thisMachine } from '../runtime/machine.ts';
 import { createPartitions } from './migrate.ts';
 import { type Query, within } from '../archive/sql/query.ts';
 import type { PostgresSql } from './sql.ts';
 import { POSTGRES } from './dialect.ts';
-import { beginStoring } from './store.ts';
-import { buildBlock, INSERT_BLOCK } from './store-lines.ts';
-import { INSERT_SPEAKERS } from './store-rows.ts';
+import { beginStoring, createPostgresStore } from './store.ts';
 import { LOCK_VECTORS } from './vectors.ts';
-import { INDEX_BATCH_TERMS, indexWords } from './word-hits.ts';
-import { batchVector } from './words.ts';
 
 const IDENTIFY = `
 SELECT pg_postmaster_start_time()::text || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())::text || ' '
@@ -64,21 +58,6 @@ function createReader(query: Query): UnitReader {
 }
 
 const THIS_MONTH = "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month";
-const INSERT_COMPACTION = `
-INSERT INTO compactions (month, machine, status, format, source_path, output_path, source_sha256, source_size_bytes, source_line_count, source_has_bom,
-  output_sha256, output_size_bytes, settings_sha256, settings, created_at_ms, process_id, erasure_id)
-VALUES (:month::date, :machine, :status, :format, :sourcePath, :outputPath, :sourceSha256, :sourceSizeBytes, :sourceLineCount, :sourceHasBom,
-  :outputSha256, :outputSizeBytes, :settingsSha256, :settings, :createdAtMs, :processId, :erasureId) RETURNING id`;
-const INDEX_BATCH = 'INSERT INTO batch_words (batch_id, word_count, words) VALUES (:id, :wordCount, :vector::tsvector)';
-const GET_MONTH = 'SELECT month::text AS month FROM compactions WHERE id = :id';
-const MARK_ERASED = `
-UPDATE lines SET erasure_id = :erasureId WHERE month = :month::date AND line = :line
-AND block_id IN (SELECT id FROM blocks WHERE compaction_id = :id AND month = :month::date)`;
-const SET_RANGE = `
-UPDATE compactions AS c SET first_line_id = r.first, last_line_id = r.last
-FROM (SELECT min(l.id) AS first, max(l.id) AS last FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = k.month
-  WHERE k.compaction_id = :id AND k.month = :month::date) AS r WHERE c.id = :id`;
-
 /**
  * In the order in which an erasure takes its locks. One merge stores at a time, so none stores what another one has just stored; and nobody else
  * takes the label of a batch meanwhile.
@@ -103,61 +82,8 @@ function createWriting({ sql, schema }: OpenedSql): UnitWriting {
         throw error;
       }
     },
-    insertCompaction: async (query, columns) => {
-      const [row = {}] = await query(THIS_MONTH);
-      return idOf(await query(INSERT_COMPACTION, { ...columns, month: row['month'], machine: thisMachine() }));
-    },
-    indexBatch: async (query, id, content) => {
-      await query(INDEX_BATCH, { id, ...batchVector(content) });
-      await query(INDEX_BATCH_TERMS, { id });
-    },
-    storeLines: async (query, target, lines) => {
-      const { compactionId: id } = target;
-      const [row = {}] = await query(GET_MONTH, { id });
-      const month = readText(row, 'month');
-      let position = 0;
-      for await (const batch of lines) {
-        if (batch.length > 0) await storeBlock(query, target, { month, position, lines: batch });
-        position += 1;
-      }
-      await query(indexWords(':id'), { id });
-      await query(SET_RANGE, { id, month });
-      await query(INSERT_SPEAKERS, { id, month });
-    },
+    storing: createPostgresStore(sql, preparePartitions),
   };
-}
-
-async function storeBlock(
-  query: Query,
-  { compactionId, cycleIds, batchIds, erasureId }: UnitTarget,
-  of: { readonly month: string; readonly position: number; readonly lines: readonly UnitLineDraft[] },
-): Promise<void> {
-  const { month, position, lines } = of;
-  const members: BlockMember[] = [];
-  let offset = 0;
-  for (const { line, bytes, sha256, sizeBytes, receipt, outcome, batch, cycle, message, text } of lines) {
-    const { id = null, role = 'user', name = null, atMs = null, index = null } = message ?? {};
-    const at = atMs === null ? null : new Date(atMs);
-    members.push({
-      offset: receipt === null ? offset : 0,
-      sizeBytes,
-      sha256: hashColumn(sha256),
-      draft: {
-        line,
-        outcome,
-        cycle: batch?.cycle ?? cycle,
-        batch: batch?.batch ?? null,
-        message: message === null ? null : { id: id ?? `line:${line}`, role, name, at, index, text },
-      },
-    });
-    offset += bytes.length;
-  }
-  const cycles = cycleIds.map((cycleId, at) => ({ cycleId, batchIds: batchIds[at] ?? [] }));
-  const raw = Buffer.concat(lines.map(({ bytes }) => bytes));
-  await query(INSERT_BLOCK, buildBlock({ raw, members }, { compactionId, month, position, cycles }).values);
-  for (const { line, receipt } of lines)
-    if (receipt !== null)
-      await query(MARK_ERASED, { id: compactionId, month, line, erasureId: await erasureId(receipt) });
 }
 
 const INSERT_MODEL =

@@ -1,5 +1,5 @@
-import { readText } from '../archive/rows.ts';
-import type { Query } from '../archive/sql/query.ts';
+import { readText, type Row } from '../archive/rows.ts';
+import type { Values } from '../archive/sql/query.ts';
 
 /** What an extension owns came with it, and only an administrator installs one. */
 const NOT_OF_EXTENSION = (catalog: string): string =>
@@ -31,7 +31,7 @@ SELECT what, name FROM (
 
 /** Names something in a schema that compact did not make and that could run; null: there is nothing. `functions`: names of ours; null: whatever the owner made. */
 export async function findForeignCode(
-  query: Query,
+  query: (sql: string, values: Values) => Promise<readonly Row[]>,
   { schema, functions }: { readonly schema: string; readonly functions: readonly string[] | null },
 ): Promise<string | null> {
   const [found] = await query(FIND_FOREIGN, { schema, functions });

@@ -13,7 +13,7 @@ import {
   type Target,
   withOptions,
 } from './open.ts';
-import type { Query } from '../archive/sql/query.ts';
+import type { Values } from '../archive/sql/query.ts';
 
 const QUEUE = 'compact';
 /** Jobs that failed for good. */
@@ -95,7 +95,7 @@ async function openQueue(options: OpenQueueOptions, { place, schema }: Target): 
 
 /** The functions of pg-boss change with its versions, so those of the schema's owner are taken for its own. */
 async function refuseForeignCode(boss: PgBoss, schema: string): Promise<void> {
-  const query: Query = async (sql, values = {}) => {
+  const query = async (sql: string, values: Values = {}): Promise<readonly Row[]> => {
     const names = Object.keys(values);
     const text = sql.replaceAll(/(?<!:):([a-z]+)/g, (_, name: string) => `$${names.indexOf(name) + 1}`);
     return (await boss.getDb().executeSql(text, Object.values(values))).rows;

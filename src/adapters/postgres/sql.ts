@@ -1,6 +1,14 @@
-import type { Row } from '../archive/rows.ts';
+import { type Row, toHex } from '../archive/rows.ts';
 import type { Work } from '../archive/work.ts';
-import type { Query, Sql, Transaction, TransactionKind } from '../archive/sql/query.ts';
+import {
+  type BulkTable,
+  type Query,
+  quoteNames,
+  type Sql,
+  type Transaction,
+  type TransactionKind,
+  type Values,
+} from '../archive/sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { isLost } from './failure.ts';
 
@@ -34,7 +42,7 @@ export type Retry = <T>(work: () => Promise<T>) => Promise<T>;
 export function createSql(driver: Driver, retry: Retry): PostgresSql {
   return {
     dialect: POSTGRES,
-    query: (sql, values) => retry(() => bound(driver.query)(sql, values)),
+    query: bound((sql, values) => retry(() => driver.query(sql, values))),
     // Nothing of a transaction is stored before its end, so all of it may be repeated.
     transaction: (kind, work) =>
       retry(async () => {
@@ -102,7 +110,7 @@ async function begin(driver: Driver, kind: TransactionKind): Promise<Transaction
 }
 
 function bound(query: DriverQuery): Query {
-  return async (sql, values = {}) => {
+  const run = async (sql: string, values: Values = {}): Promise<readonly Row[]> => {
     const { text, names } = numberPlaces(sql);
     const rows = await query(
       text,
@@ -110,6 +118,35 @@ function bound(query: DriverQuery): Query {
     );
     return rows.map(unescapeRow);
   };
+  const insert: Query['insert'] = async (into, rows) => {
+    if (rows.length === 0) return;
+    const names = Object.keys(into.columns);
+    const columns = names.map((name) => {
+      const ofColumn = rows.map((row) => row[name] ?? null);
+      return [name, into.columns[name] === 'bytea' ? ofColumn.map(toHexText) : ofColumn] as const;
+    });
+    await run(insertSql(into), Object.fromEntries(columns));
+  };
+  return Object.assign(run, { insert });
+}
+
+/** Arrays of bytes and of words go as text. */
+function insertSql({ name: table, columns }: BulkTable): string {
+  const names = Object.keys(columns);
+  const arrays = names.map((name) => {
+    const type = columns[name];
+    return `:${name}::${type === 'bytea' || type === 'tsvector' ? 'text' : type}[]`;
+  });
+  const values = names.map((name) => {
+    if (columns[name] === 'bytea') return `decode(u."${name}", 'hex')`;
+    return columns[name] === 'tsvector' ? `u."${name}"::tsvector` : `u."${name}"`;
+  });
+  return `
+INSERT INTO ${table} (${quoteNames(names)}) SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${quoteNames(names)})`;
+}
+
+function toHexText(value: unknown): unknown {
+  return value instanceof Uint8Array ? toHex(value) : value;
 }
 
 const numbered = new Map<string, { readonly text: string; readonly names: readonly string[] }>();

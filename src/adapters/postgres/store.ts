@@ -1,116 +1,35 @@
-import type { Archive, CompactionDraft, CompactionWriter } from '../../ports/archive.ts';
-import { createBlockGatherer } from '../archive/blocks.ts';
-import { DamageError } from '../archive/failure.ts';
 import { readInteger, readText } from '../archive/rows.ts';
-import { addLine, checkCoverage, type LineRun } from '../archive/store.ts';
-import type { CycleIds } from '../archive/store-rows.ts';
-import type { Query, Sql, Transaction } from '../archive/sql/query.ts';
-import { writeCompaction } from './store-rows.ts';
-import { type BlockStatement, buildBlock, INSERT_BLOCK } from './store-lines.ts';
+import type { BulkTable, Sql, Transaction } from '../archive/sql/query.ts';
+import { type Ids, reserveIds, type StoreEngine } from '../archive/store/engine.ts';
+import { thisMachine } from '../runtime/machine.ts';
 import { POSTGRES } from './dialect.ts';
-import { indexWords } from './word-hits.ts';
+import { INDEX_BATCH_TERMS, indexWords } from './word-hits.ts';
+import { batchVector, messageVectors } from './words.ts';
 
-const RESERVE_ID =
-  "SELECT nextval(pg_get_serial_sequence('compactions', 'id')) AS id, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month";
-const RESERVE_IDS = "SELECT nextval(pg_get_serial_sequence(:table, 'id')) AS id FROM generate_series(1, :count::int)";
+const THIS_MONTH = "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month";
+/** The tables with partitions have a sequence of their own. */
+const SEQUENCES: Readonly<Record<string, string>> = { blocks: "'block_ids'", lines: "'line_ids'" };
+const RESERVE = (table: string): string => `
+SELECT nextval(${SEQUENCES[table] ?? `pg_get_serial_sequence('${table}', 'id')`}) AS id FROM generate_series(1, :count::int)`;
+const MESSAGE_WORDS: BulkTable = {
+  name: 'message_words',
+  columns: { line_id: 'bigint', month: 'date', part: 'int', words: 'tsvector' },
+};
+const INDEX_BATCH = 'INSERT INTO batch_words (batch_id, word_count, words) VALUES (:id, :wordCount, :vector::tsvector)';
 
-/** Blocks are held until the end, so that a lost connection only repeats a short transaction. What is larger is sent as it comes. */
-const MAX_HELD_BYTES = 64 * 1024 * 1024;
-
-/** Stores each compaction in one transaction. A draft that contradicts itself is a bug and throws. */
-export function createBegin(sql: Sql, preparePartitions: (month: string) => Promise<void>): Archive['begin'] {
-  return async ({ batchCounts }) => {
-    const [reserved = {}] = await sql.query(RESERVE_ID);
-    const [compactionId, month] = [readInteger(reserved, 'id'), readText(reserved, 'month')];
-    const cycles = await reserveCycles(sql, batchCounts);
-    await preparePartitions(month);
-    const target = { compactionId, month, cycles };
-
-    const gatherer = createBlockGatherer();
-    const archived: LineRun[] = [];
-    const state = { position: 0, heldBytes: 0, hasEnded: false };
-    let held: BlockStatement[] = [];
-    let open: Transaction | null = null;
-
-    const add = async (blocks: ReturnType<typeof gatherer.add>): Promise<void> => {
-      for (const block of blocks) {
-        const statement = buildBlock(block, { ...target, position: state.position });
-        state.position += 1;
-        held.push(statement);
-        state.heldBytes += statement.sizeBytes;
-        if (state.heldBytes <= MAX_HELD_BYTES) continue;
-        open ??= await beginStoring(sql);
-        await sendBlocks(open.query, held);
-        held = [];
-        state.heldBytes = 0;
-      }
-    };
-    const end = async (isStored: boolean): Promise<void> => {
-      state.hasEnded = true;
-      held = [];
-      const transaction = open;
-      open = null;
-      if (!isStored) await transaction?.rollback();
-    };
-    const step = async <T>(work: () => Promise<T>): Promise<T> => {
-      if (state.hasEnded) throw new Error('this was stored or abandoned before');
-      try {
-        return await work();
-      } catch (error) {
-        await end(false);
-        throw error;
-      }
-    };
-    const storeAll = async (query: Query, draft: CompactionDraft): Promise<void> => {
-      await sendBlocks(query, held);
-      await writeCompaction(query, draft, target);
-      await query(indexWords(':compactionId'), { compactionId });
-    };
-    const writer: CompactionWriter = {
-      append: (lines) =>
-        step(async () => {
-          for (const line of lines) {
-            addLine(archived, line);
-            await add(gatherer.add(line));
-          }
-        }),
-      commit: (draft) =>
-        step(async () => {
-          await add(gatherer.end());
-          checkCoverage(draft, archived);
-          if (open === null) await storeOnce(sql, compactionId, (query) => storeAll(query, draft));
-          else {
-            await storeAll(open.query, draft);
-            await open.commit();
-          }
-          await end(true);
-          return compactionId;
-        }),
-      abandon: async () => {
-        if (!state.hasEnded) await end(false);
-      },
-    };
-    return writer;
-  };
-}
-
-async function reserveCycles({ query }: Sql, batchCounts: readonly number[]): Promise<readonly CycleIds[]> {
-  const reserve = async (table: string, count: number): Promise<readonly number[]> =>
-    count === 0
-      ? []
-      : (await query(RESERVE_IDS, { table, count })).map((row) => readInteger(row, 'id')).toSorted((a, b) => a - b);
-  const cycleIds = await reserve('cycles', batchCounts.length);
-  const batchIds = await reserve(
-    'batches',
-    batchCounts.reduce((sum, count) => sum + count, 0),
-  );
-  let first = 0;
-  return cycleIds.map((cycleId, position) => {
-    const count = batchCounts[position] ?? 0;
-    first += count;
-    return { cycleId, batchIds: batchIds.slice(first - count, first) };
-  });
-}
+const FIND_PREPARED = "SELECT month::text AS month FROM compactions WHERE id = :id AND status = 'prepared' FOR UPDATE";
+const LINES = `
+SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = k.month
+WHERE k.compaction_id = :id AND k.month = :month::date`;
+/** Rows of the small tables go with their compaction. */
+const DELETE_PREPARED = [
+  'DELETE FROM word_lines WHERE month = :month::date AND compaction_id = :id',
+  `DELETE FROM message_words WHERE month = :month::date AND line_id IN (${LINES})`,
+  `DELETE FROM message_vectors WHERE line_id IN (${LINES})`,
+  `DELETE FROM lines WHERE month = :month::date AND id IN (${LINES})`,
+  'DELETE FROM blocks WHERE month = :month::date AND compaction_id = :id',
+  'DELETE FROM compactions WHERE id = :id AND month = :month::date',
+];
 
 /** `locks`: statements that take them, in this order. */
 export async function beginStoring(sql: Sql, locks = POSTGRES.storingLocks): Promise<Transaction> {
@@ -124,48 +43,54 @@ export async function beginStoring(sql: Sql, locks = POSTGRES.storingLocks): Pro
   }
 }
 
-/** If the connection was lost during the commit, the transaction may be stored all the same. */
-async function storeOnce(sql: Sql, id: number, store: (query: Query) => Promise<void>): Promise<void> {
-  await sql.transaction('write', async (query) => {
-    for (const lock of POSTGRES.storingLocks) await query(lock);
-    if ((await query('SELECT 1 AS found FROM compactions WHERE id = :id', { id })).length === 0) await store(query);
-  });
-}
-
-async function sendBlocks(query: Query, blocks: readonly BlockStatement[]): Promise<void> {
-  for (const { values } of blocks) await query(INSERT_BLOCK, values);
-}
-
-const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = :id AND status <> 'erased' RETURNING id";
-const LOCK_PREPARED = "SELECT month::text AS month FROM compactions WHERE id = :id AND status = 'prepared' FOR UPDATE";
-const LINES = `
-SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = k.month
-WHERE k.compaction_id = :id AND k.month = :month::date`;
-/** Rows of the small tables go with their compaction. */
-const DELETE_COMPACTION = [
-  'DELETE FROM word_lines WHERE month = :month::date AND compaction_id = :id',
-  `DELETE FROM message_words WHERE month = :month::date AND line_id IN (${LINES})`,
-  `DELETE FROM message_vectors WHERE line_id IN (${LINES})`,
-  `DELETE FROM lines WHERE month = :month::date AND id IN (${LINES})`,
-  'DELETE FROM blocks WHERE month = :month::date AND compaction_id = :id',
-  'DELETE FROM compactions WHERE id = :id AND month = :month::date',
-];
-
-/**
- * Applies or discards a prepared compaction. Two processes may do so at the same time: discarding a missing or applied
- * one does nothing; applying a missing one is damage, because the compacted file then has no archive.
- */
-export function createSettling(sql: Sql): Pick<Archive, 'markApplied' | 'discard'> {
-  return {
-    markApplied: async (id) => {
-      const changed = await sql.query(MARK_APPLIED, { id });
-      if (changed.length === 0) throw new DamageError(`compaction ${id} was removed before it was applied`);
-    },
-    discard: (id) =>
-      sql.transaction('write', async (query) => {
-        const [prepared] = await query(LOCK_PREPARED, { id });
-        if (prepared === undefined) return;
-        for (const statement of DELETE_COMPACTION) await query(statement, { id, month: readText(prepared, 'month') });
-      }),
+export function createPostgresStore(sql: Sql, preparePartitions: (month: string) => Promise<void>): StoreEngine {
+  const prepare = async (outline: Parameters<StoreEngine['begin']>[0]): Promise<Ids> => {
+    const ids = await reserveIds(engine, sql.query, outline);
+    const partition = await engine.prepare(sql.query);
+    await preparePartitions(String(partition['month']));
+    return { ...ids, partition };
   };
+  const engine: StoreEngine = {
+    begin: async (outline) => {
+      const ids = await prepare(outline);
+      return { ...(await beginStoring(sql)), ids };
+    },
+    once: async (outline, work) => {
+      const ids = await prepare(outline);
+      const { compactionId: id } = ids;
+      await sql.transaction('write', async (query) => {
+        for (const lock of POSTGRES.storingLocks) await query(lock);
+        // If the connection was lost during the commit, the transaction may be stored all the same.
+        if ((await query('SELECT 1 AS found FROM compactions WHERE id = :id', { id })).length === 0)
+          await work(query, ids);
+      });
+      return id;
+    },
+    prepare: async (query) => ({ month: readText((await query(THIS_MONTH))[0] ?? {}, 'month') }),
+    reserve: async (query, table, count) =>
+      count === 0
+        ? []
+        : (await query(RESERVE(table), { count })).map((row) => readInteger(row, 'id')).toSorted((a, b) => a - b),
+    // A message without words has an entry too, so that `archive check` misses no message.
+    toEntry: (text) => {
+      const vectors = messageVectors(text);
+      return vectors.length === 0 ? [''] : vectors;
+    },
+    indexMessages: (query, messages, partition) =>
+      query.insert(
+        MESSAGE_WORDS,
+        messages.flatMap(({ id, entry }) => entry.map((words, part) => ({ line_id: id, ...partition, part, words }))),
+      ),
+    indexBatch: async (query, id, content) => {
+      await query(INDEX_BATCH, { id, ...batchVector(content) });
+      await query(INDEX_BATCH_TERMS, { id });
+    },
+    headColumns: ({ first, last }) => ({ machine: thisMachine(), first_line_id: first, last_line_id: last }),
+    finish: async (query, compactionId) => void (await query(indexWords(':compactionId'), { compactionId })),
+    // Until the end of the transaction, nobody else takes a label that begins like this.
+    lockLabel: 'SELECT pg_advisory_xact_lock(hashtextextended(:label::text, 0))',
+    findPrepared: FIND_PREPARED,
+    deletePrepared: DELETE_PREPARED,
+  };
+  return engine;
 }

@@ -5,8 +5,7 @@ import type { Entry } from '../../core/transcript.ts';
 import type {
   Archive,
   CompactionDraft,
-  CompactionOutline,
-  CompactionWriter,
+  StoredAs,
   LineDraft,
   MessageDraft,
   StoredCompaction,
@@ -84,43 +83,19 @@ function draftMessage(
   return { id, role, name: name ?? null, at, index, text };
 }
 
-/** A compaction in the archive. `archiveBytes`: by how much the archive grew. */
-export type StoredAs = { readonly id: number; readonly archiveBytes: number };
-
 /** Stores a compaction as prepared. The bytes of a line need only be valid until the next line is requested. */
 export async function storeLines(
-  archive: MeasuredArchive,
+  archive: Pick<Archive, 'begin'>,
   draft: CompactionDraft,
   lines: Iterable<LineDraft>,
 ): Promise<StoredAs> {
-  const writer = await beginMeasured(archive, { batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
+  const writer = await archive.begin({ batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
   try {
     for (const block of inBlocks(lines)) await writer.append(block);
     return await writer.commit(draft);
   } finally {
     await writer.abandon();
   }
-}
-
-type MeasuredArchive = Pick<Archive, 'begin' | 'usedBytes'>;
-type MeasuredWriter = Omit<CompactionWriter, 'commit'> & {
-  readonly commit: (draft: CompactionDraft) => Promise<StoredAs>;
-};
-
-/** Nobody else can write until the writer has ended, so what the archive grows by is this compaction's alone. */
-async function beginMeasured(archive: MeasuredArchive, outline: CompactionOutline): Promise<MeasuredWriter> {
-  const writer = await archive.begin(outline);
-  const bytesBefore = await archive.usedBytes().catch(async (error: unknown) => {
-    await writer.abandon();
-    throw error;
-  });
-  return {
-    ...writer,
-    commit: async (draft) => {
-      const id = await writer.commit(draft);
-      return { id, archiveBytes: Math.max(0, (await archive.usedBytes()) - bytesBefore) };
-    },
-  };
 }
 
 const BLOCK_BYTES = 1024 * 1024;
@@ -153,7 +128,7 @@ export async function beginEarly(
     return [{ prepared, plan, position, batchOf }];
   });
   const { outcomes } = planOutcomes(transcript, compacting);
-  const writer = await beginMeasured(archive, { batchCounts: expected.map(({ position }) => position + 1) });
+  const writer = await archive.begin({ batchCounts: expected.map(({ position }) => position + 1) });
   const feed = { isStopped: false };
   const appendAll = async (): Promise<void> => {
     for (const block of inBlocks(archivedLines(transcript, outcomes, expected))) {

@@ -1,7 +1,7 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
-import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle } from '../../ports/archive.ts';
+import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle, StoredAs } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
 import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
 import { attemptDamaged, carriedFailure, type Failure } from '../contract/failure.ts';
@@ -14,7 +14,7 @@ import { lookAgain } from '../write/look-again.ts';
 import { isOutputThere } from '../write/settle.ts';
 import { checkReplaceable } from '../write/target.ts';
 import type { Written } from '../write/write-output.ts';
-import { archivedLines, type EarlyStore, findUnprovable, type StoredAs, storeLines } from './archive-lines.ts';
+import { archivedLines, type EarlyStore, findUnprovable, storeLines } from './archive-lines.ts';
 import { type ComposedOutput, composeOutput, outputBytes } from './compose.ts';
 import { planOutcomes } from './plan.ts';
 import {

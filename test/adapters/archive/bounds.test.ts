@@ -19,10 +19,10 @@ const MIB = 1024 ** 2;
 const CANNOT_UNPACK = 'the block of archived lines that begins with source line 1 cannot be decompressed';
 
 /** An archive of three lines in one block, after somebody changed it. */
-function hostileArchive(t: TestContext, work: (db: Database.Database) => void): TestArchive {
+async function hostileArchive(t: TestContext, work: (db: Database.Database) => void): Promise<TestArchive> {
   const archive = tempArchive(t);
   const lines = [1, 2, 3].map((line) => lineDraft(line, { bytes: utf8(`line ${line}\n`), message: messageDraft() }));
-  applied(archive, compactionDraft(3), lines);
+  await applied(archive, compactionDraft(3), lines);
   const db = new Database(archive.path);
   work(db);
   db.close();
@@ -46,7 +46,7 @@ for (const { what, data, claimed } of [
   { what: 'claims less than nothing', data: Buffer.alloc(21), claimed: -1 },
 ]) {
   test(`a block that ${what} is damage`, async (t) => {
-    const archive = hostileArchive(t, setBlock(zstdCompressSync(data), claimed));
+    const archive = await hostileArchive(t, setBlock(zstdCompressSync(data), claimed));
     assert.deepEqual(await readings(archive), [CANNOT_UNPACK, CANNOT_UNPACK, CANNOT_UNPACK]);
   });
 }
@@ -54,7 +54,7 @@ for (const { what, data, claimed } of [
 test('lines that all claim the whole of a block are damage, and are not hashed one after the other', async (t) => {
   const raw = Buffer.alloc(200 * MIB);
   const count = 20_000;
-  const archive = hostileArchive(t, (db) => {
+  const archive = await hostileArchive(t, (db) => {
     setBlock(zstdCompressSync(raw), raw.length)(db);
     db.exec(`UPDATE compactions SET source_line_count = ${count}; DELETE FROM lines`);
     const insert = db.prepare(
@@ -74,7 +74,7 @@ test('lines that all claim the whole of a block are damage, and are not hashed o
 });
 
 test('our own line in an output that claims too much is damage', async (t) => {
-  const archive = hostileArchive(t, (db) => {
+  const archive = await hostileArchive(t, (db) => {
     db.prepare('UPDATE inserted_lines SET bytes = ?, raw_size = ?').run(
       zstdCompressSync(Buffer.alloc(300 * MIB)),
       300 * MIB,

@@ -11,14 +11,14 @@ const damageOf = async (steps: AsyncIterable<ArchiveCheckStep>): Promise<readonl
 test('a check sees one state of the archive, whatever another process takes back meanwhile', async (t) => {
   const archive = tempArchive(t);
   const lines = Array.from({ length: 300 }, (_, at) => lineDraft(at + 1));
-  const id = archive.store(compactionDraft(300), lines);
+  const id = await archive.store(compactionDraft(300), lines);
   const undisturbed = await damageOf(archive.port.check());
   const other = openAt(archive.path);
   t.after(() => other.close());
   const steps = archive.port.check()[Symbol.asyncIterator]();
   const rest: ArchiveCheckStep[] = [];
   for (let step = await steps.next(); step.done !== true; step = await steps.next()) {
-    if (step.value.kind === 'prepared') other.discard(id);
+    if (step.value.kind === 'prepared') await other.port.discard(id);
     if (step.value.kind === 'damage') rest.push(step.value);
   }
   assert.deepEqual(rest, undisturbed);
@@ -27,7 +27,7 @@ test('a check sees one state of the archive, whatever another process takes back
 
 test('a check that is left half-way holds nothing of the archive', async (t) => {
   const archive = tempArchive(t);
-  applied(archive, compactionDraft(1), [lineDraft(1)]);
+  await applied(archive, compactionDraft(1), [lineDraft(1)]);
   for await (const step of archive.port.check()) if (step.kind === 'progress') break;
   const other = new Database(archive.path);
   t.after(() => other.close());
@@ -37,7 +37,7 @@ test('a check that is left half-way holds nothing of the archive', async (t) => 
 
 test('progress is told block by block', async (t) => {
   const archive = tempArchive(t);
-  applied(
+  await applied(
     archive,
     compactionDraft(450),
     Array.from({ length: 450 }, (_, at) => lineDraft(at + 1, { bytes: utf8(`${'wide '.repeat(2000)}${at}\n`) })),

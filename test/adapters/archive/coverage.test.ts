@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addLine, checkCoverage, type LineRun } from '../../../src/adapters/archive/store.ts';
+import { addLine, checkCoverage, type LineRun } from '../../../src/adapters/archive/store/compactions.ts';
 import type { KeptRun } from '../../../src/ports/archive.ts';
 import { compactionDraft, lineDraft, sha256 } from './drafts.ts';
 

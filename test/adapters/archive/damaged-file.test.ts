@@ -138,7 +138,7 @@ for (const { what, damage, failure } of [
 }
 
 /** Stores a compaction that is whole: what the check looks at agrees. */
-function storeWhole(path: string, name: string, lineCount: number): void {
+async function storeWhole(path: string, name: string, lineCount: number): Promise<void> {
   const archive = openAt(path);
   const lines = Array.from({ length: lineCount }, (_, at) =>
     lineDraft(at + 1, { bytes: utf8(`{"${name}":${Math.sin(at)}}\n`) }),
@@ -159,15 +159,15 @@ function storeWhole(path: string, name: string, lineCount: number): void {
     cycles: [cycle],
     inserted: [{ beforeLine: lineCount + 1, bytes: clip }],
   });
-  applied(archive, draft, lines);
+  await applied(archive, draft, lines);
   archive.close();
 }
 
 /** Stores into an archive as a writer would that was killed right after: the log is not taken in. Gives the path of that state. */
-function storeAndDie(t: TestContext, path: string, name: string): string {
+async function storeAndDie(t: TestContext, path: string, name: string): Promise<string> {
   const holder = new Database(path); // whoever closes last takes the log in, and that is not the writer then
   holder.prepare('SELECT 1 FROM sqlite_schema').get();
-  storeWhole(path, name, 2500);
+  await storeWhole(path, name, 2500);
   const killed = join(tempFolder(t), 'archive.db');
   for (const part of ['', '-wal', '-shm']) copyFileSync(path + part, killed + part);
   holder.close();
@@ -176,16 +176,16 @@ function storeAndDie(t: TestContext, path: string, name: string): string {
 
 test('the log of a writer that was killed is part of the archive', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
-  storeWhole(path, 'first', 50);
-  const killed = storeAndDie(t, path, 'second');
+  await storeWhole(path, 'first', 50);
+  const killed = await storeAndDie(t, path, 'second');
   const { result, compactions } = await reportOn(killed);
   assert.deepEqual([result, compactions], ['sound', 2]);
 });
 
 test('an archive whose log is gone whole is an earlier one, and sound', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
-  storeWhole(path, 'first', 50);
-  const killed = storeAndDie(t, path, 'second');
+  await storeWhole(path, 'first', 50);
+  const killed = await storeAndDie(t, path, 'second');
   assert.ok(existsSync(`${killed}-wal`));
   for (const part of ['-wal', '-shm']) rmSync(killed + part);
   const { result, compactions } = await reportOn(killed);
@@ -194,9 +194,9 @@ test('an archive whose log is gone whole is an earlier one, and sound', async (t
 
 test('an archive whose log is gone while it was being taken in is damaged', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
-  storeWhole(path, 'first', 2500);
+  await storeWhole(path, 'first', 2500);
   const earlier = readFileSync(path);
-  storeWhole(path, 'second', 2500);
+  await storeWhole(path, 'second', 2500);
   const later = readFileSync(path);
   const mixed = Buffer.from(later);
   for (let at = PAGE_BYTES; at < earlier.length; at += PAGE_BYTES) earlier.copy(mixed, at, at, at + PAGE_BYTES);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createLocalArchive } from '../../../src/adapters/archive/local-archive.ts';
 import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { storeLines } from '../../../src/app/compact/archive-lines.ts';
 import type { SyncArchive } from '../../../src/adapters/archive/sync-archive.ts';
 import type {
   Archive,
@@ -35,7 +36,7 @@ export function tempFolder(t: TestContext): string {
 
 /** The synchronous archive, which stores a compaction with one call and its port. */
 export type TestArchive = SyncArchive & {
-  readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => number;
+  readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => Promise<number>;
   readonly readLines: (compactionId: number) => Promise<readonly StoredLine[]>;
   /** The port of the same archive. */
   readonly port: Archive;
@@ -45,21 +46,7 @@ export function toTestArchive(archive: SyncArchive): TestArchive {
   const port = createLocalArchive(archive);
   return {
     ...archive,
-    store: (draft, lines) => {
-      const writer = archive.begin({ batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
-      let isOver = false;
-      try {
-        for (const line of lines) {
-          isOver = true; // unless `append` comes back
-          writer.append([line]);
-          isOver = false;
-        }
-        isOver = true;
-        return writer.commit(draft);
-      } finally {
-        if (!isOver) writer.abandon();
-      }
-    },
+    store: async (draft, lines) => (await storeLines(port, draft, lines)).id,
     readLines: async (id) => (await collect(port.readLines(id))).flat(),
     port,
   };
@@ -156,9 +143,13 @@ export function compactionDraft(lineCount: number, overrides: Partial<Compaction
 }
 
 /** Stores and applies; gives the compaction's id. */
-export function applied(archive: TestArchive, draft: CompactionDraft, lines: Iterable<LineDraft>): number {
-  const id = archive.store(draft, lines);
-  archive.markApplied(id);
+export async function applied(
+  archive: TestArchive,
+  draft: CompactionDraft,
+  lines: Iterable<LineDraft>,
+): Promise<number> {
+  const id = await archive.store(draft, lines);
+  await archive.port.markApplied(id);
   return id;
 }
 

@@ -12,10 +12,10 @@ import { applied, compactionDraft, lineDraft, openAt, tempFolder } from './draft
 import { frozenVersions, thawArchive } from './frozen.ts';
 
 /** An archive with one compaction, closed, and then changed by somebody else. */
-function changedArchive(t: TestContext, sql: string): string {
+async function changedArchive(t: TestContext, sql: string): Promise<string> {
   const path = join(tempFolder(t), 'archive.db');
   const archive = openAt(path);
-  applied(archive, compactionDraft(1), [lineDraft(1)]);
+  await applied(archive, compactionDraft(1), [lineDraft(1)]);
   archive.close();
   change(path, sql);
   return path;
@@ -88,8 +88,8 @@ for (const { what, sql, reason } of [
     reason: 'compact did not make its table "message_vector_search_rowids"',
   },
 ]) {
-  test(`an archive with ${what} is refused, for writing and for reading, and stays as it is`, (t) => {
-    const path = changedArchive(t, sql);
+  test(`an archive with ${what} is refused, for writing and for reading, and stays as it is`, async (t) => {
+    const path = await changedArchive(t, sql);
     const before = readFileSync(path);
     for (const create of [true, false]) {
       const opened = openSyncArchive({ path, create });
@@ -103,8 +103,8 @@ for (const { what, sql, missing } of [
   { what: 'a table', sql: 'DROP TABLE erased_states', missing: 'table "erased_states"' },
   { what: 'an index', sql: 'DROP INDEX lines_by_batch', missing: 'index "lines_by_batch"' },
 ]) {
-  test(`an archive that lacks ${what}, as an earlier build made it, is refused and stays as it is`, (t) => {
-    const path = changedArchive(t, sql);
+  test(`an archive that lacks ${what}, as an earlier build made it, is refused and stays as it is`, async (t) => {
+    const path = await changedArchive(t, sql);
     const before = readFileSync(path);
     for (const create of [true, false]) {
       const opened = openSyncArchive({ path, create });
@@ -116,7 +116,7 @@ for (const { what, sql, missing } of [
   });
 }
 
-test('a trigger in an archive that is still empty and of an older version never runs', (t) => {
+test('a trigger in an archive that is still empty and of an older version never runs', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   change(
     path,
@@ -127,11 +127,11 @@ test('a trigger in an archive that is still empty and of an older version never 
   assert.deepEqual(opened, { ok: false, error: { kind: 'not-ours', path, reason } });
 });
 
-test('the statistics that ANALYZE keeps are no foreign tables', (t) => {
-  openAt(changedArchive(t, 'ANALYZE')).close();
+test('the statistics that ANALYZE keeps are no foreign tables', async (t) => {
+  openAt(await changedArchive(t, 'ANALYZE')).close();
 });
 
-test('an archive with vectors holds nothing that this program did not make', (t) => {
+test('an archive with vectors holds nothing that this program did not make', async (t) => {
   for (const version of frozenVersions()) {
     const db = new Database(thawArchive(version, tempFolder(t)), { readonly: true });
     t.after(() => db.close());

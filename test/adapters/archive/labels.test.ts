@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildLabel, makeUnique } from '../../../src/adapters/archive/store-rows.ts';
+import { buildLabel } from '../../../src/adapters/archive/store/compactions.ts';
+import { makeUnique } from '../../../src/adapters/archive/store/rows.ts';
 import { applied, batchDraft, compactionDraft, cycleDraft, lineDraft, tempArchive } from './drafts.ts';
 
 const PLACE = { conversationId: 'harbor', cycle: 2, position: 0 };
@@ -32,7 +33,9 @@ test('a label can be typed even where the conversation id has a lone surrogate',
 test('labels that would collide are numbered, within a compaction and across them', async (t) => {
   const archive = tempArchive(t);
   const cycles = [cycleDraft({ newBatches: [batchDraft(), batchDraft()] })];
-  const ids = [1, 2].map(() => applied(archive, compactionDraft(1, { cycles }), [lineDraft(1)]));
+  const ids: number[] = [];
+  for (let times = 0; times < 2; times += 1)
+    ids.push(await applied(archive, compactionDraft(1, { cycles }), [lineDraft(1)]));
   const stem = 'compaction-batch-harbor-2026-03-01T09:30:00.000Z';
   const compactions = await Promise.all(ids.map((id) => archive.port.loadCompaction(id)));
   assert.deepEqual(

@@ -19,7 +19,7 @@ import {
 
 const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
 
-test('of a file with many conversations only the lines of the one that is asked for are looked through', (t) => {
+test('of a file with many conversations only the lines of the one that is asked for are looked through', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const archive = openAt(path);
   const names = ['harbor', 'quay', 'pier'];
@@ -29,7 +29,7 @@ test('of a file with many conversations only the lines of the one that is asked 
   const lines = names.flatMap((_, cycle) =>
     [1, 2, 3, 4].map((at) => lineDraft(4 * cycle + at, { cycle, message: messageDraft({ id: `m${cycle}-${at}` }) })),
   );
-  applied(archive, compactionDraft(lines.length, { cycles }), lines);
+  await applied(archive, compactionDraft(lines.length, { cycles }), lines);
   archive.close();
   const db = new Database(path, { readonly: true });
   t.after(() => db.close());

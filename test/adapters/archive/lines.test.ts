@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { LineDraft } from '../../../src/ports/archive.ts';
 import { compactionDraft, lineDraft, sha256, tempArchive, rejectedFailure, utf8, type TestArchive } from './drafts.ts';
-function storeBytes(archive: TestArchive, contents: readonly Uint8Array[]): number {
-  return archive.store(
+async function storeBytes(archive: TestArchive, contents: readonly Uint8Array[]): Promise<number> {
+  return await archive.store(
     compactionDraft(contents.length),
     contents.map((bytes, at) => lineDraft(at + 1, { bytes })),
   );
@@ -31,7 +31,7 @@ test('a line of 40 MB comes back', async (t) => {
   const huge = new Uint8Array(40 * 1024 * 1024);
   for (let at = 0; at < huge.length; at += 1) huge[at] = (at * 31 + (at >> 8)) & 0xff;
   const contents = [utf8('before\n'), huge, utf8('after')];
-  const back = await readBytes(archive, storeBytes(archive, contents));
+  const back = await readBytes(archive, await storeBytes(archive, contents));
   assert.deepEqual(back.map(fingerprint), contents.map(fingerprint));
 });
 
@@ -41,7 +41,7 @@ test("a line's bytes are taken before the next line is asked for", async (t) => 
   function* lines(): IterableIterator<LineDraft> {
     for (let line = 1; line <= 250; line += 1) yield lineDraft(line, { bytes: buffer.fill(line) });
   }
-  const id = archive.store(compactionDraft(250), lines());
+  const id = await archive.store(compactionDraft(250), lines());
   assert.deepEqual(
     await readBytes(archive, id),
     Array.from({ length: 250 }, (_, at) => new Uint8Array(3).fill(at + 1)),
@@ -50,7 +50,7 @@ test("a line's bytes are taken before the next line is asked for", async (t) => 
 
 test('a line that differs from its hash is damage that names the line', async (t) => {
   const archive = tempArchive(t);
-  const id = storeBytes(archive, ['one\n', 'two\n', 'three\n'].map(utf8));
+  const id = await storeBytes(archive, ['one\n', 'two\n', 'three\n'].map(utf8));
   execute(archive, 'UPDATE lines SET sha256 = ? WHERE line = 2', Buffer.alloc(32));
   assert.deepEqual(await rejectedFailure(() => readBytes(archive, id)), {
     kind: 'damaged',
@@ -61,7 +61,7 @@ test('a line that differs from its hash is damage that names the line', async (t
 
 test('one bent byte anywhere in a block is damage', async (t) => {
   const archive = tempArchive(t);
-  const id = storeBytes(
+  const id = await storeBytes(
     archive,
     Array.from({ length: 8 }, (_, at) => utf8(`line ${at} of the log\n`)),
   );

@@ -47,7 +47,7 @@ for (const [mode, where] of [
     const archive = openAt(path);
     t.after(() => archive.close());
     assert.deepEqual([await archive.port.loadCompaction(1), await archive.port.listPrepared()], [null, []]);
-    const id = applied(archive, compactionDraft(1), [lineDraft(1)]);
+    const id = await applied(archive, compactionDraft(1), [lineDraft(1)]);
     assert.equal((await archive.readLines(id)).length, 1);
   });
 }

@@ -5,9 +5,9 @@ import { checkRoom } from '../../../src/adapters/archive/room.ts';
 import { SQLITE } from '../../../src/adapters/archive/sqlite/dialect.ts';
 import { applied, compactionDraft, lineDraft, tempArchive, thrownFailure } from './drafts.ts';
 
-test('rewriting an archive needs its size on the disk of temporary files and on its own, and twice if they are one', (t) => {
+test('rewriting an archive needs its size on the disk of temporary files and on its own, and twice if they are one', async (t) => {
   const archive = tempArchive(t);
-  applied(archive, compactionDraft(1), [lineDraft(1)]);
+  await applied(archive, compactionDraft(1), [lineDraft(1)]);
   const db = new Database(archive.path);
   t.after(() => db.close());
   const bytes = db.prepare<[], number>(SQLITE.usedBytes).pluck().get() ?? 0;

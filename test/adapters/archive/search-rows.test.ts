@@ -22,9 +22,9 @@ function match(archive: TestArchive, index: 'message_search' | 'batch_search', q
   return rows;
 }
 
-test('an archived message is found by its words, whatever their ending', (t) => {
+test('an archived message is found by its words, whatever their ending', async (t) => {
   const archive = tempArchive(t);
-  archive.store(compactionDraft(3), [
+  await archive.store(compactionDraft(3), [
     lineDraft(1, { message: messageDraft({ text: 'She was painting the hull' }) }),
     lineDraft(2),
     lineDraft(3, { outcome: 'other', batch: null, message: messageDraft({ text: 'paint dries slowly' }) }),
@@ -32,37 +32,39 @@ test('an archived message is found by its words, whatever their ending', (t) => 
   assert.deepEqual(match(archive, 'message_search', 'paints'), [1, 3]);
 });
 
-test('words beside a NUL or a lone surrogate are found', (t) => {
+test('words beside a NUL or a lone surrogate are found', async (t) => {
   const archive = tempArchive(t);
-  archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'hull\0mast \ud800 keel' }) })]);
+  await archive.store(compactionDraft(1), [
+    lineDraft(1, { message: messageDraft({ text: 'hull\0mast \ud800 keel' }) }),
+  ]);
   assert.deepEqual(match(archive, 'message_search', 'hull mast keel'), [1]);
 });
 
-test('a message is found by the first 200,000 characters of its text', (t) => {
+test('a message is found by the first 200,000 characters of its text', async (t) => {
   const archive = tempArchive(t);
   const text = `early ${'x '.repeat(100_000)}late`;
-  archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text }) })]);
+  await archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text }) })]);
   assert.deepEqual([match(archive, 'message_search', 'early'), match(archive, 'message_search', 'late')], [[1], []]);
 });
 
-test('a batch is found by its words', (t) => {
+test('a batch is found by its words', async (t) => {
   const archive = tempArchive(t);
   const newBatches = [batchDraft({ content: 'The mast broke.' }), batchDraft({ content: 'The keel held.' })];
-  archive.store(compactionDraft(1, { cycles: [cycleDraft({ newBatches })] }), [lineDraft(1)]);
+  await archive.store(compactionDraft(1, { cycles: [cycleDraft({ newBatches })] }), [lineDraft(1)]);
   assert.deepEqual(match(archive, 'batch_search', 'keel'), [2]);
 });
 
-test('what was discarded is not found', (t) => {
+test('what was discarded is not found', async (t) => {
   const archive = tempArchive(t);
-  const id = archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'boat' }) })]);
-  archive.discard(id);
+  const id = await archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'boat' }) })]);
+  await archive.port.discard(id);
   assert.deepEqual([match(archive, 'message_search', 'boat'), match(archive, 'batch_search', 'boat')], [[], []]);
 });
 
-test('who said a message, when, and its own id stand beside its line', (t) => {
+test('who said a message, when, and its own id stand beside its line', async (t) => {
   const archive = tempArchive(t);
   const at = new Date('2026-03-01T08:00:00.123Z');
-  archive.store(compactionDraft(2), [
+  await archive.store(compactionDraft(2), [
     lineDraft(1, { message: messageDraft({ id: 'x\ud800', role: 'tool', name: 'grep', at, index: 9 }) }),
     lineDraft(2, { message: messageDraft({ id: 'line:2', role: 'system', at: null }) }),
   ]);

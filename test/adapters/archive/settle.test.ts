@@ -51,18 +51,20 @@ function secondCompaction(): { readonly draft: CompactionDraft; readonly lines: 
   };
 }
 
-function archiveWithSurvivor(archive: TestArchive): void {
-  applied(archive, compactionDraft(1), [lineDraft(1, { outcome: 'quoted', batch: null, message: messageDraft() })]);
+async function archiveWithSurvivor(archive: TestArchive): Promise<void> {
+  await applied(archive, compactionDraft(1), [
+    lineDraft(1, { outcome: 'quoted', batch: null, message: messageDraft() }),
+  ]);
 }
 
-test('discarding a prepared compaction leaves no row of it in any table', (t) => {
+test('discarding a prepared compaction leaves no row of it in any table', async (t) => {
   const archive = tempArchive(t);
-  archiveWithSurvivor(archive);
+  await archiveWithSurvivor(archive);
   const before = countRows(archive);
   const { draft, lines } = secondCompaction();
-  const id = archive.store(draft, lines);
+  const id = await archive.store(draft, lines);
   const between = countRows(archive);
-  archive.discard(id);
+  await archive.port.discard(id);
   assert.deepEqual(countRows(archive), before);
   const unused = Object.keys(before).filter((table) => between[table] === before[table]);
   // What was paid for stays, whatever becomes of a compaction; the names of those who spoke do no harm.
@@ -86,11 +88,11 @@ test('discarding a prepared compaction leaves no row of it in any table', (t) =>
   ]);
 });
 
-test('discarding leaves an applied compaction and an unknown one alone', (t) => {
+test('discarding leaves an applied compaction and an unknown one alone', async (t) => {
   const archive = tempArchive(t);
-  archiveWithSurvivor(archive);
+  await archiveWithSurvivor(archive);
   const before = countRows(archive);
-  archive.discard(1);
-  archive.discard(99);
+  await archive.port.discard(1);
+  await archive.port.discard(99);
   assert.deepEqual(countRows(archive), before);
 });

@@ -24,7 +24,6 @@ import {
   tempArchive,
   tempFolder,
   rejectedFailure,
-  thrownFailure,
   toTestArchive,
 } from './drafts.ts';
 
@@ -40,28 +39,28 @@ function modeOf(path: string): string {
 }
 
 /** An archive with 2,000 lines, closed. */
-function filledArchive(t: TestContext): string {
+async function filledArchive(t: TestContext): Promise<string> {
   const path = join(tempFolder(t), 'archive.db');
   const archive = openAt(path);
   const lines = Array.from({ length: 2000 }, (_, at) =>
     lineDraft(at + 1, { bytes: Buffer.from(`{"n":${Math.sin(at)}}\n`) }),
   );
-  applied(archive, compactionDraft(lines.length), lines);
+  await applied(archive, compactionDraft(lines.length), lines);
   archive.close();
   return path;
 }
 
-test('a new archive and its folders are for their owner alone', (t) => {
+test('a new archive and its folders are for their owner alone', async (t) => {
   const folder = join(tempFolder(t), 'data', 'compact');
   const path = join(folder, 'archive.db');
   const archive = openAt(path);
-  applied(archive, compactionDraft(1), [lineDraft(1)]);
+  await applied(archive, compactionDraft(1), [lineDraft(1)]);
   const modes = [join(folder, '..'), folder, path, `${path}-wal`, `${path}-shm`].map(modeOf);
   archive.close();
   assert.deepEqual(modes, ['700', '700', '600', '600', '600']);
 });
 
-test('an empty file is somebody else’s and stays as it is', (t) => {
+test('an empty file is somebody else’s and stays as it is', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   writeFileSync(path, '', { mode: 0o644 });
   for (const create of [true, false]) {
@@ -70,8 +69,8 @@ test('an empty file is somebody else’s and stays as it is', (t) => {
   assert.deepEqual([modeOf(path), statSync(path).size], ['644', 0]);
 });
 
-test('the log of an archive that is gone is not taken into a new one', (t) => {
-  const path = filledArchive(t);
+test('the log of an archive that is gone is not taken into a new one', async (t) => {
+  const path = await filledArchive(t);
   const holder = new Database(path);
   holder.exec("UPDATE compactions SET status = 'prepared'");
   const log = readFileSync(`${path}-wal`);
@@ -84,13 +83,13 @@ test('the log of an archive that is gone is not taken into a new one', (t) => {
   assert.deepEqual([existsSync(path), readFileSync(`${path}-wal`).equals(log)], [false, true]);
 });
 
-test('nothing but the archive is left in its folder when it is made', (t) => {
+test('nothing but the archive is left in its folder when it is made', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   openAt(path).close();
   assert.deepEqual(readdirSync(join(path, '..')), ['archive.db']);
 });
 
-test('a link that leads to no file yet becomes an archive where it leads', (t) => {
+test('a link that leads to no file yet becomes an archive where it leads', async (t) => {
   const folder = tempFolder(t);
   mkdirSync(join(folder, 'a'));
   symlinkSync('../second.db', join(folder, 'a/link.db'));
@@ -103,39 +102,39 @@ test('a link that leads to no file yet becomes an archive where it leads', (t) =
 });
 
 test('what was stored is there after closing and opening again', async (t) => {
-  const path = filledArchive(t);
+  const path = await filledArchive(t);
   const archive = openAt(path);
   t.after(() => archive.close());
   assert.equal((await archive.readLines(1)).length, 2000);
 });
 
-test('a closed archive is one file with a write-ahead log for its journal', (t) => {
-  const path = filledArchive(t);
+test('a closed archive is one file with a write-ahead log for its journal', async (t) => {
+  const path = await filledArchive(t);
   assert.deepEqual(readdirSync(join(path, '..')), ['archive.db']);
   const db = new Database(path);
   t.after(() => db.close());
   assert.equal(db.pragma('journal_mode', { simple: true }), 'wal');
 });
 
-test('a missing archive is not made by one who only wants to read', (t) => {
+test('a missing archive is not made by one who only wants to read', async (t) => {
   const path = join(tempFolder(t), 'sub', 'archive.db');
   assert.deepEqual(refusal({ path, create: false }), { kind: 'cannot-open', path, reason: 'it does not exist' });
   assert.equal(existsSync(join(path, '..')), false);
 });
 
 test('an existing archive is opened by one who only wants to read', async (t) => {
-  const opened = openSyncArchive({ path: filledArchive(t), create: false });
+  const opened = openSyncArchive({ path: await filledArchive(t), create: false });
   assert.ok(opened.ok);
   t.after(() => opened.value.close());
   assert.equal((await toTestArchive(opened.value).port.loadCompaction(1))?.status, 'applied');
 });
 
-test('a folder is refused', (t) => {
+test('a folder is refused', async (t) => {
   const path = tempFolder(t);
   assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'it is a folder' });
 });
 
-test('a path through a file is refused', (t) => {
+test('a path through a file is refused', async (t) => {
   const folder = tempFolder(t);
   writeFileSync(join(folder, 'file'), 'x');
   const path = join(folder, 'file', 'archive.db');
@@ -146,7 +145,7 @@ test('a path through a file is refused', (t) => {
   });
 });
 
-test('a name that ends in white space is refused, for SQLite would open another file', (t) => {
+test('a name that ends in white space is refused, for SQLite would open another file', async (t) => {
   const path = `${join(tempFolder(t), 'archive.db')} `;
   assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'its name ends in white space' });
 });
@@ -156,7 +155,7 @@ for (const [what, bytes] of [
   ['a long text', 'no database\n'.repeat(1000)],
   ['zeros', Buffer.alloc(8192)],
 ] as const) {
-  test(`${what} is no archive and stays as it is`, (t) => {
+  test(`${what} is no archive and stays as it is`, async (t) => {
     const path = join(tempFolder(t), 'archive.db');
     writeFileSync(path, bytes);
     assert.deepEqual(refusal({ path }), { kind: 'not-ours', path, reason: 'it is not an SQLite database' });
@@ -171,7 +170,7 @@ for (const setup of [
   'PRAGMA user_version = 1',
   'CREATE TABLE notes (text); DROP TABLE notes',
 ]) {
-  test(`another program's database (${setup}) is refused and stays as it is`, (t) => {
+  test(`another program's database (${setup}) is refused and stays as it is`, async (t) => {
     const path = join(tempFolder(t), 'archive.db');
     const db = new Database(path);
     db.exec(setup);
@@ -182,8 +181,8 @@ for (const setup of [
   });
 }
 
-test('an archive of a newer schema is refused and stays as it is', (t) => {
-  const path = filledArchive(t);
+test('an archive of a newer schema is refused and stays as it is', async (t) => {
+  const path = await filledArchive(t);
   const db = new Database(path);
   db.pragma('user_version = 99');
   db.close();
@@ -192,8 +191,8 @@ test('an archive of a newer schema is refused and stays as it is', (t) => {
   assert.deepEqual(readFileSync(path), before);
 });
 
-test('an archive without one of its tables is refused', (t) => {
-  const path = filledArchive(t);
+test('an archive without one of its tables is refused', async (t) => {
+  const path = await filledArchive(t);
   const db = new Database(path);
   db.exec('DROP TABLE inserted_lines');
   db.close();
@@ -206,7 +205,7 @@ test('an archive without one of its tables is refused', (t) => {
 });
 
 test('an archive that was cut off is damaged', async (t) => {
-  const path = filledArchive(t);
+  const path = await filledArchive(t);
   truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096);
   const failure = await rejectedFailure(async () => {
     const opened = openSyncArchive({ path });
@@ -218,7 +217,7 @@ test('an archive that was cut off is damaged', async (t) => {
 });
 
 test('a page of the archive that was overwritten is damage', async (t) => {
-  const path = filledArchive(t);
+  const path = await filledArchive(t);
   const bytes = readFileSync(path);
   const pages = bytes.length / 4096;
   bytes.fill(0xa5, Math.floor(pages / 3) * 4096);
@@ -232,7 +231,7 @@ test('a page of the archive that was overwritten is damage', async (t) => {
   assert.equal(failure.kind, 'damaged');
 });
 
-test('an archive that another process writes to is busy when the wait is over', (t) => {
+test('an archive that another process writes to is busy when the wait is over', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   openAt(path).close();
   const other = new Database(path);
@@ -241,13 +240,13 @@ test('an archive that another process writes to is busy when the wait is over', 
   assert.ok(opened.ok);
   t.after(() => opened.value.close());
   other.exec('BEGIN IMMEDIATE');
-  assert.deepEqual(
-    thrownFailure(() => toTestArchive(opened.value).store(compactionDraft(1), [lineDraft(1)])),
-    { kind: 'busy', path },
-  );
+  assert.deepEqual(await rejectedFailure(() => toTestArchive(opened.value).store(compactionDraft(1), [lineDraft(1)])), {
+    kind: 'busy',
+    path,
+  });
 });
 
-test('one who brings an archive up to date waits for another that is at it', (t) => {
+test('one who brings an archive up to date waits for another that is at it', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const other = new Database(path);
   t.after(() => other.close());
@@ -259,7 +258,7 @@ test('one who brings an archive up to date waits for another that is at it', (t)
 
 test('a reader sees the archive as it was while another process writes to it', async (t) => {
   const archive = tempArchive(t);
-  const id = applied(archive, compactionDraft(1), [lineDraft(1)]);
+  const id = await applied(archive, compactionDraft(1), [lineDraft(1)]);
   const other = new Database(archive.path);
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
@@ -267,7 +266,7 @@ test('a reader sees the archive as it was while another process writes to it', a
   assert.equal((await archive.port.loadCompaction(id))?.status, 'applied');
 });
 
-test('a folder that cannot hold the archive is said with its reason', (t) => {
+test('a folder that cannot hold the archive is said with its reason', async (t) => {
   const folder = tempFolder(t);
   mkdirSync(join(folder, 'a'.repeat(200)));
   const path = join(folder, 'b'.repeat(300), 'archive.db');

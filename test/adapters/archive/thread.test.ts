@@ -4,13 +4,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { connectArchive } from '../../../src/adapters/archive/thread/connect-archive.ts';
 import { openArchiveInThread, type ThreadedArchive } from '../../../src/adapters/archive/thread/open-in-thread.ts';
-import { withSharedWriter } from '../../../src/adapters/archive/thread/shared-writer.ts';
 import { serveArchive } from '../../../src/adapters/archive/thread/serve-archive.ts';
 import { storeLines } from '../../../src/app/compact/archive-lines.ts';
-import { ok } from '../../../src/core/result.ts';
 import type { LineDraft } from '../../../src/ports/archive.ts';
 import { collect } from '../../support/collect.ts';
 import {
@@ -98,46 +95,6 @@ suite('an archive in a thread of its own', () => {
     assert.deepEqual(refused, { ok: false, error });
   });
 
-  test('is used by several clients, whose writes wait for each other', async (t) => {
-    const { archive, createPort } = await threaded(t);
-    const other = await connectArchive(createPort());
-    const writer = await archive.begin(OUTLINE);
-    const second = storeLines(other, compactionDraft(1), [lineDraft(1)]);
-    await writer.append([lineDraft(1)]);
-    assert.deepEqual([await writer.commit(compactionDraft(1)), (await second).id], [1, 2]);
-    await other.close();
-  });
-
-  test('stores for a client that compresses lines itself, whether it sends them at once or as they come', async (t) => {
-    const { archive, createPort } = await threaded(t);
-    const reader = await openArchive({ path: archive.path });
-    assert.ok(reader.ok);
-    const client = withSharedWriter(reader.value, async () => ok(createPort()));
-    t.after(client.close);
-    const here = tempArchive(t).port;
-    const long = Array.from({ length: 60 }, (_, at) =>
-      lineDraft(at + 1, { message: messageDraft({ id: `m${at}`, text: `word${at} `.repeat(30_000) }) }),
-    );
-    for (const lines of [manyLines(), long]) {
-      const draft = compactionDraft(lines.length);
-      const [there, local] = [await storeLines(client, draft, lines), await storeLines(here, draft, lines)];
-      assert.deepEqual(there, local);
-      assert.ok(lines !== long || there.archiveBytes > 0);
-      await client.markApplied(there.id);
-      await here.markApplied(local.id);
-      assert.deepEqual(await collect(client.readLines(there.id)), await collect(here.readLines(local.id)));
-    }
-    const word = { forms: ['word7'], isBeginning: false };
-    for (const one of [client, here]) assert.deepEqual(await one.messages.countHits([word], 9), [2]);
-    const broken = storeLines(client, compactionDraft(1), [lineDraft(1, { batch: null })]);
-    await assert.rejects(broken, { message: 'source line 1 is summarized, but in no batch (cycle 0, batch null)' });
-    const abandoned = await client.begin(OUTLINE);
-    await abandoned.append(long);
-    await abandoned.abandon();
-    await assert.rejects(abandoned.append(long), /stored or abandoned/);
-    assert.equal((await storeLines(client, compactionDraft(1), [lineDraft(1)])).id, 3);
-  });
-
   test('tells why it could not open, or why it ended', async (t) => {
     const folder = tempFolder(t);
     const opened = await openArchiveInThread({ path: folder });
@@ -190,7 +147,7 @@ test('a thread that dies while it stores fails what it is asked, and nothing of 
   await assert.rejects(storeLines(archive, compactionDraft(1), [lineDraft(1)]), dead);
   const here = openAt(path);
   t.after(here.close);
-  assert.equal(here.store(compactionDraft(1), [lineDraft(1)]), 1);
+  assert.equal(await here.store(compactionDraft(1), [lineDraft(1)]), 1);
   assert.deepEqual(
     (await here.port.listPrepared()).map(({ id }) => id),
     [1],

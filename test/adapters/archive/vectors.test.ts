@@ -41,7 +41,7 @@ function direction(place: number): Float32Array {
 }
 
 /** Messages in two conversations by turns, each with one batch. */
-function filled(archive: TestArchive, count: number): readonly number[] {
+async function filled(archive: TestArchive, count: number): Promise<readonly number[]> {
   const cycles = ['harbor', 'quay'].map((conversationId) =>
     cycleDraft({
       conversationId,
@@ -52,7 +52,7 @@ function filled(archive: TestArchive, count: number): readonly number[] {
   const lines = Array.from({ length: count }, (_, at) =>
     lineDraft(at + 1, { cycle: at % 2, message: messageDraft({ id: `m${at + 1}`, text: `boat ${at}` }) }),
   );
-  applied(archive, compactionDraft(count, { cycles }), lines);
+  await applied(archive, compactionDraft(count, { cycles }), lines);
   return lines.map(({ line }) => line);
 }
 
@@ -61,25 +61,25 @@ function keepAll(archive: TestArchive, ids: readonly number[], model = MODEL): v
   assert.equal(archive.vectors.keep(model, drafts, { mayReplace: false }), 'kept');
 }
 
-test('vectors of the longest kind are kept and compared', (t) => {
+test('vectors of the longest kind are kept and compared', async (t) => {
   const archive = tempArchive(t, extension);
-  const ids = filled(archive, 3);
+  const ids = await filled(archive, 3);
   const vector = (id: number): Float32Array => Float32Array.from({ length: 8192 }, (_, at) => Math.sin(at * id));
   const drafts = ids.map((id): VectorDraft => ({ kind: 'message', id, vector: vector(id) }));
   archive.vectors.keep({ ...MODEL, dimensions: 8192 }, drafts, { mayReplace: false });
   assert.deepEqual(archive.vectors.nearestMessages(vector(2), { filter: ANY, limit: 1 }), [2]);
 });
 
-test('more may be asked for than the extension finds at a time', (t) => {
+test('more may be asked for than the extension finds at a time', async (t) => {
   const archive = tempArchive(t, extension);
-  keepAll(archive, filled(archive, 3));
+  keepAll(archive, await filled(archive, 3));
   const near = archive.vectors.nearestMessages(direction(1), { filter: ANY, limit: 5000 });
   assert.deepEqual([...near], [1, 2, 3]);
 });
 
-test('vectors longer than the extension indexes are kept whole and found', (t) => {
+test('vectors longer than the extension indexes are kept whole and found', async (t) => {
   const archive = tempArchive(t, extension);
-  const [first = 0, second = 0] = filled(archive, 2);
+  const [first = 0, second = 0] = await filled(archive, 2);
   const long = (place: number): Float32Array =>
     Float32Array.from({ length: 9001 }, (_, at) => (at < 9000 ? Math.sin(at) : place));
   const drafts = [
@@ -92,11 +92,11 @@ test('vectors longer than the extension indexes are kept whole and found', (t) =
   assert.ok((archive.vectors.nearestBatches(long(90), { filter: ANY, limit: 1 })[0]?.score ?? 0) > 0.99);
 });
 
-test('what another run has kept meanwhile stays', (t) => {
+test('what another run has kept meanwhile stays', async (t) => {
   const folder = tempFolder(t);
   const [one, another] = [0, 1].map(() => openAt(join(folder, 'archive.db'), extension));
   assert.ok(one !== undefined && another !== undefined);
-  filled(one, 3);
+  await filled(one, 3);
   keepAll(one, [1, 2]);
   keepAll(another, [2, 3]);
   assert.deepEqual(one.vectors.nearestMessages(direction(2), { filter: ANY, limit: 9 }).length, 3);
@@ -107,7 +107,7 @@ test('what another run has kept meanwhile stays', (t) => {
 test('an archive with vectors is read, searched, checked and added to where the extension is not there', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const before = openAt(path, extension);
-  const ids = filled(before, 5);
+  const ids = await filled(before, 5);
   const damage = async (archive: TestArchive): Promise<unknown> =>
     (await collect(archive.port.check())).filter(({ kind }) => kind === 'damage');
   const without = await damage(before); // a draft's hashes are made up
@@ -118,7 +118,7 @@ test('an archive with vectors is read, searched, checked and added to where the 
   assert.deepEqual(await damage(archive), without);
   const more = compactionDraft(1, { source: { sha256: sha256('2'), sizeBytes: 9, lineCount: 1, hasBom: false } });
   const drafted = { ...more, cycles: [cycleDraft({ clipSha256: sha256('c'), conversationId: 'pier' })] };
-  applied(archive, drafted, [lineDraft(1, { message: messageDraft() })]);
+  await applied(archive, drafted, [lineDraft(1, { message: messageDraft() })]);
   assert.deepEqual([archive.vectors.findModel(), archive.vectors.count()], [MODEL, { done: 5, total: 9 }]);
   archive.close();
 });
@@ -139,10 +139,10 @@ const ERASE_THIRD: ErasurePlan = {
   capturedLineIds: [],
 };
 
-test('vectors of erased lines and of their summaries leave the file and the index', (t) => {
+test('vectors of erased lines and of their summaries leave the file and the index', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const archive = openAt(path, extension);
-  keepAll(archive, filled(archive, 5));
+  keepAll(archive, await filled(archive, 5));
   const drafts = [1, 2].map((id): VectorDraft => ({ kind: 'batch', id, vector: direction(id + 100) }));
   archive.vectors.keep(MODEL, drafts, { mayReplace: false });
   const has = (place: number): boolean => {
@@ -160,10 +160,10 @@ test('vectors of erased lines and of their summaries leave the file and the inde
   archive.close();
 });
 
-test('an archive with vectors refuses to erase where the extension is missing', (t) => {
+test('an archive with vectors refuses to erase where the extension is missing', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const before = openAt(path, extension);
-  keepAll(before, filled(before, 5));
+  keepAll(before, await filled(before, 5));
   before.close();
   const archive = openAt(path);
   const failure = thrownFailure(() => archive.retention.erase(ERASE_THIRD));
@@ -192,7 +192,7 @@ for (const [what, sql, told] of [
   test(`a check tells that ${what}`, async (t) => {
     const path = join(tempFolder(t), 'archive.db');
     const archive = openAt(path, extension);
-    keepAll(archive, filled(archive, 5));
+    keepAll(archive, await filled(archive, 5));
     const messages = async (): Promise<readonly string[]> =>
       (await collect(archive.port.check())).flatMap((step) => (step.kind === 'damage' ? [step.damage.message] : []));
     const before = await messages();
@@ -204,10 +204,10 @@ for (const [what, sql, told] of [
   });
 }
 
-test('the nearest are found in an archive that may not be written', (t) => {
+test('the nearest are found in an archive that may not be written', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const before = openAt(path, extension);
-  keepAll(before, filled(before, 5));
+  keepAll(before, await filled(before, 5));
   before.close();
   chmodSync(path, 0o400);
   const opened = openSyncArchive({ path, create: false, vectorExtension: extension });

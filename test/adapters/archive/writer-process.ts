@@ -14,12 +14,12 @@ const [path = '', mode, count] = process.argv.slice(2);
 if (mode === 'hang-thread') {
   const opened = await openArchiveInThread({ path });
   if (!opened.ok) throw new Error(JSON.stringify(opened.error));
-  await storeLines(opened.value.archive, compactionDraft(61), endless());
+  await storeLines(opened.value.archive, compactionDraft(81), endless());
 }
 const archive = openAt(mode === 'make' ? join(path, '0.db') : path);
 
 function* endless(): IterableIterator<LineDraft> {
-  for (let line = 1; line <= 60; line += 1) yield lineDraft(line, { bytes: randomBytes(1024 * 1024) });
+  for (let line = 1; line <= 80; line += 1) yield lineDraft(line, { bytes: randomBytes(1024 * 1024) });
   writeSync(1, 'in the middle\n');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
@@ -28,13 +28,13 @@ if (mode === 'make') {
   archive.close();
   for (let at = 1; at < Number(count); at += 1) openAt(join(path, `${at}.db`)).close();
 } else if (mode === 'hang') {
-  archive.store(compactionDraft(61), endless());
+  await archive.store(compactionDraft(81), endless());
 } else {
   for (let at = 0; at < Number(count); at += 1) {
     const lines = Array.from({ length: 150 }, (_, index) =>
       lineDraft(index + 1, { message: messageDraft({ text: `word${index}` }) }),
     );
-    applied(archive, compactionDraft(150), lines);
+    await applied(archive, compactionDraft(150), lines);
   }
   archive.close();
 }

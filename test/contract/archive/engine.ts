@@ -30,7 +30,7 @@ export async function stored(archive: Archive, draft: CompactionDraft, lines: It
   const writer = await archive.begin({ batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
   try {
     for (const line of lines) await writer.append([line]);
-    return await writer.commit(draft);
+    return (await writer.commit(draft)).id;
   } finally {
     await writer.abandon();
   }

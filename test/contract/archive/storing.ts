@@ -241,7 +241,7 @@ export function storeContract(engine: Engine): void {
     );
     const writer = await archive.begin({ batchCounts: [1] });
     for (const { line, bytes } of await linesOf(archive, first)) await writer.append([lineDraft(line, { bytes })]);
-    const second = await writer.commit(compactionDraft(3));
+    const { id: second } = await writer.commit(compactionDraft(3));
     const bytesOf = async (id: number): Promise<readonly Uint8Array[]> =>
       (await linesOf(archive, id)).map(({ bytes }) => bytes);
     assert.deepEqual(await bytesOf(second), await bytesOf(first));

@@ -15,8 +15,11 @@ import { MANIFEST } from './export-manifest.ts';
 import type { Query } from '../sql/query.ts';
 import { createCaptureReader } from './read-captures.ts';
 import { createUnitReader } from './read-units.ts';
-import { createSqlitePieces, createSqliteVectors, createSqliteWriting } from './sqlite-units.ts';
-import { createQuery } from '../sqlite/sql.ts';
+import { createSqlitePieces, createSqliteVectors } from './sqlite-units.ts';
+import { createQuery, createSqliteSql } from '../sqlite/sql.ts';
+import { createSqliteStore } from '../sqlite/store.ts';
+import { createTurns } from '../turns.ts';
+import type { UnitEngine } from './query.ts';
 import { createUnitStore } from './unit-store.ts';
 
 /** A file is the same under any name. Null: there is none. */
@@ -64,7 +67,11 @@ export function openFileTarget(path: string, extension: string | null): Result<O
       if (refusal !== null) return err(refusal);
       configure(db, DEFAULT_BUSY_TIMEOUT_MS);
       if (extension !== null) db.loadExtension(extension);
-      const writing = createSqliteWriting(db, { path, checkSchema: createSchemaGuard(db, path) });
+      // One connection for everything: vectors need its extension.
+      const connection = { db, checkSchema: createSchemaGuard(db, path) };
+      const sql = createSqliteSql({ path, db, open: () => connection, takeTurn: createTurns() });
+      const transaction: UnitEngine['transaction'] = (work) => sql.transaction('write', work);
+      const writing = { query: sql.query, transaction, storing: createSqliteStore(sql) };
       const vectors = createSqliteVectors(db, extension !== null);
       const engine = { ...writing, ...vectors, openPieces: createSqlitePieces(db), path };
       const store = createUnitStore(engine, createReader);

@@ -1,53 +1,27 @@
 import type { BatchName, CycleName, Unit, UnitLineDraft, UnitReader, UnitStore } from '../../../ports/exchange.ts';
-import { compressInsertedLine } from '../blocks.ts';
+import { compressReadably } from '../capture-writer.ts';
 import { DamageError } from '../failure.ts';
-import { hashColumn, LEVELS, readInteger, type Row } from '../rows.ts';
-import { makeUnique } from '../store-rows.ts';
-import type { Query } from '../sql/query.ts';
+import { hashColumn, LEVELS, OUTCOMES, readInteger, ROLES, type Row } from '../rows.ts';
+import { insertRow, type Query, type Values } from '../sql/query.ts';
+import { headColumns } from '../store/compactions.ts';
+import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
+import {
+  type LineRow,
+  writeBatch,
+  writeBlock,
+  writeCarried,
+  writeInserted,
+  writeKept,
+  writeLive,
+  writeSources,
+} from '../store/rows.ts';
 import { keepFile } from '../store/runs.ts';
 import type { UnitEngine } from './query.ts';
 
-/** The rows that a unit's lines belong to. */
-export type UnitTarget = {
-  readonly compactionId: number;
-  /** By position in the compaction. */
-  readonly cycleIds: readonly number[];
-  /** By position in the compaction and in the cycle. */
-  readonly batchIds: readonly (readonly number[])[];
-  readonly erasureId: (receipt: string) => Promise<number>;
-};
-
 /** What each engine does in its own way. */
-export type UnitWriting = UnitEngine & {
-  /** Inserts the row of a compaction and gives its id. */
-  readonly insertCompaction: (query: Query, columns: Readonly<Record<string, unknown>>) => Promise<number>;
-  /** Makes a batch searchable. */
-  readonly indexBatch: (query: Query, id: number, content: string) => Promise<void>;
-  /** Stores lines in blocks, and makes their messages searchable. */
-  readonly storeLines: (
-    query: Query,
-    target: UnitTarget,
-    lines: AsyncIterable<readonly UnitLineDraft[]>,
-  ) => Promise<void>;
-};
+export type UnitWriting = UnitEngine & { readonly storing: StoreEngine };
 
 export const FIND_ERASURE = 'SELECT id FROM erasures WHERE receipt = :receipt';
-const INSERT_CYCLE = `
-INSERT INTO cycles (compaction_id, position, conversation_id, cycle, parent_cycle_id, clip_sha256, messages_compressed, made_count, live_count)
-VALUES (:compactionId, :position, :conversationId, :cycle, :parentId, :clipSha256, :messagesCompressed, :madeCount, :liveCount) RETURNING id`;
-const INSERT_BATCH = `
-INSERT INTO batches (cycle_id, position, label, content, content_sha256, depth, start_ms, end_ms, message_count, first_index, last_index, level)
-VALUES (:cycleId, :position, :label, :content, :contentSha256, :depth, :startMs, :endMs, :messageCount, :firstIndex, :lastIndex, :level) RETURNING id`;
-const HAS_LABEL = 'SELECT 1 AS found FROM batches WHERE label = :label';
-const INSERT_SOURCE = 'INSERT INTO batch_sources (batch_id, position, source_id) VALUES (:id, :position, :sourceId)';
-const INSERT_LIVE = 'INSERT INTO live_batches (cycle_id, position, batch_id) VALUES (:id, :position, :batchId)';
-const INSERT_INSERTED = `
-INSERT INTO inserted_lines (compaction_id, position, before_line, bytes, raw_size, erased_sha256)
-VALUES (:compactionId, :position, :beforeLine, :bytes, :rawSize, :erasedSha256)`;
-const INSERT_KEPT = `
-INSERT INTO kept_runs (compaction_id, position, first_line, line_count, size_bytes, line_sha256)
-VALUES (:compactionId, :position, :firstLine, :lineCount, :sizeBytes, :hashes)`;
-const INSERT_CARRIED = 'INSERT INTO carried_lines (cycle_id, line_id, batch_id) VALUES (:cycleId, :lineId, :batchId)';
 const FIND_LINE = `
 SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id WHERE k.compaction_id = :unitId AND l.line = :line`;
 const FIND_CYCLE = 'SELECT id FROM cycles WHERE compaction_id = :unitId AND position = :cycle';
@@ -96,125 +70,147 @@ async function insertUnit(
   const { query } = within;
   const erasureId = async (receipt: string): Promise<number> =>
     idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
-  const compactionId = await engine.insertCompaction(query, {
-    ...headColumns(unit),
+  const { storing } = engine;
+  const partition = await storing.prepare(query);
+  const batchCounts = unit.cycles.map(({ batches }) => batches.length);
+  const ids: Ids = { ...(await reserveIds(storing, query, { batchCounts })), partition };
+  const { compactionId } = ids;
+  const lineIds = await storeLines(engine, query, { ids, lines, erasureId });
+  await insertRow(query, 'compactions', {
+    id: compactionId,
     status: unit.isErased ? 'erased' : 'applied',
-    erasureId: unit.receipt === null ? null : await erasureId(unit.receipt),
+    erasure_id: unit.receipt === null ? null : await erasureId(unit.receipt),
+    ...headColumns(unit),
+    ...partition,
+    ...storing.headColumns(lineIds),
   });
-  const cycleIds: number[] = [];
-  const batchIds: (readonly number[])[] = [];
   for (const [position, cycle] of unit.cycles.entries()) {
-    const cycleId = idOf(
-      await query(INSERT_CYCLE, {
-        compactionId,
-        position,
-        conversationId: cycle.conversationId,
-        cycle: cycle.cycle,
-        parentId: cycle.parent === null ? null : await findCycle(within, cycle.parent),
-        clipSha256: hashColumn(cycle.clipSha256),
-        messagesCompressed: cycle.messagesCompressed,
-        madeCount: cycle.batches.length,
-        liveCount: cycle.live.length,
-      }),
-    );
-    cycleIds.push(cycleId);
-    batchIds.push(await insertBatches(engine, within, { cycle, cycleId }));
+    const { cycleId = 0, batchIds = [] } = ids.cycles[position] ?? {};
+    await insertRow(query, 'cycles', {
+      id: cycleId,
+      compaction_id: compactionId,
+      position,
+      conversation_id: cycle.conversationId,
+      cycle: cycle.cycle,
+      parent_cycle_id: cycle.parent === null ? null : await findCycle(within, cycle.parent),
+      clip_sha256: hashColumn(cycle.clipSha256),
+      messages_compressed: cycle.messagesCompressed,
+      made_count: cycle.batches.length,
+      live_count: cycle.live.length,
+    });
+    for (const [at, batch] of cycle.batches.entries())
+      await writeBatch(query, storing, {
+        id: batchIds[at] ?? 0,
+        cycleId,
+        position: at,
+        label: batch.label,
+        content: batch.content,
+        columns: batchColumns(batch),
+      });
   }
   const resolve = async (name: BatchName): Promise<number> => {
-    const own = name.unit === unit.key ? batchIds[name.cycle]?.[name.batch] : undefined;
+    const own = name.unit === unit.key ? ids.cycles[name.cycle]?.batchIds[name.batch] : undefined;
     return own ?? findBatch(within, name);
   };
+  const resolveAll = async (names: readonly BatchName[]): Promise<readonly number[]> => {
+    const found: number[] = [];
+    for (const name of names) found.push(await resolve(name));
+    return found;
+  };
   for (const [position, cycle] of unit.cycles.entries()) {
+    const { cycleId = 0, batchIds = [] } = ids.cycles[position] ?? {};
     for (const [at, { sources }] of cycle.batches.entries())
-      for (const [index, source] of sources.entries())
-        await query(INSERT_SOURCE, { id: batchIds[position]?.[at], position: index, sourceId: await resolve(source) });
-    for (const [at, live] of cycle.live.entries())
-      await query(INSERT_LIVE, { id: cycleIds[position], position: at, batchId: await resolve(live) });
+      await writeSources(query, batchIds[at] ?? 0, await resolveAll(sources));
+    await writeLive(query, cycleId, await resolveAll(cycle.live));
   }
-  for (const [position, { beforeLine, bytes, erasedSha256 }] of unit.inserted.entries()) {
-    const stored = compressInsertedLine(bytes);
-    await query(INSERT_INSERTED, {
-      compactionId,
-      position,
-      beforeLine,
-      bytes: stored.bytes,
-      rawSize: stored.rawSizeBytes,
-      erasedSha256: erasedSha256 === null ? null : hashColumn(erasedSha256),
-    });
-  }
-  for (const [position, { firstLine, lineCount, sizeBytes, lineSha256 }] of unit.kept.entries()) {
-    const hashes = Buffer.concat(lineSha256.map(hashColumn));
-    await query(INSERT_KEPT, { compactionId, position, firstLine, lineCount, sizeBytes, hashes });
-  }
-  await engine.storeLines(query, { compactionId, cycleIds, batchIds, erasureId }, lines);
+  await writeInserted(query, compactionId, unit.inserted);
+  await writeKept(query, compactionId, unit.kept);
   for (const { unit: key, line, cycle, batch } of unit.carried) {
     const unitId = key === unit.key ? compactionId : await within.findUnit(key);
     const [found] = unitId === null ? [] : await query(FIND_LINE, { unitId, line });
     if (found === undefined) continue; // it was erased
-    await query(INSERT_CARRIED, {
-      cycleId: cycleIds[cycle],
-      lineId: readInteger(found, 'id'),
-      batchId: batchIds[cycle]?.[batch],
-    });
+    const { cycleId = 0, batchIds = [] } = ids.cycles[cycle] ?? {};
+    await writeCarried(query, [
+      { cycle_id: cycleId, line_id: readInteger(found, 'id'), batch_id: batchIds[batch] ?? 0 },
+    ]);
   }
+  await storing.finish(query, compactionId);
   await storeFiles(query, compactionId, unit);
 }
 
-function headColumns(unit: Unit): Readonly<Record<string, unknown>> {
+function batchColumns(batch: Unit['cycles'][number]['batches'][number]): Values {
   return {
-    format: unit.format,
-    sourcePath: unit.sourcePath,
-    outputPath: unit.outputPath,
-    sourceSha256: hashColumn(unit.source.sha256),
-    sourceSizeBytes: unit.source.sizeBytes,
-    sourceLineCount: unit.source.lineCount,
-    sourceHasBom: unit.source.hasBom ? 1 : 0,
-    outputSha256: hashColumn(unit.output.sha256),
-    outputSizeBytes: unit.output.sizeBytes,
-    settingsSha256: hashColumn(unit.settingsSha256),
-    settings: unit.settings,
-    createdAtMs: unit.createdAtMs,
-    processId: unit.processId,
+    content_sha256: hashColumn(batch.contentSha256),
+    depth: batch.depth,
+    start_ms: batch.startMs,
+    end_ms: batch.endMs,
+    message_count: batch.messageCount,
+    first_index: batch.firstIndex,
+    last_index: batch.lastIndex,
+    level: LEVELS.indexOf(batch.level),
   };
 }
 
-async function insertBatches(
-  engine: UnitWriting,
-  { query }: Within,
-  { cycle, cycleId }: { readonly cycle: Unit['cycles'][number]; readonly cycleId: number },
-): Promise<readonly number[]> {
-  const ids: number[] = [];
-  for (const [position, batch] of cycle.batches.entries()) {
-    const id = idOf(
-      await query(INSERT_BATCH, {
-        cycleId,
-        position,
-        label: await freeLabel(query, batch.label),
-        content: batch.content,
-        contentSha256: hashColumn(batch.contentSha256),
-        depth: batch.depth,
-        startMs: batch.startMs,
-        endMs: batch.endMs,
-        messageCount: batch.messageCount,
-        firstIndex: batch.firstIndex,
-        lastIndex: batch.lastIndex,
-        level: LEVELS.indexOf(batch.level),
-      }),
-    );
-    if (batch.content !== '') await engine.indexBatch(query, id, batch.content);
-    ids.push(id);
+type UnitLines = {
+  readonly ids: Ids;
+  readonly lines: AsyncIterable<readonly UnitLineDraft[]>;
+  readonly erasureId: (receipt: string) => Promise<number>;
+};
+
+/** Stores lines in blocks, and makes their messages searchable. Gives the first and the last id. */
+async function storeLines(
+  { storing }: UnitWriting,
+  query: Query,
+  { ids, lines, erasureId }: UnitLines,
+): Promise<{ readonly first: number | null; readonly last: number | null }> {
+  let [first, last]: (number | null)[] = [null, null];
+  let position = -1;
+  for await (const batch of lines) {
+    position += 1;
+    if (batch.length === 0) continue;
+    const rows: LineRow[] = [];
+    let offset = 0;
+    for (const draft of batch) {
+      rows.push(await toRow(draft, { ids, offset, storing, erasureId }));
+      offset += draft.bytes.length;
+    }
+    const raw = Buffer.concat(batch.map(({ bytes }) => bytes));
+    const block = { position, data: compressReadably(raw), rawSizeBytes: raw.length, lines: rows };
+    const stored = await writeBlock(query, storing, ids, block);
+    first ??= stored[0] ?? null;
+    last = stored.at(-1) ?? last;
   }
-  return ids;
+  return { first: first ?? null, last: last ?? null };
 }
 
-/** The batches of two archives may have the same label. */
-async function freeLabel(query: Query, label: string): Promise<string> {
-  const taken = new Set<string>();
-  for (;;) {
-    const name = makeUnique(label, (one) => taken.has(one));
-    if ((await query(HAS_LABEL, { label: name })).length === 0) return name;
-    taken.add(name);
-  }
+async function toRow(
+  { line, sha256, sizeBytes, receipt, outcome, batch, cycle, message, text }: UnitLineDraft,
+  {
+    ids,
+    offset,
+    storing,
+    erasureId,
+  }: Pick<UnitLines, 'ids' | 'erasureId'> & { readonly offset: number; readonly storing: StoreEngine },
+): Promise<LineRow> {
+  return {
+    columns: {
+      line,
+      offset: receipt === null ? offset : 0,
+      size_bytes: sizeBytes,
+      fate: OUTCOMES.indexOf(outcome),
+      cycle_id: batch !== null || cycle === null ? null : (ids.cycles[cycle]?.cycleId ?? null),
+      batch_id: batch === null ? null : (ids.cycles[batch.cycle]?.batchIds[batch.batch] ?? null),
+      role: message === null ? null : ROLES.indexOf(message.role),
+      at_ms: message?.atMs ?? null,
+      message_index: message?.index ?? null,
+      message_id: message?.id ?? null,
+      name: message?.name ?? null,
+      traits: message?.traits ?? 0,
+      sha256: hashColumn(sha256),
+      erasure_id: receipt === null ? null : await erasureId(receipt),
+    },
+    entry: message === null ? null : storing.toEntry(text),
+  };
 }
 
 /** Null: it was never applied, so nothing leads to it. */

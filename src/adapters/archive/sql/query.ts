@@ -5,7 +5,26 @@ import type { Dialect } from './dialect.ts';
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Runs one statement and gives its rows. Each engine has the same tables, so most statements are the same for all. */
-export type Query = (sql: string, values?: Values) => Promise<readonly Row[]>;
+export type Query = {
+  (sql: string, values?: Values): Promise<readonly Row[]>;
+  /** Inserts many rows, whose values are named as the columns. */
+  readonly insert: (into: BulkTable, rows: readonly Values[]) => Promise<void>;
+};
+
+export type BulkTable = { readonly name: string; readonly columns: Readonly<Record<string, ColumnType>> };
+/** Of Postgres; SQLite needs none. */
+type ColumnType = 'bigint' | 'int' | 'text' | 'date' | 'bytea' | 'tsvector';
+
+/** Inserts one row, whose columns are named. */
+export async function insertRow(query: Query, table: string, row: Values): Promise<void> {
+  const names = Object.keys(row);
+  const places = names.map((name) => `:${name}`);
+  await query(`INSERT INTO ${table} (${quoteNames(names)}) VALUES (${places.join(', ')})`, row);
+}
+
+export function quoteNames(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}
 
 /** snapshot: only reads, all of it one state of the archive. */
 export type TransactionKind = 'write' | 'snapshot';

@@ -1,20 +1,42 @@
 import type Database from 'better-sqlite3';
+import { archiveError } from '../failure.ts';
 import type { SchemaGuard } from '../identity.ts';
-import { createStatements, textColumn } from '../rows.ts';
-import type { Query, Sql, Transaction, TransactionKind } from '../sql/query.ts';
+import { createStatements, type Row, textColumn } from '../rows.ts';
+import {
+  type BulkTable,
+  type Query,
+  quoteNames,
+  type Sql,
+  type Transaction,
+  type TransactionKind,
+  type Values,
+} from '../sql/query.ts';
 import type { TakeTurn } from '../turns.ts';
 import { SQLITE } from './dialect.ts';
 
 /** Prepares each statement once. Text with lone surrogates is stored as `textColumn` says, and an array as JSON. */
 export function createQuery(db: Database.Database): Query {
   const prepare = createStatements(db);
-  return async (sql, values = {}) => {
+  const run = async (sql: string, values: Values = {}): Promise<readonly Row[]> => {
     const statement = prepare(sql);
     const columns = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toColumn(value)]));
     if (statement.reader) return statement.all(columns);
     statement.run(columns);
     return [];
   };
+  const bulk = new Map<BulkTable, Database.Statement>();
+  const prepareInsert = (into: BulkTable): Database.Statement => {
+    const names = Object.keys(into.columns);
+    const places = names.map(() => '?').join(', ');
+    return db.prepare(`INSERT INTO ${into.name} (${quoteNames(names)}) VALUES (${places})`);
+  };
+  const insert: Query['insert'] = async (into, rows) => {
+    const statement = bulk.get(into) ?? prepareInsert(into);
+    bulk.set(into, statement);
+    const names = Object.keys(into.columns);
+    for (const row of rows) statement.run(...names.map((name) => toColumn(row[name])));
+  };
+  return Object.assign(run, { insert });
 }
 
 function toColumn(value: unknown): unknown {
@@ -26,6 +48,8 @@ function toColumn(value: unknown): unknown {
 export type Connection = { readonly db: Database.Database; readonly checkSchema: SchemaGuard };
 
 type Connections = {
+  /** Of the archive, for messages. */
+  readonly path: string;
   /** For statements outside of transactions. */
   readonly db: Database.Database;
   /** Opens another one, for transactions. Null: there is only one, and nothing is written. */
@@ -35,8 +59,8 @@ type Connections = {
 };
 
 /** An archive in a SQLite database. */
-export function createSqliteSql({ db, open, takeTurn }: Connections): Sql {
-  const begin = open === null ? createSharedBegin(db) : createBegin(open, takeTurn);
+export function createSqliteSql({ path, db, open, takeTurn }: Connections): Sql {
+  const begin = open === null ? createSharedBegin(db, path) : createBegin(open, takeTurn);
   return {
     dialect: SQLITE,
     query: createQuery(db),
@@ -107,11 +131,12 @@ function createBegin(open: () => Connection, takeTurn: TakeTurn): Begin {
 }
 
 /** Snapshots that overlap share the first one's. */
-function createSharedBegin(db: Database.Database): Begin {
+function createSharedBegin(db: Database.Database, path: string): Begin {
   const query = createQuery(db);
   const state = { depth: 0, isOurs: false };
   return async (kind) => {
-    if (kind === 'write') throw new Error('this archive is read-only');
+    if (kind === 'write')
+      throw archiveError({ kind: 'cannot-open', path, reason: 'it is read-only, so nothing can be stored in it' });
     if (state.depth === 0) {
       state.isOurs = !db.inTransaction;
       if (state.isOurs) db.exec('BEGIN');

@@ -1,10 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArchiveWriter } from '../../../ports/archive-writer.ts';
-import type { ArchiveState, CompactionDraft, LineDraft } from '../../../ports/archive.ts';
+import type { Archive, ArchiveState, CompactionDraft, LineDraft, StoredAs } from '../../../ports/archive.ts';
 import type { CaptureDraft, StoredCapture } from '../../../ports/captures.ts';
-import type { PackedBlock } from '../blocks.ts';
 import { archiveError } from '../failure.ts';
-import type { ServedArchive, StoredCompression } from '../local-archive.ts';
 import { deadThread, isDeadThread } from './dead-thread.ts';
 import type { Answer, Greeting, NextItem, Request, SentError } from './messages.ts';
 import { buffersOf, bytesOf } from './transfer.ts';
@@ -19,7 +17,7 @@ type Ask = (request: Unnumbered<Request>, transfer?: readonly ArrayBuffer[]) => 
  * The archive that another thread serves at the other end of a port. If that thread ends, all calls reject with a
  * `DeadThreadError`; `ended` resolves to the reason.
  */
-export async function connectArchive(port: MessagePort, ended?: Promise<string>): Promise<ServedArchive> {
+export async function connectArchive(port: MessagePort, ended?: Promise<string>): Promise<Archive> {
   const link = createLink(port, ended ?? Promise.resolve('its thread ended'));
   const greeting = await link.greeting;
   const { ask } = link;
@@ -90,19 +88,10 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
       markUndone: call('runs.markUndone'),
     },
     begin: async (outline) =>
-      createWriter<LineDraft, CompactionDraft, number>(
+      createWriter<LineDraft, CompactionDraft, StoredAs>(
         ask,
         await ask({ kind: 'begin', method: 'begin', args: [outline] }),
       ),
-    beginPacked: async (outline) =>
-      createWriter<PackedBlock, CompactionDraft, StoredCompression>(
-        ask,
-        await ask({ kind: 'begin', method: 'beginPacked', args: [outline] }),
-      ),
-    storePacked: (one) =>
-      ask({ kind: 'call', method: 'storePacked', args: [one] }, buffersOf(one.blocks)) as ReturnType<
-        ServedArchive['storePacked']
-      >,
     captures: {
       find: call('captures.find'),
       list: call('captures.list'),
