@@ -101,7 +101,7 @@ async function runJob(
     if (!made.ok) return { ok: false, error: { kind: 'file', failure: made.error } };
   }
   const request = {
-    input: { path: input.path, name: input.name, format: options.format },
+    input: { path: input.path, name: input.name, format: options.format, refusesLinks: input.refusesLinks },
     output: options.isDryRun ? ({ kind: 'none' } as const) : output,
     policy: toPolicy(session.settings, options.policy),
     ...toModel(session.settings),

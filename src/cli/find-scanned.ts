@@ -12,6 +12,7 @@ export type ScannedFile = {
   readonly path: string;
   readonly name: string;
   readonly isNamed: boolean;
+  readonly refusesLinks: boolean;
   /** The name of the folder that holds the file: the fallback if the records name no project. */
   readonly project: string | null;
   /** The session's id according to the path; null: the path has none. */
@@ -34,10 +35,11 @@ export async function findScanned(
   if (operands.length > 0) {
     const gathered = await gatherInputs(session, operands, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
-    const files = gathered.inputs.map(({ path, name, isNamed }) => ({
+    const files = gathered.inputs.map(({ path, name, isNamed, refusesLinks }) => ({
       path,
       name,
       isNamed,
+      refusesLinks,
       project: folderOf(path),
       sessionId: sessionIdOf(resolve(path)),
     }));
@@ -51,6 +53,7 @@ export async function findScanned(
     path,
     name: path,
     isNamed: false,
+    refusesLinks: true,
     project,
     sessionId: sessionIdOf(path),
   }));

@@ -88,6 +88,7 @@ export async function gatherInputs(
     pathInFolder: 'stdin',
     pathInOperand: 'stdin',
     isNamed: true,
+    refusesLinks: false,
     name: 'stdin',
   };
   return { inputs: [...files, stdin], isSeveral, failures };

@@ -15,6 +15,8 @@ export type InputFile = {
   readonly pathInOperand: string;
   /** The command line itself names it: it was not found in a folder, by a glob or in a list. */
   readonly isNamed: boolean;
+  /** It was found as a file and nobody named it: a link that takes its place before it is opened is not followed. */
+  readonly refusesLinks: boolean;
 };
 
 export type InputProblem =
@@ -86,14 +88,15 @@ async function findNamed(operand: string, rules: InputRules): Promise<Found> {
   if (kind === 'missing') return { kind: 'file', files: [], problems: [{ kind: 'missing', operand }] };
   if (kind === 'dangling') return { kind: 'file', files: [], problems: [toDangling(operand)] };
   const name = lastPart(operand);
-  const file = { path: operand, pathInFolder: name, pathInOperand: name, isNamed: true };
+  const file = { path: operand, pathInFolder: name, pathInOperand: name, isNamed: true, refusesLinks: false };
   return { kind: 'file', files: [file], problems: [] };
 }
 
 /** A list may name whatever another program found: only a name that does not exist is an error. */
 async function findListed(name: string, rules: InputRules): Promise<Found> {
   const found = await findNamed(name, rules);
-  return { ...found, files: found.files.map((file) => ({ ...file, isNamed: false })) };
+  const files = found.files.map((file) => ({ ...file, isNamed: false, refusesLinks: !isLink(file.path) }));
+  return { ...found, files };
 }
 
 function kindOf(path: string): 'file' | 'folder' | 'dangling' | 'missing' {
@@ -134,7 +137,7 @@ async function searchFolder(folder: string, rules: InputRules): Promise<Omit<Fou
   return {
     files: paths.map((path) => {
       const pathInFolder = relative(folder, path);
-      return { path, pathInFolder, pathInOperand: pathInFolder, isNamed: false };
+      return { path, pathInFolder, pathInOperand: pathInFolder, isNamed: false, refusesLinks: true };
     }),
     problems: failures.map((failure) => ({ kind: 'file', failure })),
   };
@@ -166,6 +169,7 @@ async function matchPattern(pattern: string, rules: InputRules): Promise<Found> 
       pathInFolder: lastPart(path),
       pathInOperand: relative(root, path),
       isNamed: false,
+      refusesLinks: !isLink(path),
     }));
   return { kind: 'glob', files, problems };
 }

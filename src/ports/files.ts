@@ -156,7 +156,12 @@ export type FileLock = {
   readonly release: () => void;
 };
 
-export type OpenOptions = { readonly signal?: AbortSignal | undefined; readonly maxBytes?: number | undefined };
+export type OpenOptions = {
+  readonly signal?: AbortSignal | undefined;
+  readonly maxBytes?: number | undefined;
+  /** A link is no file. By default it is followed. */
+  readonly refusesLinks?: boolean | undefined;
+};
 
 export type FileStore = {
   /** The absolute path. */

@@ -34,7 +34,13 @@ test('a file found in a folder has its path below it, and does not count as name
   const { files, hasFolder } = await findInputs([join(folder, 'd')], rules);
   const pathInFolder = 'a/x.jsonl';
   assert.deepEqual(files, [
-    { path: join(folder, 'd/a/x.jsonl'), pathInFolder, pathInOperand: pathInFolder, isNamed: false },
+    {
+      path: join(folder, 'd/a/x.jsonl'),
+      pathInFolder,
+      pathInOperand: pathInFolder,
+      isNamed: false,
+      refusesLinks: true,
+    },
   ]);
   assert.equal(hasFolder, true);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assert as assertProperty, integer, property, string } from 'fast-check';
@@ -115,4 +115,48 @@ test('a minimum idle time holds for transcripts that are replaced and that nobod
     assert.equal(await run({ terminal, loadUseCases: async () => watching }), 0, terminal.errors());
   }
   assert.deepEqual(asked, [600_000, undefined, undefined, 0]);
+});
+
+test('a link that takes the place of a transcript after a folder was searched is not followed', async (t) => {
+  const original = chatTranscript(40);
+  const folder = folderWith(t, { 'logs/a.jsonl': original, 'private.jsonl': original });
+  const [found, outside] = [join(folder, 'logs/a.jsonl'), join(folder, 'private.jsonl')];
+  const planting: typeof createUseCases = (composition) => {
+    const useCases = createUseCases(composition);
+    return {
+      ...useCases,
+      compactFile: (request, progress) => {
+        rmSync(found);
+        symlinkSync(outside, found);
+        return useCases.compactFile(request, progress);
+      },
+    };
+  };
+  const list = join(folder, 'list');
+  writeFileSync(list, found);
+  const archive = ['--archive', join(folder, 'a.db')];
+  for (const args of [
+    ['-i', join(folder, 'logs')],
+    ['-i', join(folder, 'logs/*.jsonl')],
+    ['-i', '--files-from', list],
+  ]) {
+    rmSync(found);
+    writeFileSync(found, original);
+    const terminal = createFakeTerminal([...args, ...archive]);
+    assert.equal(await run({ terminal, loadUseCases: async () => planting }), 1);
+    assert.match(terminal.errors(), /a\.jsonl: not a file: it is a link/);
+    assert.equal(readFileSync(outside, 'utf8'), original);
+  }
+  // A link that a glob or a list found as one, or that is named, is followed; a folder's own are passed over.
+  for (const [args, message] of [
+    [['-n', '-i', join(folder, 'logs')], /no transcripts found/],
+    [['-n', '-i', join(folder, 'logs/*.jsonl')], /a\.jsonl/],
+    [['-n', '-i', '--files-from', list], /a\.jsonl/],
+    [['-i', found], /a\.jsonl/],
+  ] as const) {
+    const terminal = createFakeTerminal([...args, ...archive]);
+    assert.equal(await run({ terminal, loadUseCases: async () => createUseCases }), 0, terminal.errors());
+    assert.match(terminal.errors(), message);
+  }
+  assert.notEqual(readFileSync(outside, 'utf8'), original);
 });

@@ -16,9 +16,9 @@ const UTF8_BOM = [0xef, 0xbb, 0xbf];
  */
 export async function openSourceFile(
   path: string,
-  { signal, maxBytes, maxUnpackedBytes }: SourceOptions = {},
+  { signal, maxBytes, maxUnpackedBytes, refusesLinks = false }: SourceOptions = {},
 ): Promise<Result<SourceFile, FileFailure>> {
-  const opened = openOutsideFile(path, { followsLinks: true });
+  const opened = openOutsideFile(path, { followsLinks: !refusesLinks });
   if (!opened.ok) return opened;
   const { fd, stats } = opened.value;
   const stamp = stampOf(stats);

@@ -78,7 +78,7 @@ async function open(
   const transcript = await openTranscript(input, deps);
   if (transcript.ok) return ok({ ...transcript.value, format: transcript.value.codec.format.name });
   if (known === null || transcript.error.kind === 'file') return transcript;
-  const opened = await deps.files.open(input.path, { signal: deps.signal });
+  const opened = await deps.files.open(input.path, { signal: deps.signal, refusesLinks: input.refusesLinks });
   if (!opened.ok) return err({ kind: 'file', failure: { ...opened.error, path: input.name } });
   return ok({ source: opened.value, codec: null, format: known.format });
 }

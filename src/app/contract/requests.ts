@@ -23,6 +23,8 @@ export type TranscriptInput = {
   readonly name: string;
   /** As `--format` names it; null: detect. */
   readonly format: string | null;
+  /** Fail if the path is a link. By default links are followed. */
+  readonly refusesLinks?: boolean;
   /** The file that was checked earlier: another file at this path is refused. Undefined: any file. */
   readonly identity?: { readonly device: bigint; readonly inode: bigint };
   /** Read only what was there when it was planned; a file that begins otherwise is refused as changed. Undefined: read all of it. */

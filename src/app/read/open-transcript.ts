@@ -22,7 +22,7 @@ export async function openTranscript(
   { files, formats, signal }: Pick<AppDeps, 'files' | 'formats' | 'signal'>,
 ): Promise<Result<OpenTranscript, Failure>> {
   const open = (): ReturnType<typeof files.open> =>
-    files.open(input.path, { signal, maxBytes: input.planned?.sizeBytes });
+    files.open(input.path, { signal, maxBytes: input.planned?.sizeBytes, refusesLinks: input.refusesLinks });
   const first = await open();
   const isMissing = !first.ok && first.error.kind === 'not-found';
   // A run that was killed while it replaced the file may have left it under a hidden name only.

@@ -3,7 +3,7 @@ import type { Failure } from '../../app/contract/failure.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { createSkipRenderer, renderFailed, skipUnreadable, toFailedReport } from '../failed-and-skipped.ts';
 import { findScanned } from '../find-scanned.ts';
-import { gatherInputs } from '../gather.ts';
+import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { type CaptureCounts, renderCapture, renderCaptureCounts } from '../render/capture.ts';
 import { skipWords } from '../render/compact-list.ts';
@@ -102,10 +102,13 @@ async function capture(session: Session, invocation: CaptureInvocation): Promise
   const isDryRun = invocation.action === 'plan';
   const { format, rereads, operands } = invocation;
   let left = found.files.length;
-  for (const [index, { path, name, isNamed }] of found.files.entries()) {
+  for (const [index, { path, name, isNamed, refusesLinks }] of found.files.entries()) {
     if (terminal.signal.aborted) break;
     const progress = reporter.progress.of(name, { index, count: found.files.length });
-    const done = await useCases.captureFile({ input: { path, name, format }, isDryRun, rereads }, progress);
+    const done = await useCases.captureFile(
+      { input: { path, name, format, refusesLinks }, isDryRun, rereads },
+      progress,
+    );
     if (!done.ok && done.error.kind === 'interrupted') break;
     left -= 1;
     if (done.ok) report.add(done.value);
@@ -126,7 +129,7 @@ async function capture(session: Session, invocation: CaptureInvocation): Promise
 }
 
 type Found = {
-  readonly files: readonly { readonly path: string; readonly name: string; readonly isNamed: boolean }[];
+  readonly files: readonly Pick<ReadyInput, 'path' | 'name' | 'isNamed' | 'refusesLinks'>[];
   readonly isSeveral: boolean;
   readonly failedCount: number;
 };

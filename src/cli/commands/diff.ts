@@ -85,7 +85,7 @@ async function run(context: CliContext, invocation: DiffInvocation): Promise<Exi
     const [first, second] = gathered.inputs;
     if (first === undefined || gathered.inputs.length !== operands.length)
       return session.refuse('diff takes one compacted file, or an original and its compacted file');
-    const file = (one: typeof first) => ({ path: one.path, name: one.name, format });
+    const file = (one: typeof first) => ({ path: one.path, name: one.name, format, refusesLinks: one.refusesLinks });
     reporter.progress.name(first.name);
     const policy = toPolicy(settings, { targetTokens: null, ifOver: null, conversation: null });
     const result = await useCases.diffFile(

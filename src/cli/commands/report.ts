@@ -99,7 +99,7 @@ async function reportOn(
   reporter.report((mask?.value.warnings ?? []).map(safeText));
   reporter.progress.name(input.name);
   const request = {
-    input: { path: input.path, name: input.name, format },
+    input: { path: input.path, name: input.name, format, refusesLinks: input.refusesLinks },
     policy: toPolicy(settings, invocation.policy),
     isPlan,
     ...(mask !== null && { mask: mask.value.value }),

@@ -182,7 +182,7 @@ type Restoring = { readonly input: ReadyInput; readonly output: OutputTarget };
 async function restore(
   { reporter }: Session,
   {
-    input: { path, name },
+    input: { path, name, refusesLinks },
     output,
     invocation: { format, all, partial },
     isIntoFolder,
@@ -197,7 +197,7 @@ async function restore(
 ): Promise<Result<RestoreReport, Failure>> {
   const made = isIntoFolder ? await makeFolderFor(output) : null;
   if (made?.ok === false) return err({ kind: 'file', failure: made.error });
-  const request = { input: { path, name, format }, output: toTarget(output), all, partial };
+  const request = { input: { path, name, format, refusesLinks }, output: toTarget(output), all, partial };
   return useCases.restoreFile(request, reporter.progress.of(name, place));
 }
 

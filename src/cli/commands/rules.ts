@@ -61,8 +61,8 @@ async function run(context: CliContext, invocation: RulesInvocation): Promise<Ex
     if (typeof gathered === 'number') return gathered;
     let hasFailed = gathered.failures.length > 0;
     const policy = toPolicy(settings, { targetTokens: null, ifOver: null, conversation: null });
-    for (const { path, name } of gathered.inputs) {
-      const listed = await useCases.listRules({ input: { path, name, format }, policy, drop });
+    for (const { path, name, refusesLinks } of gathered.inputs) {
+      const listed = await useCases.listRules({ input: { path, name, format, refusesLinks }, policy, drop });
       if (!listed.ok) {
         hasFailed = true;
         reporter.error(renderFailure(listed.error));

@@ -175,10 +175,10 @@ async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
   return { rows, skippedCount: counts.skipped, failedCount: counts.failed };
 }
 
-function requestFor({ session, invocation }: Run, { path, name }: ScannedFile): ScanFileRequest {
+function requestFor({ session, invocation }: Run, { path, name, refusesLinks }: ScannedFile): ScanFileRequest {
   const { format, largerThanBytes, before } = invocation;
   return {
-    input: { path, name, format: null },
+    input: { path, name, format: null, refusesLinks },
     policy: toPolicy(session.settings, invocation.policy),
     ...toModel(session.settings),
     ...maskingOf(session, invocation),

@@ -96,10 +96,10 @@ async function run(context: CliContext, invocation: ScoreInvocation): Promise<Ex
     if (typeof gathered === 'number') return gathered;
     let failedCount = gathered.failures.length;
     const renderSkipped = createSkipRenderer();
-    for (const { path, name, isNamed } of gathered.inputs) {
+    for (const { path, name, isNamed, refusesLinks } of gathered.inputs) {
       if (session.terminal.signal.aborted) break;
       session.reporter.progress.name(name);
-      const input = { path, name, format: invocation.format };
+      const input = { path, name, format: invocation.format, refusesLinks };
       const result = await session.useCases.scoreFile({
         input,
         policy: toPolicy(session.settings, invocation.policy),

@@ -75,8 +75,8 @@ async function run(context: CliContext, invocation: VerifyInvocation): Promise<E
       items: inputs,
       jobs: atWork.jobs,
       signal: session.terminal.signal,
-      work: async ({ path, name }, place) => {
-        const request = { input: { path, name, format: invocation.format } };
+      work: async ({ path, name, refusesLinks }, place) => {
+        const request = { input: { path, name, format: invocation.format, refusesLinks } };
         const result = await atWork.useCases.verifyFile(request, session.reporter.progress.of(name, place));
         return !result.ok && result.error.kind === 'interrupted' ? null : result;
       },
