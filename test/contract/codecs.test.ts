@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
@@ -15,10 +15,9 @@ import { collect } from '../support/collect.ts';
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 const LF = 0x0a;
 
-const settings: readonly BenchSettings[] = [5, 0, 1, 12].map((keepRecent) => ({
-  keepInvalid: true,
-  compaction: { keepRecent, maxSummaryTokens: 120, chunkSize: 20 },
-}));
+/** How many messages stay in each cycle. The longest fixture of a format goes through all of them, the others through two. */
+const EVERY_CYCLE = [5, 0, 1, 12];
+const TWO_CYCLES = [5, 1];
 
 /** What a producer would do: its last record once more, on a line of its own. */
 function appendLikeProducer(bench: Workbench, name: string, original: Buffer): Buffer {
@@ -36,7 +35,12 @@ function appendLikeProducer(bench: Workbench, name: string, original: Buffer): B
 }
 
 /** Compacts as often as there is something to compact, appending in between; every state must verify and restore, and keep its title. */
-async function holds(bench: Workbench, name: string, original: Buffer, { format }: Codec): Promise<number> {
+async function holds(
+  bench: Workbench,
+  name: string,
+  { original, codec, cycles }: { readonly original: Buffer; readonly codec: Codec; readonly cycles: readonly number[] },
+): Promise<number> {
+  const { format } = codec;
   let expected = original;
   let compacted = 0;
   const titleOf = TITLES.get(format.name) ?? (() => null);
@@ -44,7 +48,8 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
     const title = titleOf(expected);
     if (title !== null) assert.equal(titleOf(bench.read(name)), title, "the producer's list shows the same title");
   };
-  for (const chosen of settings) {
+  for (const [cycle, keepRecent] of cycles.entries()) {
+    const chosen: BenchSettings = { keepInvalid: true, compaction: { keepRecent, maxSummaryTokens: 120, chunkSize: 20 } };
     const done = await bench.compact(name, { ...chosen, format: format.name });
     if (!done.ok) {
       // Of a document that is damaged nothing can be carried along.
@@ -61,11 +66,11 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
       await summaryIsFound(bench, name);
       keepsTitle();
     }
-    if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
-    // A document has an end.
-    if (format.layout.kind === 'document') continue;
-    expected = appendLikeProducer(bench, name, expected);
-    keepsTitle();
+    // Nothing is appended after the last cycle, nor to a document, which has an end.
+    if (cycle < cycles.length - 1 && format.layout.kind !== 'document') {
+      expected = appendLikeProducer(bench, name, expected);
+      keepsTitle();
+    }
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
   }
   return compacted;
@@ -116,6 +121,10 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
   }
 }
 
+function sizeOf(folder: string, name: string): number {
+  return statSync(join(folder, name)).size;
+}
+
 for (const codec of FORMATS.filter(({ format }) => format.whyReadOnly === undefined)) {
   const { format } = codec;
   const folder = join(FIXTURES, format.name);
@@ -125,13 +134,15 @@ for (const codec of FORMATS.filter(({ format }) => format.whyReadOnly === undefi
     assert.ok(names.length > 3);
   });
 
+  const longest = names.reduce((one, other) => (sizeOf(folder, other) > sizeOf(folder, one) ? other : one), names[0] ?? '');
   const counts: number[] = [];
   for (const name of names) {
     test(`${format.name}/${name}: whatever can be compacted verifies and restores, cycle after cycle`, async (t) => {
       const bench = benchFor(t);
       const original = readFileSync(join(folder, name));
       bench.write(name, original);
-      counts.push(await holds(bench, name, original, codec));
+      const cycles = name === longest ? EVERY_CYCLE : TWO_CYCLES;
+      counts.push(await holds(bench, name, { original, codec, cycles }));
       // Of all cycles: nothing repairs what one of them damages.
       assert.deepEqual(await damageIn(bench), []);
     });

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { folderWith } from '../support/folders.ts';
+import { runHere } from '../support/program.ts';
 import { PAGES, readBlocks } from './pages.ts';
 import { copyFixture, createShell } from './shell.ts';
 
@@ -74,22 +75,37 @@ function createScene(t: TestContext, page: string) {
   copyFixture('chat-lines/conversation.jsonl', join(folder, 'work/logs/talk.jsonl'));
   copyFixture(session, join(shell.home, '.claude/projects/-home-kim-lanterns/session.jsonl'));
   writeFileSync(join(folder, 'work/list.txt'), 'sessions/lanterns.jsonl\nsessions/rollout.jsonl\n');
-  for (const line of before) assertRuns(line);
-  return { assertRuns };
+  return { before, assertRuns };
 
-  function assertRuns(line: string): void {
-    const { code, output } = shell.run(line);
+  async function assertRuns(line: string): Promise<void> {
+    const words = readWords(line);
+    const { code, output } = words === null ? shell.run(line) : await runPlain(words);
     assert.equal(code, 0, `${page}: ${line}\n${output}`);
   }
+
+  async function runPlain(words: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
+    const environment = { HOME: shell.home, PATH: process.env['PATH'] };
+    const place = { workingFolder: join(folder, 'work'), homeFolder: shell.home, environment };
+    process.chdir(place.workingFolder);
+    const { code, stdout, stderr } = await runHere(words, '', place);
+    return { code, output: stderr + stdout };
+  }
+}
+
+/** The arguments of a line that is nothing but a call of compact; null: it needs a shell. */
+function readWords(line: string): readonly string[] | null {
+  const words = line.match(/'[^']*'|"[^"$`]*"|[\w.,:=/-]+/g) ?? [];
+  if (words[0] !== 'compact' || words.join(' ') !== line) return null;
+  return words.slice(1).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
 }
 
 // Needs `dist`: `npm test` builds first.
 for (const page of PAGES) {
   const lines = readLines(page).filter((line) => NOT_RUN[line] === undefined);
   if (lines.length === 0) continue;
-  test(`the command lines of ${page} run, in its order`, (t) => {
-    const { assertRuns } = createScene(t, page);
-    for (const line of lines) assertRuns(line);
+  test(`the command lines of ${page} run, in its order`, async (t) => {
+    const { before, assertRuns } = createScene(t, page);
+    for (const line of [...before, ...lines]) await assertRuns(line);
   });
 }
 

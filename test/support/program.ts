@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { run } from '../../src/cli/run.ts';
 import type { Step } from '../../src/ports/runtime.ts';
-import { createFakeTerminal } from '../cli/fakes.ts';
+import { createFakeTerminal, type TerminalOptions } from '../cli/fakes.ts';
 import { CODE_CACHE, folderWith } from './folders.ts';
 import type { ChildScript } from './steps-child.ts';
 
@@ -62,8 +62,8 @@ export async function runProcess(args: readonly string[], options: ProcessOption
 }
 
 /** The same program in this process, which is ten times as fast to start. */
-export async function runHere(args: readonly string[], stdin = ''): Promise<Ended> {
-  const terminal = createFakeTerminal(args, { stdin });
+export async function runHere(args: readonly string[], stdin = '', options: TerminalOptions = {}): Promise<Ended> {
+  const terminal = createFakeTerminal(args, { stdin, ...options });
   const loadUseCases = async () => (await import('../../src/cli/compose.ts')).createUseCases;
   const code = await run({ terminal, loadUseCases });
   return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
