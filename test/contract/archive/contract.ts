@@ -16,6 +16,13 @@ import { storeContract } from './storing.ts';
 
 /** Every promise of an archive, whatever database it is in. */
 export function archiveContract(engine: Engine): void {
+  statementContract(engine);
+  eraseContract(engine);
+  pruneContract(engine);
+}
+
+/** What each engine does with statements of its own. */
+export function statementContract(engine: Engine): void {
   storeContract(engine);
   lineContract(engine);
   settleContract(engine);
@@ -28,6 +35,4 @@ export function archiveContract(engine: Engine): void {
   checkContract(engine);
   shareContract(engine);
   batchContract(engine);
-  eraseContract(engine);
-  pruneContract(engine);
 }

@@ -11,10 +11,11 @@ import { chatTranscript } from '../../support/chat.ts';
 import { reportOf } from '../../support/workbench.ts';
 import type { Driver } from '../../../src/adapters/postgres/sql.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
-import { archiveContract } from './contract.ts';
+import { statementContract } from './contract.ts';
 import { EMPTY_ARCHIVE } from './empty.ts';
 import { applied, benchOn, problemsOf, stored } from './engine.ts';
-import { mergeContract, type MergingEngine } from './merging.ts';
+import { purgeContract } from './erasing.ts';
+import { type MergingEngine, orderContract } from './merging.ts';
 import { findInBytes } from '../../support/leftovers.ts';
 import { startPglite, withoutLog } from './pglite.ts';
 
@@ -66,8 +67,10 @@ const engine: MergingEngine = {
   },
 };
 
-archiveContract(engine);
-mergeContract(engine);
+// What holds, erases, prunes and merges is the same code on both engines: sqlite.test.ts tries all of it, and server.ts does so on a real server.
+statementContract(engine);
+purgeContract(engine, ['match']);
+orderContract(engine);
 
 test('what another machine prepared is listed as not from here', async (t) => {
   await engine.open(t);
