@@ -14,7 +14,7 @@ import { STORED_SESSIONS } from '../support/stored-sessions.ts';
 
 /** So many keep two cores at work. */
 const CASES_AT_A_TIME = 3;
-/** `KILL_TABLE=1` plays every case, and prints what was found; else each step is killed in each mode, with formats and cycles by turns. */
+/** `KILL_TABLE=1` (`npm run kills`) plays every case, and prints what was found; else formats and cycles take turns. */
 const isWhole = process.env['KILL_TABLE'] !== undefined;
 
 const once = (step: Step): Moment => ({ step, nth: 1 });
@@ -43,24 +43,30 @@ const everyCase = MODES.flatMap((mode) =>
 );
 
 /**
- * In place there is no second copy: each step in both cycles. One summary stands for all of them but there, in the first. A new file is
- * written in the same way wherever it stands, so its two modes share the steps.
+ * In place there is no second copy, so each step is killed. In the other modes a bug ends the run: two of them write a new file in the same
+ * way, and share the steps.
  */
-const someCases = everyCase.filter(({ mode, cycle, session, kills: [moment = once('read')] }) => {
+const someCases = everyCase.flatMap((one): readonly Case[] => {
+  const {
+    mode,
+    cycle,
+    session,
+    kills: [moment = once('read')],
+  } = one;
   const at = MOMENTS[mode].indexOf(moment);
-  if (session !== STORED_SESSIONS[at % STORED_SESSIONS.length]) return false;
-  if (mode === (at % 4 < 2 ? 'beside it' : 'to a file')) return false;
-  if (mode !== 'in place') return moment.nth === 1 && cycle === CYCLES[at % CYCLES.length];
-  return cycle === 'first' || moment.nth === 1;
+  if (session !== STORED_SESSIONS[at % STORED_SESSIONS.length] || cycle !== CYCLES[at % CYCLES.length]) return [];
+  if (mode === (at % 4 < 2 ? 'beside it' : 'to a file') || moment.nth > 2) return [];
+  if (mode === 'in place') return [one];
+  return moment.nth === 1 ? [{ ...one, fails: true }] : [];
 });
 
 /** In the order in which the cases are listed; null: not played to its end. */
 const accounts = new Map<Case, Account | null>();
 
-function testKilled(one: Case): void {
+function testEnded(one: Case): void {
   const steps = one.kills.map(({ step, nth }) => (nth === 1 ? step : `${step} ${nth}`)).join(', then after ');
   const { session, cycle, mode, between } = one;
-  const name = `after ${steps} (${session.format}, ${cycle} compaction, ${mode}${between === 'nothing' ? '' : `, ${between}`})`;
+  const name = `${one.fails === true ? 'failed' : 'killed'} after ${steps} (${session.format}, ${cycle} compaction, ${mode}${between === 'nothing' ? '' : `, ${between}`})`;
   accounts.set(one, null);
   test(name, async () => {
     accounts.set(one, await playKilled(one));
@@ -68,10 +74,10 @@ function testKilled(one: Case): void {
 }
 
 suite(
-  'killed, the file is as it was or verifies; the next run leaves what a run that nobody killed leaves',
+  'ended at any step, the file is as it was or verifies; the next run leaves what an undisturbed run leaves',
   { concurrency: CASES_AT_A_TIME },
   () => {
-    for (const one of isWhole ? everyCase : someCases) testKilled(one);
+    for (const one of isWhole ? everyCase : someCases) testEnded(one);
   },
 );
 
@@ -88,27 +94,34 @@ suite('and so it is when something comes between', { concurrency: CASES_AT_A_TIM
     ['move', [once('prepared'), ...BOTH_SIDES]],
     ['delete', BOTH_SIDES],
   ];
-  const cases = betweens.flatMap(([between, moments]) =>
-    moments.map((moment, at): Omit<Case, 'session'> => {
+  const cases = betweens.flatMap(([between, moments], index) => {
+    // By turns before and after the new file is in its place.
+    const played = isWhole ? moments : moments.slice(-2).slice(index % 2, (index % 2) + 1);
+    return played.map((moment, at): Omit<Case, 'session'> => {
       const cycle = at === 1 && between !== 'append' ? 'second' : 'first';
       return { between, kills: [moment], cycle, mode: 'in place' };
-    }),
-  );
-  const twice = (['prepared', 'written', 'looked'] as const).map((step, at): Omit<Case, 'session'> => {
-    const kills = [once(step), once(TO_A_FILE.at(-2 - at)?.step ?? 'read')];
-    return { between: 'nothing', kills, cycle: 'second', mode: 'in place' };
+    });
   });
+  const twice = (isWhole ? (['prepared', 'written', 'looked'] as const) : (['written'] as const)).map(
+    (step, at): Omit<Case, 'session'> => {
+      const kills = [once(step), once(TO_A_FILE.at(-2 - at)?.step ?? 'read')];
+      return { between: 'nothing', kills, cycle: 'second', mode: 'in place' };
+    },
+  );
   for (const [at, one] of [...cases, ...twice].entries())
     for (const [index, session] of STORED_SESSIONS.entries())
-      if (isWhole || index === at % STORED_SESSIONS.length) testKilled({ ...one, session });
+      if (isWhole || index === at % STORED_SESSIONS.length) testEnded({ ...one, session });
 });
 
 suite('and with an archive that stores in a thread of its own', { concurrency: CASES_AT_A_TIME }, () => {
-  for (const [at, moment] of IN_PLACE.filter(({ nth }) => nth === 1).entries()) {
+  const moments = IN_PLACE.filter(
+    ({ nth, step }) => nth === 1 && (isWhole || ['summarized', 'prepared'].includes(step)),
+  );
+  for (const [at, moment] of moments.entries()) {
     const session = STORED_SESSIONS[at % STORED_SESSIONS.length];
     const cycle = CYCLES[at % CYCLES.length];
     if (session !== undefined && cycle !== undefined)
-      testKilled({ session, cycle, mode: 'in place', kills: [moment], between: 'nothing', archiveThread: true });
+      testEnded({ session, cycle, mode: 'in place', kills: [moment], between: 'nothing', archiveThread: true });
   }
 });
 

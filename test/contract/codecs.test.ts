@@ -49,7 +49,10 @@ async function holds(
     if (title !== null) assert.equal(titleOf(bench.read(name)), title, "the producer's list shows the same title");
   };
   for (const [cycle, keepRecent] of cycles.entries()) {
-    const chosen: BenchSettings = { keepInvalid: true, compaction: { keepRecent, maxSummaryTokens: 120, chunkSize: 20 } };
+    const chosen: BenchSettings = {
+      keepInvalid: true,
+      compaction: { keepRecent, maxSummaryTokens: 120, chunkSize: 20 },
+    };
     const done = await bench.compact(name, { ...chosen, format: format.name });
     if (!done.ok) {
       // Of a document that is damaged nothing can be carried along.
@@ -134,7 +137,10 @@ for (const codec of FORMATS.filter(({ format }) => format.whyReadOnly === undefi
     assert.ok(names.length > 3);
   });
 
-  const longest = names.reduce((one, other) => (sizeOf(folder, other) > sizeOf(folder, one) ? other : one), names[0] ?? '');
+  const longest = names.reduce(
+    (one, other) => (sizeOf(folder, other) > sizeOf(folder, one) ? other : one),
+    names[0] ?? '',
+  );
   const counts: number[] = [];
   for (const name of names) {
     test(`${format.name}/${name}: whatever can be compacted verifies and restores, cycle after cycle`, async (t) => {

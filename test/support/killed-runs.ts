@@ -18,7 +18,7 @@ import { assertNever } from '../../src/core/result.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { type ArchiveRows, readArchiveRows } from './archive-rows.ts';
 import { chatTranscript } from './chat.ts';
-import { type Ended, runHere, runProcess } from './program.ts';
+import { type Ended, failHere, runHere, runProcess } from './program.ts';
 import type { StoredSession } from './stored-sessions.ts';
 
 export type Mode = 'in place' | 'to a file' | 'beside it' | 'to stdout' | 'restored in place';
@@ -35,6 +35,8 @@ export type Case = {
   readonly between: Between;
   /** The archive works in a thread of its own, and begins to store before the summaries are there: there are no chunks. */
   readonly archiveThread?: true;
+  /** A bug ends the run instead, in this process. */
+  readonly fails?: true;
 };
 
 type Found = {
@@ -71,10 +73,8 @@ export async function playKilled(one: Case): Promise<Account> {
   const accounts: Found[] = [];
   for (const { step, nth } of one.kills) {
     const before = readTexts(scene);
-    const happening = { step, nth, what: { kind: 'signals', names: ['SIGKILL'] } } as const;
-    const script = { happening, archiveThread: one.archiveThread === true };
-    const killed = await runProcess(commandOf(one, scene), { script });
-    assert.equal(killed.signal, 'SIGKILL', `the step is taken: ${JSON.stringify(killed)}`);
+    const moment = { step, nth };
+    const killed = await (one.fails === true ? fail(one, scene, moment) : kill(one, scene, moment));
     accounts.push(await inspect(one, scene, { before, clean, killed }));
   }
   const isDone = accounts.some(({ found }) => found === 'done');
@@ -87,6 +87,20 @@ export async function playKilled(one: Case): Promise<Account> {
   await proveRestorable(one, scene, outcome);
   rmSync(scene.folder, { recursive: true });
   return { found: 'as it was', leftovers: [], ...accounts[0], next: outcome.said };
+}
+
+async function kill(one: Case, scene: Scene, { step, nth }: Moment): Promise<Ended> {
+  const happening = { step, nth, what: { kind: 'signals', names: ['SIGKILL'] } } as const;
+  const script = { happening, archiveThread: one.archiveThread === true };
+  const killed = await runProcess(commandOf(one, scene), { script });
+  assert.equal(killed.signal, 'SIGKILL', `the step is taken: ${JSON.stringify(killed)}`);
+  return killed;
+}
+
+/** Its report tells of the bug. */
+async function fail(one: Case, scene: Scene, { step, nth }: Moment): Promise<Ended> {
+  const ended = await failHere(commandOf(one, scene), step, nth);
+  return one.mode === 'to stdout' ? ended : { ...ended, stdout: '' };
 }
 
 type Outcome = {

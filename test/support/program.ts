@@ -5,7 +5,9 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { run } from '../../src/cli/run.ts';
+import type { Composition } from '../../src/cli/use-cases.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { createFakeTerminal, type TerminalOptions } from '../cli/fakes.ts';
 import { CODE_CACHE, folderWith } from './folders.ts';
@@ -66,6 +68,24 @@ export async function runHere(args: readonly string[], stdin = '', options: Term
   const terminal = createFakeTerminal(args, { stdin, ...options });
   const loadUseCases = async () => (await import('../../src/cli/compose.ts')).createUseCases;
   const code = await run({ terminal, loadUseCases });
+  return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
+}
+
+/** The same, but a bug ends the run right after the n-th time (from 1) that it took a step. */
+export async function failHere(args: readonly string[], step: Step, nth: number): Promise<Ended> {
+  const terminal = createFakeTerminal(args, { stdin: '' });
+  const bug = new Error(`a bug after '${step}'`);
+  let count = 0;
+  const reached = (taken: Step): void => {
+    if (taken === step && (count += 1) === nth) throw bug;
+  };
+  const { createUseCases } = await import('../../src/cli/compose.ts');
+  const loadUseCases = async () => (composition: Composition) => createUseCases({ ...composition, reached });
+  const code = await run({ terminal, loadUseCases }).catch((error: unknown) => {
+    assert.equal(error, bug);
+    return EXIT_CODES.failed;
+  });
+  assert.deepEqual([code, count], [EXIT_CODES.failed, nth], `the step is taken: ${terminal.errors()}`);
   return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
 }
 
