@@ -83,7 +83,9 @@ function createScene(t: TestContext, page: string) {
     assert.equal(code, 0, `${page}: ${line}\n${output}`);
   }
 
-  async function runPlain(words: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
+  async function runPlain(
+    words: readonly string[],
+  ): Promise<{ readonly code: number | null; readonly output: string }> {
     const environment = { HOME: shell.home, PATH: process.env['PATH'] };
     const place = { workingFolder: join(folder, 'work'), homeFolder: shell.home, environment };
     process.chdir(place.workingFolder);
