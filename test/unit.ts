@@ -22,7 +22,7 @@ const SHARING = [
 const FILES_A_PROCESS = 12;
 /** A file that changes the process itself has one of its own. */
 const CHANGES_PROCESS =
-  /becomeOrdinaryUser|process\.(?:chdir|umask|exitCode =|env(?:\[[^\]]+\]|\.\w+)? =)|(?:Object\.assign\(|delete )process\.env/;
+  /becomeOrdinaryUser|runIn|process\.(?:chdir|umask|exitCode =|env(?:\[[^\]]+\]|\.\w+)? =)|(?:Object\.assign\(|delete )process\.env/;
 
 const argv = process.argv.slice(2);
 const flags = argv.filter((argument) => argument.startsWith('-'));

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -16,29 +14,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { SCHEMA_VERSION } from '../../src/adapters/archive/schema.ts';
 import { sha256 } from '../adapters/archive/drafts.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { change } from '../support/full-archive.ts';
-
-// Needs `dist`: `npm test` builds first.
-const program = fileURLToPath(new URL('../../bin/compact.js', import.meta.url));
+import { runIn } from '../support/program.ts';
 
 type Ended = { readonly status: unknown; readonly stdout: string; readonly stderr: string };
 
 async function ran(folder: string, ...argv: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [program, ...argv], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: tmpdir() },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const texts = { stdout: '', stderr: '' };
-  child.stdout.on('data', (data) => (texts.stdout += String(data)));
-  child.stderr.on('data', (data) => (texts.stderr += String(data)));
-  const [status] = await once(child, 'close');
-  return { status, ...texts };
+  const { code, stdout, stderr } = await runIn(folder, argv, { stdin: undefined });
+  return { status: code, stdout, stderr };
 }
 
 const made = { folder: '' };

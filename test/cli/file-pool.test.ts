@@ -25,13 +25,13 @@ const ALWAYS: ThreadRules = {
 const DYING: ThreadRules = { ...ALWAYS, entry: new URL('../support/dying-worker.ts', import.meta.url) };
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 /** How often the program is killed, at steps from the first to the last. `npm run kills` asks for more, and gets more fixtures too. */
-const FEW_KILLS = 3;
+const FEW_KILLS = 2;
 const KILLS = Number(process.env['KILLS'] ?? FEW_KILLS);
 /** About one of every format: what threads may disturb is the order of files, whatever is in them. */
 const SOME_FIXTURES = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
   .filter((name) => statSync(join(FIXTURES, name)).isFile())
   .toSorted()
-  .filter((_, at) => at % (KILLS > FEW_KILLS ? 3 : 9) === 0);
+  .filter((_, at) => at % (KILLS > FEW_KILLS ? 3 : 14) === 0);
 
 type Ran = { readonly code: number; readonly terminal: FakeTerminal };
 

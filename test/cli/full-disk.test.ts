@@ -68,31 +68,30 @@ test('a prune that would not have room to rewrite the archive removes nothing, a
 });
 
 suite('no space where the result is to stand', AT_A_TIME, () => {
-  for (const [what, flags] of [
-    ['in place', ['-i']],
-    ['beside the input', []],
-    ['to a file', ['-o', 'DISK/out.jsonl']],
+  for (const [what, flags, freeBytes] of [
+    ['in place', ['-i'], 0],
+    ['in place', ['-i'], 16 * KIB],
+    ['beside the input', [], 16 * KIB],
+    ['to a file', ['-o', 'DISK/out.jsonl'], 0],
   ] as const) {
-    for (const freeBytes of [0, 16 * KIB]) {
-      test(`${what}, ${freeBytes} bytes left: as it was, and with space it is done`, async (t) => {
-        const { disk, elsewhere, run } = await setUp(t);
-        const archive = join(elsewhere, 'archive.db');
-        const file = join(disk.seen, 'talk.jsonl');
-        writeFileSync(file, original);
-        disk.leave(freeBytes);
-        const command = [...flags.map((flag) => flag.replace('DISK', disk.path)), ...SETTINGS, '--archive', archive];
-        const failed = await run([...command, join(disk.path, 'talk.jsonl')]);
-        assertOneLine(failed, /^\S+: no space is left there\. Make room, or give another place with -o\.$/m);
-        assert.deepEqual([readFileSync(file, 'utf8') === original, names(disk)], [true, ['talk.jsonl']]);
-        const rows = readArchiveRows(archive);
-        assert.deepEqual([rows?.statuses, rows?.damage], [[], []]);
-        disk.leave(1024 * KIB);
-        assert.equal((await run([...command, join(disk.path, 'talk.jsonl')])).code, 0);
-        const output = names(disk).find((name) => name !== 'talk.jsonl') ?? 'talk.jsonl';
-        const restored = await run(['restore', '--archive', archive, join(disk.path, output)]);
-        assert.equal(restored.stdout, original);
-      });
-    }
+    test(`${what}, ${freeBytes} bytes left: as it was, and with space it is done`, async (t) => {
+      const { disk, elsewhere, run } = await setUp(t);
+      const archive = join(elsewhere, 'archive.db');
+      const file = join(disk.seen, 'talk.jsonl');
+      writeFileSync(file, original);
+      disk.leave(freeBytes);
+      const command = [...flags.map((flag) => flag.replace('DISK', disk.path)), ...SETTINGS, '--archive', archive];
+      const failed = await run([...command, join(disk.path, 'talk.jsonl')]);
+      assertOneLine(failed, /^\S+: no space is left there\. Make room, or give another place with -o\.$/m);
+      assert.deepEqual([readFileSync(file, 'utf8') === original, names(disk)], [true, ['talk.jsonl']]);
+      const rows = readArchiveRows(archive);
+      assert.deepEqual([rows?.statuses, rows?.damage], [[], []]);
+      disk.leave(1024 * KIB);
+      assert.equal((await run([...command, join(disk.path, 'talk.jsonl')])).code, 0);
+      const output = names(disk).find((name) => name !== 'talk.jsonl') ?? 'talk.jsonl';
+      const restored = await run(['restore', '--archive', archive, join(disk.path, output)]);
+      assert.equal(restored.stdout, original);
+    });
   }
 
   test('while it restores in place', async (t) => {
@@ -115,7 +114,7 @@ suite('no space where the result is to stand', AT_A_TIME, () => {
 
 suite('no space for the archive', AT_A_TIME, () => {
   /** Too little for a file; for an empty archive; for its log; for what is stored. */
-  for (const freeBytes of [0, 32 * KIB, 96 * KIB, 200 * KIB, 300 * KIB]) {
+  for (const freeBytes of [0, 96 * KIB, 300 * KIB]) {
     test(`${freeBytes} bytes left for a new one: the file is as it was, and with space it is done`, async (t) => {
       const { disk, elsewhere, run } = await setUp(t);
       const file = join(elsewhere, 'talk.jsonl');
@@ -196,7 +195,7 @@ test('one disk for all, with ever more room: as it was, or done; and whatever it
   const file = join(disk.seen, 'talk.jsonl');
   const command = ['-i', ...SETTINGS, '--archive', join(disk.path, 'archive.db'), join(disk.path, 'talk.jsonl')];
   const codes: (number | null)[] = [];
-  for (const freeBytes of [0, 120, 240, 320, 400, 480, 560, 640, 720, 800].map((kib) => kib * KIB)) {
+  for (const freeBytes of [0, 120, 320, 480, 640, 800].map((kib) => kib * KIB)) {
     for (const name of names(disk)) rmSync(join(disk.seen, name));
     writeFileSync(file, original);
     disk.leave(freeBytes);

@@ -11,7 +11,7 @@ import { type Ended, runHere, runProcess } from '../support/program.ts';
 
 const PROCESSES = 8;
 /** FILES_EACH=25 is the whole of it: 200 files. */
-const FILES_EACH = Number(process.env['FILES_EACH'] ?? 10);
+const FILES_EACH = Number(process.env['FILES_EACH'] ?? 4);
 
 function transcripts(): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { SHOWN_COMMANDS } from '../../src/cli/commands/table.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runProcess } from '../support/program.ts';
+import { runIn } from '../support/program.ts';
 
 const TALK = chatTranscript(9);
 
@@ -21,7 +21,7 @@ function placeWith(t: TestContext, files: Readonly<Record<string, string>> = {})
     folder,
     isUntouched: () => assert.deepEqual(state(), before),
     compact: (...args: readonly string[]) =>
-      runProcess(args, { cwd: folder, environment: { XDG_DATA_HOME: join(folder, 'data') } }),
+      runIn(folder, args, { homeFolder: '/nowhere', environment: { XDG_DATA_HOME: join(folder, 'data') } }),
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { readArchiveRows } from '../support/archive-rows.ts';
@@ -53,7 +53,7 @@ function heldMessage(path: string): string {
 }
 
 suite('two runs that write one file: the first has it, the second says so and skips it', { concurrency: 3 }, () => {
-  for (const step of ['summarized', 'prepared', 'synced', 'looked'] as const) {
+  for (const step of ['summarized', 'looked'] as const) {
     test(`both in place, the first after '${step}'`, async (t) => {
       const place = setUp(t);
       const first = await startWaiting(t, step, { args: place.run('-i') });
@@ -144,7 +144,7 @@ suite('two runs that do not stand in each other’s way', { concurrency: 3 }, ()
     });
   }
 
-  for (const step of ['renamed', 'folder-synced', 'applied'] as const) {
+  for (const step of ['renamed', 'applied'] as const) {
     test(`the first has its file in place ('${step}'): the second sees that nothing is left to do`, async (t) => {
       const place = setUp(t);
       const first = await startWaiting(t, step, { args: place.run('-i') });
@@ -156,7 +156,7 @@ suite('two runs that do not stand in each other’s way', { concurrency: 3 }, ()
     });
   }
 
-  for (const step of ['planned', 'prepared', 'renamed'] as const) {
+  for (const step of ['planned', 'renamed'] as const) {
     test(`different outputs of one input, the first after '${step}'`, async (t) => {
       const { folder, run, archive, file } = setUp(t);
       const [one, two] = [join(folder, 'one.jsonl'), join(folder, 'two.jsonl')];
@@ -207,30 +207,28 @@ test('the lock of a killed run stops no other run', async (t) => {
   assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
 });
 
-for (const [what, args] of [
-  ['a run that finds too little to do', ['-i', '--if-over', '1000000']],
-  ['a run that finds nothing new', ['-i']],
-  ['verifying', ['verify']],
-  ['restoring to standard output', ['restore']],
-] as const) {
-  test(`what a run that was killed has left is also removed by ${what}`, async (t) => {
-    const place = setUp(t);
-    const killed = await startWaiting(t, 'applied', { args: place.run('-i') });
-    killed.child.kill('SIGKILL');
-    await once(killed.child, 'exit');
-    assert.equal(readdirSync(place.folder).length, 2);
+test('what a run that was killed has left is removed by any other run, even one that finds nothing to do', async (t) => {
+  const place = setUp(t);
+  const killed = await startWaiting(t, 'applied', { args: place.run('-i') });
+  killed.child.kill('SIGKILL');
+  await once(killed.child, 'exit');
+  const left = `${place.folder}-left`;
+  cpSync(place.folder, left, { recursive: true });
+  assert.equal(readdirSync(left).length, 2);
+  for (const args of [['-i', '--if-over', '1000000'], ['-i'], ['verify'], ['restore']]) {
+    cpSync(left, place.folder, { recursive: true });
     await done(place.run(...args));
-    assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
-  });
-}
+    assert.deepEqual(readdirSync(place.folder), ['talk.jsonl'], args.join(' '));
+  }
+});
 
 for (const [where, args, output] of [
   ['in place', ['-i'], 'talk.jsonl'],
   ['beside the input', [], 'talk.compact.jsonl'],
 ] as const) {
-  test(`ten at once ${where} have the effect of one`, async (t) => {
+  test(`six at once ${where} have the effect of one`, async (t) => {
     const place = setUp(t);
-    const all = await Promise.all(Array.from({ length: 10 }, async () => runProcess(place.run(...args))));
+    const all = await Promise.all(Array.from({ length: 6 }, async () => runProcess(place.run(...args))));
     for (const { code, stderr } of all) assert.equal(code, 0, stderr);
     const path = join(place.folder, output);
     await assertOnce(place, path);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { folderWith } from '../support/folders.ts';
-import { runHere } from '../support/program.ts';
+import { runIn } from '../support/program.ts';
 import { PAGES, readBlocks } from './pages.ts';
 import { copyFixture, createShell } from './shell.ts';
 
@@ -87,9 +87,7 @@ function createScene(t: TestContext, page: string) {
     words: readonly string[],
   ): Promise<{ readonly code: number | null; readonly output: string }> {
     const environment = { HOME: shell.home, PATH: process.env['PATH'] };
-    const place = { workingFolder: join(folder, 'work'), homeFolder: shell.home, environment };
-    process.chdir(place.workingFolder);
-    const { code, stdout, stderr } = await runHere(words, '', place);
+    const { code, stdout, stderr } = await runIn(join(folder, 'work'), words, { homeFolder: shell.home, environment });
     return { code, output: stderr + stdout };
   }
 }

@@ -71,6 +71,13 @@ export async function runHere(args: readonly string[], stdin = '', options: Term
   return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
 }
 
+/** The same in a folder that is its home too. The whole process moves there: only for files with a process of their own. */
+export async function runIn(folder: string, args: readonly string[], options: TerminalOptions = {}): Promise<Ended> {
+  process.chdir(folder);
+  const environment = { HOME: folder, PATH: process.env['PATH'] };
+  return runHere(args, '', { workingFolder: folder, homeFolder: folder, environment, ...options });
+}
+
 /** The same, but a bug ends the run right after the n-th time (from 1) that it took a step. */
 export async function failHere(args: readonly string[], step: Step, nth: number): Promise<Ended> {
   const terminal = createFakeTerminal(args, { stdin: '' });
