@@ -124,6 +124,10 @@ test('an archive that comes back as an artifact, and logs in another place, are 
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(join(folder, 'logs', name), target);
   }
+  const logs = stateOf(join(elsewhere, 'logs'));
+  assert.deepEqual((await runJob(elsewhere, archive)).results, AGAIN);
+  assert.deepEqual(stateOf(join(elsewhere, 'logs')), logs);
+  // The archive knows the other place by now.
   const before = stateOf(elsewhere);
   assert.deepEqual((await runJob(elsewhere, archive)).results, AGAIN);
   assert.deepEqual(stateOf(elsewhere), before);

@@ -79,6 +79,15 @@ export function compressBlock(raw: Uint8Array): Uint8Array {
   return zstdCompressSync(raw, { chunkSize, params: ZSTD_PARAMS });
 }
 
+/** Proves that what is stored can be read: the block may replace the only copy of earlier lines. */
+export function compressReadably(raw: Uint8Array): Uint8Array {
+  const data = compressBlock(raw);
+  const back = tryDecompress(data, raw.length);
+  if (back === null || Buffer.compare(back, raw) !== 0)
+    throw new DamageError('a block that was just compressed differs');
+  return data;
+}
+
 /** Throws a `DamageError` that names the block's first line. */
 export function decompressBlock(
   data: Uint8Array,

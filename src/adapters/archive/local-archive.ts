@@ -1,11 +1,10 @@
-import type { ArchiveWriter } from '../../ports/archive-writer.ts';
 import type { Archive, ArchiveState } from '../../ports/archive.ts';
 import { archiveError, guardPort, toArchiveFailure } from './failure.ts';
 import { createShared } from './shared.ts';
 import { createSqliteStore } from './sqlite/store.ts';
 import { createCompactionStore } from './store/compactions.ts';
 import { SQLITE_CHECK } from './sqlite/check.ts';
-import type { SyncArchive, SyncWriterOf } from './sync-archive.ts';
+import type { SyncArchive } from './sync-archive.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
 /** Makes the port of a synchronous archive. Writes wait for each other, and for work on one state, in the order of their calls. */
@@ -40,18 +39,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       yield* method(...args);
     };
 
-  /** Begins something that other writes wait for. */
-  const beginInTurn = async <T>(begin: (release: () => void) => T): Promise<T> => {
-    const release = await acquire();
-    try {
-      return begin(release);
-    } catch (error) {
-      release();
-      throw error;
-    }
-  };
-
-  const { captures, droppedRules, messages, retention, vectors } = sync;
+  const { droppedRules, messages, retention, vectors } = sync;
   const state: ArchiveState = {
     ...shared,
     messages: {
@@ -86,18 +74,6 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     begin,
     markApplied,
     discard,
-    captures: {
-      ...shared.captures,
-      begin: async (outline) =>
-        beginInTurn((release) => {
-          const writer = captures.begin(outline);
-          if (writer !== null) return createWriter(writer, release);
-          release();
-          return null;
-        }),
-      confirm: write(captures.confirm),
-      markGone: write(captures.markGone),
-    },
     retention: {
       listHolds: read(retention.listHolds),
       addHold: write(retention.addHold),
@@ -126,39 +102,5 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       }
     },
     close: read(sync.close),
-  };
-}
-
-/** Lets other writes begin when this one has ended, however that is. */
-function createWriter<Piece, Draft, Stored>(
-  writer: SyncWriterOf<Piece, Draft, Stored>,
-  release: () => void,
-): ArchiveWriter<Piece, Draft, Stored> {
-  const status = { hasEnded: false };
-  const end = (): void => {
-    status.hasEnded = true;
-    release();
-  };
-  const step = <T>(work: () => T): T => {
-    if (status.hasEnded) throw new Error('this was stored or abandoned before');
-    try {
-      return work();
-    } catch (error) {
-      end();
-      throw error;
-    }
-  };
-  return {
-    append: async (pieces) => step(() => writer.append(pieces)),
-    commit: async (draft) => {
-      const stored = step(() => writer.commit(draft));
-      end();
-      return stored;
-    },
-    abandon: async () => {
-      if (status.hasEnded) return;
-      step(() => writer.abandon());
-      end();
-    },
   };
 }

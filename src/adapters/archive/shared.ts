@@ -1,6 +1,6 @@
 import type { Archive } from '../../ports/archive.ts';
 import { createCheck, type EngineCheck } from './check/check.ts';
-import { createCapturedFiles } from './read/captured.ts';
+import { createCaptureStore } from './store/captures.ts';
 import { createCatalog } from './read/catalog.ts';
 import { createCompactionReader } from './read/compactions.ts';
 import { createLineReader, createOriginals } from './read/lines.ts';
@@ -27,9 +27,7 @@ export function createLookup(sql: Sql, { path, fileBytes }: Place): Lookup {
 type Shared = Lookup &
   ReturnType<typeof createCompactionReader> &
   ReturnType<typeof createLineReader> &
-  Pick<Archive, 'runs' | 'summaries' | 'batches' | 'usedBytes' | 'check'> & {
-    readonly captures: ReturnType<typeof createCapturedFiles>;
-  };
+  Pick<Archive, 'runs' | 'summaries' | 'batches' | 'captures' | 'usedBytes' | 'check'>;
 
 /** The parts of an archive that are the same with every engine. */
 export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared {
@@ -40,7 +38,7 @@ export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared
     runs: createRunLog(sql),
     summaries: createSummaryCache(sql),
     batches: createProviderBatches(sql),
-    captures: createCapturedFiles(sql, place.path),
+    captures: createCaptureStore(sql, place.path),
     check: createCheck(sql, place.path, check),
     usedBytes: () => readUsedBytes(sql),
   };

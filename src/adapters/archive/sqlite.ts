@@ -2,12 +2,11 @@ import { realpathSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
-import { createCaptureStore } from './captures.ts';
 import { createArchiveFile } from './create.ts';
 import { createDroppedRules } from './dropped-rules.ts';
 import { guard } from './failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
-import { createSchemaGuard, refuse, type SchemaGuard, toOpenFailure } from './identity.ts';
+import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
 import { createLocalArchive } from './local-archive.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { createRetention } from './retention-store.ts';
@@ -192,26 +191,11 @@ type Opened = {
   readonly close: () => void;
 };
 
-/** The connection that stores what must not be seen before it is complete. */
-type Writer = {
-  readonly db: Database.Database;
-  readonly checkSchema: SchemaGuard;
-};
-
 export function createArchive(
   db: Database.Database,
   { path, isReadOnly, extension, openWriter, close }: Opened,
 ): SyncArchive {
   const checkSchema = createSchemaGuard(db, path);
-  const writers: Writer[] = [];
-  const openStore = (): Writer => {
-    const opened = openWriter === null ? db : guard(path, openWriter);
-    const ownCheck = createSchemaGuard(opened, path);
-    const writer = { db: opened, checkSchema: ownCheck };
-    writers.push(writer);
-    return writer;
-  };
-  const writerNow = (): Writer => writers[0] ?? openStore();
   return {
     path,
     isReadOnly,
@@ -226,7 +210,6 @@ export function createArchive(
     fileBytes: () => ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
     messages: createMessageIndex(db, path),
     searchBatches: createBatchSearch(db, path),
-    captures: createCaptureStore(db, { path, checkSchema, writer: writerNow }),
     droppedRules: createDroppedRules(db, { path, checkSchema }),
     retention: createRetention(db, { path, extension, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),

@@ -2,7 +2,6 @@ import type { Archive } from '../../ports/archive.ts';
 import type { createShared } from './shared.ts';
 import type { Sql } from './sql/query.ts';
 import type { TakeTurn } from './turns.ts';
-import type { CaptureDraft, CaptureOutline, CaptureStore, StoredCapture } from '../../ports/captures.ts';
 
 /** A port whose methods return at once: values instead of promises, plain iterators instead of asynchronous ones. */
 type Sync<T> = T extends (...args: infer Args) => infer Returned
@@ -17,25 +16,12 @@ type SyncIterator<T> = T extends AsyncIterable<infer Item> ? IterableIterator<It
 type Shared = ReturnType<typeof createShared>;
 
 /** An archive as SQLite has it: synchronous, because a statement is. `createLocalArchive` makes the port of it. */
-export type SyncArchive = Sync<
-  Omit<Archive, 'begin' | 'markApplied' | 'discard' | 'captures' | 'inOneState' | keyof Shared>
-> & {
+export type SyncArchive = Sync<Omit<Archive, 'begin' | 'markApplied' | 'discard' | 'inOneState' | keyof Shared>> & {
   /** The database, for what is the same with every engine. */
   readonly connect: (takeTurn: TakeTurn) => Sql;
   /** With the log. */
   readonly fileBytes: () => number;
-  readonly captures: Sync<Omit<CaptureStore, 'begin' | keyof Shared['captures']>> & {
-    readonly begin: (outline: CaptureOutline) => SyncCaptureWriter | null;
-  };
   /** From here to `leaveState`, every call reads the same state. */
   readonly enterState: () => void;
   readonly leaveState: () => void;
 };
-
-/** After an error nothing is stored and the transaction is over. */
-export type SyncWriterOf<Piece, Draft, Stored> = {
-  readonly append: (pieces: readonly Piece[]) => void;
-  readonly commit: (draft: Draft) => Stored;
-  readonly abandon: () => void;
-};
-export type SyncCaptureWriter = SyncWriterOf<Uint8Array, CaptureDraft, StoredCapture>;

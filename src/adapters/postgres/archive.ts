@@ -1,6 +1,5 @@
 import type { Archive, ArchiveState } from '../../ports/archive.ts';
 import { createBatchSearch } from './batch-search.ts';
-import { createCaptureStore } from './captures.ts';
 import { POSTGRES_CHECK } from './check.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createMessageIndex } from './message-index.ts';
@@ -25,7 +24,6 @@ export function createPostgresArchive(sql: PostgresSql, { place, schema, isReadO
     ...createShared(sql, { path: place.path, fileBytes: () => readUsedBytes(sql) }, POSTGRES_CHECK),
     ...createIndexes(sql),
     ...createCompactionStore(sql, createPostgresStore(sql, createPartitions(sql, schema))),
-    captures: createCaptureStore(sql, place.path),
     droppedRules: createDroppedRules(sql),
     retention: createRetention(sql, place.path),
     inOneState: async (work) => {

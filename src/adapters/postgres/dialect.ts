@@ -1,6 +1,10 @@
 import { thisMachine } from '../runtime/machine.ts';
 import type { Dialect } from '../archive/sql/dialect.ts';
 
+const FIND_LINES = `
+SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines
+WHERE sha256 IN (SELECT substr(:hashes::bytea, n * 32 + 1, 32) FROM generate_series(0, :count::int - 1) AS n) AND erasure_id IS NULL ORDER BY id DESC`;
+
 /** With the month, Postgres looks into one partition. */
 export const POSTGRES: Dialect = {
   isAmong: (column, name) => `${column} = ANY(:${name}::bigint[])`,
@@ -14,6 +18,13 @@ LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coal
   isBatchIndexed: `
 EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id AND length(w.words) = (SELECT count(*) FROM batch_terms AS t WHERE t.batch_id = b.id))`,
   storingLocks: ['LOCK TABLE compactions IN ROW EXCLUSIVE MODE'],
+  capturing: {
+    // Their ids are consecutive in a file.
+    begin: ["SELECT pg_advisory_xact_lock(hashtextextended('compact captures', 0))"],
+    lastIds: 'SELECT last_line_id AS line, last_block_id AS block FROM captured_ids',
+    keepIds: 'UPDATE captured_ids SET last_line_id = :line, last_block_id = :block',
+    findLines: (query, hashes) => query(FIND_LINES, { hashes: Buffer.concat(hashes), count: hashes.length }),
+  },
   thisMachine,
   usedBytes: `
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint AS size FROM pg_class AS c

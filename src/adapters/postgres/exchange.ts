@@ -4,13 +4,10 @@ import type { OpenSource, OpenTarget, UnitReader } from '../../ports/exchange.ts
 import { createCaptureReader } from '../archive/exchange/read-captures.ts';
 import { createUnitReader } from '../archive/exchange/read-units.ts';
 import { createUnitStore } from '../archive/exchange/unit-store.ts';
-import type { PieceWriter } from '../archive/exchange/write-captures.ts';
 import type { VectorWriting } from '../archive/exchange/write-rest.ts';
-import { FIND_ERASURE, idOf, type UnitWriting } from '../archive/exchange/write-units.ts';
-import { hashColumn, readText } from '../archive/rows.ts';
+import { type UnitWriting } from '../archive/exchange/write-units.ts';
+import { readText } from '../archive/rows.ts';
 import { createPostgresArchive } from './archive.ts';
-import { openLines } from './captured-lines.ts';
-import { LOCK_CAPTURES } from './capture-writer.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createPartitions } from './migrate.ts';
 import { type Query, within } from '../archive/sql/query.ts';
@@ -49,7 +46,7 @@ export async function openSqlSource(opened: OpenedSql): Promise<Result<OpenSourc
 export async function openSqlTarget(opened: OpenedSql): Promise<Result<OpenTarget, ArchiveFailure>> {
   const { sql, place } = opened;
   const writing = createWriting(opened);
-  const store = createUnitStore({ ...writing, ...VECTORS, openPieces, path: place.path }, createReader);
+  const store = createUnitStore({ ...writing, ...VECTORS, dialect: sql.dialect, path: place.path }, createReader);
   return ok({ identity: await identify(opened), store: guardMethods(store, place), close: sql.close });
 }
 
@@ -62,7 +59,11 @@ const THIS_MONTH = "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS mo
  * In the order in which an erasure takes its locks. One merge stores at a time, so none stores what another one has just stored; and nobody else
  * takes the label of a batch meanwhile.
  */
-const LOCK_MERGE = [LOCK_CAPTURES, ...POSTGRES.storingLocks, 'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE'];
+const LOCK_MERGE = [
+  ...POSTGRES.capturing.begin,
+  ...POSTGRES.storingLocks,
+  'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE',
+];
 
 function createWriting({ sql, schema }: OpenedSql): UnitWriting {
   const preparePartitions = createPartitions(sql, schema);
@@ -102,21 +103,3 @@ const VECTORS: VectorWriting = {
   keepVector: async (query, kind, id, vector) =>
     (await query(kind === 'message' ? INSERT_MESSAGE_VECTOR : INSERT_BATCH_VECTOR, { id, vector })).length > 0,
 };
-
-async function openPieces(query: Query): Promise<PieceWriter> {
-  const lines = await openLines(query);
-  return {
-    add: async (pieces) => {
-      const ids: number[] = [];
-      for (const { bytes, sha256, sizeBytes, receipt } of pieces) {
-        if (receipt === null) ids.push(...(await lines.add([bytes ?? new Uint8Array()])));
-        else {
-          const erasureId = idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
-          ids.push(await lines.addErased({ sha256: hashColumn(sha256), size: sizeBytes, erasureId }));
-        }
-      }
-      return ids;
-    },
-    end: async () => void (await lines.end()),
-  };
-}

@@ -15,7 +15,7 @@ import {
 import { archiveError } from '../archive/failure.ts';
 import { readInteger, readText } from '../archive/rows.ts';
 import { ask, type Work } from '../archive/work.ts';
-import { LOCK_CAPTURES } from './capture-writer.ts';
+import { POSTGRES } from './dialect.ts';
 import { PARTITIONED, partitionName } from './migrate.ts';
 import type { Query, Sql } from '../archive/sql/query.ts';
 import { type PostgresSql, runWork } from './sql.ts';
@@ -68,7 +68,7 @@ const RESERVE_ID = "SELECT nextval(pg_get_serial_sequence('erasures', 'id')) AS 
 const FIND_ERASURE = 'SELECT receipt, at_ms, report FROM erasures WHERE id = :id';
 /** Whoever stores anything ends first, and whoever wants to store anything waits. */
 const LOCK_ALL = [
-  LOCK_CAPTURES,
+  ...POSTGRES.capturing.begin,
   LOCK_VECTORS,
   'LOCK TABLE compactions, holds, dropped_rules, summaries IN SHARE ROW EXCLUSIVE MODE',
 ];

@@ -15,7 +15,7 @@ import { MANIFEST } from './export-manifest.ts';
 import type { Query } from '../sql/query.ts';
 import { createCaptureReader } from './read-captures.ts';
 import { createUnitReader } from './read-units.ts';
-import { createSqlitePieces, createSqliteVectors } from './sqlite-units.ts';
+import { createSqliteVectors } from './sqlite-units.ts';
 import { createQuery, createSqliteSql } from '../sqlite/sql.ts';
 import { createSqliteStore } from '../sqlite/store.ts';
 import { createTurns } from '../turns.ts';
@@ -73,7 +73,7 @@ export function openFileTarget(path: string, extension: string | null): Result<O
       const transaction: UnitEngine['transaction'] = (work) => sql.transaction('write', work);
       const writing = { query: sql.query, transaction, storing: createSqliteStore(sql) };
       const vectors = createSqliteVectors(db, extension !== null);
-      const engine = { ...writing, ...vectors, openPieces: createSqlitePieces(db), path };
+      const engine = { ...writing, ...vectors, dialect: sql.dialect, path };
       const store = createUnitStore(engine, createReader);
       return ok({ identity: identifyFile(path) ?? path, store: guarded(store, path), close: async () => close() });
     });

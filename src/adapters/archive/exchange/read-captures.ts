@@ -7,7 +7,7 @@ import type {
   ExchangedState,
 } from '../../../ports/exchange.ts';
 import { createBlockCache } from '../blocks.ts';
-import { tryUnpack } from '../captured-blocks.ts';
+import { tryUnpack } from '../read/captured.ts';
 import { toState } from '../read/captured.ts';
 import { buildOrigin } from '../erase-captures.ts';
 import { DamageError } from '../failure.ts';

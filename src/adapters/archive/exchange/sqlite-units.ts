@@ -1,11 +1,7 @@
 import type Database from 'better-sqlite3';
-import { createLineStore } from '../capture-writer.ts';
 import { vectorIndexSql } from '../identity.ts';
-import { hashColumn } from '../rows.ts';
 import { signBitCount, signsOf } from '../vectors/nearest.ts';
-import type { CaptureWriting } from './write-captures.ts';
 import type { VectorWriting } from './write-rest.ts';
-import { FIND_ERASURE, idOf } from './write-units.ts';
 
 const INSERT_MODEL =
   'INSERT INTO vector_model (id, provider, model, dimensions) VALUES (1, :provider, :model, :dimensions)';
@@ -29,27 +25,5 @@ export function createSqliteVectors(db: Database.Database, canKeepVectors: boole
       if (kind === 'message' && vector !== null) await query(INSERT_SIGNS, { id: BigInt(id), signs: signsOf(vector) });
       return true;
     },
-  };
-}
-
-export function createSqlitePieces(db: Database.Database): CaptureWriting['openPieces'] {
-  const openLines = createLineStore(db);
-  return async (query) => {
-    db.pragma('defer_foreign_keys = ON'); // lines come before their block
-    const lines = openLines();
-    return {
-      add: async (pieces) => {
-        const ids: number[] = [];
-        for (const { bytes, sha256, sizeBytes, receipt } of pieces) {
-          if (bytes !== null || receipt === null) ids.push(lines.add(bytes ?? new Uint8Array()));
-          else {
-            const erasureId = idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
-            ids.push(lines.addErased({ sha256: hashColumn(sha256), sizeBytes, erasureId }));
-          }
-        }
-        return ids;
-      },
-      end: async () => void lines.end(),
-    };
   };
 }

@@ -1,21 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedPiece, MergedVersion, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { CHANGES, hashColumn } from '../rows.ts';
-import type { Query } from '../sql/query.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import type { Query, Sql } from '../sql/query.ts';
+import { openLines } from '../store/captured-lines.ts';
 import type { UnitEngine } from './query.ts';
-import { idOf } from './write-units.ts';
+import { FIND_ERASURE, idOf } from './write-units.ts';
 
-/** Stores lines of captured files, each once. */
-export type PieceWriter = {
-  /** The ids of lines, in order. */
-  readonly add: (pieces: readonly CapturedPiece[]) => Promise<readonly number[]>;
-  readonly end: () => Promise<void>;
-};
-
-export type CaptureWriting = UnitEngine & {
-  /** Inside a transaction. */
-  readonly openPieces: (query: Query) => Promise<PieceWriter>;
-};
+export type CaptureWriting = UnitEngine & Pick<Sql, 'dialect'>;
 
 const FIND_FILE = 'SELECT id FROM captured_files WHERE path = :path';
 const INSERT_FILE = `
@@ -42,7 +34,7 @@ export function createCaptureWriter(
       const [known] = await query(FIND_FILE, { path });
       const fileId =
         known === undefined ? idOf(await query(INSERT_FILE, { path, format, stamp, readAtMs })) : idOf([known]);
-      const lines = await engine.openPieces(query);
+      const lines = await openPieces(query, engine.dialect);
       const stored: { readonly version: MergedVersion; readonly runs: readonly Run[] }[] = [];
       for (const version of versions) stored.push({ version, runs: await storePieces(lines, version) });
       await lines.end();
@@ -79,4 +71,30 @@ async function insertVersion(
     await query(INSERT_RUN, { versionId, position, first, count });
   for (const { sizeBytes, sha256, capturedAtMs } of states)
     await query(INSERT_STATE, { versionId, sizeBytes, sha256: hashColumn(sha256), atMs: capturedAtMs });
+}
+
+/** Stores lines of captured files, each once. */
+type PieceWriter = {
+  /** The ids of lines, in order. */
+  readonly add: (pieces: readonly CapturedPiece[]) => Promise<readonly number[]>;
+  readonly end: () => Promise<void>;
+};
+
+async function openPieces(query: Query, dialect: Dialect): Promise<PieceWriter> {
+  for (const statement of dialect.capturing.begin) await query(statement);
+  const lines = await openLines(query, dialect);
+  return {
+    add: async (pieces) => {
+      const ids: number[] = [];
+      for (const { bytes, sha256, sizeBytes, receipt } of pieces) {
+        if (receipt === null) ids.push(...(await lines.add([bytes ?? new Uint8Array()])));
+        else {
+          const erasureId = idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
+          ids.push(await lines.addErased({ sha256: hashColumn(sha256), size: sizeBytes, erasureId }));
+        }
+      }
+      return ids;
+    },
+    end: async () => void (await lines.end()),
+  };
 }

@@ -1,5 +1,5 @@
 import type { BatchName, CycleName, Unit, UnitLineDraft, UnitReader, UnitStore } from '../../../ports/exchange.ts';
-import { compressReadably } from '../capture-writer.ts';
+import { compressReadably } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, LEVELS, OUTCOMES, readInteger, ROLES, type Row } from '../rows.ts';
 import { insertRow, type Query, type Values } from '../sql/query.ts';

@@ -1,8 +1,18 @@
+import { hash } from 'node:crypto';
 import type { CapturedFile, CapturedState, CaptureStore } from '../../../ports/captures.ts';
-import { createBlockCache } from '../blocks.ts';
-import { checkCapturedRun, tryUnpack } from '../captured-blocks.ts';
+import { createBlockCache, tryDecompress } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
-import { CHANGES, readHash, readInteger, readOptionalText, readText, readTexts, readTime, type Row } from '../rows.ts';
+import {
+  CHANGES,
+  readHash,
+  readInteger,
+  readOptionalText,
+  readText,
+  readTexts,
+  readTime,
+  type Row,
+  readBytes,
+} from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 import { findMarks } from './compactions.ts';
 
@@ -137,4 +147,30 @@ export function createBlockReader(query: Query): BlockReader {
     const [block] = await query(GET_BLOCK, { id });
     return recent.add(id, tryUnpack(block));
   };
+}
+
+/** The lines of a row of captured_blocks; null: it is missing, or cannot be decompressed. */
+export function tryUnpack(block: Row | undefined): Uint8Array | null {
+  return block === undefined ? null : tryDecompress(readBytes(block, 'data'), readInteger(block, 'raw_size_bytes'));
+}
+
+/**
+ * The bytes of lines that follow each other in a block. `firstId`: of the first line. Checks each against its hash, and
+ * throws a `DamageError`.
+ */
+function checkCapturedRun(
+  lines: readonly Row[],
+  { firstId, raw }: { readonly firstId: number; readonly raw: Uint8Array },
+): Uint8Array {
+  const start = lines[0] === undefined ? 0 : readInteger(lines[0], 'offset');
+  let end = start;
+  for (const [at, line] of lines.entries()) {
+    const [id, offset] = [firstId + at, end];
+    if (readInteger(line, 'id') !== id) throw new DamageError(`captured line ${id} is missing`);
+    if (readInteger(line, 'offset') !== offset) throw new DamageError(`captured line ${id} is not where it was stored`);
+    end += readInteger(line, 'size_bytes');
+    if (hash('sha256', raw.subarray(offset, end)) !== readHash(line, 'sha256'))
+      throw new DamageError(`captured line ${id} differs from its hash`);
+  }
+  return raw.subarray(start, end);
 }

@@ -1,4 +1,9 @@
+import type { Row } from '../rows.ts';
 import type { Dialect } from '../sql/dialect.ts';
+
+const FIND_LINES = `
+SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines
+WHERE substr(sha256, 1, 8) = substr(:sha256, 1, 8) AND sha256 = :sha256 AND erasure_id IS NULL ORDER BY id DESC`;
 
 /** CROSS JOIN fixes the order: from the searched rows to the rest, never the other way round. */
 export const SQLITE: Dialect = {
@@ -14,6 +19,18 @@ CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id 
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_search_docsize AS d WHERE d.id = l.id)',
   isBatchIndexed: 'EXISTS (SELECT 1 FROM batch_search_docsize AS d WHERE d.id = b.id)',
   storingLocks: [],
+  capturing: {
+    begin: ['PRAGMA defer_foreign_keys = ON'],
+    lastIds: `
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'captured_lines'), 0) AS line,
+  coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'captured_blocks'), 0) AS block`,
+    keepIds: null,
+    findLines: async (query, hashes) => {
+      const found: Row[] = [];
+      for (const sha256 of new Set(hashes)) found.push(...(await query(FIND_LINES, { sha256 })));
+      return found;
+    },
+  },
   thisMachine: () => null,
   usedBytes: `
 SELECT (page_count - freelist_count) * page_size AS size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,

@@ -1,10 +1,11 @@
-import type { CaptureOutline, CaptureStore, CaptureWriter } from '../../ports/captures.ts';
-import { CHANGES, hashColumn, readInteger, timeColumn } from '../archive/rows.ts';
+import { hash } from 'node:crypto';
+import type { CaptureOutline, CaptureStore, CaptureWriter } from '../../../ports/captures.ts';
+import { createCapturedFiles } from '../read/captured.ts';
+import { CHANGES, hashColumn, readInteger, timeColumn } from '../rows.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import type { Query, Sql } from '../sql/query.ts';
 import { openLines } from './captured-lines.ts';
-import type { Query, Sql } from '../archive/sql/query.ts';
 
-/** Captures take turns: they share lines, whose ids are consecutive in a file. */
-export const LOCK_CAPTURES = "SELECT pg_advisory_xact_lock(hashtextextended('compact captures', 0))";
 const FIND_LAST = `
 SELECT f.id AS file_id, v.id AS version_id, v.version, s.id AS state_id, s.size_bytes,
   (SELECT count(*) FROM captured_runs WHERE version_id = v.id) AS run_count
@@ -20,8 +21,33 @@ INSERT INTO captured_states (version_id, size_bytes, sha256, captured_at_ms) VAL
 const INSERT_RUN = `
 INSERT INTO captured_runs (version_id, position, first_line_id, line_count) VALUES (:versionId, :position, :first, :count)`;
 
+const CONFIRM = 'UPDATE captured_files SET stamp = :stamp, read_at_ms = :at WHERE id = :fileId';
+const LAST_STATE = `
+SELECT coalesce(max(s.id), 0) AS id, max(v.version) AS version FROM captured_states AS s JOIN captured_versions AS v ON v.id = s.version_id WHERE v.file_id = :fileId`;
+
+/** Finds, reads and stores states of files. `path`: of the archive, for messages. */
+export function createCaptureStore(sql: Sql, path: string): CaptureStore {
+  const { transaction, dialect } = sql;
+  return {
+    ...createCapturedFiles(sql, path),
+    begin: createBegin(sql),
+    confirm: (fileId, { stamp, readAt }) =>
+      transaction('write', async (query) => void (await query(CONFIRM, { fileId, stamp, at: timeColumn(readAt) }))),
+    markGone: (fileId, { lastStateId, at }) =>
+      transaction('write', async (query) => {
+        for (const statement of dialect.capturing.begin) await query(statement);
+        const [last = {}] = await query(LAST_STATE, { fileId });
+        if (readInteger(last, 'id') !== lastStateId) return;
+        const gone = { fileId, version: readInteger(last, 'version') + 1, change: CHANGES.indexOf('gone') };
+        const [added = {}] = await query(INSERT_VERSION, gone);
+        const state = { sizeBytes: 0, sha256: hash('sha256', '', 'buffer'), at: timeColumn(at) };
+        await query(INSERT_STATE, { versionId: readInteger(added, 'id'), ...state });
+      }),
+  };
+}
+
 /** Stores states of files, each in one transaction. A draft that contradicts what was appended is a bug and throws. */
-export function createCaptureBegin(sql: Sql): CaptureStore['begin'] {
+function createBegin(sql: Sql): CaptureStore['begin'] {
   return async (outline) => {
     const { query, commit, rollback } = await sql.begin('write');
     const state = { hasEnded: false };
@@ -35,12 +61,12 @@ export function createCaptureBegin(sql: Sql): CaptureStore['begin'] {
         throw error;
       }
     };
-    const target = await step(() => findTarget(query, outline));
+    const target = await step(() => findTarget(query, sql.dialect, outline));
     if (target === null) {
       await rollback();
       return null;
     }
-    const lines = await step(() => openLines(query));
+    const lines = await step(() => openLines(query, sql.dialect));
     const { versionId, version } = target;
     const run = { position: target.runCount, first: 0, count: 0 };
     let sizeBytes = target.sizeBytes;
@@ -95,8 +121,12 @@ type Target = {
 };
 
 /** Null: the last state is another one by now. */
-async function findTarget(query: Query, { path, format, lastStateId, change }: CaptureOutline): Promise<Target | null> {
-  await query(LOCK_CAPTURES);
+async function findTarget(
+  query: Query,
+  { capturing }: Dialect,
+  { path, format, lastStateId, change }: CaptureOutline,
+): Promise<Target | null> {
+  for (const statement of capturing.begin) await query(statement);
   const [last] = await query(FIND_LAST, { path });
   if ((last === undefined ? null : readInteger(last, 'state_id')) !== lastStateId) return null;
   if (change === 'grown') {

@@ -1,26 +1,28 @@
 import { hash } from 'node:crypto';
-import { MAX_BLOCK_BYTES } from '../archive/blocks.ts';
-import { compressReadably } from '../archive/capture-writer.ts';
-import { LAST_BLOCK, type OpenBlock, reopenBlock } from '../archive/captured-blocks.ts';
-import { createBlockReader } from '../archive/read/captured.ts';
-import { readHash, readInteger, type Row, toHex } from '../archive/rows.ts';
-import type { Query } from '../archive/sql/query.ts';
+import { compressReadably, MAX_BLOCK_BYTES } from '../blocks.ts';
+import { createBlockReader, tryUnpack } from '../read/captured.ts';
+import { readBytes, readHash, readInteger, type Row, toHex } from '../rows.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import type { BulkTable, Query } from '../sql/query.ts';
 
-const LAST_IDS = 'SELECT last_line_id, last_block_id FROM captured_ids';
-const KEEP_IDS = 'UPDATE captured_ids SET last_line_id = :line, last_block_id = :block';
-const FIND_LINES = `
-SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines
-WHERE sha256 IN (SELECT substr(:hashes::bytea, n * 32 + 1, 32) FROM generate_series(0, :count::int - 1) AS n) AND erasure_id IS NULL ORDER BY id DESC`;
-const INSERT_LINES = `
-INSERT INTO captured_lines (id, block_id, "offset", size_bytes, sha256, erasure_id)
-SELECT :firstId + u.number - 1, :blockId, u.place, u.size, substr(:hashes::bytea, (u.number::int - 1) * 32 + 1, 32), u.erasure_id
-FROM unnest(:places::bigint[], :sizes::bigint[], :erasureIds::bigint[]) WITH ORDINALITY AS u (place, size, erasure_id, number)`;
 const FIND_ERASED = `
-SELECT id FROM captured_lines WHERE sha256 = :sha256 AND erasure_id IS NOT NULL ORDER BY id LIMIT 1`;
+SELECT id FROM captured_lines WHERE sha256 = :sha256 AND substr(sha256, 1, 8) = substr(:sha256, 1, 8) AND erasure_id IS NOT NULL ORDER BY id LIMIT 1`;
 const STORE_BLOCK = `
 INSERT INTO captured_blocks (id, first_line_id, line_count, raw_size_bytes, data)
 VALUES (:id, :firstLineId, :lineCount, :rawSizeBytes, :data)
 ON CONFLICT (id) DO UPDATE SET line_count = excluded.line_count, raw_size_bytes = excluded.raw_size_bytes, data = excluded.data`;
+
+const LINES: BulkTable = {
+  name: 'captured_lines',
+  columns: {
+    id: 'bigint',
+    block_id: 'bigint',
+    offset: 'bigint',
+    size_bytes: 'bigint',
+    sha256: 'bytea',
+    erasure_id: 'bigint',
+  },
+};
 
 /** `erasureId`: its bytes were erased. */
 type NewLine = {
@@ -45,9 +47,9 @@ type LineStore = {
 };
 
 /** Stores each line once and packs new lines into blocks, within a transaction of the caller. */
-export async function openLines(query: Query): Promise<LineStore> {
-  const [ids = {}] = await query(LAST_IDS);
-  const next = { line: readInteger(ids, 'last_line_id') + 1, block: readInteger(ids, 'last_block_id') + 1 };
+export async function openLines(query: Query, { capturing }: Dialect): Promise<LineStore> {
+  const [ids = {}] = await query(capturing.lastIds);
+  const next = { line: readInteger(ids, 'line') + 1, block: readInteger(ids, 'block') + 1 };
   const buffer = new Uint8Array(MAX_BLOCK_BYTES);
   const totals = { newBytes: 0, storedBytes: 0 };
   /** Lines of the block that is being filled, which no query finds yet. */
@@ -65,14 +67,17 @@ export async function openLines(query: Query): Promise<LineStore> {
       rawSizeBytes: raw.length,
       data,
     });
-    await query(INSERT_LINES, {
-      firstId: of.firstLineId + of.storedLines,
-      blockId: of.id,
-      places: of.added.map(({ place }) => place),
-      sizes: of.added.map(({ size }) => size),
-      erasureIds: of.added.map(({ erasureId }) => erasureId),
-      hashes: Buffer.concat(of.added.map(({ sha256 }) => sha256)),
-    });
+    await query.insert(
+      LINES,
+      of.added.map(({ place, size, sha256, erasureId }, at) => ({
+        id: of.firstLineId + of.storedLines + at,
+        block_id: of.id,
+        offset: place,
+        size_bytes: size,
+        sha256,
+        erasure_id: erasureId,
+      })),
+    );
     totals.storedBytes += data.length - of.storedBytes;
   };
   const flush = async (): Promise<void> => {
@@ -116,7 +121,7 @@ export async function openLines(query: Query): Promise<LineStore> {
   return {
     add: async (lines) => {
       const hashes = lines.map((line) => hash('sha256', line, 'buffer'));
-      const rows = await query(FIND_LINES, { hashes: Buffer.concat(hashes), count: hashes.length });
+      const rows = await capturing.findLines(query, hashes);
       const stored = Map.groupBy(rows, (row) => readHash(row, 'sha256'));
       const known = new Map<string, number>();
       const found: number[] = [];
@@ -138,8 +143,37 @@ export async function openLines(query: Query): Promise<LineStore> {
     },
     end: async () => {
       await flush();
-      await query(KEEP_IDS, { line: next.line - 1, block: next.block - 1 });
+      if (capturing.keepIds !== null) await query(capturing.keepIds, { line: next.line - 1, block: next.block - 1 });
       return totals;
     },
   };
+}
+
+/** A block that is smaller gets the lines of the next capture too, because small blocks compress badly. */
+const SMALL_BLOCK_BYTES = 256 * 1024;
+const LAST_BLOCK = `
+SELECT id, first_line_id, line_count, raw_size_bytes, data FROM captured_blocks
+WHERE id = (SELECT max(id) FROM captured_blocks) AND raw_size_bytes < ${SMALL_BLOCK_BYTES}`;
+
+/** A block that is being filled, and what is stored of it. */
+type OpenBlock = {
+  readonly id: number;
+  readonly firstLineId: number;
+  sizeBytes: number;
+  readonly storedLines: number;
+  readonly storedBytes: number;
+};
+
+/** The row of `LAST_BLOCK`, if it can be read and the next line follows its lines, which are then in the buffer. */
+function reopenBlock(
+  row: Row | undefined,
+  { nextLineId, buffer }: { readonly nextLineId: number; readonly buffer: Uint8Array },
+): OpenBlock | null {
+  const raw = tryUnpack(row);
+  if (row === undefined || raw === null || raw.length > MAX_BLOCK_BYTES) return null;
+  const [firstLineId, storedLines] = [readInteger(row, 'first_line_id'), readInteger(row, 'line_count')];
+  if (firstLineId + storedLines !== nextLineId) return null;
+  buffer.set(raw);
+  const storedBytes = readBytes(row, 'data').length;
+  return { id: readInteger(row, 'id'), firstLineId, sizeBytes: raw.length, storedLines, storedBytes };
 }
