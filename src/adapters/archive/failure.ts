@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import { closeSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode } from '../../core/result.ts';
@@ -77,18 +76,6 @@ export function guard<T>(path: string, work: () => T): T {
     const failure = toArchiveFailure(error, path);
     throw failure === null ? error : archiveError(failure);
   }
-}
-
-/** Runs one step of an open transaction, like `guard`, and ends the transaction if the step fails. */
-export function guardStep<T>(db: Database.Database, path: string, work: () => T): T {
-  return guard(path, () => {
-    try {
-      return work();
-    } catch (error) {
-      if (db.inTransaction) db.exec('ROLLBACK'); // SQLite has ended it where the disk is full
-      throw error;
-    }
-  });
 }
 
 /** SQLite does not say why it could not open a file. It needs as many at once as are opened here. */

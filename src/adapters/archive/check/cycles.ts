@@ -1,6 +1,6 @@
+import type { Dialect } from '../sql/query.ts';
 import { hash } from 'node:crypto';
 import { OUTCOMES, readHash, readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
-import type { Dialect } from '../sql/dialect.ts';
 import { attempt, type CheckSource, finding, type Finding, type Head, type Place } from './finding.ts';
 import type { LineFacts } from './lines.ts';
 

@@ -1,3 +1,4 @@
+import { tryUnpack, toState } from '../read/captured.ts';
 import { hash } from 'node:crypto';
 import type {
   CapturedPiece,
@@ -7,8 +8,6 @@ import type {
   ExchangedState,
 } from '../../../ports/exchange.ts';
 import { createBlockCache } from '../blocks.ts';
-import { tryUnpack } from '../read/captured.ts';
-import { toState } from '../read/captured.ts';
 import { buildOrigin } from '../erase-captures.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, readHash, readInteger, readOptionalText, readText, readTexts, type Row } from '../rows.ts';

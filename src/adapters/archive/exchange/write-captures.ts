@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedPiece, MergedVersion, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { CHANGES, hashColumn } from '../rows.ts';
-import type { Dialect } from '../sql/dialect.ts';
-import type { Query, Sql } from '../sql/query.ts';
+import type { Query, Sql, Dialect } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
 import type { UnitEngine } from './query.ts';
 import { FIND_ERASURE, idOf } from './write-units.ts';

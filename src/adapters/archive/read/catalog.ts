@@ -8,8 +8,7 @@ import type {
   LineName,
 } from '../../../ports/archive-lookup.ts';
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
-import type { Dialect } from '../sql/dialect.ts';
-import type { Sql, Values } from '../sql/query.ts';
+import type { Sql, Values, Dialect } from '../sql/query.ts';
 import { BATCH_COLUMNS, IS_LIVE, LINE_COLUMNS, toArchivedBatch, toArchivedLine, toOrigin } from './lookup.ts';
 
 function createStatements({ batchJoins, lineJoins, blockOfLine, isAmong }: Dialect) {

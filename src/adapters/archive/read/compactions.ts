@@ -16,8 +16,7 @@ import {
   type Row,
   toHex,
 } from '../rows.ts';
-import type { Dialect } from '../sql/dialect.ts';
-import type { Query, Sql } from '../sql/query.ts';
+import type { Query, Sql, Dialect } from '../sql/query.ts';
 
 const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = :id';
 const FIND_SAME = `

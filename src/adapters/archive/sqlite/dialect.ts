@@ -1,5 +1,5 @@
+import type { Dialect } from '../sql/query.ts';
 import type { Row } from '../rows.ts';
-import type { Dialect } from '../sql/dialect.ts';
 
 const FIND_LINES = `
 SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { compressReadably, MAX_BLOCK_BYTES } from '../blocks.ts';
 import { createBlockReader, tryUnpack } from '../read/captured.ts';
 import { readBytes, readHash, readInteger, type Row, toHex } from '../rows.ts';
-import type { Dialect } from '../sql/dialect.ts';
-import type { BulkTable, Query } from '../sql/query.ts';
+import type { BulkTable, Query, Dialect } from '../sql/query.ts';
 
 const FIND_ERASED = `
 SELECT id FROM captured_lines WHERE sha256 = :sha256 AND substr(sha256, 1, 8) = substr(:sha256, 1, 8) AND erasure_id IS NOT NULL ORDER BY id LIMIT 1`;

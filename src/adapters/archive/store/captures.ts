@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import type { CaptureOutline, CaptureStore, CaptureWriter } from '../../../ports/captures.ts';
 import { createCapturedFiles } from '../read/captured.ts';
 import { CHANGES, hashColumn, readInteger, timeColumn } from '../rows.ts';
-import type { Dialect } from '../sql/dialect.ts';
-import type { Query, Sql } from '../sql/query.ts';
+import type { Query, Sql, Dialect } from '../sql/query.ts';
 import { openLines } from './captured-lines.ts';
 
 const FIND_LAST = `
