@@ -120,6 +120,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   'adapters/fs/decompress.ts': 'an unnamed temporary file',
   'adapters/fs/file-lock.ts': 'a lock',
   'adapters/fs/find-writer.ts': '/proc',
+  'adapters/fs/open-signs.ts': '/proc',
   'adapters/fs/leftovers.ts': 'files of our own beside a transcript, opened with O_NOFOLLOW',
   'adapters/fs/late-bytes.ts': 'a transcript for appending',
   'adapters/fs/swap.ts': 'our own new files',

@@ -1,4 +1,5 @@
 import type { Decoded, Entry, EntryKind } from '../core/transcript.ts';
+import type { OpenSign } from './files.ts';
 import type { Json } from './json.ts';
 import type { Records } from './records.ts';
 export type { Json } from './json.ts';
@@ -49,6 +50,8 @@ export type Format = {
   readonly checked: string;
   /** Where `compact scan` looks; undefined: there is no known folder for such files. */
   readonly places?: readonly Place[];
+  /** Undefined: the producer leaves no sign. */
+  readonly openSigns?: readonly OpenSign[];
   readonly layout: Layout;
   /**
    * Its records say by their own fields what a person typed, so standing rules are found in it. Undefined: a program, a page or a tool may have

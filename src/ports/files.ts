@@ -106,8 +106,20 @@ export type MovedFile = {
   readonly drop: () => void;
 };
 
-/** A process that has a file open for writing. */
+/** A process that has a file open for writing, or a session. */
 export type FileWriter = { readonly processId: number; readonly name: string };
+
+/** A file by which a producer shows that one of its processes has a session open. A missing one proves nothing. */
+export type OpenSign = {
+  /** The producer, as people call it. */
+  readonly program: string;
+  /** Where such files are, relative to the transcript's folder. */
+  readonly folders: readonly string[];
+  /** Their names; the first group is the number of the process. */
+  readonly file: RegExp;
+  /** The key of the session's id, which is part of the transcript's path. Undefined: such files are in the session's own folder. */
+  readonly sessionKey?: string;
+};
 
 /** A new file that appears completely or not at all, in these steps. */
 export type PendingFile = {
@@ -201,6 +213,8 @@ export type FileStore = {
   readonly showsWriters: () => boolean;
   /** Another process that has the file open for writing, as far as can be seen; null: none. */
   readonly findWriter: (stamp: FileStamp) => Promise<FileWriter | null>;
+  /** The running program that left one of these signs of having a transcript open, on every system; null: none is to be seen. */
+  readonly findSessionUser: (path: string, signs: readonly OpenSign[]) => Promise<FileWriter | null>;
 };
 
 /** A transcript that is about to be replaced. */

@@ -102,3 +102,21 @@ test('where the system tells, or the person named the file, it may have changed 
     assert.equal(reportOf(await bench.compact('talk.jsonl', { minIdleMs })).result, 'compacted');
   }
 });
+
+test('a session that its own program shows as open is skipped if it was found, and reported as open if it was named', async (t) => {
+  const bench = benchFor(t, {
+    files: { ...files, findSessionUser: async () => ({ processId: 123, name: 'Claude Code' }) },
+  });
+  bench.write('talk.jsonl', original);
+  const open = 'Claude Code (process 123) has this session open';
+  for (const output of [{ kind: 'in-place' }, { kind: 'none' }] as const) {
+    const { result, reason, notes } = reportOf(await bench.compact('talk.jsonl', { minIdleMs: 0, output }));
+    assert.deepEqual([result, reason, notes], ['skipped', 'in-use', [open]]);
+  }
+  assert.equal(bench.read('talk.jsonl').toString(), original);
+  const aside = reportOf(await bench.compact('talk.jsonl', { output: { kind: 'file', path: bench.path('a.jsonl') } }));
+  assert.doesNotMatch(aside.notes.join(), /open/);
+  const named = reportOf(await bench.compact('talk.jsonl'));
+  assert.equal(named.result, 'compacted');
+  assert.equal(named.notes.at(-1), `${open}, and notices nothing until it opens it again`);
+});

@@ -52,6 +52,11 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
       const { findWriter } = await import('./find-writer.ts');
       return findWriter(stamp);
     },
+    findSessionUser: async (path, signs) => {
+      if (signs.length === 0) return null;
+      const { findSessionUser } = await import('./open-signs.ts');
+      return findSessionUser(path, signs);
+    },
   };
 }
 

@@ -65,7 +65,12 @@ async function compactOnce(deps: WritingDeps, request: CompactFileRequest): Prom
       return err({ kind: 'read-only-format', file: request.input.name, title, reason: whyReadOnly });
     }
     if (request.before !== undefined && !isOlder(prepared.value, request.before)) return tooRecent(request.input);
-    return await compactPrepared(deps, request, prepared.value);
+    const sign = await findSessionUser(deps, request, prepared.value);
+    const done = await compactPrepared(deps, request, { transcript: prepared.value, sign });
+    const hasNote = done.ok && done.value.result === 'compacted' && sign !== null;
+    return hasNote
+      ? ok({ ...done.value, notes: [...done.value.notes, `${sign}, and notices nothing until it opens it again`] })
+      : done;
   } finally {
     prepared.value.source.close();
   }
@@ -74,7 +79,7 @@ async function compactOnce(deps: WritingDeps, request: CompactFileRequest): Prom
 async function compactPrepared(
   deps: WritingDeps,
   given: CompactFileRequest,
-  transcript: Prepared,
+  { transcript, sign }: { readonly transcript: Prepared; readonly sign: string | null },
 ): Promise<Result<CompactReport, Failure>> {
   const skip = async (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> => {
     const path = explicitPath(given);
@@ -90,6 +95,8 @@ async function compactPrepared(
   if (limit !== null && tokens <= limit) return skip('under-limit', describeUnder(tokens, { what: 'limit', limit }));
   if (isBeingWritten(transcript))
     return skip('in-use', 'its last line is neither ended nor whole, so a program may still be writing it');
+  // Whoever named the file knows what is open.
+  if (sign !== null && given.minIdleMs !== undefined) return skip('in-use', sign);
   const changedMinutes = findRecentChange(deps, given, transcript);
   if (changedMinutes !== null)
     return skip(
@@ -155,6 +162,17 @@ function isBeingWritten({ codec, recordIndex, readLine }: Prepared): boolean {
 
 const LF = 0x0a;
 const MINUTE_MS = 60_000;
+
+/** The producer's process that has a session open which would be replaced, as a sentence; null: none is to be seen. */
+async function findSessionUser(
+  { files }: WritingDeps,
+  { output, minIdleMs }: CompactFileRequest,
+  { source, codec }: Prepared,
+): Promise<string | null> {
+  if (output.kind !== 'in-place' && minIdleMs === undefined) return null;
+  const user = await files.findSessionUser(source.path, codec.format.openSigns ?? []);
+  return user === null ? null : `${user.name} (process ${user.processId}) has this session open`;
+}
 
 /** How many minutes ago a file changed that a program may still have open; null: it is old enough, or nobody has it open as far as can be seen. */
 function findRecentChange(

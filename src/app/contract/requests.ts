@@ -38,7 +38,10 @@ export type CompactFileRequest = {
   readonly summarizer: Summarizer;
   /** Leave the transcript alone unless its last message was before this. */
   readonly before?: Date | undefined;
-  /** How long the file must not have changed where nothing tells whether a program has it open. Undefined: it may be replaced at once. */
+  /**
+   * How long the file must not have changed where nothing tells whether a program has it open; a session that its own program shows as open is
+   * skipped too. Undefined: somebody named the file, so it may be replaced at once.
+   */
   readonly minIdleMs?: number | undefined;
   /** The model's provider, for messages and the hash of the settings: 'extractive', … */
   readonly provider: string;

@@ -23,6 +23,16 @@ export const claudeCode: Codec = {
       { variable: 'CLAUDE_CONFIG_DIR', base: '.claude', folder: 'projects/*' },
       { variable: 'CLAUDE_CONFIG_DIR', base: '.config/claude', folder: 'projects/*' },
     ],
+    // anthropics/claude-code issues 36213 and 95439: after /clear the id may be that of the session before.
+    openSigns: [
+      {
+        program: 'Claude Code',
+        // A session's subagents are two folders further down.
+        folders: ['../../sessions', '../../../../sessions'],
+        file: /^(\d+)\.json$/,
+        sessionKey: 'sessionId',
+      },
+    ],
     marksTyped: true,
     layout: { kind: 'lines', links: 'parents' },
   },

@@ -16,6 +16,8 @@ export const copilot: Codec = {
     summary: 'GitHub Copilot CLI (~/.copilot/session-state/*/*.jsonl)',
     checked:
       'compacted files resumed by Copilot CLI 1.0.64 and 1.0.102, after a second compaction, turns in between and one of its own too',
+    // github/copilot-cli issues 3255 and 4805: the lock of a process that was killed stays.
+    openSigns: [{ program: 'Copilot CLI', folders: ['.'], file: /^inuse\.(\d+)\.lock$/ }],
     places: [{ variable: 'COPILOT_HOME', base: '.copilot', folder: 'session-state/*', file: 'events.jsonl' }],
     marksTyped: true,
     layout: { kind: 'lines', links: 'parents' },
