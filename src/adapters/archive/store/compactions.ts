@@ -30,7 +30,7 @@ import {
 import { recordFile } from './runs.ts';
 
 /** Blocks are held until the end, so that others wait only for the inserts. What is larger is stored as it comes. */
-const MAX_HELD_BYTES = 64 * 1024 * 1024;
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
 /** Roughly what a line takes in memory beside its words. */
 const LINE_BYTES = 400;
 
