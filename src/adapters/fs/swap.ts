@@ -74,6 +74,12 @@ export function createSwap(
 
   /** Puts the old file back. Other files that stand at its name until then are joined to its end, in the order in which they came. */
   const putBack = (old: OldFile): void => {
+    // Another machine without a lock in common finished this swap, and may have put a file of its own there since.
+    if (statName(old.path) === undefined) {
+      forget(old);
+      onEnded();
+      return;
+    }
     const since = old.sizeBytes;
     let isSettled = false;
     for (const one of standing.lates) bring(old.path, one, since);
@@ -130,6 +136,13 @@ export function createSwap(
       removeName(one.late.path);
       return false;
     });
+  };
+
+  /** Without any other file, the newest that was set aside is what belongs at the name. */
+  const restoreLate = (): void => {
+    if (standing.olds.length > 0 || statName(target) !== undefined) return;
+    const newest = standing.lates.findLast(({ late }) => late.fromBytes === 0 && statName(late.path) !== undefined);
+    if (newest !== undefined) giveName(newest.late.path, target);
   };
 
   const healOld = (old: OldFile): void => {
@@ -235,6 +248,7 @@ export function createSwap(
     heal: () =>
       attempt(() => {
         for (const old of standing.olds) healOld(old);
+        restoreLate();
         finishLates();
       }),
     isOutstanding: () => standing.olds.length + standing.lates.length > 0,

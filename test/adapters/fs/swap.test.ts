@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -334,4 +335,27 @@ suite('which late bytes are not in the target yet', () => {
       }),
     );
   });
+});
+
+test('a swap that another machine has finished meanwhile leaves what stands there now', async (t) => {
+  const scene = await sceneOf(t);
+  const old = await swapped(scene);
+  unlinkSync(old.path); // as whoever heals does
+  writeFileSync(`${scene.path}.theirs`, 'theirs\n');
+  renameSync(`${scene.path}.theirs`, scene.path);
+  assert.deepEqual(old.putBack(), { ok: true, value: undefined });
+  assert.equal(scene.text(), 'theirs\n');
+  assert.deepEqual(end(scene), ['a.jsonl']);
+});
+
+test('a file that was only set aside gets its name back', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': OLD });
+  const path = join(folder, 'a.jsonl');
+  const { ino } = statSync(path, { bigint: true });
+  const names = hiddenNamesOf(path);
+  renameSync(path, names.late({ fromBytes: 0, inode: ino }, 0).path);
+  writeFileSync(names.lock, '');
+  assert.ok((await store.clearLeftovers(path)).ok);
+  assert.equal(readFileSync(path, 'utf8'), OLD);
+  assert.deepEqual(readdirSync(folder), ['a.jsonl']);
 });
