@@ -11,6 +11,7 @@ import type {
 import type { ArchivedOutcome } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
+import type { DroppedRule } from './retention.ts';
 import type { VectorModel } from './vector-store.ts';
 
 /** Names a compaction in every archive that has it: made from what never changes of it. */
@@ -234,7 +235,7 @@ export type MergedHold = {
 };
 
 /** A rule that was dropped for good. */
-export type MergedRule = { readonly conversationId: string; readonly text: string; readonly droppedAtMs: number };
+export type MergedRule = Omit<DroppedRule, 'droppedAt'> & { readonly droppedAtMs: number };
 
 /** A version of a captured file: its states, oldest first, and the lines of the last one. */
 export type MergedVersion = {

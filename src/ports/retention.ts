@@ -4,8 +4,16 @@ export type HoldScope = { readonly kind: 'conversation' | 'source'; readonly val
 /** Whatever it protects is neither pruned nor erased. */
 export type Hold = HoldScope & { readonly id: number; readonly reason: string | null; readonly addedAt: Date };
 
-/** Rules of a conversation that contain the text were dropped for good. */
-export type DroppedRule = { readonly conversationId: string; readonly text: string; readonly droppedAt: Date };
+/**
+ * Rules of a conversation that contain the text were dropped for good. Any file can claim to be that conversation, so they are dropped only in
+ * the transcript at this path, and in what was compacted or restored beside it.
+ */
+export type DroppedRule = {
+  readonly conversationId: string;
+  readonly path: string;
+  readonly text: string;
+  readonly droppedAt: Date;
+};
 
 export type DroppedRules = {
   readonly list: () => Promise<readonly DroppedRule[]>;

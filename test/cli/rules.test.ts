@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { ListedRule, RulesReport } from '../../src/app/survey/list-rules.ts';
@@ -105,6 +105,26 @@ test('a rule that is dropped stays dropped: in compactions, in the hook, until i
   const missing = await compact(home, ['rules', '--drop-rule', 'spaces', 's.jsonl']);
   assert.equal(missing.code, 1);
   assert.match(missing.errors, /s\.jsonl: no rule contains "spaces"/);
+});
+
+test('a rule that is dropped in a file which claims another session’s id stays in that session', async (t) => {
+  const home = homeWith(t, TYPED);
+  const shrink = ['-q', '--keep-recent', '2', '--keep-recent-tokens', '1', 's.jsonl'];
+  writeFileSync(join(home, 'forged.jsonl'), sessionOf(TYPED));
+  const dropped = await compact(home, ['rules', '--drop-rule', 'friday', join(home, 'forged.jsonl')]);
+  assert.match(dropped.out, /dropped {2}Never deploy on Friday\./);
+  assert.equal((await rulesOf(home))?.rules.length, 2);
+  assert.equal((await compact(home, shrink)).code, 0);
+  const clip = join(home, 's.compact.jsonl');
+  assert.match(readFileSync(clip, 'utf8'), /- Never deploy on Friday\. \(message 1\)/);
+  // What is dropped in a compacted file is dropped in its original and in what is restored beside it.
+  assert.equal((await compact(home, ['rules', '--drop-rule', 'tabs', clip])).code, 0);
+  assert.equal((await compact(home, ['restore', '-q', '-o', join(home, 's.restored.jsonl'), clip])).code, 0);
+  for (const name of ['s.jsonl', 's.restored.jsonl']) {
+    const { out } = await compact(home, ['rules', join(home, name)]);
+    assert.match(out, /dropped {2}Always use tabs\./, name);
+    assert.doesNotMatch(out, /dropped {2}Never/);
+  }
 });
 
 test('a dropped rule that is added again holds', async (t) => {

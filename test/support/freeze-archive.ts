@@ -90,7 +90,12 @@ test('writes fixtures/archives/schema-N with the program as it is now', async (t
   const opened = await openArchive({ path: archive });
   assert.ok(opened.ok);
   const droppedAt = new Date('2026-03-02T12:00:00.000Z');
-  await opened.value.droppedRules.add({ conversationId: 'talk', text: 'Always use tabs.', droppedAt });
+  await opened.value.droppedRules.add({
+    conversationId: 'talk',
+    path: '/talk.jsonl',
+    text: 'Always use tabs.',
+    droppedAt,
+  });
   const batch = { kind: 'batch', key: 'b1', from: null, state: 'ended', value: '{}' } as const;
   assert.ok(await opened.value.batches.change([batch]));
   await opened.value.close();

@@ -33,12 +33,13 @@ CREATE TABLE holds (
   UNIQUE (kind, value)
 ) STRICT;
 
--- Rules of a conversation that contain the text are left out for good.
+-- Rules of a conversation that contain the text are left out of the transcript with this path for good.
 CREATE TABLE dropped_rules (
   conversation_id ANY NOT NULL,
+  path ANY NOT NULL,
   text ANY NOT NULL,
   dropped_at_ms INTEGER NOT NULL,
-  PRIMARY KEY (conversation_id, text)
+  PRIMARY KEY (conversation_id, path, text)
 ) STRICT, WITHOUT ROWID;
 
 -- Of an erased one, only what is needed to recognize its output is left: no lines, and no texts.

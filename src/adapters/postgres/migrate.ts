@@ -121,6 +121,7 @@ const UNSAMPLED = [
   ['message_words', 'words'],
   ['word_lines', 'word'],
   ['batches', 'content'],
+  ['dropped_rules', 'path'],
   ['dropped_rules', 'text'],
   ['batch_words', 'words'],
   ['batch_terms', 'word'],

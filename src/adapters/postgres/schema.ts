@@ -30,9 +30,10 @@ CREATE TABLE holds (
 );
 CREATE TABLE dropped_rules (
   conversation_id text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL,
   text text COLLATE "C" NOT NULL,
   dropped_at_ms bigint NOT NULL,
-  PRIMARY KEY (conversation_id, text)
+  PRIMARY KEY (conversation_id, path, text)
 );
 
 CREATE TABLE compactions (

@@ -1,3 +1,4 @@
+import { matchesGlob } from '../../core/glob.ts';
 import { isArchiveUrl } from '../../core/archive-url.ts';
 import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -64,10 +65,11 @@ export async function eraseArchived(
   });
 }
 
-/** Dropped rules quote the user. With a conversation that is erased whole, its own go anyway. */
-function isRuleOf({ conversationId, text }: DroppedRule, selector: EraseSelector): boolean {
+/** Dropped rules quote the user. With a conversation that is erased whole, its own go anyway, in whichever file they were dropped. */
+function isRuleOf({ conversationId, path, text }: DroppedRule, selector: EraseSelector): boolean {
   return (
     (selector.kind === 'conversation' && selector.id === conversationId) ||
+    (selector.kind === 'source' && matchesGlob(path, selector.glob)) ||
     (selector.kind === 'match' && text.includes(selector.text))
   );
 }

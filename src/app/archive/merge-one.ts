@@ -83,8 +83,9 @@ export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedA
 }
 
 export async function listRules({ droppedRules }: Pick<Archive, 'droppedRules'>): Promise<readonly MergedRule[]> {
-  return (await droppedRules.list()).map(({ conversationId, text, droppedAt }) => ({
+  return (await droppedRules.list()).map(({ conversationId, path, text, droppedAt }) => ({
     conversationId,
+    path,
     text,
     droppedAtMs: droppedAt.getTime(),
   }));

@@ -2,7 +2,7 @@ import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { IsoTime } from '../../core/units.ts';
 import type { Archive } from '../../ports/archive.ts';
-import { withDroppedRules } from '../compact/dropped-rules.ts';
+import { rulePathOf, withDroppedRules } from '../compact/dropped-rules.ts';
 import { createLoader, readStale } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -41,6 +41,7 @@ type RulesContext = {
   readonly deps: AppDeps;
   readonly archive: Archive | null;
   readonly policy: TranscriptPolicy;
+  readonly path: string;
 };
 
 export type ListedRule = {
@@ -66,14 +67,16 @@ export async function listRules(deps: AppDeps, request: ListRulesRequest): Promi
     try {
       const archive = await (drop.length === 0 ? openUnsettled(deps) : openSettled(deps, 'create'));
       if (!archive.ok) return archive;
-      const context = { deps, policy, archive: archive.value };
+      const path = rulePathOf(deps, input);
+      const context = { deps, policy, archive: archive.value, path };
       const matched = new Set<string>();
       const conversations: ConversationRules[] = [];
       for (const prepared of transcript.conversations) {
         const before = await rulesOf(transcript, prepared, context);
         const dropped = drop.length === 0 ? [] : before.rules.filter(({ text }) => isDropped(text, drop));
         for (const { text } of dropped) {
-          await archive.value?.droppedRules.add({ conversationId: before.id, text, droppedAt: deps.runtime.now() });
+          const rule = { conversationId: before.id, path, text, droppedAt: deps.runtime.now() };
+          await archive.value?.droppedRules.add(rule);
           for (const one of drop) if (isDropped(text, [one])) matched.add(one);
         }
         conversations.push(dropped.length === 0 ? before : await rulesOf(transcript, prepared, context));
@@ -96,7 +99,7 @@ export async function listRules(deps: AppDeps, request: ListRulesRequest): Promi
 async function rulesOf(
   transcript: ReadTranscript,
   prepared: PreparedConversation,
-  { deps, policy, archive }: RulesContext,
+  { deps, policy, archive, path }: RulesContext,
 ): Promise<ConversationRules> {
   const { view, prior, compressedBefore, id } = prepared;
   const load = createLoader(transcript, prepared);
@@ -108,7 +111,7 @@ async function rulesOf(
     load,
     readStale: () => stale,
     isTyped: (index) => view.messages[index]?.typedTokens !== undefined,
-    config: (await withDroppedRules(policy, archive, [id])).compaction,
+    config: (await withDroppedRules(policy, archive, { path, conversationIds: [id] })).compaction,
   };
   const lineage =
     prior.kind === 'lineage' && archive !== null

@@ -59,9 +59,12 @@ async function sceneFor(t: TestContext): Promise<Workbench> {
   reportOf(await bench.compact('talk.jsonl'));
   const { retention, summaries } = bench.archive();
   await retention.addHold({ kind: 'source', value: 'kept/**', reason: null, addedAt: new Date(1000) });
-  await bench
-    .archive()
-    .droppedRules.add({ conversationId: 'talk', text: 'Always use tabs.', droppedAt: new Date(1000) });
+  await bench.archive().droppedRules.add({
+    conversationId: 'talk',
+    path: '/talk.jsonl',
+    text: 'Always use tabs.',
+    droppedAt: new Date(1000),
+  });
   const selectors = [
     { kind: 'match', text: 'zanzibarquux' },
     { kind: 'source', glob: 'gone.jsonl' },

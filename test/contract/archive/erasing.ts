@@ -127,7 +127,8 @@ export function purgeContract(engine: Engine, kinds: readonly ('conversation' | 
             ? { kind, glob: 'talk.*' }
             : { kind, text: SECRET };
       const conversationId = await conversationOf(bench, 'talk.jsonl');
-      await bench.archive().droppedRules.add({ conversationId, text: `Never say ${SECRET}.`, droppedAt: new Date(0) });
+      const rule = { conversationId, path: '/talk.jsonl', text: `Never say ${SECRET}.`, droppedAt: new Date(0) };
+      await bench.archive().droppedRules.add(rule);
       const before = await engine.findLeftovers(bench.archive(), SECRET);
       for (const place of ['plain', 'compressed'])
         assert.ok(
@@ -151,11 +152,8 @@ export function eraseContract(engine: Engine): void {
 
   test('the archive remembers dropped rules until they are added again', async (t) => {
     const { droppedRules } = (await benchOn(engine, t)).archive();
-    const [first, second] = ['Always use tabs.', 'Sprich \ud800 nie.'].map((text, at) => ({
-      conversationId: 'a',
-      text,
-      droppedAt: new Date(at * 1000),
-    }));
+    const said = { conversationId: 'a', text: 'Sprich \ud800 nie.', droppedAt: new Date(1000) };
+    const [first, second] = ['/a.jsonl', '/b\ud800.jsonl'].map((path) => ({ ...said, path }));
     assert.ok(first !== undefined && second !== undefined);
     assert.deepEqual([await droppedRules.add(second), await droppedRules.add(first)], [true, true]);
     assert.equal(await droppedRules.add({ ...first, droppedAt: new Date(9000) }), false);

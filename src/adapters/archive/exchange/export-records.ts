@@ -33,7 +33,7 @@ const SCHEMAS = {
   receipt: z.strictObject({ receipt: z.string().min(1), atMs: z.int(), report: z.string() }),
   erasedState: z.strictObject({ receipt: z.string().min(1), sha256, originSha256: sha256 }),
   hold: z.strictObject({ kind: holdKind, value: z.string(), reason: text, addedAtMs: z.int() }),
-  droppedRule: z.strictObject({ conversationId: z.string(), text: z.string(), droppedAtMs: z.int() }),
+  droppedRule: z.strictObject({ conversationId: z.string(), path: z.string(), text: z.string(), droppedAtMs: z.int() }),
   compaction: z.strictObject({
     key,
     format: z.string(),

@@ -120,6 +120,7 @@ export const TABLES: { readonly [kind in keyof Stored]: Table } = {
   ]),
   droppedRule: defineTable('dropped-rules', [
     ['conversation_id', 'text', 'conversationId'],
+    ['path', 'text', 'path'],
     ['text', 'text'],
     ['dropped_at', 'time', 'droppedAtMs'],
   ]),

@@ -55,8 +55,8 @@ export function createRestWriter(
       countNew(summaries, (query, { request, summary }) => storeSummary(query, hashColumn(request), summary)),
     storeHolds: (holds) => countNew(holds, storeHold),
     storeDroppedRules: (rules) =>
-      countNew(rules, async (query, { conversationId, text, droppedAtMs: at }) => {
-        return (await query(DROP_RULE, { conversationId, text, at })).length > 0;
+      countNew(rules, async (query, { conversationId, path, text, droppedAtMs: at }) => {
+        return (await query(DROP_RULE, { conversationId, path, text, at })).length > 0;
       }),
     storeVectors: async (model, vectors) => {
       if (!engine.canKeepVectors) return null;
