@@ -142,7 +142,8 @@ export function createSwap(
   const restoreLate = (): void => {
     if (standing.olds.length > 0 || statName(target) !== undefined) return;
     const newest = standing.lates.findLast(({ late }) => late.fromBytes === 0 && statName(late.path) !== undefined);
-    if (newest !== undefined) giveName(newest.late.path, target);
+    if (newest !== undefined && giveName(newest.late.path, target) === 'given')
+      standing.lates = standing.lates.filter((one) => one !== newest);
   };
 
   const healOld = (old: OldFile): void => {
