@@ -20,6 +20,8 @@ const SHARING = [
   'test/core',
 ];
 const FILES_A_PROCESS = 12;
+/** They run before a release: npm run test:install */
+const BEFORE_A_RELEASE = ['test/install/', 'test/bench/'];
 /** A file that changes the process itself has one of its own. */
 const CHANGES_PROCESS =
   /becomeOrdinaryUser|runIn|process\.(?:chdir|umask|exitCode =|env(?:\[[^\]]+\]|\.\w+)? =)|(?:Object\.assign\(|delete )process\.env/;
@@ -67,5 +69,7 @@ function groupAll(folder: string): readonly string[] {
     });
   });
   const grouped = new Set(groups.flatMap(({ own }) => own));
-  return [...groups.map(({ path }) => path), ...listTests('test').filter((file) => !grouped.has(file))];
+  const isPutOff = (file: string): boolean => BEFORE_A_RELEASE.some((folder) => file.startsWith(folder));
+  const rest = listTests('test').filter((file) => !grouped.has(file) && !isPutOff(file));
+  return [...groups.map(({ path }) => path), ...rest];
 }

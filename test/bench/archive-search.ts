@@ -17,7 +17,7 @@ import {
 } from '../adapters/archive/drafts.ts';
 import { createTalk, type Talk } from './talk.ts';
 
-const USAGE = `npm run bench:search -- --archive <file.db or postgres://...> [--messages 1000000] [--queries 200]
+const USAGE = `npm run dev -- bench:search --archive <file.db or postgres://...> [--messages 1000000] [--queries 200]
 Fills an empty archive with made-up sessions, and then measures searches of it.`;
 const SESSION_MESSAGES = 1000;
 const SUMMARY_SENTENCES = 60;

@@ -14,7 +14,7 @@ import { serveModels } from '../support/model-server/server.ts';
 import { createWorkbench } from '../support/workbench.ts';
 import type { BatchChildAnswer, BatchChildRequest } from './batches-child.ts';
 
-// Many small transcripts through batches of a mock provider, killed at every kind of step: `npm run kills:batches -- --files 10000`.
+// Many small transcripts through batches of a mock provider, killed at every kind of step: `npm run dev -- kills:batches --files 10000`.
 const { values } = parseArgs({
   options: {
     files: { type: 'string', default: '200' },

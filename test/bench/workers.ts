@@ -12,7 +12,7 @@ import { chatLine, prose } from '../support/chat.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { classifyRepeats, type PaidModel, quantile, type Repeat, servePaidModel } from './paid-calls.ts';
 
-// Workers that share a queue on a real server: `npm run kills:workers -- --files 2000` kills one every five seconds,
+// Workers that share a queue on a real server: `npm run dev -- kills:workers --files 2000` kills one every five seconds,
 // `--outage 30` stops the database for 30 seconds, `--rate` compares four workers with one.
 const { values } = parseArgs({
   options: {

@@ -9,7 +9,7 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { chatLine, prose } from '../support/chat.ts';
 
-/** Opens pages of the built program in a real Chromium. `npm run test:browser` runs this; `npm test` does not. */
+/** Opens pages of the built program in a real Chromium. `npm run dev -- test:browser` runs this; `npm test` does not. */
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const PROGRAM = join(import.meta.dirname, '../../bin/compact.js');

@@ -34,7 +34,7 @@ function results(change: Partial<Results> = {}): Results {
 
 test('docs/performance.md is made from the stored results', () => {
   const page = writePerformancePage(readResults(PERFORMANCE_RESULTS));
-  assert.equal(readFileSync(PERFORMANCE_PAGE, 'utf8'), page, "write it again with 'npm run docs:performance'");
+  assert.equal(readFileSync(PERFORMANCE_PAGE, 'utf8'), page, "write it again with 'npm run dev -- docs:performance'");
 });
 
 test('the page has a table for each group, the goals and what was missed', () => {

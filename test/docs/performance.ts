@@ -4,7 +4,7 @@ import { type Figure, formatGoal, formatNumber } from '../bench/figures.ts';
 import { countVerdicts, groupFigures, type Results, resultsSchema } from '../bench/results.ts';
 import { ROOT } from './shell.ts';
 
-/** `npm run docs:performance -- RESULTS.json` writes docs/performance.md from what `npm run bench -- --json` printed, and keeps the results. */
+/** `npm run dev -- docs:performance RESULTS.json` writes docs/performance.md from what `npm run bench -- --json` printed, and keeps the results. */
 export const PERFORMANCE_PAGE = join(ROOT, 'docs/performance.md');
 export const PERFORMANCE_RESULTS = join(ROOT, 'test/bench/results.json');
 
@@ -16,7 +16,7 @@ export function writePerformancePage(results: Results): string {
   return [
     '# Speed and memory',
     '',
-    '<!-- Made by `npm run docs:performance` from the results of `npm run bench`. Do not edit. -->',
+    '<!-- Made by `npm run dev -- docs:performance` from the results of `npm run bench`. Do not edit. -->',
     '',
     'This page shows how long `compact` takes, how much memory it uses, and the goals for both. All input is made up by the benchmark.',
     '',
@@ -40,7 +40,7 @@ export function writePerformancePage(results: Results): string {
     'npm run bench -- --mb 10,1000,4000 --chat-mb 10     large files',
     'npm run bench -- --only growth --files 10,50000     many small files',
     'npm run bench -- --only search --messages 1000000   a large archive',
-    'npm run docs:performance -- results.json            writes this page',
+    'npm run dev -- docs:performance results.json            writes this page',
     '```',
     'It needs about three times the size of the largest file in the temp folder, and cleans up after itself. `jq` and `sqlite-utils` are compared if they are installed, LangChain if the option --peers names a folder where npm installed `@langchain/core`.',
     '',

@@ -7,6 +7,6 @@ import { drawPicture, PICTURE } from './picture.ts';
 test('the picture in the README shows what the program prints now', () => {
   const texts = (svg: string) => svg.split('\n').map((line) => line.replaceAll(/<[^>]*>/g, ''));
   const [stored, now] = [readFileSync(PICTURE, 'utf8'), drawPicture()];
-  assert.deepEqual(texts(stored), texts(now), 'npm run docs:picture draws it again');
-  assert.equal(stored, now, 'npm run docs:picture draws it again');
+  assert.deepEqual(texts(stored), texts(now), 'npm run dev -- docs:picture draws it again');
+  assert.equal(stored, now, 'npm run dev -- docs:picture draws it again');
 });

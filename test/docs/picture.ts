@@ -55,7 +55,7 @@ export function drawPicture(): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(width)}" height="${height}" role="img" aria-label="compact in a terminal">`,
-    '<!-- Made by `npm run docs:picture` from a real run. Do not edit. -->',
+    '<!-- Made by `npm run dev -- docs:picture` from a real run. Do not edit. -->',
     '<rect width="100%" height="100%" rx="8" fill="#0d1117"/>',
     `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${FONT_SIZE}" fill="#e6edf3">`,
     ...texts,

@@ -10,10 +10,10 @@ import { type Producer, PRODUCERS } from './producers.ts';
 import type { Resumed } from './resumed.ts';
 
 // Compacts transcripts and has the programs that wrote them read the results back, offline:
-//   npm run test:producers                               our fixtures
-//   npm run test:producers -- --only pi,gemini           of some formats
-//   npm run test:producers -- --versions newest          with the newest programs instead of the pinned ones
-//   npm run test:producers -- --format pi a.jsonl b.jsonl    other files
+//   npm run dev -- test:producers                               our fixtures
+//   npm run dev -- test:producers --only pi,gemini           of some formats
+//   npm run dev -- test:producers --versions newest          with the newest programs instead of the pinned ones
+//   npm run dev -- test:producers --format pi a.jsonl b.jsonl    other files
 // Then `compact install` is tried with the same programs: they must run our hooks in a compaction of their own.
 // A transcript is compacted twice, keeping four messages and then one; both results are looked at.
 

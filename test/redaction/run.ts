@@ -10,7 +10,7 @@ import { VENDOR_SECRETS } from './vendor-secrets.ts';
 
 /**
  * Prints which share of made-up secrets the redactor masks, and what it masks that is no secret:
- * npm run redaction -- [FILE…]   counts the masks in each file too, per million characters. They are read as false ones: check with -v.
+ * npm run dev -- redaction [FILE…]   counts the masks in each file too, per million characters. They are read as false ones: check with -v.
  */
 
 const isVerbose = process.argv.includes('-v');

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { caseOf } from './cases.ts';
 import { playWriters } from './play.ts';
 
-/** Lets other programs write to files while they are replaced: `npm run kills:writers -- --runs 2000 --seed 7`. */
+/** Lets other programs write to files while they are replaced: `npm run dev -- kills:writers --runs 2000 --seed 7`. */
 const { values } = parseArgs({ options: { runs: { type: 'string', default: '2000' }, seed: { type: 'string' } } });
 const seed = values.seed === undefined ? {} : { seed: Number(values.seed) };
 const counts = new Map<string, number>();

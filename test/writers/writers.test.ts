@@ -6,7 +6,7 @@ import { MOMENTS, playWriters, WRITES } from './play.ts';
 suite('what another program writes while a file is replaced is never lost', () => {
   for (const [at, after] of (['looked', 'moved', 'renamed'] as const).entries()) {
     for (const [index, write] of WRITES.entries()) {
-      // The two jobs and layouts by turns; `npm run kills:writers` plays them all.
+      // The two jobs and layouts by turns; `npm run dev -- kills:writers` plays them all.
       const job = (at + index) % 2 === 0 ? 'compact' : 'restore';
       const layout = index % 3 === 2 ? 'document' : 'lines';
       test(`${write} after '${after}' (${job}, ${layout})`, async () => {
