@@ -53,7 +53,7 @@ test('the request holds the input, the output, the policy and the model', async 
     {
       embeddings: null,
       summarizer: 'object',
-      input: { path, name: path, format: 'chat-lines' },
+      input: { path, name: path, format: 'chat-lines', refusesLinks: false },
       output: { kind: 'default', path: join(folder, 'x.compact.jsonl') },
       provider: 'extractive',
       modelName: 'extractive',

@@ -39,8 +39,9 @@ function shapeOf(value: unknown): unknown {
 for (const { format } of FORMATS) {
   if (format.layout.kind !== 'document') continue;
   const folder = join(FIXTURES, format.name);
-  for (const name of readdirSync(folder).filter((one) => one.endsWith('.json') && !DAMAGED.has(one))) {
-    for (const keepRecent of [0, 3, 7]) {
+  const names = readdirSync(folder).filter((one) => one.endsWith('.json') && !DAMAGED.has(one));
+  for (const [at, name] of names.entries()) {
+    for (const keepRecent of at === 0 ? [0, 3, 7] : [0, 3]) {
       test(`${format.name}/${name}: what stays of ${keepRecent} recent messages stands byte for byte in a document of the same shape`, async (t) => {
         const bench = benchFor(t);
         const original = readFileSync(join(folder, name));

@@ -20,6 +20,8 @@ function findPrograms(): string {
 
 export type PostgresServer = {
   readonly url: string;
+  /** Where its files are. */
+  readonly data: string;
   readonly start: () => void;
   /** As if its machine had lost power. */
   readonly stop: () => void;
@@ -27,7 +29,7 @@ export type PostgresServer = {
 };
 
 /** A server in a temp folder: Debian's package postgresql, or the programs in $PGBIN. */
-export function startPostgres(): PostgresServer {
+export function startPostgres(settings = ''): PostgresServer {
   const programs = findPrograms();
   const folder = mkdtempSync(join(tmpdir(), 'compact-postgres-'));
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
@@ -37,13 +39,14 @@ export function startPostgres(): PostgresServer {
     execFileSync(join(programs, name), argv, { cwd: folder, ...owner, stdio: 'ignore' });
   };
   // A socket in the folder takes no port. The server would not wait for the disk, but the archive asks it to.
-  const options = `-k ${folder} -p 5432 -c listen_addresses= -c synchronous_commit=off`;
+  const options = `-k ${folder} -p 5432 -c listen_addresses= -c synchronous_commit=off ${settings}`;
   const start = (): void => runProgram('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', options, 'start');
   const stop = (): void => runProgram('pg_ctl', '-D', data, '-w', '-m', 'immediate', 'stop');
   runProgram('initdb', '-D', data, '-U', 'compact', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync');
   start();
   return {
     url: `postgres:///postgres?user=compact&host=${folder}&port=5432`,
+    data,
     start,
     stop,
     remove: () => {
