@@ -3,24 +3,15 @@ import type { CapturedPiece, MergedVersion, UnitReader, UnitStore } from '../../
 import { CHANGES, hashColumn } from '../rows.ts';
 import type { Query, Sql, Dialect } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
+import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, UPDATE_FILE } from '../store/captures.ts';
 import type { UnitEngine } from './query.ts';
 import { FIND_ERASURE, idOf } from './write-units.ts';
 
 export type CaptureWriting = UnitEngine & Pick<Sql, 'dialect'>;
 
 const FIND_FILE = 'SELECT id FROM captured_files WHERE path = :path';
-const INSERT_FILE = `
-INSERT INTO captured_files (path, format, stamp, read_at_ms) VALUES (:path, :format, :stamp, :readAtMs) RETURNING id`;
-const UPDATE_FILE = `
-UPDATE captured_files SET format = :format, stamp = :stamp, read_at_ms = :readAtMs, sessions = :sessions WHERE id = :id`;
 const SET_ASIDE = 'UPDATE captured_versions SET version = -version WHERE file_id = :id';
 const DELETE_ASIDE = 'DELETE FROM captured_versions WHERE file_id = :id AND version < 0';
-const INSERT_VERSION = `
-INSERT INTO captured_versions (file_id, version, change) VALUES (:fileId, :version, :change) RETURNING id`;
-const INSERT_STATE = `
-INSERT INTO captured_states (version_id, size_bytes, sha256, captured_at_ms) VALUES (:versionId, :sizeBytes, :sha256, :atMs)`;
-const INSERT_RUN = `
-INSERT INTO captured_runs (version_id, position, first_line_id, line_count) VALUES (:versionId, :position, :first, :count)`;
 
 /** Replaces what is known of a captured file, in one transaction. Its old versions are read for the new ones, so they go last. */
 export function createCaptureWriter(
@@ -31,13 +22,12 @@ export function createCaptureWriter(
     engine.transaction(async (query) => {
       if (!isDeepStrictEqual(await readerOf(query).findCapture(path), expected)) return false;
       const [known] = await query(FIND_FILE, { path });
-      const fileId =
-        known === undefined ? idOf(await query(INSERT_FILE, { path, format, stamp, readAtMs })) : idOf([known]);
+      const fileId = known === undefined ? idOf(await query(INSERT_FILE, { path, format })) : idOf([known]);
       const lines = await openPieces(query, engine.dialect);
       const stored: { readonly version: MergedVersion; readonly runs: readonly Run[] }[] = [];
       for (const version of versions) stored.push({ version, runs: await storePieces(lines, version) });
       await lines.end();
-      await query(UPDATE_FILE, { id: fileId, format, stamp, readAtMs, sessions: JSON.stringify(sessions) });
+      await query(UPDATE_FILE, { fileId, format, stamp, at: readAtMs, sessions: JSON.stringify(sessions) });
       await query(SET_ASIDE, { id: fileId });
       for (const [at, { version, runs }] of stored.entries())
         await insertVersion(query, version, { fileId, number: at + 1, runs });
@@ -69,7 +59,7 @@ async function insertVersion(
   for (const [position, { first, count }] of runs.entries())
     await query(INSERT_RUN, { versionId, position, first, count });
   for (const { sizeBytes, sha256, capturedAtMs } of states)
-    await query(INSERT_STATE, { versionId, sizeBytes, sha256: hashColumn(sha256), atMs: capturedAtMs });
+    await query(INSERT_STATE, { versionId, sizeBytes, sha256: hashColumn(sha256), at: capturedAtMs });
 }
 
 /** Stores lines of captured files, each once. */

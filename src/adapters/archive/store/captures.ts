@@ -10,14 +10,15 @@ SELECT f.id AS file_id, v.id AS version_id, v.version, s.id AS state_id, s.size_
   (SELECT count(*) FROM captured_runs WHERE version_id = v.id) AS run_count
 FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id JOIN captured_states AS s ON s.version_id = v.id
 WHERE f.path = :path ORDER BY s.id DESC LIMIT 1`;
-const INSERT_FILE = 'INSERT INTO captured_files (path, format, read_at_ms) VALUES (:path, :format, 0) RETURNING id';
-const UPDATE_FILE =
+export const INSERT_FILE =
+  'INSERT INTO captured_files (path, format, read_at_ms) VALUES (:path, :format, 0) RETURNING id';
+export const UPDATE_FILE =
   'UPDATE captured_files SET format = :format, stamp = :stamp, read_at_ms = :at, sessions = :sessions WHERE id = :fileId';
-const INSERT_VERSION =
+export const INSERT_VERSION =
   'INSERT INTO captured_versions (file_id, version, change) VALUES (:fileId, :version, :change) RETURNING id';
-const INSERT_STATE = `
+export const INSERT_STATE = `
 INSERT INTO captured_states (version_id, size_bytes, sha256, captured_at_ms) VALUES (:versionId, :sizeBytes, :sha256, :at)`;
-const INSERT_RUN = `
+export const INSERT_RUN = `
 INSERT INTO captured_runs (version_id, position, first_line_id, line_count) VALUES (:versionId, :position, :first, :count)`;
 
 const CONFIRM = 'UPDATE captured_files SET stamp = :stamp, read_at_ms = :at WHERE id = :fileId';
