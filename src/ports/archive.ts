@@ -198,7 +198,7 @@ export type Archive = ArchiveLookup & {
   /** An applied and complete compaction of the same bytes under the same settings. */
   readonly findSame: (sourceSha256: string, settingsSha256: string) => Promise<StoredCompaction | null>;
   readonly summaries: SummaryCache;
-  readonly batches: BatchRecords;
+  readonly providerBatches: BatchRecords;
   readonly runs: RunLog;
   readonly vectors: VectorStore;
   readonly captures: CaptureStore;

@@ -27,7 +27,7 @@ async function withBatches(path: string, states: readonly string[]): Promise<str
   const changes = states.map(
     (state) => ({ kind: 'batch', key: `mark-${state}`, state, value: '{}', from: null }) as const,
   );
-  assert.ok(await archive.batches.change(changes));
+  assert.ok(await archive.providerBatches.change(changes));
   await archive.close();
   return path;
 }

@@ -97,7 +97,7 @@ test('writes fixtures/archives/schema-N with the program as it is now', async (t
     droppedAt,
   });
   const batch = { kind: 'batch', key: 'b1', from: null, state: 'ended', value: '{}' } as const;
-  assert.ok(await opened.value.batches.change([batch]));
+  assert.ok(await opened.value.providerBatches.change([batch]));
   await opened.value.close();
   writeFileSync(join(frozen, 'archive.db.gz'), gzipSync(readFileSync(archive), { level: 9 }));
 });

@@ -27,7 +27,7 @@ export function createLookup(sql: Sql, { path, fileBytes }: Place): Lookup {
 type Shared = Lookup &
   ReturnType<typeof createCompactionReader> &
   ReturnType<typeof createLineReader> &
-  Pick<Archive, 'runs' | 'summaries' | 'batches' | 'captures' | 'usedBytes' | 'check'>;
+  Pick<Archive, 'runs' | 'summaries' | 'providerBatches' | 'captures' | 'usedBytes' | 'check'>;
 
 /** The parts of an archive that are the same with every engine. */
 export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared {
@@ -37,7 +37,7 @@ export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared
     ...createLineReader(sql),
     runs: createRunLog(sql),
     summaries: createSummaryCache(sql),
-    batches: createProviderBatches(sql),
+    providerBatches: createProviderBatches(sql),
     captures: createCaptureStore(sql, place.path),
     check: createCheck(sql, place.path, check),
     usedBytes: () => readUsedBytes(sql),

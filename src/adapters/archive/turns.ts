@@ -83,7 +83,7 @@ export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
       remove: inTurn(archive.droppedRules.remove),
     },
     summaries: { ...archive.summaries, keep: inTurn(archive.summaries.keep) },
-    batches: { ...archive.batches, change: inTurn(archive.batches.change) },
+    providerBatches: { ...archive.providerBatches, change: inTurn(archive.providerBatches.change) },
     vectors: { ...archive.vectors, keep: inTurn(archive.vectors.keep) },
     retention: {
       ...retention,

@@ -135,7 +135,7 @@ export async function endFile(
   end: End,
 ): Promise<void> {
   const value = { ...file.value, note: end.note };
-  if (await deps.archive.batches.change([changeOf('file', file, { key: file.key, state: end.state, value })]))
+  if (await deps.archive.providerBatches.change([changeOf('file', file, { key: file.key, state: end.state, value })]))
     deps.onFile({ ...namesOf(file), ...end, result: null });
 }
 
@@ -169,7 +169,9 @@ async function record(
   file: RecordOf<'file'>,
   { state, value }: { readonly state: FileState; readonly value: Partial<BatchFile> },
 ): Promise<boolean> {
-  return archive.batches.change([changeOf('file', file, { key: file.key, state, value: { ...file.value, ...value } })]);
+  return archive.providerBatches.change([
+    changeOf('file', file, { key: file.key, state, value: { ...file.value, ...value } }),
+  ]);
 }
 
 function describe(result: Result<CompactReport, Failure>): string | null {

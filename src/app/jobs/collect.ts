@@ -82,7 +82,7 @@ async function fetchResults(deps: BatchDeps, batch: RecordOf<'batch'>, fetched: 
   const missing = unseen.map((request) =>
     changeOf('request', request, notAnswered(request, note ?? 'its batch has no result for it')),
   );
-  await archive.batches.change([changeOf('batch', batch, { ...batch, state: 'collected' }), ...missing]);
+  await archive.providerBatches.change([changeOf('batch', batch, { ...batch, state: 'collected' }), ...missing]);
 }
 
 function notAnswered({ key, value }: RecordOf<'request'>, problem: string): RecordOf<'request'> {
@@ -139,7 +139,7 @@ async function keepResults(
   }
   await archive.summaries.keepAll(answers);
   deps.onStep('answers-stored');
-  if (await archive.batches.change([...changes.values()])) fetched.answers += answers.length;
+  if (await archive.providerBatches.change([...changes.values()])) fetched.answers += answers.length;
   deps.onStep('answers-recorded');
   return own;
 }

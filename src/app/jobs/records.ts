@@ -129,13 +129,13 @@ const PAGE_SIZE = 1000;
 
 /** The records of a kind, or only those in some states, one state after the other. A page of them is in memory. */
 export async function* eachRecord<K extends Kind>(
-  { batches }: Pick<Archive, 'batches'>,
+  { providerBatches }: Pick<Archive, 'providerBatches'>,
   kind: K,
   states: readonly Values[K]['state'][] | null = null,
 ): AsyncGenerator<RecordOf<K>> {
   for (const state of states ?? [null]) {
     for (let after: string | null = ''; after !== null;) {
-      const page: readonly BatchRecord[] = await batches.list(kind, { state, after, limit: PAGE_SIZE });
+      const page: readonly BatchRecord[] = await providerBatches.list(kind, { state, after, limit: PAGE_SIZE });
       for (const record of page) yield toRecord<K>(record);
       after = page.length < PAGE_SIZE ? null : (page.at(-1)?.key ?? null);
     }
@@ -144,7 +144,7 @@ export async function* eachRecord<K extends Kind>(
 
 /** The same all at once: for batches, of which there are few. */
 export async function listRecords<K extends Kind>(
-  archive: Pick<Archive, 'batches'>,
+  archive: Pick<Archive, 'providerBatches'>,
   kind: K,
   states: readonly Values[K]['state'][] | null = null,
 ): Promise<readonly RecordOf<K>[]> {
@@ -154,11 +154,11 @@ export async function listRecords<K extends Kind>(
 }
 
 export async function findRecords<K extends Kind>(
-  { batches }: Pick<Archive, 'batches'>,
+  { providerBatches }: Pick<Archive, 'providerBatches'>,
   kind: K,
   keys: readonly string[],
 ): Promise<readonly RecordOf<K>[]> {
-  return (await batches.find(kind, keys)).map((record) => toRecord<K>(record));
+  return (await providerBatches.find(kind, keys)).map((record) => toRecord<K>(record));
 }
 
 /** A change of a record as it was read to another one; `from` null: it is new. */

@@ -83,7 +83,7 @@ async function settleSooner(deps: BatchDeps, batch: RecordOf<'batch'>): Promise<
   const locked = await deps.files.lock(lockedPath);
   if (!locked.ok) return batch;
   const sooner = { ...batch, value: { ...batch.value, settlesAt: soonest, lockedPath: null } };
-  const isChanged = await deps.archive.batches.change([changeOf('batch', batch, sooner)]);
+  const isChanged = await deps.archive.providerBatches.change([changeOf('batch', batch, sooner)]);
   locked.value.release();
   return isChanged ? sooner : null;
 }
@@ -96,7 +96,7 @@ async function update(
   const next = { key: batch.key, ...runningAs(batch.value, remote) };
   const value = remote.problem === null ? next.value : { ...next.value, note: remote.problem };
   const changed = { ...next, value };
-  return (await archive.batches.change([changeOf('batch', batch, changed)])) ? changed : null;
+  return (await archive.providerBatches.change([changeOf('batch', batch, changed)])) ? changed : null;
 }
 
 async function look(deps: BatchDeps, batch: RecordOf<'batch'>): Promise<RecordOf<'batch'> | null> {
@@ -122,7 +122,7 @@ export async function loseResults(deps: BatchDeps, batch: RecordOf<'batch'>): Pr
   const note = `the provider has deleted the results of batch ${nameOf(batch)}: submitting the file again pays again`;
   const error = { code: 'api_error', problem: note } as const;
   const open = await requestsOf(deps.archive, batch);
-  const done = await deps.archive.batches.change([
+  const done = await deps.archive.providerBatches.change([
     changeOf('batch', batch, { ...batch, state: 'gone', value: { ...batch.value, note } }),
     ...open.map((one) => changeOf('request', one, { ...one, state: 'failed', value: { ...one.value, error } })),
   ]);

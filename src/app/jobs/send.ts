@@ -97,7 +97,9 @@ async function sendLocked(
   const created = await deps.ask(() => service.create(intent, lines));
   if (created === null) {
     const settlesAt = addMs(runtime.now(), LISTED_MS).toISOString();
-    await archive.batches.change([changeOf('batch', batch, { ...batch, value: { ...batch.value, settlesAt } })]);
+    await archive.providerBatches.change([
+      changeOf('batch', batch, { ...batch, value: { ...batch.value, settlesAt } }),
+    ]);
     return { kind: 'unclear', requests: lines.length };
   }
   deps.onStep('sent');
@@ -106,7 +108,7 @@ async function sendLocked(
     return { kind: 'refused', problem: created.refused };
   }
   const running = changeOf('batch', batch, { key: batch.key, ...runningAs(batch.value, created) });
-  if (!(await archive.batches.change([running])) && !(await isRecorded(archive, batch.key, created.id))) {
+  if (!(await archive.providerBatches.change([running])) && !(await isRecorded(archive, batch.key, created.id))) {
     const canceled = await deps.ask(() => service.cancel(created.id));
     const what = canceled === null ? 'should be canceled at the provider' : 'was canceled';
     deps.onProblem(`batch ${created.id} ${what}: another run gave it up and may have sent its requests again`);
@@ -177,7 +179,7 @@ async function claim(
         value: { batch: mark, tries, stopReason: null, error: null },
       });
     });
-    if (await archive.batches.change([changeOf('batch', null, batch), ...requests]))
+    if (await archive.providerBatches.change([changeOf('batch', null, batch), ...requests]))
       return { batch, lines: [...left.values()].map(({ line }) => line) };
   }
   return null;
@@ -198,7 +200,7 @@ export async function withdraw(
   note: string,
 ): Promise<boolean> {
   const open = await requestsOf(archive, batch);
-  return archive.batches.change([
+  return archive.providerBatches.change([
     changeOf('batch', batch, { ...batch, state: 'refused', value: { ...batch.value, note } }),
     ...open.map((request) =>
       changeOf('request', request, {

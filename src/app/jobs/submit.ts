@@ -71,7 +71,7 @@ async function register(
     note: null,
   };
   const record: RecordOf<'file'> = { key: path, state: 'planned', value };
-  return (await archive.batches.change([changeOf('file', known, record)])) ? record : null;
+  return (await archive.providerBatches.change([changeOf('file', known, record)])) ? record : null;
 }
 
 export type BatchStatusReport = {
@@ -142,13 +142,13 @@ export async function cancelBatches(deps: BatchDeps): Promise<number> {
     if (batch.state !== 'running' || remoteId === null) continue;
     if ((await deps.ask(() => deps.service.cancel(remoteId))) === null) continue;
     const value = { ...batch.value, isCanceling: true };
-    if (await deps.archive.batches.change([changeOf('batch', batch, { ...batch, value })])) canceled += 1;
+    if (await deps.archive.providerBatches.change([changeOf('batch', batch, { ...batch, value })])) canceled += 1;
   }
   for await (const file of eachRecord(deps.archive, 'file', OPEN_FILES))
     if (file.state === 'planned' || (await isUnsent(deps.archive, file)))
       await endFile(deps, file, { state: 'canceled', note: 'no batch was working on it' });
     else if (findElsewhere(file.value, deps) === null)
-      await deps.archive.batches.change([
+      await deps.archive.providerBatches.change([
         changeOf('file', file, { ...file, value: { ...file.value, isCanceling: true } }),
       ]);
   return canceled;

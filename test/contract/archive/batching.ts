@@ -11,7 +11,7 @@ function request(key: string, state: string, from: string | null): BatchChange {
 
 export function batchContract(engine: Engine): void {
   test('records of batches are found by key, listed by state, and apart from other kinds', async (t) => {
-    const { batches } = await engine.open(t);
+    const { providerBatches: batches } = await engine.open(t);
     const path = '/logs/odd \u0010 \ud83d.jsonl';
     const file = { kind: 'file', key: path, state: 'planned', value: '{"a":"\\u0000"}' } as const;
     assert.ok(await batches.change([{ ...file, from: null }, request('b', 'open', null), request('a', 'open', null)]));
@@ -38,12 +38,15 @@ export function batchContract(engine: Engine): void {
   test('changes are made together or not at all, and only from the state that was expected', async (t) => {
     const archive = await engine.open(t);
     const other = await engine.openAgain(t, archive);
-    assert.ok(await archive.batches.change([request('a', 'open', null)]));
-    assert.equal(await other.batches.change([request('b', 'open', null), request('a', 'open', null)]), false);
-    assert.equal(await other.batches.change([request('b', 'open', null), request('a', 'answered', 'again')]), false);
-    assert.deepEqual(await archive.batches.find('request', ['b']), []);
+    assert.ok(await archive.providerBatches.change([request('a', 'open', null)]));
+    assert.equal(await other.providerBatches.change([request('b', 'open', null), request('a', 'open', null)]), false);
+    assert.equal(
+      await other.providerBatches.change([request('b', 'open', null), request('a', 'answered', 'again')]),
+      false,
+    );
+    assert.deepEqual(await archive.providerBatches.find('request', ['b']), []);
     const both = await Promise.all(
-      [archive, other].map(({ batches }) =>
+      [archive, other].map(({ providerBatches: batches }) =>
         batches.change([request('c', 'open', null), request('a', 'failed', 'open')]),
       ),
     );

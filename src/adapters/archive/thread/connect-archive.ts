@@ -78,7 +78,11 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
       remove: call('droppedRules.remove'),
     },
     summaries: { find: call('summaries.find'), keep: call('summaries.keep'), keepAll: call('summaries.keepAll') },
-    batches: { list: call('batches.list'), find: call('batches.find'), change: call('batches.change') },
+    providerBatches: {
+      list: call('providerBatches.list'),
+      find: call('providerBatches.find'),
+      change: call('providerBatches.change'),
+    },
     runs: {
       record: call('runs.record'),
       notePath: call('runs.notePath'),
