@@ -104,6 +104,12 @@ export function unpackBlock(block: Row): Uint8Array {
   return decompressBlock(readBytes(block, 'data'), { rawSizeBytes, firstLine });
 }
 
+/** The bytes of a line (`offset`, `size_bytes`) in its block. */
+export function bytesIn(raw: Uint8Array, line: Row): Uint8Array {
+  const offset = readInteger(line, 'offset');
+  return raw.subarray(offset, offset + readInteger(line, 'size_bytes'));
+}
+
 /** null: not zstd, a different size, or a size above what is ever stored. */
 export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
   if (rawSizeBytes < 0 || rawSizeBytes > MAX_RAW_BYTES) return null;

@@ -9,9 +9,9 @@ import { createTurns, type TakeTurn } from './turns.ts';
 
 /** Makes the port of a synchronous archive. Writes wait for each other, and for work on one state, in the order of their calls. */
 export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = createTurns()): Archive {
-  const sql = sync.connect(acquire);
+  const { sql, retention } = sync.connect(acquire);
   const parts = {
-    ...createShared(sql, sync, SQLITE_CHECK),
+    ...createShared(sql, sync, { check: SQLITE_CHECK, retention }),
     ...createCompactionStore(sql, createSqliteStore(sql)),
   };
   const { begin, markApplied, discard, ...shared } = guardPort(parts, (error) => {
@@ -34,12 +34,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       }
     };
 
-  const iterate = <Args extends readonly unknown[], T>(method: (...args: Args) => Iterable<T>) =>
-    async function* iterating(...args: Args): AsyncGenerator<T> {
-      yield* method(...args);
-    };
-
-  const { droppedRules, messages, retention, vectors } = sync;
+  const { messages, vectors } = sync;
   const state: ArchiveState = {
     ...shared,
     messages: {
@@ -70,24 +65,9 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     path: sync.path,
     isReadOnly: sync.isReadOnly,
     isReadableWhileStoring: sync.isReadableWhileStoring,
-    droppedRules: { list: read(droppedRules.list), add: write(droppedRules.add), remove: write(droppedRules.remove) },
     begin,
     markApplied,
     discard,
-    retention: {
-      listHolds: read(retention.listHolds),
-      addHold: write(retention.addHold),
-      removeHold: write(retention.removeHold),
-      lastFileId: read(retention.lastFileId),
-      listErasable: iterate(retention.listErasable),
-      findMessageLines: read(retention.findMessageLines),
-      readPieces: iterate(retention.readPieces),
-      findEffect: read(retention.findEffect),
-      erase: write(retention.erase),
-      purge: write(retention.purge),
-      isPurged: read(retention.isPurged),
-      listErasures: read(retention.listErasures),
-    },
     inOneState: async (work) => {
       const release = await acquire();
       try {

@@ -5,7 +5,10 @@ import { createCatalog } from './read/catalog.ts';
 import { createCompactionReader } from './read/compactions.ts';
 import { createLineReader, createOriginals } from './read/lines.ts';
 import { readUsedBytes } from './read/used-bytes.ts';
+import { createRetention } from './erase/retention.ts';
+import type { RetentionEngine } from './erase/erase.ts';
 import type { Sql } from './sql/query.ts';
+import { createDroppedRules } from './store/dropped-rules.ts';
 import { createProviderBatches } from './store/provider-batches.ts';
 import { createRunLog } from './store/runs.ts';
 import { createSummaryCache } from './store/summaries.ts';
@@ -17,6 +20,8 @@ type Place = {
   readonly fileBytes: () => number | Promise<number>;
 };
 
+type Engine = { readonly check: EngineCheck; readonly retention: RetentionEngine };
+
 type Lookup = ReturnType<typeof createCatalog> & ReturnType<typeof createOriginals>;
 
 /** Looks things up, also in one state of the archive. */
@@ -27,10 +32,13 @@ export function createLookup(sql: Sql, { path, fileBytes }: Place): Lookup {
 type Shared = Lookup &
   ReturnType<typeof createCompactionReader> &
   ReturnType<typeof createLineReader> &
-  Pick<Archive, 'runs' | 'summaries' | 'providerBatches' | 'captures' | 'usedBytes' | 'check'>;
+  Pick<
+    Archive,
+    'runs' | 'summaries' | 'providerBatches' | 'captures' | 'droppedRules' | 'retention' | 'usedBytes' | 'check'
+  >;
 
 /** The parts of an archive that are the same with every engine. */
-export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared {
+export function createShared(sql: Sql, place: Place, engine: Engine): Shared {
   return {
     ...createLookup(sql, place),
     ...createCompactionReader(sql),
@@ -39,7 +47,9 @@ export function createShared(sql: Sql, place: Place, check: EngineCheck): Shared
     summaries: createSummaryCache(sql),
     providerBatches: createProviderBatches(sql),
     captures: createCaptureStore(sql, place.path),
-    check: createCheck(sql, place.path, check),
+    droppedRules: createDroppedRules(sql),
+    retention: createRetention(sql, place.path, engine.retention),
+    check: createCheck(sql, place.path, engine.check),
     usedBytes: () => readUsedBytes(sql),
   };
 }

@@ -3,15 +3,14 @@ import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createArchiveFile } from './create.ts';
-import { createDroppedRules } from './dropped-rules.ts';
 import { guard } from './failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
 import { createLocalArchive } from './local-archive.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
-import { createRetention } from './retention-store.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { createBatchSearch, createMessageIndex } from './search.ts';
+import { createSqliteRetention } from './sqlite/retention.ts';
 import { type Connection, createSqliteSql } from './sqlite/sql.ts';
 import type { SyncArchive } from './sync-archive.ts';
 import { turnsAt } from './turns.ts';
@@ -205,13 +204,12 @@ export function createArchive(
         const opened = openWriter?.() ?? db;
         return { db: opened, checkSchema: createSchemaGuard(opened, path) };
       };
-      return createSqliteSql({ path, db, open: openWriter === null ? null : open, takeTurn });
+      const sql = createSqliteSql({ path, extension, db, open: openWriter === null ? null : open, takeTurn });
+      return { sql, retention: createSqliteRetention(sql, { db, path, takeTurn }) };
     },
     fileBytes: () => ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
     messages: createMessageIndex(db, path),
     searchBatches: createBatchSearch(db, path),
-    droppedRules: createDroppedRules(db, { path, checkSchema }),
-    retention: createRetention(db, { path, extension, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),
     enterState: () =>
       guard(path, () => {

@@ -1,4 +1,5 @@
 import type { Archive } from '../../ports/archive.ts';
+import type { RetentionEngine } from './erase/erase.ts';
 import type { createShared } from './shared.ts';
 import type { Sql } from './sql/query.ts';
 import type { TakeTurn } from './turns.ts';
@@ -18,7 +19,7 @@ type Shared = ReturnType<typeof createShared>;
 /** An archive as SQLite has it: synchronous, because a statement is. `createLocalArchive` makes the port of it. */
 export type SyncArchive = Sync<Omit<Archive, 'begin' | 'markApplied' | 'discard' | 'inOneState' | keyof Shared>> & {
   /** The database, for what is the same with every engine. */
-  readonly connect: (takeTurn: TakeTurn) => Sql;
+  readonly connect: (takeTurn: TakeTurn) => { readonly sql: Sql; readonly retention: RetentionEngine };
   /** With the log. */
   readonly fileBytes: () => number;
   /** From here to `leaveState`, every call reads the same state. */

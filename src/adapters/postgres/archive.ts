@@ -4,7 +4,7 @@ import { POSTGRES_CHECK } from './check.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createMessageIndex } from './message-index.ts';
 import { createPartitions } from './migrate.ts';
-import { createDroppedRules, createRetention } from './retention.ts';
+import { createPostgresRetention } from './retention.ts';
 import { readUsedBytes } from '../archive/read/used-bytes.ts';
 import { createLookup, createShared } from '../archive/shared.ts';
 import { type Sql, within } from '../archive/sql/query.ts';
@@ -21,11 +21,13 @@ export function createPostgresArchive(sql: PostgresSql, { place, schema, isReadO
     path: place.path,
     isReadOnly,
     isReadableWhileStoring: true,
-    ...createShared(sql, { path: place.path, fileBytes: () => readUsedBytes(sql) }, POSTGRES_CHECK),
+    ...createShared(
+      sql,
+      { path: place.path, fileBytes: () => readUsedBytes(sql) },
+      { check: POSTGRES_CHECK, retention: createPostgresRetention(sql, place.path) },
+    ),
     ...createIndexes(sql),
     ...createCompactionStore(sql, createPostgresStore(sql, createPartitions(sql, schema))),
-    droppedRules: createDroppedRules(sql),
-    retention: createRetention(sql, place.path),
     inOneState: async (work) => {
       const { query, rollback } = await sql.begin('snapshot');
       try {

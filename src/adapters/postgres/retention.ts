@@ -1,31 +1,15 @@
-import type { DroppedRules, Erasure, ErasurePlan, RetentionStore } from '../../ports/retention.ts';
-import { createBlockCache } from '../archive/blocks.ts';
-import { addDroppedRule, listDroppedRules, removeDroppedRule } from '../archive/dropped-rules.ts';
-import { erase, type ErasureDialect, findEffect, LIST_ERASURES, toErasure } from '../archive/erase.ts';
-import {
-  addHold,
-  FIRST_PIECE,
-  findMessageLines,
-  lastFileId,
-  listErasable,
-  listHolds,
-  readPieces,
-  removeHold,
-} from '../archive/retention.ts';
+import type { Erasure } from '../../ports/retention.ts';
+import { type RetentionEngine, toErasure } from '../archive/erase/erase.ts';
 import { archiveError } from '../archive/failure.ts';
 import { readInteger, readText } from '../archive/rows.ts';
-import { ask, type Work } from '../archive/work.ts';
+import type { Query } from '../archive/sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { PARTITIONED, partitionName } from './migrate.ts';
-import type { Query, Sql } from '../archive/sql/query.ts';
-import { type PostgresSql, runWork } from './sql.ts';
+import type { PostgresSql } from './sql.ts';
 import { LOCK_VECTORS } from './vectors.ts';
 import { indexWords } from './word-hits.ts';
 
-const JOINS = {
-  onBlock: 'k.id = l.block_id AND k.month = l.month',
-  onCompaction: 'k.compaction_id = c.id AND k.month = c.month',
-};
+const ON_BLOCK = 'k.id = l.block_id AND k.month = l.month';
 const ERASED_BLOCKS = 'SELECT k.id FROM blocks AS k JOIN erased_compactions AS g ON g.id = k.compaction_id';
 /**
  * Months whose partitions have blocks of erased compactions only. A run that began in the last days of a month may
@@ -37,32 +21,19 @@ WHERE month < date_trunc('month', now() AT TIME ZONE 'UTC' - interval '2 days')
   AND NOT EXISTS (SELECT 1 FROM blocks AS k WHERE k.month = m.month AND k.compaction_id NOT IN (SELECT id FROM erased_compactions)) ORDER BY 1`;
 
 /** Drops the partitions of months of which nothing is left, and deletes the rest row by row. */
-function* deleteBlocks(): Work<void> {
-  for (const row of yield* ask(LIST_WHOLE_MONTHS))
-    for (const table of PARTITIONED) yield* ask(`DROP TABLE IF EXISTS ${partitionName(table, readText(row, 'month'))}`);
-  yield* ask(`DELETE FROM message_words WHERE line_id IN (SELECT id FROM lines WHERE block_id IN (${ERASED_BLOCKS}))`);
-  yield* ask('DELETE FROM word_lines WHERE compaction_id IN (SELECT id FROM erased_compactions)');
-  yield* ask(`DELETE FROM lines WHERE block_id IN (${ERASED_BLOCKS})`);
-  yield* ask('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)');
+async function deleteBlocks(query: Query): Promise<void> {
+  for (const row of await query(LIST_WHOLE_MONTHS))
+    for (const table of PARTITIONED)
+      await query(`DROP TABLE IF EXISTS ${partitionName(table, readText(row, 'month'))}`);
+  await query(`DELETE FROM message_words WHERE line_id IN (SELECT id FROM lines WHERE block_id IN (${ERASED_BLOCKS}))`);
+  await query('DELETE FROM word_lines WHERE compaction_id IN (SELECT id FROM erased_compactions)');
+  await query(`DELETE FROM lines WHERE block_id IN (${ERASED_BLOCKS})`);
+  await query('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)');
 }
 
 /** Compactions that lose some of their lines. */
 const TOUCHED = `
-SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON ${JOINS.onBlock}`;
-
-const DIALECT: ErasureDialect = {
-  idType: 'bigint',
-  ids: '(SELECT CAST(value AS bigint) AS id FROM json_array_elements_text(CAST(:ids AS json)))',
-  onBlock: JOINS.onBlock,
-  // Those of whole compactions go with their blocks.
-  deleteWords: (batches) => [
-    `DELETE FROM batch_words WHERE batch_id IN (${batches})`,
-    'DELETE FROM message_words WHERE line_id IN (SELECT id FROM erased_lines)',
-    `DELETE FROM word_lines WHERE compaction_id IN (${TOUCHED})`,
-    indexWords(TOUCHED),
-  ],
-  deleteBlocks,
-};
+SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON ${ON_BLOCK}`;
 
 const RESERVE_ID = "SELECT nextval(pg_get_serial_sequence('erasures', 'id')) AS id";
 const FIND_ERASURE = 'SELECT receipt, at_ms, report FROM erasures WHERE id = :id';
@@ -77,76 +48,37 @@ UPDATE erasures SET tables = :tables::text[], months = ARRAY(
   SELECT k.month FROM blocks AS k WHERE k.id IN (SELECT id FROM erased_blocks)
   UNION SELECT c.month FROM compactions AS c WHERE c.id IN (SELECT id FROM erased_compactions)) WHERE id = :id`;
 
-export function createDroppedRules(sql: Sql): DroppedRules {
-  const run = <T>(kind: 'snapshot' | 'write', work: () => Work<T>): Promise<T> =>
-    sql.transaction(kind, (query) => runWork(query, work()));
+/** `purge` rewrites the tables, because their files still have the bytes of what was erased. */
+export function createPostgresRetention(sql: PostgresSql, path: string): RetentionEngine {
   return {
-    list: () => run('snapshot', listDroppedRules),
-    add: (rule) => run('write', () => addDroppedRule(rule)),
-    remove: (rule) => run('write', () => removeDroppedRule(rule)),
-  };
-}
-
-/** Holds and erasures. After an erasure, `purge` rewrites the tables, because their files still have the bytes. */
-export function createRetention(sql: PostgresSql, path: string): RetentionStore {
-  const run = <T>(kind: 'snapshot' | 'write', work: () => Work<T>): Promise<T> =>
-    sql.transaction(kind, (query) => runWork(query, work()));
-  return {
-    listHolds: () => run('snapshot', listHolds),
-    addHold: (hold) => run('write', () => addHold(hold)),
-    removeHold: (scope) => run('write', () => removeHold(scope)),
-    lastFileId: () => run('snapshot', lastFileId),
-    listErasable: async function* pages() {
-      for (let after = 0; ;) {
-        const found = await run('snapshot', () => listErasable(after, JOINS));
-        const last = found.at(-1);
-        if (last === undefined) return;
-        after = last.id;
-        yield found;
-      }
-    },
-    findMessageLines: (messageId) => run('snapshot', () => findMessageLines(messageId)),
-    readPieces: async function* pages(stateId) {
-      const recent = createBlockCache<Uint8Array>();
-      for (let place = FIRST_PIECE; ;) {
-        const at = place;
-        const page = await run('snapshot', () => readPieces(stateId, at, recent));
-        if (page === null) return;
-        yield page.pieces;
-        ({ place } = page);
-      }
-    },
-    findEffect: async (ids) => {
-      const { query, rollback } = await sql.begin('write');
-      try {
-        return await runWork(query, findEffect(ids, DIALECT));
-      } finally {
-        await rollback();
-      }
-    },
-    erase: async (plan) => {
+    idType: 'bigint',
+    ids: '(SELECT CAST(value AS bigint) AS id FROM json_array_elements_text(CAST(:ids AS json)))',
+    onBlock: ON_BLOCK,
+    onCompaction: 'k.compaction_id = c.id AND k.month = c.month',
+    // Those of whole compactions go with their blocks.
+    deleteWords: (batches) => [
+      `DELETE FROM batch_words WHERE batch_id IN (${batches})`,
+      'DELETE FROM message_words WHERE line_id IN (SELECT id FROM erased_lines)',
+      `DELETE FROM word_lines WHERE compaction_id IN (${TOUCHED})`,
+      indexWords(TOUCHED),
+    ],
+    deleteBlocks,
+    erase: async (work) => {
       const [reserved = {}] = await sql.query(RESERVE_ID);
       const id = readInteger(reserved, 'id');
-      return sql.transaction('write', (query) => eraseOnce(query, plan, { path, id }));
+      return sql.transaction('write', async (query) => {
+        for (const lock of LOCK_ALL) await query(lock);
+        // If the connection was lost during the commit, the erasure may be stored all the same.
+        const [done] = await query(FIND_ERASURE, { id });
+        if (done !== undefined) return toErasure(done);
+        const erased = await work(query, id);
+        await query(NOTE_PLACES, { id, tables: tablesOf(erased) });
+        return erased;
+      });
     },
     purge: () => purge(sql, path),
     isPurged: async () => (await sql.query(LIST_UNPURGED)).length === 0,
-    listErasures: async () => (await sql.query(LIST_ERASURES)).map(toErasure),
   };
-}
-
-/** If the connection was lost during the commit, the erasure may be stored all the same. */
-async function eraseOnce(
-  query: Query,
-  plan: ErasurePlan,
-  { path, id }: { readonly path: string; readonly id: number },
-): ReturnType<RetentionStore['erase']> {
-  for (const lock of LOCK_ALL) await query(lock);
-  const [done] = await query(FIND_ERASURE, { id });
-  if (done !== undefined) return toErasure(done);
-  const erased = await runWork(query, erase(plan, { dialect: DIALECT, path, id }));
-  await query(NOTE_PLACES, { id, tables: tablesOf(erased) });
-  return erased;
 }
 
 const LIST_UNPURGED = 'SELECT id FROM erasures WHERE is_purged = 0 ORDER BY id';

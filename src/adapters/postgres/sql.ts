@@ -1,5 +1,4 @@
 import { type Row, toHex } from '../archive/rows.ts';
-import type { Work } from '../archive/work.ts';
 import {
   type BulkTable,
   type Query,
@@ -33,6 +32,7 @@ export type PostgresSql = Sql & Pick<Driver, 'maintain' | 'close'>;
 
 const BEGIN = {
   write: 'BEGIN',
+  trial: 'BEGIN',
   snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
 } as const satisfies { readonly [kind in TransactionKind]: string };
 
@@ -60,16 +60,6 @@ export function createSql(driver: Driver, retry: Retry): PostgresSql {
     maintain: (sql) => retry(() => driver.maintain(sql)),
     close: driver.close,
   };
-}
-
-/** Runs work of both engines, one statement after the other. */
-export async function runWork<T>(query: Query, work: Work<T>): Promise<T> {
-  let step = work.next();
-  while (step.done !== true) {
-    const { sql, values } = step.value;
-    step = work.next(await query(sql, values));
-  }
-  return step.value;
 }
 
 async function begin(driver: Driver, kind: TransactionKind): Promise<Transaction> {

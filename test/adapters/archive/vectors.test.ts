@@ -20,10 +20,10 @@ import {
   lineDraft,
   messageDraft,
   openAt,
+  rejectedFailure,
   sha256,
   tempArchive,
   tempFolder,
-  thrownFailure,
   type TestArchive,
 } from './drafts.ts';
 const found = await findVectorExtension();
@@ -150,8 +150,8 @@ test('vectors of erased lines and of their summaries leave the file and the inde
     return [path, `${path}-wal`].some((file) => existsSync(file) && readFileSync(file).includes(vector));
   };
   assert.deepEqual([3, 4, 101, 102].map(has), [true, true, true, true]);
-  const { vectors } = archive.retention.erase(ERASE_THIRD);
-  assert.equal(archive.retention.purge(), true);
+  const { vectors } = await archive.port.retention.erase(ERASE_THIRD);
+  assert.equal(await archive.port.retention.purge(), true);
   assert.deepEqual([vectors, ...[3, 4, 101, 102].map(has)], [2, false, true, false, true]);
   assert.deepEqual(
     [...archive.vectors.nearestMessages(direction(3), { filter: ANY, limit: 9 })].toSorted((a, b) => a - b),
@@ -166,7 +166,7 @@ test('an archive with vectors refuses to erase where the extension is missing', 
   keepAll(before, await filled(before, 5));
   before.close();
   const archive = openAt(path);
-  const failure = thrownFailure(() => archive.retention.erase(ERASE_THIRD));
+  const failure = await rejectedFailure(() => archive.port.retention.erase(ERASE_THIRD));
   assert.ok(failure.kind === 'cannot-open' && failure.reason.includes('sqlite-vec'), JSON.stringify(failure));
   assert.equal(archive.vectors.count().done, 5);
   archive.close();

@@ -69,7 +69,7 @@ export function openFileTarget(path: string, extension: string | null): Result<O
       if (extension !== null) db.loadExtension(extension);
       // One connection for everything: vectors need its extension.
       const connection = { db, checkSchema: createSchemaGuard(db, path) };
-      const sql = createSqliteSql({ path, db, open: () => connection, takeTurn: createTurns() });
+      const sql = createSqliteSql({ path, extension: null, db, open: () => connection, takeTurn: createTurns() });
       const transaction: UnitEngine['transaction'] = (work) => sql.transaction('write', work);
       const writing = { query: sql.query, transaction, storing: createSqliteStore(sql) };
       const vectors = createSqliteVectors(db, extension !== null);

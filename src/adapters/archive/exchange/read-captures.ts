@@ -8,7 +8,7 @@ import type {
   ExchangedState,
 } from '../../../ports/exchange.ts';
 import { createBlockCache } from '../blocks.ts';
-import { buildOrigin } from '../erase-captures.ts';
+import { buildOrigin } from '../erase/captures.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, readHash, readInteger, readOptionalText, readText, readTexts, type Row } from '../rows.ts';
 import type { Query } from '../sql/query.ts';

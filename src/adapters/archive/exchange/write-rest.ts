@@ -1,7 +1,7 @@
 import type { MergedHold, UnitReader, UnitStore, UnitVector } from '../../../ports/exchange.ts';
 import type { CachedSummary } from '../../../ports/archive.ts';
 import type { VectorModel } from '../../../ports/vector-store.ts';
-import { DROP_RULE } from '../dropped-rules.ts';
+import { DROP_RULE } from '../store/dropped-rules.ts';
 import { hashColumn, readInteger, readText, timeColumn } from '../rows.ts';
 import { isSameModel } from '../vectors/nearest.ts';
 import { keepSummary } from '../store/summaries.ts';

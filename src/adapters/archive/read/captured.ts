@@ -154,6 +154,13 @@ export function tryUnpack(block: Row | undefined): Uint8Array | null {
   return block === undefined ? null : tryDecompress(readBytes(block, 'data'), readInteger(block, 'raw_size_bytes'));
 }
 
+/** The lines of a row of captured_blocks. Throws a `DamageError`. */
+export function unpackCaptured(block: Row): Uint8Array {
+  const raw = tryUnpack(block);
+  if (raw !== null && raw.length === block['raw_size_bytes']) return raw;
+  throw new DamageError(`block ${readInteger(block, 'id')} of captured lines cannot be decompressed`);
+}
+
 /**
  * The bytes of lines that follow each other in a block. `firstId`: of the first line. Checks each against its hash, and
  * throws a `DamageError`.

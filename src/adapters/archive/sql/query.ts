@@ -1,4 +1,4 @@
-import type { Row } from '../rows.ts';
+import { readInteger, type Row } from '../rows.ts';
 
 /** Values for the `:name` places of a statement. Text goes in and comes out as it is, whatever the engine needs for that. */
 export type Values = Readonly<Record<string, unknown>>;
@@ -21,12 +21,30 @@ export async function insertRow(query: Query, table: string, row: Values): Promi
   await query(`INSERT INTO ${table} (${quoteNames(names)}) VALUES (${places.join(', ')})`, row);
 }
 
+/** Counts rows. `from`: what follows FROM. */
+export async function countRows(query: Query, from: string, values: Values = {}): Promise<number> {
+  const [row = {}] = await query(`SELECT count(*) AS count FROM ${from}`, values);
+  return readInteger(row, 'count');
+}
+
+/** Does work for each row of a statement that lists the rows behind `:after` by `id`, a page at a time. */
+export async function forRows(query: Query, sql: string, work: (row: Row) => Promise<void> | void): Promise<void> {
+  for (let after: unknown = 0; after !== undefined;) {
+    const rows = await query(sql, { after });
+    for (const row of rows) await work(row);
+    after = rows.at(-1)?.['id'];
+  }
+}
+
 export function quoteNames(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ');
 }
 
-/** snapshot: only reads, all of it one state of the archive. */
-export type TransactionKind = 'write' | 'snapshot';
+/**
+ * snapshot: only reads, all of it one state of the archive.
+ * trial: writes to temporary tables alone, and is rolled back.
+ */
+export type TransactionKind = 'write' | 'snapshot' | 'trial';
 
 export type Transaction = {
   readonly query: Query;

@@ -14,8 +14,18 @@ import {
 import type { TakeTurn } from '../turns.ts';
 import { SQLITE } from './dialect.ts';
 
-/** Prepares each statement once. Text with lone surrogates is stored as `textColumn` says, and an array as JSON. */
-export function createQuery(db: Database.Database): Query {
+const loaders = new WeakMap<Query, () => boolean>();
+
+/** Lets the connection of a query compare vectors. False: SQLite's extension for them is not installed. */
+export function loadVectors(query: Query): boolean {
+  return loaders.get(query)?.() ?? false;
+}
+
+/**
+ * Prepares each statement once. Text with lone surrogates is stored as `textColumn` says, and an array as JSON. `extension`: the file of SQLite's
+ * extension for vectors.
+ */
+export function createQuery(db: Database.Database, extension: string | null = null): Query {
   const prepare = createStatements(db);
   const run = async (sql: string, values: Values = {}): Promise<readonly Row[]> => {
     const statement = prepare(sql);
@@ -36,7 +46,14 @@ export function createQuery(db: Database.Database): Query {
     const names = Object.keys(into.columns);
     for (const row of rows) statement.run(...names.map((name) => toColumn(row[name])));
   };
-  return Object.assign(run, { insert });
+  const query = Object.assign(run, { insert });
+  const state = { isLoaded: false };
+  loaders.set(query, () => {
+    if (extension !== null && !state.isLoaded) db.loadExtension(extension);
+    state.isLoaded = extension !== null;
+    return state.isLoaded;
+  });
+  return query;
 }
 
 function toColumn(value: unknown): unknown {
@@ -50,6 +67,8 @@ export type Connection = { readonly db: Database.Database; readonly checkSchema:
 type Connections = {
   /** Of the archive, for messages. */
   readonly path: string;
+  /** The file of SQLite's vector extension; null: it is not installed. */
+  readonly extension: string | null;
   /** For statements outside of transactions. */
   readonly db: Database.Database;
   /** Opens another one, for transactions. Null: there is only one, and nothing is written. */
@@ -59,11 +78,18 @@ type Connections = {
 };
 
 /** An archive in a SQLite database. */
-export function createSqliteSql({ path, db, open, takeTurn }: Connections): Sql {
-  const begin = open === null ? createSharedBegin(db, path) : createBegin(open, takeTurn);
+export function createSqliteSql({ path, extension, db, open, takeTurn }: Connections): Sql {
+  const query = createQuery(db, extension);
+  const begin =
+    open === null
+      ? createSharedBegin(db, query, path)
+      : createBegin(() => {
+          const opened = open();
+          return { ...opened, query: createQuery(opened.db, extension) };
+        }, takeTurn);
   return {
     dialect: SQLITE,
-    query: createQuery(db),
+    query,
     begin,
     transaction: async (kind, work) => {
       const { query, commit, rollback } = await begin(kind);
@@ -82,12 +108,8 @@ export function createSqliteSql({ path, db, open, takeTurn }: Connections): Sql 
 type Begin = (kind: TransactionKind) => Promise<Transaction>;
 
 /** Each transaction has a connection to itself, so it neither sees nor disturbs what others do meanwhile. */
-function createBegin(open: () => Connection, takeTurn: TakeTurn): Begin {
-  const idle: (Connection & { readonly query: Query })[] = [];
-  const connect = (): (typeof idle)[number] => {
-    const opened = open();
-    return { ...opened, query: createQuery(opened.db) };
-  };
+function createBegin(connect: () => Connection & { readonly query: Query }, takeTurn: TakeTurn): Begin {
+  const idle: ReturnType<typeof connect>[] = [];
   return async (kind) => {
     const release = kind === 'write' ? await takeTurn() : null;
     const state = { isOpen: true };
@@ -131,8 +153,7 @@ function createBegin(open: () => Connection, takeTurn: TakeTurn): Begin {
 }
 
 /** Snapshots that overlap share the first one's. */
-function createSharedBegin(db: Database.Database, path: string): Begin {
-  const query = createQuery(db);
+function createSharedBegin(db: Database.Database, query: Query, path: string): Begin {
   const state = { depth: 0, isOurs: false };
   return async (kind) => {
     if (kind === 'write')
@@ -142,10 +163,13 @@ function createSharedBegin(db: Database.Database, path: string): Begin {
       if (state.isOurs) db.exec('BEGIN');
     }
     state.depth += 1;
+    const isQueryOnly = db.pragma('query_only', { simple: true });
+    if (kind === 'trial') db.pragma('query_only = OFF'); // temporary tables are not in the archive
     const one = { isOpen: true };
     const end = async (): Promise<void> => {
       if (!one.isOpen) return;
       one.isOpen = false;
+      if (kind === 'trial') db.pragma(`query_only = ${String(isQueryOnly)}`);
       state.depth -= 1;
       if (state.depth === 0 && state.isOurs && db.inTransaction) db.exec('ROLLBACK'); // nothing was written
     };

@@ -1,6 +1,6 @@
 import type { Archive, RunMark, StoredRun } from '../../../ports/archive.ts';
 import type { Unit } from '../../../ports/exchange.ts';
-import { LIST_PATHS } from '../retention.ts';
+import { LIST_PATHS } from '../erase/retention.ts';
 import { readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 

@@ -11,6 +11,7 @@ import { guard } from '../failure.ts';
 import { type SchemaGuard, vectorIndexSql } from '../identity.ts';
 import { hashColumn, readBytes, readInteger, readText, type Row, textColumn } from '../rows.ts';
 import type { SyncArchive } from '../sync-archive.ts';
+import { forRows, type Query } from '../sql/query.ts';
 import { createNearest, isSameModel, signBitCount, signBits, signsOf, vectorBytes } from './nearest.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
@@ -23,7 +24,7 @@ DELETE FROM vector_model;`;
 // IGNORE: another run may have stored it meanwhile.
 const INSERT_MESSAGE = 'INSERT OR IGNORE INTO message_vectors (line_id, vector) VALUES (?, ?)';
 const INSERT_BATCH = 'INSERT OR IGNORE INTO batch_vectors (batch_id, vector) VALUES (?, ?)';
-const INSERT_SIGNS = 'INSERT INTO message_vector_search (line_id, signs) VALUES (?, vec_bit(?))';
+const INSERT_SIGNS = 'INSERT INTO message_vector_search (line_id, signs) VALUES (:id, vec_bit(:signs))';
 
 type Place = {
   readonly path: string;
@@ -99,26 +100,22 @@ function insertVectors(db: Database.Database, drafts: readonly VectorDraft[]): v
       continue;
     }
     const { changes } = insertMessage.run(id, bytes);
-    if (changes === 1 && vector !== null) insertSigns.run(BigInt(id), signBits(vector));
+    if (changes === 1 && vector !== null) insertSigns.run({ id: BigInt(id), signs: signBits(vector) });
   }
 }
 
 const LIST_VECTORS =
-  'SELECT line_id, vector FROM message_vectors WHERE vector IS NOT NULL AND line_id > ? ORDER BY line_id LIMIT 1000';
+  'SELECT line_id AS id, vector FROM message_vectors WHERE vector IS NOT NULL AND line_id > :after ORDER BY line_id LIMIT 1000';
 
 /** Makes the index of vectors again, because a deleted vector leaves its signs in it. The extension must be loaded. */
-export function rebuildVectorIndex(db: Database.Database): void {
-  const dimensions = db.prepare<[], number>('SELECT dimensions FROM vector_model').pluck().get();
-  if (dimensions === undefined) return;
-  db.exec('DROP TABLE IF EXISTS message_vector_search');
-  db.exec(vectorIndexSql(signBitCount(dimensions)));
-  const list = db.prepare<[number], Row>(LIST_VECTORS);
-  const insertSigns = db.prepare(INSERT_SIGNS);
-  for (let rows = list.all(0); rows.length > 0; rows = list.all(readInteger(rows.at(-1) ?? {}, 'line_id'))) {
-    for (const row of rows) {
-      insertSigns.run(BigInt(readInteger(row, 'line_id')), signsOf(readBytes(row, 'vector')));
-    }
-  }
+export async function rebuildVectorIndex(query: Query): Promise<void> {
+  const [model] = await query(FIND_MODEL);
+  if (model === undefined) return;
+  await query('DROP TABLE IF EXISTS message_vector_search');
+  await query(vectorIndexSql(signBitCount(readInteger(model, 'dimensions'))));
+  await forRows(query, LIST_VECTORS, async (row) => {
+    await query(INSERT_SIGNS, { id: BigInt(readInteger(row, 'id')), signs: signsOf(readBytes(row, 'vector')) });
+  });
 }
 
 // For one source, only its own rows are read, through the indexes that lead to them.

@@ -1,25 +1,31 @@
 import { createHash, hash } from 'node:crypto';
-import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../ports/retention.ts';
-import { readInsertedLine, unpackBlock } from './blocks.ts';
-import { eraseCapturedFiles, eraseCapturedLines, listChangedFiles, selectCapturedLines } from './erase-captures.ts';
-import { archiveError, DamageError } from './failure.ts';
-import { bytesIn, LAST_FILE } from './retention.ts';
+import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../../ports/retention.ts';
+import { bytesIn, readInsertedLine, unpackBlock } from '../blocks.ts';
+import { eraseCapturedFiles, eraseCapturedLines, listChangedFiles, selectCapturedLines } from './captures.ts';
+import { archiveError, DamageError } from '../failure.ts';
 import { rewriteBlock } from './rewrite-block.ts';
-import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from './rows.ts';
-import { ask, count, forPages, type Work } from './work.ts';
+import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
+import { countRows, forRows, type Query } from '../sql/query.ts';
 
-/** Where engines differ. */
-export type ErasureDialect = {
+/** What engines do differently when they remove something. */
+export type RetentionEngine = {
   /** The type of ids. */
   readonly idType: string;
   /** The ids of the JSON array `:ids`, in parentheses. */
   readonly ids: string;
   /** Joins blocks AS k to lines AS l. */
   readonly onBlock: string;
+  /** Joins blocks AS k to compactions AS c. */
+  readonly onCompaction: string;
   /** Removes the words of `batches` and of `lines` (statements that select ids) from the search indexes. */
   readonly deleteWords: (batches: string, lines: readonly string[]) => readonly string[];
   /** Removes the blocks of erased compactions, with their lines. */
-  readonly deleteBlocks: () => Work<void>;
+  readonly deleteBlocks: (query: Query) => Promise<void>;
+  /** Does the work of an erasure in one transaction, in which nobody else writes. `id`: of its receipt; null: the next one. */
+  readonly erase: (work: (query: Query, id: number | null) => Promise<Erasure>) => Promise<Erasure>;
+  /** As in the port. */
+  readonly purge: () => Promise<boolean>;
+  readonly isPurged: () => Promise<boolean>;
 };
 
 /** What to erase, in temporary tables, so that an erasure of any size fits in memory. */
@@ -78,6 +84,8 @@ const UPDATE_ERASURE = 'UPDATE erasures SET receipt = :receipt, report = :report
 const LIST_CHANGED = `
 SELECT id FROM erased_compactions UNION SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id
 UNION SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id`;
+/** The id of the last file that a run recorded. */
+export const LAST_FILE = '(SELECT coalesce(max(id), 0) FROM run_files)';
 const COUNT_KEPT = `
 SELECT count(*) AS count, coalesce(max(id), 0) AS last_id, (SELECT count(*) FROM compactions WHERE status = 'prepared') AS prepared, ${LAST_FILE} AS last_file_id
 FROM compactions WHERE status = 'applied'`;
@@ -93,18 +101,19 @@ RETURNING conversation_id`;
 const RECEIPT_LENGTH = 12;
 
 type Erasing = {
-  readonly dialect: ErasureDialect;
+  readonly engine: RetentionEngine;
+  /** Of the archive, for messages. */
   readonly path: string;
   /** The id of the receipt; null: the next one. */
   readonly id: number | null;
 };
 
-/** Erases what a plan names, within a transaction that nobody else writes in. The freed space still has the bytes. */
-export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<Erasure> {
-  yield* refuseChanged(plan, path);
-  yield* selectArchived(plan, dialect);
+/** Erases what a plan names, in a transaction in which nobody else writes. The freed space still has the bytes. */
+export async function erase(query: Query, plan: ErasurePlan, { engine, path, id }: Erasing): Promise<Erasure> {
+  await refuseChanged(query, plan, path);
+  await selectArchived(query, plan, engine);
   const at = timeColumn(plan.at);
-  const [started = {}] = yield* ask(INSERT_ERASURE, { id, receipt: `pending ${at}`, at });
+  const [started = {}] = await query(INSERT_ERASURE, { id, receipt: `pending ${at}`, at });
   const erasureId = readInteger(started, 'id');
   const digest = createHash('sha256');
   const sums = { lines: 0, bytes: 0 };
@@ -113,32 +122,33 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
     sums.lines += 1;
     sums.bytes += readInteger(row, 'size_bytes');
   };
-  yield* listErasedLines(dialect, add);
+  await listErasedLines(query, engine, add);
   const { lines } = sums;
-  for (const sql of [MARK_WHOLE, MARK_TOUCHED]) yield* ask(sql, { erasureId });
-  const compactions = yield* count('compactions WHERE erasure_id = :erasureId', { erasureId });
-  yield* fillWith(
+  for (const sql of [MARK_WHOLE, MARK_TOUCHED]) await query(sql, { erasureId });
+  const compactions = await countRows(query, 'compactions WHERE erasure_id = :erasureId', { erasureId });
+  await fillWith(
+    query,
     plan.capturedFileIds,
     (ids) => `INSERT INTO erased_files SELECT id FROM ${ids} AS new WHERE true ON CONFLICT DO NOTHING`,
-    dialect,
+    engine,
   );
-  const capturedFiles = yield* eraseCapturedFiles(erasureId);
-  yield* selectCaptured(plan, dialect);
-  yield* eraseCapturedLines(erasureId, add);
-  const vectors = yield* deleteVectors(dialect);
-  const summaries = yield* count(CONTENTS);
-  yield* ask(`UPDATE batches SET content = '', content_sha256 = :sha256 WHERE id IN (SELECT id FROM ${CONTENTS})`, {
+  const capturedFiles = await eraseCapturedFiles(query, erasureId);
+  await selectCaptured(query, plan, engine);
+  await eraseCapturedLines(query, erasureId, add);
+  const vectors = await deleteVectors(query, engine);
+  const summaries = await countRows(query, CONTENTS);
+  await query(`UPDATE batches SET content = '', content_sha256 = :sha256 WHERE id IN (SELECT id FROM ${CONTENTS})`, {
     sha256: hash('sha256', '', 'buffer'),
   });
-  for (const sql of dialect.deleteWords(BATCHES, [linesIn(dialect), 'SELECT id FROM erased_lines'])) yield* ask(sql);
-  yield* ask(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(dialect)})`);
-  yield* eraseClips();
-  yield* forPages(LIST_REWRITTEN, (row) => rewriteBlock('archived', readInteger(row, 'id')));
-  yield* ask(ERASE_LINES, { erasureId });
-  yield* dialect.deleteBlocks();
-  for (const sql of REBUILD_SPEAKERS) yield* ask(sql);
-  const forgotten = yield* ask(FORGET_RULES);
-  const paidSummaries = yield* deletePaid(plan.paid);
+  for (const sql of engine.deleteWords(BATCHES, [linesIn(engine), 'SELECT id FROM erased_lines'])) await query(sql);
+  await query(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(engine)})`);
+  await eraseClips(query);
+  await forRows(query, LIST_REWRITTEN, (row) => rewriteBlock(query, 'archived', readInteger(row, 'id')));
+  await query(ERASE_LINES, { erasureId });
+  await engine.deleteBlocks(query);
+  for (const sql of REBUILD_SPEAKERS) await query(sql);
+  const forgotten = await query(FORGET_RULES);
+  const paidSummaries = await deletePaid(query, plan.paid);
   const sha256 = digest.digest('hex');
   const counts = {
     kind: plan.kind,
@@ -156,13 +166,13 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
     sha256,
   };
   const receipt = hash('sha256', `${erasureId} ${at} ${sha256}`).slice(0, RECEIPT_LENGTH);
-  yield* ask(UPDATE_ERASURE, { id: erasureId, receipt, report: JSON.stringify(counts) });
+  await query(UPDATE_ERASURE, { id: erasureId, receipt, report: JSON.stringify(counts) });
   return { receipt, at: plan.at, ...counts };
 }
 
-function* refuseChanged({ kept, holdIds }: ErasurePlan, path: string): Work<void> {
-  const holds = (yield* ask(LIST_HOLDS)).map((row) => readInteger(row, 'id'));
-  const [counted = {}] = yield* ask(COUNT_KEPT);
+async function refuseChanged(query: Query, { kept, holdIds }: ErasurePlan, path: string): Promise<void> {
+  const holds = (await query(LIST_HOLDS)).map((row) => readInteger(row, 'id'));
+  const [counted = {}] = await query(COUNT_KEPT);
   const isSame =
     holds.join() === holdIds.toSorted((a, b) => a - b).join() &&
     counted['count'] === kept.count &&
@@ -172,20 +182,24 @@ function* refuseChanged({ kept, holdIds }: ErasurePlan, path: string): Work<void
 }
 
 /** What `erase` would change. The temporary tables are left for the caller to roll back. */
-export function* findEffect(ids: ErasedIds, dialect: ErasureDialect): Work<ErasureEffect> {
-  yield* selectArchived(ids, dialect);
-  yield* selectCaptured(ids, dialect);
-  const compactionIds = (yield* ask(LIST_CHANGED)).map((row) => readInteger(row, 'id'));
-  return { compactionIds, capturedFileIds: [...new Set([...ids.capturedFileIds, ...(yield* listChangedFiles())])] };
+export async function findEffect(query: Query, ids: ErasedIds, engine: RetentionEngine): Promise<ErasureEffect> {
+  await selectArchived(query, ids, engine);
+  await selectCaptured(query, ids, engine);
+  const compactionIds = (await query(LIST_CHANGED)).map((row) => readInteger(row, 'id'));
+  return { compactionIds, capturedFileIds: [...new Set([...ids.capturedFileIds, ...(await listChangedFiles(query))])] };
 }
 
 /** Fills the temporary tables with the archived lines and the summaries to erase. */
-function* selectArchived({ compactionIds, lineIds, cycleIds }: ErasedIds, dialect: ErasureDialect): Work<void> {
-  const { idType, onBlock } = dialect;
+async function selectArchived(
+  query: Query,
+  { compactionIds, lineIds, cycleIds }: ErasedIds,
+  engine: RetentionEngine,
+): Promise<void> {
+  const { idType, onBlock } = engine;
   const key = `(id ${idType} PRIMARY KEY)`;
-  for (const name of [...TEMPORARY, ...CYCLES]) yield* ask(`CREATE TEMP TABLE IF NOT EXISTS ${name} ${key}`);
-  yield* ask(`CREATE TEMP TABLE IF NOT EXISTS used_runs (id ${idType} PRIMARY KEY, last_id bigint NOT NULL)`);
-  for (const name of [...TEMPORARY, ...CYCLES]) yield* ask(`DELETE FROM ${name}`);
+  for (const name of [...TEMPORARY, ...CYCLES]) await query(`CREATE TEMP TABLE IF NOT EXISTS ${name} ${key}`);
+  await query(`CREATE TEMP TABLE IF NOT EXISTS used_runs (id ${idType} PRIMARY KEY, last_id bigint NOT NULL)`);
+  for (const name of [...TEMPORARY, ...CYCLES]) await query(`DELETE FROM ${name}`);
   const addCompactions = (ids: string): string =>
     `INSERT INTO erased_compactions SELECT id FROM compactions WHERE id IN ${ids} AND status = 'applied' ON CONFLICT DO NOTHING`;
   // Lines of erased compactions go with these.
@@ -194,92 +208,94 @@ INSERT INTO erased_lines SELECT l.id FROM lines AS l JOIN blocks AS k ON ${onBlo
 WHERE l.id IN ${ids} AND l.erasure_id IS NULL AND k.compaction_id NOT IN (SELECT id FROM erased_compactions) ON CONFLICT DO NOTHING`;
   const addCycles = (ids: string): string =>
     `INSERT INTO matched_cycles SELECT id FROM ${ids} AS new WHERE true ON CONFLICT DO NOTHING`;
-  yield* fillWith(compactionIds, addCompactions, dialect);
-  yield* fillWith(lineIds, addLines, dialect);
-  yield* fillWith(cycleIds, addCycles, dialect);
-  yield* ask(ADD_CYCLES);
-  yield* addSummaryLines();
+  await fillWith(query, compactionIds, addCompactions, engine);
+  await fillWith(query, lineIds, addLines, engine);
+  await fillWith(query, cycleIds, addCycles, engine);
+  await query(ADD_CYCLES);
+  await addSummaryLines(query);
 }
 
-function selectCaptured(plan: ErasedIds, dialect: ErasureDialect): Work<void> {
-  return selectCapturedLines(plan, (sql) => fillWith(plan.capturedLineIds, sql, dialect));
+function selectCaptured(query: Query, plan: ErasedIds, engine: RetentionEngine): Promise<void> {
+  return selectCapturedLines(query, plan, (sql) => fillWith(query, plan.capturedLineIds, sql, engine));
 }
 
 const MAX_IDS = 10_000;
 
 /** Runs a statement for ids, a part of them at a time. */
-function* fillWith(ids: readonly number[], sql: (ids: string) => string, { ids: given }: ErasureDialect): Work<void> {
+async function fillWith(
+  query: Query,
+  ids: readonly number[],
+  sql: (ids: string) => string,
+  { ids: given }: RetentionEngine,
+): Promise<void> {
   for (let first = 0; first < ids.length; first += MAX_IDS)
-    yield* ask(sql(given), { ids: JSON.stringify(ids.slice(first, first + MAX_IDS)) });
+    await query(sql(given), { ids: JSON.stringify(ids.slice(first, first + MAX_IDS)) });
 }
 
 /** Clip-archives that a later compaction archived as lines of its source are summaries too. */
-function addSummaryLines(): Work<void> {
-  return forPages(LIST_CONTINUED, function* addLines({ id }) {
-    const lines = yield* ask(LIST_OTHERS, { id });
+function addSummaryLines(query: Query): Promise<void> {
+  return forRows(query, LIST_CONTINUED, async ({ id }) => {
+    const lines = await query(LIST_OTHERS, { id });
     if (lines.length === 0) return;
-    const [block] = yield* ask(GET_BLOCK, { id });
+    const [block] = await query(GET_BLOCK, { id });
     if (block === undefined) throw new DamageError(`block ${String(id)} of the archived lines is missing`);
     const raw = unpackBlock(block);
     for (const line of lines)
       if (Buffer.from(bytesIn(raw, line)).includes('[Context Summary '))
-        yield* ask('INSERT INTO erased_lines (id) VALUES (:id) ON CONFLICT DO NOTHING', {
+        await query('INSERT INTO erased_lines (id) VALUES (:id) ON CONFLICT DO NOTHING', {
           id: readInteger(line, 'id'),
         });
   });
 }
 
 /** Statements that select the lines of erased compactions. */
-function linesIn({ onBlock }: ErasureDialect): string {
+function linesIn({ onBlock }: RetentionEngine): string {
   return `SELECT l.id FROM erased_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id JOIN lines AS l ON ${onBlock}`;
 }
 
 /** All lines to erase, in the order of their blocks. */
-function* listErasedLines({ onBlock }: ErasureDialect, onLine: (row: Row) => void): Work<void> {
-  yield* ask(`
+async function listErasedLines(query: Query, { onBlock }: RetentionEngine, onLine: (row: Row) => void): Promise<void> {
+  await query(`
 INSERT INTO erased_blocks SELECT k.id FROM erased_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id
 UNION SELECT l.block_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id`);
   const list = `
 SELECT l.sha256, l.size_bytes FROM lines AS l JOIN blocks AS k ON ${onBlock} WHERE l.block_id = :id AND l.erasure_id IS NULL
 AND (EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id) OR EXISTS (SELECT 1 FROM erased_lines AS g WHERE g.id = l.id))
 ORDER BY l.line`;
-  yield* forPages(LIST_BLOCKS, function* listLines({ id }) {
-    for (const row of yield* ask(list, { id })) onLine(row);
+  await forRows(query, LIST_BLOCKS, async ({ id }) => {
+    for (const row of await query(list, { id })) onLine(row);
   });
 }
 
-function* deleteVectors(dialect: ErasureDialect): Work<number> {
+async function deleteVectors(query: Query, engine: RetentionEngine): Promise<number> {
   const parts = [
     `batch_vectors WHERE batch_id IN (${BATCHES})`,
-    `message_vectors WHERE line_id IN (${linesIn(dialect)})`,
+    `message_vectors WHERE line_id IN (${linesIn(engine)})`,
     'message_vectors WHERE line_id IN (SELECT id FROM erased_lines)',
   ];
   let deleted = 0;
   for (const part of parts) {
-    const found = yield* count(part);
-    if (found > 0) yield* ask(`DELETE FROM ${part}`);
+    const found = await countRows(query, part);
+    if (found > 0) await query(`DELETE FROM ${part}`);
     deleted += found;
   }
   return deleted;
 }
 
-function* deletePaid(paid: ErasurePlan['paid']): Work<number> {
+async function deletePaid(query: Query, paid: ErasurePlan['paid']): Promise<number> {
   if (paid === 'none') return 0;
   const values = { before: paid === 'all' ? null : timeColumn(paid.before) };
-  const deleted = yield* count(PAID, values);
-  yield* ask(`DELETE FROM ${PAID}`, values);
+  const deleted = await countRows(query, PAID, values);
+  await query(`DELETE FROM ${PAID}`, values);
   return deleted;
 }
 
 /** A clip-archive is compared with its hash, so the hash stays. */
-function* eraseClips(): Work<void> {
-  for (let after = 0; ;) {
-    const [row] = yield* ask(LIST_CLIPS, { after });
-    if (row === undefined) return;
-    after = readInteger(row, 'id');
+function eraseClips(query: Query): Promise<void> {
+  return forRows(query, LIST_CLIPS, async (row) => {
     const sha256 = hash('sha256', readInsertedLine(row), 'buffer');
-    yield* ask(ERASE_CLIP, { id: after, sha256, empty: new Uint8Array() });
-  }
+    await query(ERASE_CLIP, { id: readInteger(row, 'id'), sha256, empty: new Uint8Array() });
+  });
 }
 
 export const LIST_ERASURES = 'SELECT receipt, at_ms, report FROM erasures ORDER BY id DESC';

@@ -1,8 +1,8 @@
-import { compressBlock, tryDecompress, unpackBlock } from './blocks.ts';
-import { DamageError } from './failure.ts';
-import { bytesIn, unpackCaptured } from './retention.ts';
-import { readInteger } from './rows.ts';
-import { ask, type Work } from './work.ts';
+import { bytesIn, compressReadably, unpackBlock } from '../blocks.ts';
+import { DamageError } from '../failure.ts';
+import { unpackCaptured } from '../read/captured.ts';
+import { readInteger } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
 
 const LEFT = {
   archived:
@@ -30,19 +30,15 @@ const SQL = {
 } as const;
 
 /** Packs a block again without the lines in the table of those that go. Throws a `DamageError` if it cannot be read. */
-export function* rewriteBlock(kind: keyof typeof SQL, id: number): Work<void> {
+export async function rewriteBlock(query: Query, kind: keyof typeof SQL, id: number): Promise<void> {
   const sql = SQL[kind];
-  const [block] = yield* ask(sql.getBlock, { id });
+  const [block] = await query(sql.getBlock, { id });
   if (block === undefined) throw new DamageError(`block ${id} of ${kind} lines is missing`);
   const raw = kind === 'captured' ? unpackCaptured(block) : unpackBlock(block);
-  const lines = yield* ask(sql.listLines, { id });
+  const lines = await query(sql.listLines, { id });
   const left = Buffer.concat(lines.map((line) => bytesIn(raw, line)));
   if (left.length !== lines.reduce((sum, line) => sum + readInteger(line, 'size_bytes'), 0))
     throw new DamageError(`lines of block ${id} of ${kind} lines end behind it`);
-  const data = compressBlock(left);
-  const back = tryDecompress(data, left.length);
-  if (back === null || Buffer.compare(back, left) !== 0)
-    throw new DamageError(`block ${id} of ${kind} lines differs after it was compressed again`);
-  yield* ask(sql.moveLines, { id });
-  yield* ask(sql.setBlock, { id, size: left.length, data });
+  await query(sql.moveLines, { id });
+  await query(sql.setBlock, { id, size: left.length, data: compressReadably(left) });
 }

@@ -1,8 +1,8 @@
-import type { CapturedPiece, ErasableCompaction, Hold, HoldScope, MessageLine } from '../../ports/retention.ts';
-import { type BlockCache, MAX_RAW_BYTES, tryDecompress } from './blocks.ts';
-import { DamageError } from './failure.ts';
+import type { CapturedPiece, ErasableCompaction, Hold, MessageLine, RetentionStore } from '../../../ports/retention.ts';
+import { type BlockCache, bytesIn, createBlockCache } from '../blocks.ts';
+import { DamageError } from '../failure.ts';
+import { unpackCaptured } from '../read/captured.ts';
 import {
-  readBytes,
   readInteger,
   readOptionalInteger,
   readOptionalText,
@@ -10,8 +10,9 @@ import {
   readTime,
   type Row,
   timeColumn,
-} from './rows.ts';
-import { ask, type Work } from './work.ts';
+} from '../rows.ts';
+import type { Query, Sql } from '../sql/query.ts';
+import { erase, findEffect, LAST_FILE, LIST_ERASURES, type RetentionEngine, toErasure } from './erase.ts';
 
 const ADD_HOLD = `
 INSERT INTO holds (kind, value, reason, added_at_ms) VALUES (:kind, :value, :reason, :at)
@@ -38,33 +39,62 @@ const GET_BLOCK = 'SELECT id, raw_size_bytes, data FROM captured_blocks WHERE id
 const LIST_LINES =
   'SELECT id, "offset", size_bytes, erasure_id FROM captured_lines WHERE id BETWEEN :firstId AND :lastId ORDER BY id';
 
-export const LAST_FILE = '(SELECT coalesce(max(id), 0) FROM run_files)';
+const DELETE_HOLD = 'DELETE FROM holds WHERE kind = :kind AND value = :value RETURNING id';
 
-export function* lastFileId(): Work<number> {
-  const [row = {}] = yield* ask(`SELECT ${LAST_FILE} AS id`);
-  return readInteger(row, 'id');
+/** Holds and erasures. After an erasure, `purge` rewrites what still has the bytes. `path`: of the archive, for messages. */
+export function createRetention(sql: Sql, path: string, engine: RetentionEngine): RetentionStore {
+  const { query } = sql;
+  return {
+    listHolds: async () => (await query('SELECT * FROM holds ORDER BY id')).map(toHold),
+    addHold: ({ kind, value, reason, addedAt }) =>
+      sql.transaction(
+        'write',
+        async (within) => void (await within(ADD_HOLD, { kind, value, reason, at: timeColumn(addedAt) })),
+      ),
+    removeHold: ({ kind, value }) =>
+      sql.transaction('write', async (within) => (await within(DELETE_HOLD, { kind, value })).length > 0),
+    lastFileId: async () => readInteger((await query(`SELECT ${LAST_FILE} AS id`))[0] ?? {}, 'id'),
+    listErasable: async function* pages() {
+      for (let after = 0; ;) {
+        const found = await sql.transaction('snapshot', (within) => listErasable(within, after, engine));
+        const last = found.at(-1);
+        if (last === undefined) return;
+        after = last.id;
+        yield found;
+      }
+    },
+    findMessageLines: async (messageId) => (await query(FIND_MESSAGE, { messageId })).map(toMessageLine),
+    readPieces: async function* pages(stateId) {
+      const recent = createBlockCache<Uint8Array>();
+      for (let place = FIRST_PIECE; ;) {
+        const page = await sql.transaction('snapshot', (within) => readPieces(within, { stateId, place, recent }));
+        if (page === null) return;
+        yield page.pieces;
+        ({ place } = page);
+      }
+    },
+    findEffect: async (ids) => {
+      const trial = await sql.begin('trial');
+      try {
+        return await findEffect(trial.query, ids, engine);
+      } finally {
+        await trial.rollback();
+      }
+    },
+    erase: (plan) => engine.erase((within, id) => erase(within, plan, { engine, path, id })),
+    purge: engine.purge,
+    isPurged: engine.isPurged,
+    listErasures: async () => (await query(LIST_ERASURES)).map(toErasure),
+  };
 }
 
-export function* listHolds(): Work<readonly Hold[]> {
-  return (yield* ask('SELECT * FROM holds ORDER BY id')).map(toHold);
-}
-
-export function* addHold({ kind, value, reason, addedAt }: Omit<Hold, 'id'>): Work<void> {
-  yield* ask(ADD_HOLD, { kind, value, reason, at: timeColumn(addedAt) });
-}
-
-export function* removeHold({ kind, value }: HoldScope): Work<boolean> {
-  return (
-    (yield* ask('DELETE FROM holds WHERE kind = :kind AND value = :value RETURNING id', { kind, value })).length > 0
-  );
-}
-
-/** The next applied compactions after an id. `onBlock` and `onCompaction` join blocks AS k to lines AS l and compactions AS c. */
-export function* listErasable(
+/** The next applied compactions after an id. */
+async function listErasable(
+  query: Query,
   after: number,
-  { onBlock, onCompaction }: { readonly onBlock: string; readonly onCompaction: string },
-): Work<readonly ErasableCompaction[]> {
-  const rows = yield* ask(
+  { onBlock, onCompaction }: RetentionEngine,
+): Promise<readonly ErasableCompaction[]> {
+  const rows = await query(
     `
 SELECT c.id, c.format, c.source_path,
   (SELECT max(t.at_ms) FROM (SELECT c.created_at_ms AS at_ms
@@ -77,64 +107,46 @@ FROM compactions AS c WHERE c.status = 'applied' AND c.id > :after ORDER BY c.id
   );
   const found: ErasableCompaction[] = [];
   for (const row of rows) {
-    const cycles = yield* ask(LIST_CYCLES, { id: row['id'] });
-    found.push(toErasable(row, { cycles, paths: yield* ask(LIST_PATHS, { id: row['id'] }) }));
+    const cycles = await query(LIST_CYCLES, { id: row['id'] });
+    found.push(toErasable(row, { cycles, paths: await query(LIST_PATHS, { id: row['id'] }) }));
   }
   return found;
 }
 
-export function* findMessageLines(messageId: string): Work<readonly MessageLine[]> {
-  return (yield* ask(FIND_MESSAGE, { messageId })).map(toMessageLine);
-}
-
 /** Where a reader of a version is: in a run of pieces, before `nextId`. */
-export type PiecePlace = { readonly position: number; readonly nextId: number; readonly lastId: number };
-export const FIRST_PIECE: PiecePlace = { position: -1, nextId: 0, lastId: -1 };
+type PiecePlace = { readonly position: number; readonly nextId: number; readonly lastId: number };
+const FIRST_PIECE: PiecePlace = { position: -1, nextId: 0, lastId: -1 };
+
+type Reading = { readonly stateId: number; readonly place: PiecePlace; readonly recent: BlockCache<Uint8Array> };
+type PiecePage = { readonly pieces: readonly CapturedPiece[]; readonly place: PiecePlace };
 
 /** The next pieces of a version that are in one block. Null: there are no more. */
-export function* readPieces(
-  stateId: number,
-  place: PiecePlace,
-  recent: BlockCache<Uint8Array>,
-): Work<{ readonly pieces: readonly CapturedPiece[]; readonly place: PiecePlace } | null> {
+async function readPieces(query: Query, { stateId, place, recent }: Reading): Promise<PiecePage | null> {
   let { position, nextId, lastId } = place;
   if (nextId > lastId) {
-    const [run] = yield* ask(NEXT_RUN, { stateId, position });
+    const [run] = await query(NEXT_RUN, { stateId, position });
     if (run === undefined) return null;
     position = readInteger(run, 'position');
     nextId = readInteger(run, 'first_line_id');
     lastId = nextId + readInteger(run, 'line_count') - 1;
   }
-  const [block] = yield* ask(FIND_BLOCK, { id: nextId });
+  const [block] = await query(FIND_BLOCK, { id: nextId });
   if (block === undefined) throw new DamageError(`captured line ${nextId} is missing`);
   const id = readInteger(block, 'id');
   const endId = Math.min(lastId, readInteger(block, 'last_id'));
-  const rows = yield* ask(LIST_LINES, { firstId: nextId, lastId: endId });
+  const rows = await query(LIST_LINES, { firstId: nextId, lastId: endId });
   if (rows.length !== endId - nextId + 1) throw new DamageError(`lines of block ${id} of captured lines are missing`);
   const known = recent.get(id);
   const isErased = (row: Row): boolean => readOptionalInteger(row, 'erasure_id') !== null;
   let raw: Uint8Array = new Uint8Array();
   if (known !== undefined && known.length === block['raw_size_bytes']) raw = known;
   else if (!rows.every(isErased))
-    for (const row of yield* ask(GET_BLOCK, { id })) raw = recent.add(id, unpackCaptured(row));
+    for (const row of await query(GET_BLOCK, { id })) raw = recent.add(id, unpackCaptured(row));
   const pieces = rows.map((row) => ({
     id: readInteger(row, 'id'),
     bytes: isErased(row) ? null : bytesIn(raw, row),
   }));
   return { pieces, place: { position, nextId: endId + 1, lastId } };
-}
-
-/** The lines of a row of captured_blocks. Throws a `DamageError`. */
-export function unpackCaptured(block: Row): Uint8Array {
-  const raw = tryDecompress(readBytes(block, 'data'), Math.min(MAX_RAW_BYTES, readInteger(block, 'raw_size_bytes')));
-  if (raw !== null && raw.length === block['raw_size_bytes']) return raw;
-  throw new DamageError(`block ${readInteger(block, 'id')} of captured lines cannot be decompressed`);
-}
-
-/** The bytes of a line (`offset`, `size_bytes`) in its block. */
-export function bytesIn(raw: Uint8Array, line: Row): Uint8Array {
-  const offset = readInteger(line, 'offset');
-  return raw.subarray(offset, offset + readInteger(line, 'size_bytes'));
 }
 
 function toHold(row: Row): Hold {

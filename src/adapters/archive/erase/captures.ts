@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { ErasedIds } from '../../ports/retention.ts';
-import { readHash, readInteger, readText, type Row } from './rows.ts';
+import type { ErasedIds } from '../../../ports/retention.ts';
+import { readHash, readInteger, readText, type Row } from '../rows.ts';
+import { countRows, forRows, type Query } from '../sql/query.ts';
 import { rewriteBlock } from './rewrite-block.ts';
-import { ask, askPages, count, forPages, type Work } from './work.ts';
 
 /** Joins the runs of captured lines that touch or overlap, so the one that may contain a line is the last that begins before it. `condition`: for captured_versions AS v. */
 const joinRuns = (condition: string): string => `
@@ -71,40 +71,37 @@ export function buildOrigin(path: string, firstLineSha256: string): Buffer {
  * Removes the captured files in `erased_files`, and marks the lines that no other file has to be erased. Of each state, only hashes stay.
  * Returns the number of files.
  */
-export function* eraseCapturedFiles(erasureId: number): Work<number> {
-  for (let after: unknown = 0; after !== undefined;) {
-    const versions = yield* ask(LIST_VERSIONS, { after });
-    for (const row of versions) {
-      const origin = buildOrigin(readText(row, 'path'), readHash(row, 'sha256'));
-      yield* ask(KEEP_STATES, { id: row['id'], origin, erasureId });
-    }
-    after = versions.at(-1)?.['id'];
-  }
-  for (const sql of FIND_USED) yield* ask(sql);
-  yield* ask(ADD_UNUSED);
-  const files = yield* count(FILES);
-  yield* ask(`DELETE FROM ${FILES}`);
+export async function eraseCapturedFiles(query: Query, erasureId: number): Promise<number> {
+  await forRows(query, LIST_VERSIONS, async (row) => {
+    const origin = buildOrigin(readText(row, 'path'), readHash(row, 'sha256'));
+    await query(KEEP_STATES, { id: row['id'], origin, erasureId });
+  });
+  for (const sql of FIND_USED) await query(sql);
+  await query(ADD_UNUSED);
+  const files = await countRows(query, FILES);
+  await query(`DELETE FROM ${FILES}`);
   return files;
 }
 
 /** Marks the captured lines of a plan to be erased; `takesCopies`: also those that equal an archived line to erase. */
-export function* selectCapturedLines(
+export async function selectCapturedLines(
+  query: Query,
   { takesCopies }: Pick<ErasedIds, 'takesCopies'>,
-  fill: (addSql: (ids: string) => string) => Work<void>,
-): Work<void> {
-  yield* fill(addLines);
-  if (takesCopies) yield* ask(ADD_COPIES);
+  fill: (addSql: (ids: string) => string) => Promise<void>,
+): Promise<void> {
+  await fill(addLines);
+  if (takesCopies) await query(ADD_COPIES);
 }
 
 /** The captured files that contain marked lines. */
-export function* listChangedFiles(): Work<readonly number[]> {
-  return (yield* ask(LIST_CHANGED)).map((row) => readInteger(row, 'file_id'));
+export async function listChangedFiles(query: Query): Promise<readonly number[]> {
+  return (await query(LIST_CHANGED)).map((row) => readInteger(row, 'file_id'));
 }
 
 /** Erases the marked captured lines. `used_runs` has the runs that are left. */
-export function* eraseCapturedLines(erasureId: number, onLine: (row: Row) => void): Work<void> {
-  yield* askPages(LIST_GONE, onLine);
-  yield* forPages(LIST_BLOCKS, (row) => rewriteBlock('captured', readInteger(row, 'id')));
-  yield* ask(MARK_LINES, { erasureId });
-  for (const sql of DELETE_UNUSED) yield* ask(sql);
+export async function eraseCapturedLines(query: Query, erasureId: number, onLine: (row: Row) => void): Promise<void> {
+  await forRows(query, LIST_GONE, onLine);
+  await forRows(query, LIST_BLOCKS, (row) => rewriteBlock(query, 'captured', readInteger(row, 'id')));
+  await query(MARK_LINES, { erasureId });
+  for (const sql of DELETE_UNUSED) await query(sql);
 }

@@ -1,9 +1,10 @@
 import { accessSync, constants, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { env } from 'node:process';
-import type Database from 'better-sqlite3';
-import { archiveError } from './failure.ts';
-import { SQLITE } from './sqlite/dialect.ts';
+import { archiveError } from '../failure.ts';
+import { readUsedBytes } from '../read/used-bytes.ts';
+import type { Query } from '../sql/query.ts';
+import { SQLITE } from './dialect.ts';
 
 /** A folder on a disk, and the bytes that are free there. */
 type Disk = { readonly folder: string; readonly device: number; readonly freeBytes: number };
@@ -12,8 +13,12 @@ type Disk = { readonly folder: string; readonly device: number; readonly freeByt
  * Throws an `ArchiveError` ('no-space') if the file cannot be rewritten: SQLite copies what is left of it to the folder for temporary files,
  * and from there into its log, beside the file, before it overwrites the file.
  */
-export function checkRoom(db: Database.Database, path: string, findDisk: (folder: string) => Disk = readDisk): void {
-  const bytes = db.prepare<[], number>(SQLITE.usedBytes).pluck().get() ?? 0;
+export async function checkRoom(
+  query: Query,
+  path: string,
+  findDisk: (folder: string) => Disk = readDisk,
+): Promise<void> {
+  const bytes = await readUsedBytes({ query, dialect: SQLITE });
   const disks = [findDisk(findTempFolder()), findDisk(dirname(realpathSync(path)))];
   for (const { folder, device, freeBytes } of disks) {
     const neededBytes = bytes * disks.filter((disk) => disk.device === device).length;

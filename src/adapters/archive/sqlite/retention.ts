@@ -1,0 +1,96 @@
+import Database from 'better-sqlite3';
+import type { RetentionEngine } from '../erase/erase.ts';
+import { archiveError } from '../failure.ts';
+import type { Query, Sql } from '../sql/query.ts';
+import type { TakeTurn } from '../turns.ts';
+import { rebuildVectorIndex } from '../vectors/vector-store.ts';
+import { checkRoom } from './room.ts';
+import { loadVectors } from './sql.ts';
+
+/** A deleted row leaves its words in an index until the index is merged. */
+const MERGE_INDEXES = [
+  "INSERT INTO message_search (message_search) VALUES ('optimize')",
+  "INSERT INTO batch_search (batch_search) VALUES ('optimize')",
+];
+const HAS_VECTORS = 'SELECT 1 FROM vector_model';
+
+type Place = { readonly db: Database.Database; readonly path: string; readonly takeTurn: TakeTurn };
+
+/** `purge` rewrites the file, because its freed pages and its log still have the bytes of what was erased. */
+export function createSqliteRetention(sql: Sql, { db, path, takeTurn }: Place): RetentionEngine {
+  return {
+    idType: 'INTEGER',
+    ids: '(SELECT value AS id FROM json_each(:ids))',
+    onBlock: 'k.id = l.block_id',
+    onCompaction: 'k.compaction_id = c.id',
+    deleteWords: (batches, lines) => [
+      `DELETE FROM batch_search WHERE rowid IN (${batches})`,
+      ...lines.map((ids) => `DELETE FROM message_search WHERE rowid IN (${ids})`),
+    ],
+    // Lines are deleted with their block.
+    deleteBlocks: async (query) =>
+      void (await query('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)')),
+    erase: (work) =>
+      sql.transaction('write', async (query) => {
+        if ((await query(HAS_VECTORS)).length > 0 && !loadVectors(query)) {
+          const reason = 'it has vectors, and they can be removed only with sqlite-vec, which is not installed';
+          throw archiveError({ kind: 'cannot-open', path, reason });
+        }
+        const erased = await work(query, null);
+        for (const statement of MERGE_INDEXES) await query(statement);
+        if (erased.vectors > 0) await rebuildVectorIndex(query);
+        await checkRoom(query, path);
+        return erased;
+      }),
+    purge: async () => {
+      const release = await takeTurn();
+      try {
+        return await purge(db, sql.query, path);
+      } finally {
+        release();
+      }
+    },
+    isPurged: async () => isPurged(db),
+  };
+}
+
+const HAS_UNPURGED = 'SELECT 1 FROM erasures WHERE is_purged <> 1';
+const HAS_OLD_PAGES = 'SELECT 1 FROM erasures WHERE is_purged = 0';
+const LAST_ERASURE = 'SELECT max(id) FROM erasures';
+const MARK_REWRITTEN = 'UPDATE erasures SET is_purged = 2 WHERE is_purged = 0 AND id <= ?';
+const MARK_PURGED = 'UPDATE erasures SET is_purged = 1 WHERE is_purged = 2 AND id <= ?';
+/** Waiting longer would keep the command that finishes the work of a killed one. */
+const PURGE_TIMEOUT_MS = 2000;
+
+function isPurged(db: Database.Database): boolean {
+  return db.prepare(HAS_UNPURGED).get() === undefined;
+}
+
+/** Rewrites the file without the bytes that erasures have freed, and empties the log. False: another program is using the archive. Throws if a disk is too full. */
+async function purge(db: Database.Database, query: Query, path: string): Promise<boolean> {
+  if (isPurged(db)) return true;
+  const lastId = db.prepare<[], number>(LAST_ERASURE).pluck().get(); // another program may erase more meanwhile
+  const timeoutMs = db.pragma('busy_timeout', { simple: true });
+  db.pragma(`busy_timeout = ${PURGE_TIMEOUT_MS}`);
+  try {
+    if (db.prepare(HAS_OLD_PAGES).get() !== undefined) {
+      await checkRoom(query, path);
+      db.exec('VACUUM');
+      db.prepare(MARK_REWRITTEN).run(lastId);
+    }
+    if (!truncateLog(db)) return false;
+    db.prepare(MARK_PURGED).run(lastId);
+    return isPurged(db);
+  } catch (error) {
+    if (error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)) return false;
+    throw error;
+  } finally {
+    db.pragma(`busy_timeout = ${String(timeoutMs)}`);
+  }
+}
+
+/** Merges the write-ahead log into the file and empties it. False: a reader needs the old pages. */
+function truncateLog(db: Database.Database): boolean {
+  const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
+  return result?.busy === 0;
+}
