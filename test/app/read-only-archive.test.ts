@@ -100,9 +100,9 @@ for (const { what, protect } of PLACES) {
     const reason = 'it or its folder is read-only, so nothing can be stored in it';
     const failure = { kind: 'cannot-open', path: 'archive.db', reason };
     assert.deepEqual(await refusal(folder, true), failure);
-    const known = await openSettled(benchOn(folder).deps, 'create');
-    assert.ok(!known.ok && known.error.kind === 'archive');
-    assert.deepEqual(known.error.failure, { ...failure, path: join(folder, 'archive.db') });
+    await assert.rejects(openSettled(benchOn(folder).deps, 'create'), {
+      stopped: { kind: 'archive', failure: { ...failure, path: join(folder, 'archive.db') } },
+    });
     const archive = await opened(t, folder);
     const storing = await rejectedFailure(() => storeLines(archive, compactionDraft(1), [lineDraft(1)]));
     assert.equal(storing.kind, 'cannot-open');

@@ -18,9 +18,7 @@ export async function recordGone(
   { folders, isDryRun }: GoneRequest,
 ): Promise<Result<readonly CaptureReport[], Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
-    const opened = await openUnsettled(deps);
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openUnsettled(deps);
     if (archive === null || archive.isReadOnly) return ok([]);
     const places = folders?.map((folder) => deps.files.absolute(folder)) ?? null;
     const missing: CaptureReport[] = [];
@@ -52,11 +50,10 @@ export async function listCaptured(
   { file }: { readonly file: string | null },
 ): Promise<Result<readonly CapturedFileReport[], LookupFailure>> {
   return attempt({ file: file ?? deps.archivePath }, async () => {
-    const opened = await openUnsettled(deps);
-    if (!opened.ok) return opened;
-    if (opened.value === null) return file === null ? ok([]) : err(notCaptured(deps, file));
-    const { captures } = opened.value;
-    const files = file === null ? await captures.list() : await findByName(deps, opened.value, file);
+    const archive = await openUnsettled(deps);
+    if (archive === null) return file === null ? ok([]) : err(notCaptured(deps, file));
+    const { captures } = archive;
+    const files = file === null ? await captures.list() : await findByName(deps, archive, file);
     if (file !== null && files.length === 0) return err(notCaptured(deps, file));
     const reports: CapturedFileReport[] = [];
     for (const one of files) reports.push(describeFile(one, await captures.listStates(one.id)));

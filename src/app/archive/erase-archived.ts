@@ -36,9 +36,7 @@ export async function eraseArchived(
   { selector, reason, isConfirmed, despiteHold, notes: store }: EraseRequest,
 ): Promise<Result<ArchiveEraseReport, Failure>> {
   return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
-    const opened = await openSettled(deps, 'existing');
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openSettled(deps, 'existing');
     if (archive === null) return ok(emptyReport('erase'));
     if (isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
     const holds = await archive.retention.listHolds();
@@ -192,11 +190,10 @@ function reportReceipt({ capturedFiles, capturedLines, at, ...rest }: Erasure): 
 /** Lists the receipts of all erasures. */
 export async function listReceipts(deps: AppDeps): Promise<Result<ArchiveReceiptsReport, Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
-    const opened = await openUnsettled(deps);
-    if (!opened.ok) return opened;
-    const receipts = (await opened.value?.retention.listErasures()) ?? [];
-    const archive = opened.value === null ? null : deps.archivePath;
-    const isPurged = (await opened.value?.retention.isPurged()) ?? true;
+    const stored = await openUnsettled(deps);
+    const receipts = (await stored?.retention.listErasures()) ?? [];
+    const archive = stored === null ? null : deps.archivePath;
+    const isPurged = (await stored?.retention.isPurged()) ?? true;
     return ok({ schema: 'compact/archive-receipts@1', archive, receipts: receipts.map(reportReceipt), isPurged });
   });
 }

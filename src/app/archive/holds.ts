@@ -17,9 +17,7 @@ export type HoldRequest =
 /** Adds, removes or lists holds. A hold may be added before there is anything to protect. */
 export async function changeHolds(deps: AppDeps, request: HoldRequest): Promise<Result<ArchiveHoldReport, Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
-    const opened = await openSettled(deps, request.kind === 'add' ? 'create' : 'existing');
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openSettled(deps, request.kind === 'add' ? 'create' : 'existing');
     if (archive !== null && archive.isReadOnly && request.kind !== 'list') return err(readOnly(deps.archivePath));
     let protects: ArchiveHoldReport['protects'] = null;
     let result: ArchiveHoldReport['result'] = request.kind === 'remove' ? 'missing' : 'listed';

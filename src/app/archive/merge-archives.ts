@@ -81,9 +81,8 @@ async function mergeSources(
     const failure = await findDamage(deps, source);
     if (failure !== null) return err(failure);
   }
-  const opened = await openSettled(deps, 'create');
-  if (!opened.ok) return opened;
-  if (opened.value === null || opened.value.isReadOnly) return err(readOnly(deps.archivePath));
+  const archive = await openSettled(deps, 'create');
+  if (archive === null || archive.isReadOnly) return err(readOnly(deps.archivePath));
   const target = await deps.exchange.openTarget(deps.archivePath);
   if (!target.ok) return err({ kind: 'archive', failure: target.error });
   const { store } = target.value;

@@ -39,9 +39,7 @@ export async function pruneArchive(
   request: PruneRequest,
 ): Promise<Result<ArchiveEraseReport, Failure>> {
   return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
-    const opened = await openSettled(deps, 'existing');
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openSettled(deps, 'existing');
     if (archive === null) return ok(emptyReport('prune'));
     if (request.isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
     const holds = await archive.retention.listHolds();

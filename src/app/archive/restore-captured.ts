@@ -21,9 +21,7 @@ type Restored = Result<RestoreCapturedReport, LookupFailure>;
  */
 export async function restoreCaptured(deps: WritingDeps, request: RestoreCapturedRequest): Promise<Restored> {
   return attempt({ file: request.file, progress: deps.progress }, async () => {
-    const opened = await openUnsettled(deps);
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openUnsettled(deps);
     if (archive === null) return err(notCaptured(deps, request.file));
     const [file, ...others] = await findByName(deps, archive, request.file);
     if (file === undefined) return err(notCaptured(deps, request.file));
@@ -76,7 +74,7 @@ async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chos
     return ok(report(chosen, '-'));
   }
   const path = output.kind === 'in-place' ? file.path : output.path;
-  return withFileLock<RestoreCapturedReport, LookupFailure>(deps, path, async (lock) => {
+  return withFileLock<Restored>(deps, path, async (lock) => {
     const existing = await deps.files.open(path);
     if (!existing.ok && existing.error.kind !== 'not-found') return err({ kind: 'file', failure: existing.error });
     const source = existing.ok ? existing.value : null;

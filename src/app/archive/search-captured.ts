@@ -27,11 +27,10 @@ export async function searchCaptured(
   request: SearchCapturedRequest,
 ): Promise<Result<CapturedSearchReport, Failure>> {
   return attempt<CapturedSearchReport>({ file: deps.archivePath, progress: deps.progress }, async () => {
-    const opened = await openUnsettled(deps);
-    if (!opened.ok) return opened;
+    const archive = await openUnsettled(deps);
     const report = { schema: 'compact/search@1', query: request.query } as const;
-    if (opened.value === null) return ok({ ...report, hits: [], archive: null });
-    const hits = await findHits(deps, opened.value, request);
+    if (archive === null) return ok({ ...report, hits: [], archive: null });
+    const hits = await findHits(deps, archive, request);
     return hits.ok ? ok({ ...report, hits: hits.value, archive: deps.archivePath }) : hits;
   });
 }

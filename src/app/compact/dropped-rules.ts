@@ -1,9 +1,7 @@
 import type { TranscriptPolicy } from '../../core/policy.ts';
-import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { DroppedRule } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
 import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { isDropped } from '../summarize/rules-and-requests.ts';
@@ -36,19 +34,17 @@ export async function applyDroppedRules(
   deps: AppDeps,
   request: CompactFileRequest,
   { conversations }: Pick<Prepared, 'conversations'>,
-): Promise<Result<CompactFileRequest, Failure>> {
+): Promise<CompactFileRequest> {
   const { policy, output, input } = request;
-  if (policy.compaction.keepRules === false) return ok(request);
-  const opened = await openUnsettled(deps);
-  if (!opened.ok) return opened;
-  const archive = opened.value;
+  if (policy.compaction.keepRules === false) return request;
+  const archive = await openUnsettled(deps);
   const place = { path: rulePathOf(deps, input), conversationIds: conversations.map(({ id }) => id) };
   const given = policy.compaction.rules ?? [];
   if (archive !== null && !archive.isReadOnly && output.kind !== 'none' && given.length > 0) {
     for (const rule of await archive.droppedRules.list())
       if (isAt(rule, place) && isAdded(rule, given)) await archive.droppedRules.remove(rule);
   }
-  return ok({ ...request, policy: await withDroppedRules(policy, archive, place) });
+  return { ...request, policy: await withDroppedRules(policy, archive, place) };
 }
 
 function isAt(rule: DroppedRule, { path, conversationIds }: RulePlace): boolean {

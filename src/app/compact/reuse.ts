@@ -1,29 +1,19 @@
-import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
 import type { WritingDeps } from '../contract/deps.ts';
-import { attemptDamaged, type Failure } from '../contract/failure.ts';
-import type { CompactReport, ConversationReport, Ledger, SkipReason } from '../contract/reports.ts';
+import { attemptDamaged, stop } from '../contract/failure.ts';
+import type { CompactReport, ConversationReport, Ledger } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
-import { parseRecord, readPieces, trimRecord } from '../read/records.ts';
+import { parseRecord, trimRecord } from '../read/records.ts';
 import { costOf, NO_USAGE } from '../summarize/usage.ts';
-import { deliver, type Delivery, describeWritten, outputCompression, targetPath } from '../write/deliver.ts';
+import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
 import { isOutputThere } from '../write/settle.ts';
-import { checkReplaceable } from '../write/target.ts';
 import { findUnprovable } from './archive-lines.ts';
 import { keptLineLookup, outputBytes } from './compose.ts';
 import { planPrepared } from './plan.ts';
-import {
-  noteOtherNames,
-  planNotes,
-  reportBase,
-  reportBatch,
-  reportConversation,
-  reportUnchanged,
-  skippedReport,
-} from './report.ts';
+import { noteOtherNames, planNotes, reportBase, reportBatch, reportConversation, reportUnchanged } from './report.ts';
 
 /** The compaction whose output a transcript is, byte for byte, if the settings are the same: compacting it again would change nothing. */
 export async function findWriterOf(
@@ -55,7 +45,7 @@ export async function reuseCompaction(
     readonly lock: FileLock | null;
     readonly replaceable: FileStamp | null;
   },
-): Promise<Result<CompactReport, Failure>> {
+): Promise<CompactReport> {
   const { request, transcript, same, ledger, archive, lock, replaceable } = input;
   const pieces = outputBytes(same, transcript);
   const path = targetPath(request);
@@ -66,12 +56,12 @@ export async function reuseCompaction(
     outputPath: path === null ? null : deps.files.absolute(path),
   });
   // It was erased meanwhile: its output must not replace the original any more.
-  if (fileId === null) return err({ kind: 'source-changed', file: request.input.name });
+  if (fileId === null) return stop({ kind: 'source-changed', file: request.input.name });
   const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
   if (!delivered.ok) {
     const isThere = path !== null && (await isOutputThere(deps, { outputPath: path, output: same.output }));
     if (!isThere) await archive.runs.forget(fileId);
-    return delivered;
+    return stop(delivered.error);
   }
   const file = await describeWritten(deps, { request, planned: same.output, ...delivered.value });
   const isKept = keptLineLookup(same);
@@ -86,7 +76,7 @@ export async function reuseCompaction(
       batches: cycle.live.map(reportBatch),
     });
   });
-  return ok({
+  return {
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
     notes: [
@@ -103,7 +93,7 @@ export async function reuseCompaction(
     archive: archive.path,
     archiveBytes: 0,
     usage: { ...NO_USAGE, cost: costOf(NO_USAGE, request.price) },
-  });
+  };
 }
 
 /**
@@ -174,46 +164,4 @@ function ledgerOf(
 ): Ledger {
   const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
   return { kept: stay, summarized, quoted, other, total: source.lineCount };
-}
-
-/** The bytes on disk if the copy is compressed the same way; otherwise the content, compressed as the copy's name says. */
-function copyOf(
-  deps: WritingDeps,
-  { output }: CompactFileRequest,
-  { source }: Prepared,
-): Pick<Delivery, 'pieces' | 'compression'> {
-  const isAlike =
-    output.kind === 'file' && outputCompression(deps, { source, path: output.path }) === source.compression;
-  if (isAlike) return { pieces: source.onDisk(), compression: 'none' };
-  return { pieces: readPieces(source, { from: 0, to: source.sizeBytes }) };
-}
-
-/** Where the input's bytes go if there is nothing to do; null: nowhere. */
-export function explicitPath({ output }: CompactFileRequest): string | null {
-  return output.kind === 'file' ? output.path : null;
-}
-
-/** Nothing to do: a default output is not created, an explicit one gets the input's bytes. */
-export async function leaveUnchanged(
-  deps: WritingDeps,
-  input: {
-    readonly request: CompactFileRequest;
-    readonly transcript: Prepared;
-    readonly reason: SkipReason;
-    readonly notes: readonly string[];
-    readonly lock: FileLock | null;
-  },
-): Promise<Result<CompactReport, Failure>> {
-  const { request, transcript, reason, notes, lock } = input;
-  const { output } = request;
-  const isExplicit = output.kind === 'file' || output.kind === 'stdout';
-  if (isExplicit) {
-    const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
-    if (!replaceable.ok) return replaceable;
-    const copy = { request, transcript, lock, replaceable: replaceable.value };
-    const delivered = await deliver(deps, { ...copy, ...copyOf(deps, request, transcript) });
-    if (!delivered.ok) return delivered;
-  }
-  const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;
-  return ok(skippedReport(transcript, { file: request.input.name, reason, notes, output: written }));
 }

@@ -1,10 +1,9 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
-import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
-import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle, StoredAs } from '../../ports/archive.ts';
+import type { Archive, CompactionDraft, StoredCycle, StoredAs } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
 import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
-import { attemptDamaged, carriedFailure, type Failure } from '../contract/failure.ts';
+import { attemptDamaged, carriedFailure, must, stop, stoppedBy } from '../contract/failure.ts';
 import type { CompactReport, ConversationReport, UsageReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
@@ -41,8 +40,11 @@ export type StoreInput = {
   readonly lock: FileLock | null;
 };
 
-/** Archive first (prepared), then the file, then applied. If it stops anywhere, the source is as it was, or the archive is complete. */
-export async function storeCompaction(deps: WritingDeps, input: StoreInput): Promise<Result<CompactReport, Failure>> {
+/**
+ * The effects of a compaction: the archive first (prepared), then the file, then the archive again (applied). If it stops anywhere, the source
+ * is as it was, or the archive is complete.
+ */
+export async function storeCompaction(deps: WritingDeps, input: StoreInput): Promise<CompactReport> {
   const { transcript, attempts, archive, request } = input;
   const plans = attempts.map((one) => (one.kind === 'compacted' ? one.result.plan : null));
   const { outcomes, insertBefore } = planOutcomes(transcript, plans);
@@ -54,42 +56,32 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
   });
   const results = compacted.map(({ result }) => result);
   const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, settingsSha256: input.settingsSha256 });
-  if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
+  if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
   // Making summaries may have taken minutes, and another file may have appeared at the output's path.
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
-  if (!replaceable.ok) return replaceable;
   if (input.lock === null && (await hasChangedSince(deps, transcript)))
-    return err({ kind: 'source-changed', file: request.input.name });
+    stop({ kind: 'source-changed', file: request.input.name });
   const draft = draftCompaction(deps, input, { results, output });
-  const store = (): Promise<StoredAs> => storeLines(archive, draft, archivedLines(transcript, outcomes, results));
-  const { id: prepared, archiveBytes } = (await input.early?.finish(draft, results)) ?? (await store());
+  const storing: Storing = {
+    archive,
+    store: () => storeLines(archive, draft, archivedLines(transcript, outcomes, results)),
+    prove: (id) => proveStored(deps, { archive, id, transcript, output }),
+  };
+  const { id: prepared, archiveBytes } = (await input.early?.finish(draft, results)) ?? (await storing.store());
   deps.reached('prepared');
-  const prove = (id: number): Promise<ArchiveFailure | null> => findLoss(deps, { archive, id, transcript, output });
   // Standard output has no lock, so another run may have discarded what was prepared for it: `confirm` then stores and proves it again.
-  const isDiscarded = draft.outputPath === null && (await archive.loadCompaction(prepared)) === null;
-  const unproven = isDiscarded ? null : await prove(prepared);
-  if (unproven !== null) return err({ kind: 'archive', failure: unproven });
+  const isStdout = draft.outputPath === null;
+  if (!isStdout || (await archive.loadCompaction(prepared)) !== null) await storing.prove(prepared);
   // We cannot check later what became of standard output, so its archive must be applied before the first byte is written.
-  const early = draft.outputPath === null ? await confirm(archive, prepared, { store, prove }) : null;
-  if (early?.ok === false) return early;
-  const named = (await archive.loadCompaction(early?.value ?? prepared))?.cycles ?? [];
-  const delivered = await deliverOrDiscard(deps, input, {
-    id: prepared,
-    draft,
-    output,
-    replaceable: replaceable.value,
-  });
-  if (!delivered.ok) return delivered;
-  const told = early === null ? await tellReplaced(archive, prepared) : 'told';
-  const confirmed = told === 'lost' ? await confirm(archive, prepared, { store, prove }) : (early ?? ok(prepared));
-  const replaced = request.input.name;
-  if (!confirmed.ok)
-    return err(confirmed.error.kind === 'archive' ? { ...confirmed.error, replaced } : confirmed.error);
-  if (typeof told === 'object') return err({ kind: 'archive', failure: told, replaced });
+  const early = isStdout ? await confirm(storing, prepared) : null;
+  const named = (await archive.loadCompaction(early ?? prepared))?.cycles ?? [];
+  const written = await deliverOrDiscard(deps, input, { id: prepared, draft, output, replaceable });
+  const told =
+    early === null ? await tellReplaced(storing, prepared, request.input.name) : { id: early, note: undefined };
   deps.reached('applied');
-  const file = await describeWritten(deps, { request, planned: output, ...delivered.value });
-  const stored = told !== 'lost' ? named : ((await archive.loadCompaction(confirmed.value))?.cycles ?? []);
-  return ok({
+  const file = await describeWritten(deps, { request, planned: output, ...written });
+  const stored = told.id === prepared ? named : ((await archive.loadCompaction(told.id))?.cycles ?? []);
+  return {
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
     notes: [
@@ -97,9 +89,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
       ...file.notes,
       ...noteOtherNames(transcript, request),
       ...noteOtherArchive(transcript),
-      ...(told === 'later'
-        ? ['the archive has every line, and the next command that opens it records that the file was replaced']
-        : []),
+      ...(told.note === undefined ? [] : [told.note]),
     ],
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.recordIndex.sha256, after: file.sha256 },
@@ -110,8 +100,16 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     archiveBytes,
     usage: reportUsage(results, request),
     ...reportLosses(stored, results),
-  });
+  };
 }
+
+type Storing = {
+  readonly archive: Archive;
+  /** Stores the compaction as prepared. */
+  readonly store: () => Promise<StoredAs>;
+  /** Ends the run unless the archive gives back every byte. */
+  readonly prove: (id: number) => Promise<void>;
+};
 
 /** What an earlier compaction removed is in the archive that was used then, and cannot be restored from this one. */
 function noteOtherArchive({ conversations }: Prepared): readonly string[] {
@@ -122,11 +120,8 @@ function noteOtherArchive({ conversations }: Prepared): readonly string[] {
     : [];
 }
 
-/**
- * Whether the archive cannot give back what was just stored; if so, it is removed from the archive again. Nothing has been replaced at that
- * point. Null: it gives back every byte.
- */
-async function findLoss(
+/** Ends the run if the archive cannot give back what was just stored, and removes that again. Nothing has been replaced at that point. */
+async function proveStored(
   deps: WritingDeps,
   {
     archive,
@@ -134,20 +129,19 @@ async function findLoss(
     transcript,
     output,
   }: Pick<StoreInput, 'archive' | 'transcript'> & { readonly id: number; readonly output: ComposedOutput },
-): Promise<ArchiveFailure | null> {
+): Promise<void> {
+  let isProven = false;
   try {
     const compaction = await archive.loadCompaction(id);
     const problem =
       compaction === null
         ? 'it is gone'
         : await findUnprovable(deps, { transcript, archive, compaction, parts: output });
-    if (problem === null) return null;
-    await archive.discard(id);
+    isProven = problem === null;
     const reason = `what was just stored does not come back from it (${problem}), so nothing was replaced`;
-    return { kind: 'damaged', path: archive.path, reason };
-  } catch (error) {
-    await archive.discard(id);
-    throw error;
+    if (!isProven) stop({ kind: 'archive', failure: { kind: 'damaged', path: archive.path, reason } });
+  } finally {
+    if (!isProven) await archive.discard(id);
   }
 }
 
@@ -161,40 +155,46 @@ async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }
 }
 
 /**
- * Tells the archive that the file was replaced. `lost`: it no longer has the lines. `later`: it is busy or full, and the next command that opens
- * it sees the file. Any other failure is the answer.
+ * Tells the archive that the file was replaced, and gives the id of what it has of it: another one if it had to be stored again. If the archive
+ * is busy or full, the next command that opens it sees the file.
  */
-async function tellReplaced(archive: Archive, id: number): Promise<'told' | 'lost' | 'later' | ArchiveFailure> {
+async function tellReplaced(
+  storing: Storing,
+  id: number,
+  replaced: string,
+): Promise<{ readonly id: number; readonly note: string | undefined }> {
   try {
-    await archive.markApplied(id);
-    return 'told';
+    await storing.archive.markApplied(id);
+    return { id, note: undefined };
   } catch (error) {
     const failure = carriedFailure(error);
     if (failure === null) throw error;
-    if (failure.kind === 'damaged') return 'lost';
-    return failure.kind === 'busy' || failure.kind === 'no-space' ? 'later' : failure;
+    if (failure.kind === 'busy' || failure.kind === 'no-space')
+      return {
+        id,
+        note: 'the archive has every line, and the next command that opens it records that the file was replaced',
+      };
+    if (failure.kind !== 'damaged') return stop({ kind: 'archive', failure, replaced });
+  }
+  try {
+    return { id: await confirm(storing, id), note: undefined };
+  } catch (error) {
+    const failure = stoppedBy(error);
+    throw failure?.kind === 'archive' ? stop({ ...failure, replaced }) : error;
   }
 }
 
 /**
  * Another run may have considered this one dead (on a file system without locks) and discarded what it had prepared. The open source still has
- * the original lines, so they are stored again.
+ * the original lines, so they are stored again. Gives the id of what was applied.
  */
-async function confirm(
-  archive: Archive,
-  prepared: number,
-  {
-    store,
-    prove,
-  }: { readonly store: () => Promise<StoredAs>; readonly prove: (id: number) => Promise<ArchiveFailure | null> },
-): Promise<Result<number, Failure>> {
+async function confirm({ archive, store, prove }: Storing, prepared: number): Promise<number> {
   const marked = await attemptDamaged(() => archive.markApplied(prepared));
-  if (marked.ok) return ok(prepared);
+  if (marked.ok) return prepared;
   const { id } = await store();
-  const failure = await prove(id);
-  if (failure !== null) return err({ kind: 'archive', failure });
+  await prove(id);
   await archive.markApplied(id);
-  return ok(id);
+  return id;
 }
 
 /** Discards what was prepared only if the output is not in place: an error may come after the rename. */
@@ -212,16 +212,14 @@ async function deliverOrDiscard(
     readonly output: ComposedOutput;
     readonly replaceable: FileStamp | null;
   },
-): Promise<Result<Written, Failure>> {
+): Promise<Written> {
   const settle = async (): Promise<void> => {
     if (await isOutputThere(deps, draft)) await archive.markApplied(id);
     else await archive.discard(id);
   };
   try {
     const pieces = outputBytes(output, transcript);
-    const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
-    if (!delivered.ok) await settle();
-    return delivered;
+    return must(await deliver(deps, { request, transcript, pieces, lock, replaceable }));
   } catch (error) {
     await settle();
     throw error;

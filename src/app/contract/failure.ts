@@ -137,7 +137,8 @@ export type LookupFailure =
     };
 
 /**
- * Runs a use case. The archive and the reading of files throw errors that carry a failure as data; here, and only here, they become a result.
+ * Runs a use case. `stop`, the archive and the reading of files throw errors that carry a failure as data; here, and only here, they become a
+ * result.
  * `file` is the name for messages.
  */
 export async function attempt<T, E = never>(
@@ -151,6 +152,21 @@ export async function attempt<T, E = never>(
   } finally {
     progress?.finish();
   }
+}
+
+/** Ends a use case. `attempt` makes a result of it. */
+export function stop(failure: Failure): never {
+  throw Object.assign(new Error(`stopped: ${failure.kind}`), { stopped: failure });
+}
+
+/** The failure that `stop` was given; null: another error. */
+export function stoppedBy(error: unknown): Failure | null {
+  return carries<Failure>(error, 'stopped') ? error.stopped : null;
+}
+
+/** The value of a result. A failure ends the use case. */
+export function must<T>(result: Result<T, Failure>): T {
+  return result.ok ? result.value : stop(result.error);
 }
 
 /** The same for a caller that handles a damaged archive; all other errors are rethrown. */
@@ -168,6 +184,8 @@ export async function attemptDamaged<T>(
 
 /** The failure that a port's error carries. Any other error is a bug and is thrown on. */
 function toFailure(error: unknown, file: string): Failure {
+  const stopped = stoppedBy(error);
+  if (stopped !== null) return stopped;
   if (carries<number>(error, 'changedLine')) return { kind: 'source-changed', file };
   if (carries<string>(error, 'diedOf')) return { kind: 'worker-died', file, reason: error.diedOf };
   const archive = carriedFailure(error);
@@ -187,7 +205,13 @@ export function carriedFailure(error: unknown): ArchiveFailure | null {
   return carries<ArchiveFailure>(error, 'failure') ? error.failure : null;
 }
 
-type Carried<T> = { readonly failure: T; readonly fileFailure: T; readonly diedOf: T; readonly changedLine: T };
+type Carried<T> = {
+  readonly stopped: T;
+  readonly failure: T;
+  readonly fileFailure: T;
+  readonly diedOf: T;
+  readonly changedLine: T;
+};
 
 function carries<T>(error: unknown, key: keyof Carried<T>): error is Carried<T> {
   return typeof error === 'object' && error !== null && key in error;

@@ -44,7 +44,6 @@ async function openAndWork<T>(
   work: (opened: OpenCompacted) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
   const archive = await openSettled(deps, 'existing');
-  if (!archive.ok) return archive;
   const cleared = await deps.files.clearLeftovers(input.path);
   if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
   const opened = await openTranscript(input, deps);
@@ -64,9 +63,8 @@ async function openAndWork<T>(
       name: input.name,
     });
     if (!revision.ok) return revision;
-    if (archive.value === null)
-      return await notFound(deps, { revision: revision.value, file: input.name, archive: null });
-    return await work({ revision: revision.value, archive: archive.value, source, sha256: hash.digest() });
+    if (archive === null) return await notFound(deps, { revision: revision.value, file: input.name, archive: null });
+    return await work({ revision: revision.value, archive, source, sha256: hash.digest() });
   } finally {
     source.close();
   }

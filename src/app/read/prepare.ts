@@ -55,7 +55,7 @@ export type IndexedTranscript = {
 export type Prepared = ReadTranscript & { readonly recordIndex: { readonly sha256: string } };
 
 /** Called only if a transcript begins with a summary, because opening an archive takes time. */
-type ArchiveSource = () => Promise<Result<Archive | null, Failure>>;
+type ArchiveSource = () => Promise<Archive | null>;
 
 type ReadOptions = { readonly policy: TranscriptPolicy; readonly archive: ArchiveSource };
 
@@ -84,15 +84,19 @@ export async function readTranscript(
   const opened = await openTranscript(input, deps);
   if (!opened.ok) return opened;
   const { source } = opened.value;
-  const indexed = await indexTranscript(deps, {
-    ...opened.value,
-    name: input.name,
-    isOneFormat: input.format === null,
-    ...options,
-  });
-  if (indexed.ok) return ok({ ...indexed.value, source });
-  source.close();
-  return indexed;
+  let isRead = false;
+  try {
+    const indexed = await indexTranscript(deps, {
+      ...opened.value,
+      name: input.name,
+      isOneFormat: input.format === null,
+      ...options,
+    });
+    isRead = indexed.ok;
+    return indexed.ok ? ok({ ...indexed.value, source }) : indexed;
+  } finally {
+    if (!isRead) source.close();
+  }
 }
 
 /** The content of a transcript: a file's, or one that was restored into memory. */
@@ -140,11 +144,10 @@ export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<
     hashText: deps.runtime.sha256,
   });
   const wasCompacted = split.conversations.some(({ context }) => context.priorLine !== null);
-  const archive = wasCompacted ? await input.archive() : ok(null);
-  if (!archive.ok) return archive;
-  const findCycle = createCycleFinder(deps, codec, archive.value);
+  const archive = wasCompacted ? await input.archive() : null;
+  const findCycle = createCycleFinder(deps, codec, archive);
   const { readMessage } = readers;
-  const context = { deps, policy, codec, session, archive: archive.value, findCycle, measure, readMessage };
+  const context = { deps, policy, codec, session, archive, findCycle, measure, readMessage };
   const conversations: PreparedConversation[] = [];
   for (const conversation of split.conversations) conversations.push(await prepareConversation(conversation, context));
   return ok({ codec, session, recordIndex, conversations, loose: split.loose, ...readers });

@@ -5,7 +5,7 @@ import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { ErasureMark } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { type Failure, stop } from '../contract/failure.ts';
 import type { RestoreReport } from '../contract/reports.ts';
 import type { RestoreFileRequest } from '../contract/requests.ts';
 import { createLineageCheck } from '../read/find-cycles.ts';
@@ -190,7 +190,7 @@ async function write(
     const { file, sha256, format, isDocument } = compacted;
     const done = await withFileLock(deps, path, async (lock) => {
       const target = output.kind === 'in-place' ? ok(null) : await checkExpendable(deps, path, pieces());
-      if (!target.ok) return err({ kind: 'output-exists', file: input.name, output: path });
+      if (!target.ok) return stop({ kind: 'output-exists', file: input.name, output: path });
       const restored = await writeOutput(deps, {
         lock,
         format,
@@ -203,12 +203,11 @@ async function write(
         replacesSource: output.kind === 'in-place',
         isInterrupted: () => isInterrupted(deps),
       });
-      return restored.ok ? restored : err(toWriteFailure(restored.error, { file: input.name, output: path }));
+      return restored.ok ? restored.value : stop(toWriteFailure(restored.error, { file: input.name, output: path }));
     });
-    if (!done.ok) return done;
-    const { carriedBytes } = done.value;
+    const { carriedBytes } = done;
     written += carriedBytes;
-    notes = done.value.notes;
+    ({ notes } = done);
     if (carriedBytes > 0) withAppended = await hashContent(deps, path, written);
   }
   const sha256 = withAppended ?? hash.digest();

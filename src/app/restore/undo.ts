@@ -1,8 +1,15 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive, RunMark, StoredCompaction, StoredRun, StoredRunFile } from '../../ports/archive.ts';
+import type {
+  Archive,
+  ArchiveFailure,
+  RunMark,
+  StoredCompaction,
+  StoredRun,
+  StoredRunFile,
+} from '../../ports/archive.ts';
 import type { FileStamp, FileStore } from '../../ports/files.ts';
 import type { AppDeps, WritingDeps } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { attempt, type Failure, stop } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import type { UndoneFile } from '../contract/undo-reports.ts';
 import { beginsWith, holdsOnly, openSettled } from '../write/settle.ts';
@@ -23,9 +30,8 @@ export type UndoFileRequest = {
 export async function listRuns(deps: AppDeps): Promise<Result<StoredRuns, Failure>> {
   return attempt({ file: deps.archivePath }, async (): Promise<Result<StoredRuns, Failure>> => {
     const archive = await openSettled(deps, 'existing');
-    if (!archive.ok) return archive;
-    if (archive.value === null) return ok({ archive: null, runs: [] });
-    return ok({ archive: deps.archivePath, runs: await archive.value.runs.list() });
+    if (archive === null) return ok({ archive: null, runs: [] });
+    return ok({ archive: deps.archivePath, runs: await archive.runs.list() });
   });
 }
 
@@ -70,8 +76,7 @@ function folderOf(path: string): string {
 export async function endUndo(deps: AppDeps, runId: number): Promise<Result<null, Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
     const archive = await openWritable(deps);
-    if (!archive.ok) return archive;
-    await archive.value.runs.markUndone(runId, deps.runtime.now());
+    await archive.runs.markUndone(runId, deps.runtime.now());
     return ok(null);
   });
 }
@@ -85,29 +90,28 @@ export async function undoFile(deps: WritingDeps, request: UndoFileRequest): Pro
     const { file } = request;
     const isDryRun = request.output.kind === 'none';
     const archive = isDryRun ? await openExisting(deps) : await openWritable(deps);
-    if (!archive.ok) return archive;
-    const compaction = await archive.value.loadCompaction(file.compactionId);
+    const compaction = await archive.loadCompaction(file.compactionId);
     if (compaction === null)
       return err({ kind: 'not-in-archive', file: request.input.name, archive: deps.archivePath });
     const undone = await undo(deps, request, compaction);
-    if (undone.ok && !isDryRun) await archive.value.runs.markFileUndone(file.id, deps.runtime.now());
+    if (undone.ok && !isDryRun) await archive.runs.markFileUndone(file.id, deps.runtime.now());
     return undone;
   });
 }
 
-async function openExisting(deps: AppDeps): Promise<Result<Archive, Failure>> {
+async function openExisting(deps: AppDeps): Promise<Archive> {
   const archive = await openSettled(deps, 'existing');
-  if (!archive.ok) return archive;
-  if (archive.value !== null) return ok(archive.value);
-  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason: 'it is gone' } });
+  const failure: ArchiveFailure = { kind: 'cannot-open', path: deps.archivePath, reason: 'it is gone' };
+  return archive ?? stop({ kind: 'archive', failure });
 }
 
 /** What was undone must be recorded, or it would be tried again. */
-async function openWritable(deps: AppDeps): Promise<Result<Archive, Failure>> {
+async function openWritable(deps: AppDeps): Promise<Archive> {
   const archive = await openExisting(deps);
-  if (!archive.ok || !archive.value.isReadOnly) return archive;
   const reason = 'it or its folder is read-only, so it cannot be recorded what was undone';
-  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+  return archive.isReadOnly
+    ? stop({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } })
+    : archive;
 }
 
 async function undo(

@@ -26,9 +26,7 @@ type CheckDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'runtime' | 'sign
 /** Checks every part of the archive and reports what is damaged and which transcripts are affected. Changes nothing. */
 export async function checkArchive(deps: CheckDeps): Promise<Result<ArchiveCheckReport, Failure>> {
   return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
-    const opened = await openUnsettled(deps);
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openUnsettled(deps);
     if (archive === null) {
       const reason = 'there is none yet';
       return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });

@@ -51,10 +51,7 @@ async function reportVectors({ findModel, count }: VectorStore): Promise<Archive
 }
 
 async function look<T>(deps: LookDeps, work: (archive: Archive | null) => Promise<T>): Promise<Result<T, Failure>> {
-  return attempt({ file: deps.archivePath }, async () => {
-    const opened = await openUnsettled(deps);
-    return opened.ok ? ok(await work(opened.value)) : opened;
-  });
+  return attempt({ file: deps.archivePath }, async () => ok(await work(await openUnsettled(deps))));
 }
 
 function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {

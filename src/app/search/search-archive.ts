@@ -28,9 +28,7 @@ export type SearchDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats'
 /** Finds archived batches and messages by words and, if possible, by meaning. Reads only: the next compaction settles what a crash left. */
 export async function searchArchive(deps: SearchDeps, request: SearchRequest): Promise<Result<SearchReport, Failure>> {
   return attempt<SearchReport>({ file: deps.archivePath }, async () => {
-    const opened = await openUnsettled(deps);
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openUnsettled(deps);
     const report = { schema: 'compact/search@1', query: request.query } as const;
     if (archive === null) return ok({ ...report, hits: [], archive: null });
     const vector = request.order === 'best' ? await deps.queryVectors?.find(archive.vectors, request) : null;

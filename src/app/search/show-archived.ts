@@ -77,9 +77,7 @@ async function withFound<T>(
   work: (archive: Archive, found: FoundArchived) => Promise<T>,
 ): Promise<Result<T, LookupFailure>> {
   return attempt<T, LookupFailure>({ file: deps.archivePath }, async () => {
-    const opened = await openUnsettled(deps);
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openUnsettled(deps);
     if (archive === null) {
       const reason = 'there is none yet';
       return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });

@@ -6,7 +6,7 @@ import { attempt, type Failure } from '../contract/failure.ts';
 import type { FileReport, ReportedMessage } from '../contract/file-report.ts';
 import type { BeforeAfter } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
-import { beginsWith, isOutputThere, openUnsettled } from '../write/settle.ts';
+import { beginsWith, isOutputThere } from '../write/settle.ts';
 import { reportFile } from './report-file.ts';
 
 /** What became of each message of the original, and what the summary says instead. */
@@ -123,14 +123,15 @@ function toDiffMessage(message: ReportedMessage): DiffMessage {
 
 /** The newest compacted file of an original that is still as it was written, apart from lines added at its end; null: there is none. */
 async function findCompacted(deps: AppDeps, { path }: TranscriptInput): Promise<string | null> {
-  const archive = await openUnsettled(deps);
-  if (!archive.ok || archive.value === null) return null;
+  const opened = await deps.openArchive('existing');
+  const archive = opened.ok ? opened.value : null;
+  if (archive === null) return null;
   const source = deps.files.absolute(path);
   // The runs also know the outputs that were written from a stored compaction of another file with the same content.
-  const runs = await archive.value.runs.list();
+  const runs = await archive.runs.list();
   for (const { compactionId, outputPath, sourcePath } of runs.flatMap(({ files }) => files)) {
     if (outputPath === null || sourcePath !== source || outputPath === source) continue;
-    const compaction = await archive.value.loadCompaction(compactionId);
+    const compaction = await archive.loadCompaction(compactionId);
     if (compaction === null || !(await isOutputThere(deps, compaction))) continue;
     if (await beginsWith(deps, path, compaction.source)) return outputPath;
   }

@@ -5,7 +5,7 @@ import type { Archive } from '../../ports/archive.ts';
 import { rulePathOf, withDroppedRules } from '../compact/dropped-rules.ts';
 import { createLoader, readStale } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { attempt, type Failure, must } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
 import { type PreparedConversation, readTranscript, type ReadTranscript } from '../read/prepare.ts';
@@ -61,14 +61,11 @@ export type ListedRule = {
 export async function listRules(deps: AppDeps, request: ListRulesRequest): Promise<Result<RulesReport, Failure>> {
   const { input, policy, drop = [] } = request;
   return attempt({ file: input.name, progress: deps.progress }, async () => {
-    const read = await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
-    if (!read.ok) return read;
-    const transcript = read.value;
+    const transcript = must(await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) }));
     try {
       const archive = await (drop.length === 0 ? openUnsettled(deps) : openSettled(deps, 'create'));
-      if (!archive.ok) return archive;
       const path = rulePathOf(deps, input);
-      const context = { deps, policy, archive: archive.value, path };
+      const context = { deps, policy, archive, path };
       const matched = new Set<string>();
       const conversations: ConversationRules[] = [];
       for (const prepared of transcript.conversations) {
@@ -76,7 +73,7 @@ export async function listRules(deps: AppDeps, request: ListRulesRequest): Promi
         const dropped = drop.length === 0 ? [] : before.rules.filter(({ text }) => isDropped(text, drop));
         for (const { text } of dropped) {
           const rule = { conversationId: before.id, path, text, droppedAt: deps.runtime.now() };
-          await archive.value?.droppedRules.add(rule);
+          await archive?.droppedRules.add(rule);
           for (const one of drop) if (isDropped(text, [one])) matched.add(one);
         }
         conversations.push(dropped.length === 0 ? before : await rulesOf(transcript, prepared, context));

@@ -38,7 +38,7 @@ export async function readOriginal(
     name,
     isOneFormat: false,
     policy: { ...policy, keepInvalid: true },
-    archive: async () => ok(null),
+    archive: async () => null,
   });
   if (!indexed.ok) return indexed;
   const outcomeOf = followLines(steps.toReversed(), await quotedLines(archive, steps[0]?.compaction));

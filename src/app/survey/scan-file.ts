@@ -95,11 +95,10 @@ async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<Result
   try {
     const archive = prepared.value.conversations.some(({ prior }) => prior.kind === 'lineage')
       ? await openUnsettled(deps)
-      : ok(null);
-    if (!archive.ok) return archive;
+      : null;
     const isDone =
-      archive.value !== null &&
-      (await findWriterOf(prepared.value, hashSettings(deps, prepared.value, request), archive.value)) !== null;
+      archive !== null &&
+      (await findWriterOf(prepared.value, hashSettings(deps, prepared.value, request), archive)) !== null;
     const isTooNew = only.before !== null && !isOlder(prepared.value, only.before);
     return ok(isTooNew ? null : describe(prepared.value, request, isDone));
   } finally {

@@ -42,10 +42,10 @@ async function isAsCompacted(deps: AppDeps, path: string, { conversations }: Ind
   const writers = new Set(
     conversations.flatMap(({ prior }) => (prior.kind === 'lineage' ? [prior.cycle.compactionId] : [])),
   );
-  const archive = writers.size === 0 ? ok(null) : await openUnsettled(deps);
-  if (!archive.ok || archive.value === null) return false;
+  const archive = writers.size === 0 ? null : await openUnsettled(deps);
+  if (archive === null) return false;
   for (const id of writers) {
-    const writer = await archive.value.loadCompaction(id);
+    const writer = await archive.loadCompaction(id);
     if (writer !== null && (await holdsOnly(deps, path, writer.output))) return true;
   }
   return false;

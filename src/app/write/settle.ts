@@ -1,33 +1,35 @@
-import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../contract/deps.ts';
-import { carriedFailure, type Failure } from '../contract/failure.ts';
+import { carriedFailure, stop } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
 
 /** The archive as it is, for reading only; null: there is none. */
-export async function openUnsettled(deps: Pick<AppDeps, 'openArchive'>): Promise<Result<Archive | null, Failure>> {
-  const archive = await deps.openArchive('existing');
-  return archive.ok ? archive : err({ kind: 'archive', failure: archive.error });
+export async function openUnsettled(deps: Pick<AppDeps, 'openArchive'>): Promise<Archive | null> {
+  return openAs(deps, 'existing');
+}
+
+async function openAs({ openArchive }: Pick<AppDeps, 'openArchive'>, mode: ArchiveMode): Promise<Archive | null> {
+  const archive = await openArchive(mode);
+  return archive.ok ? archive.value : stop({ kind: 'archive', failure: archive.error });
 }
 
 /**
  * The archive after settling what a crash left in it; null: there is none. A read-only archive is left as it is, and opening it with `create`
  * fails.
  */
-export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Result<Archive | null, Failure>> {
-  const archive = await deps.openArchive(mode);
-  if (!archive.ok) return err({ kind: 'archive', failure: archive.error });
-  const isReadOnly = archive.value?.isReadOnly === true;
-  if (isReadOnly && mode === 'create') {
+export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Archive | null> {
+  const archive = await openAs(deps, mode);
+  if (archive === null) return null;
+  if (archive.isReadOnly && mode === 'create') {
     const reason = 'it or its folder is read-only, so nothing can be stored in it';
-    return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+    return stop({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
   }
-  if (archive.value !== null && !isReadOnly) {
-    await finishErasures(archive.value, deps);
-    await settlePrepared(archive.value, deps);
+  if (!archive.isReadOnly) {
+    await finishErasures(archive, deps);
+    await settlePrepared(archive, deps);
   }
-  return ok(archive.value);
+  return archive;
 }
 
 /** After an erasure that was killed, or that another program kept from ending. */
@@ -128,24 +130,23 @@ async function isHeldBy(
 }
 
 /** Opens the archive, or creates it. */
-export async function openForStoring(deps: WritingDeps): Promise<Result<Archive, Failure>> {
+export async function openForStoring(deps: AppDeps): Promise<Archive> {
   const archive = await openSettled(deps, 'create');
-  if (!archive.ok) return archive;
-  if (archive.value !== null) return ok(archive.value);
+  if (archive !== null) return archive;
   const reason = 'it could not be created';
-  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+  return stop({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
 }
 
 /**
- * Whether a missing archive could be created, asked before anything is summarized. None is made here: the summaries may come to nothing.
+ * Checks that a missing archive could be created, before anything is summarized. None is made here: the summaries may come to nothing.
  * `isLenient` overlooks missing permissions and full disks, because a run that has nothing to store does not mind them.
  */
 export async function checkArchivePlace(
   deps: WritingDeps,
   { output, summarizer }: CompactFileRequest,
   options: { readonly isLenient: boolean },
-): Promise<Result<null, Failure>> {
+): Promise<void> {
   const storesNothing = output.kind === 'none' || (output.kind === 'preview' && summarizer.service === undefined);
   const failure = storesNothing ? null : await deps.findArchivePlaceProblem(options);
-  return failure === null ? ok(null) : err({ kind: 'archive', failure });
+  if (failure !== null) stop({ kind: 'archive', failure });
 }

@@ -1,16 +1,16 @@
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FileFailure, FileLock, FileStamp, FileStore } from '../../ports/files.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { type Failure, stop } from '../contract/failure.ts';
 import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
 import { asFileSource, indexRecords } from '../read/index-records.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { hashPrefix } from '../read/records.ts';
 import { targetPath } from './deliver.ts';
-import { beginsWith, holdsOnly } from './settle.ts';
+import { beginsWith, holdsOnly, openUnsettled } from './settle.ts';
 
 /**
  * Checks that replacing an existing output loses nothing: it is our own output, empty, or a copy of the input. Returns its stamp, which must
@@ -23,32 +23,30 @@ export async function checkReplaceable(
     transcript,
     archive,
   }: { readonly request: CompactFileRequest; readonly transcript: Prepared; readonly archive: Archive | null },
-): Promise<Result<FileStamp | null, Failure>> {
+): Promise<FileStamp | null> {
   const path = targetPath(request);
   if (request.output.kind === 'stdout' && transcript.source.compression === 'eval')
-    return err({ kind: 'zip-on-stdout', file: request.input.name });
-  if (path === null || request.output.kind === 'in-place') return ok(null);
+    return stop({ kind: 'zip-on-stdout', file: request.input.name });
+  if (path === null || request.output.kind === 'in-place') return null;
+  const taken: Failure = { kind: 'output-exists', file: request.input.name, output: path };
   const existing = await deps.files.open(path);
   if (!existing.ok) {
-    if (existing.error.kind === 'not-found') return ok(null);
-    if (existing.error.kind === 'damaged')
-      return err({ kind: 'output-exists', file: request.input.name, output: path });
-    return err({ kind: 'file', failure: existing.error });
+    if (existing.error.kind === 'not-found') return null;
+    return stop(existing.error.kind === 'damaged' ? taken : { kind: 'file', failure: existing.error });
   }
   const { stamp, sizeBytes } = existing.value;
   try {
-    if (sizeBytes === 0) return ok(stamp);
+    if (sizeBytes === 0) return stamp;
     const isCopy =
       sizeBytes === transcript.source.sizeBytes &&
       hashPrefix(deps.runtime, existing.value, sizeBytes) === transcript.recordIndex.sha256;
-    if (isCopy) return ok(stamp);
+    if (isCopy) return stamp;
   } finally {
     existing.value.close();
   }
-  const opened = archive === null ? await deps.openArchive('existing') : ok(archive);
-  if (!opened.ok) return err({ kind: 'archive', failure: opened.error });
-  const isOurs = opened.value !== null && (await isExpendable(deps, { path, transcript, archive: opened.value }));
-  return isOurs ? ok(stamp) : err({ kind: 'output-exists', file: request.input.name, output: path });
+  const known = archive ?? (await openUnsettled(deps));
+  const isOurs = known !== null && (await isExpendable(deps, { path, transcript, archive: known }));
+  return isOurs ? stamp : stop(taken);
 }
 
 /**
@@ -110,18 +108,14 @@ type HoldDeps = { readonly files: FileStore; readonly runtime: Pick<Runtime, 'sl
 export async function withTargetLock<T>(
   deps: HoldDeps,
   path: string | null,
-  work: (lock: FileLock | null) => Promise<Result<T, Failure>>,
-): Promise<Result<T, Failure>> {
+  work: (lock: FileLock | null) => Promise<T>,
+): Promise<T> {
   return path === null ? work(null) : withFileLock(deps, path, work);
 }
 
-export async function withFileLock<T, E = never>(
-  deps: HoldDeps,
-  path: string,
-  work: (lock: FileLock) => Promise<Result<T, E | Failure>>,
-): Promise<Result<T, E | Failure>> {
+export async function withFileLock<T>(deps: HoldDeps, path: string, work: (lock: FileLock) => Promise<T>): Promise<T> {
   const locked = await lockWithRetries(deps, path);
-  if (!locked.ok) return err({ kind: 'file', failure: locked.error });
+  if (!locked.ok) return stop({ kind: 'file', failure: locked.error });
   try {
     return await work(locked.value);
   } finally {

@@ -36,9 +36,7 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
   const { provider, model } = deps.service;
   const base = { schema: 'compact/archive-embed@1', provider, model } as const;
   return attempt<ArchiveEmbedReport>({ file: deps.archivePath, progress: deps.progress }, async () => {
-    const opened = await openSettled(deps, 'existing');
-    if (!opened.ok) return opened;
-    const archive = opened.value;
+    const archive = await openSettled(deps, 'existing');
     if (archive === null) {
       return ok({ ...base, archive: null, result: 'complete', dimensions: null, embedded: 0, missing: 0, dropped: 0 });
     }

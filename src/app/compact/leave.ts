@@ -1,0 +1,130 @@
+import { describeUnder } from '../../core/tokens.ts';
+import type { WritingDeps } from '../contract/deps.ts';
+import { must, stoppedBy } from '../contract/failure.ts';
+import type { CompactReport, SkipReason, UsageReport } from '../contract/reports.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
+import { lastWrite } from '../read/last-time.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { readPieces } from '../read/records.ts';
+import { deliver, type Delivery, outputCompression, targetPath } from '../write/deliver.ts';
+import { checkReplaceable, withTargetLock } from '../write/target.ts';
+import { describeMissing, skippedReport, tokensNow } from './report.ts';
+
+/** Why a run leaves a transcript as it is. `usage`: of summaries that came to nothing. */
+export type Skip = {
+  readonly reason: SkipReason;
+  readonly notes: readonly string[];
+  readonly usage?: UsageReport;
+};
+
+/** Ends a run that has nothing to do. `reasonToLeave` finds out why. */
+export function leave(skip: Skip): never {
+  throw Object.assign(new Error(`left: ${skip.reason}`), { skip });
+}
+
+/** Why an error ended a run that leaves its file as it is, which is no failure; null: it is one. */
+export function reasonToLeave(error: unknown, request: CompactFileRequest): Skip | null {
+  if (error instanceof Error && 'skip' in error) return error.skip as Skip; // only `leave` sets it
+  const failure = stoppedBy(error);
+  // The next run may find the file free.
+  if (failure?.kind === 'in-use')
+    return inUse(`${failure.name} (process ${failure.processId}) has it open for writing`);
+  // An output that was named cannot be written: that is a failure.
+  const isHeld = failure?.kind === 'file' && failure.failure.kind === 'held' && explicitPath(request) === null;
+  return isHeld ? inUse('another run of compact is working on it') : null;
+}
+
+function inUse(note: string): Skip {
+  return { reason: 'in-use', notes: [note] };
+}
+
+/** Leaves a transcript that is small, that a program may have open, or whose earlier compaction the archive does not have. */
+export function leaveUnlessDue(
+  deps: WritingDeps,
+  request: CompactFileRequest,
+  { transcript, sign }: { readonly transcript: Prepared; readonly sign: string | null },
+): void {
+  const { policy, minIdleMs } = request;
+  const tokens = tokensNow(transcript);
+  const limit = policy.ifOverTokens;
+  if (limit !== null && tokens <= limit)
+    leave({ reason: 'under-limit', notes: [describeUnder(tokens, { what: 'limit', limit })] });
+  if (isBeingWritten(transcript))
+    leave(inUse('its last line is neither ended nor whole, so a program may still be writing it'));
+  // Whoever named the file knows what is open.
+  if (sign !== null && minIdleMs !== undefined) leave(inUse(sign));
+  const changedMinutes = findRecentChange(deps, request, transcript);
+  if (changedMinutes !== null)
+    leave(
+      inUse(
+        `it changed ${countMinutes(changedMinutes)} ago, and this system does not tell whether a program has it open (min_idle_minutes)`,
+      ),
+    );
+  if (policy.isFresh !== true && transcript.conversations.some((one) => one.isArchiveMissing))
+    leave({ reason: 'archive-missing', notes: [describeMissing(deps.archivePath)] });
+}
+
+const LF = 0x0a;
+const MINUTE_MS = 60_000;
+
+/**
+ * Whether the last line is half a record of a format with several records in a line: what it will be is known only when it is whole. In other
+ * formats half a line can be carried along, and is continued where it stands.
+ */
+function isBeingWritten({ codec, recordIndex, readLine }: Prepared): boolean {
+  if (codec.records === undefined || codec.format.layout.kind === 'document') return false;
+  const last = recordIndex.entries.at(-1);
+  return last?.kind === 'opaque' && readLine(last).at(-1) !== LF;
+}
+
+/** How many minutes ago a file changed that a program may still have open; null: it is old enough, or nobody has it open as far as can be seen. */
+function findRecentChange(
+  { files, runtime }: WritingDeps,
+  { minIdleMs = 0 }: CompactFileRequest,
+  { source }: Prepared,
+): number | null {
+  if (minIdleMs === 0 || files.showsWriters()) return null;
+  const idleMs = runtime.now().getTime() - lastWrite(source).getTime();
+  return idleMs < minIdleMs ? Math.max(0, Math.floor(idleMs / MINUTE_MS)) : null;
+}
+
+function countMinutes(minutes: number): string {
+  return minutes === 0 ? 'less than a minute' : `${minutes} minute${minutes === 1 ? '' : 's'}`;
+}
+
+/** Nothing to do: a default output is not created, an explicit one gets the input's bytes. */
+export async function leaveUnchanged(
+  deps: WritingDeps,
+  request: CompactFileRequest,
+  { transcript, skip }: { readonly transcript: Prepared; readonly skip: Skip },
+): Promise<CompactReport> {
+  const { output, input } = request;
+  const path = explicitPath(request);
+  const untouched = path === null ? targetPath(request) : null;
+  if (untouched !== null) await deps.files.clearLeftovers(untouched);
+  if (path !== null || output.kind === 'stdout')
+    await withTargetLock(deps, path, async (lock) => {
+      const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
+      must(await deliver(deps, { request, transcript, lock, replaceable, ...copyOf(deps, request, transcript) }));
+    });
+  const written = output.kind === 'stdout' ? '-' : path;
+  const report = skippedReport(transcript, { file: input.name, ...skip, output: written });
+  return skip.usage === undefined ? report : { ...report, usage: skip.usage };
+}
+
+/** Where the input's bytes go if there is nothing to do; null: nowhere. */
+function explicitPath({ output }: CompactFileRequest): string | null {
+  return output.kind === 'file' ? output.path : null;
+}
+
+/** The bytes on disk if the copy is compressed the same way; otherwise the content, compressed as the copy's name says. */
+function copyOf(
+  deps: WritingDeps,
+  { output }: CompactFileRequest,
+  { source }: Prepared,
+): Pick<Delivery, 'pieces' | 'compression'> {
+  const isAlike =
+    output.kind === 'file' && outputCompression(deps, { source, path: output.path }) === source.compression;
+  if (isAlike) return { pieces: source.onDisk(), compression: 'none' };
+  return { pieces: readPieces(source, { from: 0, to: source.sizeBytes }) };
+}
