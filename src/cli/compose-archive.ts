@@ -148,7 +148,7 @@ export function createExchange(
 /** Vectors can be removed only with SQLite's extension for them. */
 export async function withVectors(): Promise<ArchiveUse> {
   const extension = await (await import('../adapters/archive/vectors/extension.ts')).findVectorExtension();
-  return { vectorExtension: extension.ok ? extension.value : null, isAside: false };
+  return { vectorExtension: extension.ok ? extension.value : null, isThreaded: false };
 }
 
 /** Reads and writes exports. */

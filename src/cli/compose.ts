@@ -38,15 +38,15 @@ export function createUseCases(composition: Composition): UseCases {
   const isLarge = (bytes: number): boolean => bytes >= (composition.minBytesForArchiveThread ?? MIN_BYTES_FOR_THREAD);
   const opening = { ...composition, sleep: createNodeRuntime().sleep };
   const archive = createArchiveOpener(archivePath, opening);
-  const openAside = archive.openWith({ vectorExtension: null, isAside: true });
+  const openAside = archive.openWith({ vectorExtension: null, isThreaded: true });
   const deps: AppDeps = {
     files: createFileStore({ removeAtExit, maxUnpackedBytes }),
     formats: formatRegistry,
     runtime: createNodeRuntime(),
     progress,
     signal,
-    openArchive: archive.openWith({ vectorExtension: null, isAside: false }),
-    openArchiveAside: async (sizeBytes) => (isLarge(sizeBytes) ? openAside('existing') : ok(null)),
+    openArchive: archive.openWith({ vectorExtension: null, isThreaded: false }),
+    openArchiveInThread: async (sizeBytes) => (isLarge(sizeBytes) ? openAside('existing') : ok(null)),
     archivePath,
     notice: composition.notice,
     erasures: composition.finishesErasures === false ? undefined : { hasFailed: false },
@@ -76,9 +76,9 @@ export function createUseCases(composition: Composition): UseCases {
     },
     compactFile: async ({ embeddings, ...request }, progress) => {
       const { compactFile } = await import('../app/compact/compact-file.ts');
-      const isAside = isLarge(estimateBytes(request.input.path));
-      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isAside });
-      const compacting = { ...writing, openArchive, progress, storesAside: isAside };
+      const isThreaded = isLarge(estimateBytes(request.input.path));
+      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isThreaded });
+      const compacting = { ...writing, openArchive, progress, storesInThread: isThreaded };
       const done = await compactFile(compacting, request);
       if (!done.ok || embeddings === null) return done;
       const { embedCompacted } = await import('../app/search/embeddings/embed-archive.ts');
@@ -111,7 +111,7 @@ export function createUseCases(composition: Composition): UseCases {
     searchArchive: async ({ embeddings, mask, ...request }) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
       const { queryVectors, vectorExtension = null } = embeddings ?? {};
-      const openArchive = archive.openWith({ vectorExtension, isAside: false });
+      const openArchive = archive.openWith({ vectorExtension, isThreaded: false });
       return searchArchive({ ...deps, openArchive, queryVectors, mask }, request);
     },
     searchCaptured: async (request, progress) =>
@@ -142,7 +142,7 @@ export function createUseCases(composition: Composition): UseCases {
     ...createBatchUseCases({ ...writing, createSummarizer: (choice) => createSummarizer(choice, deps.runtime) }),
     embedArchive: async ({ service, vectorExtension }) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
-      return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension, isAside: false }), service });
+      return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension, isThreaded: false }), service });
     },
     workJobs: async (request) => (await import('../app/jobs/work.ts')).workJobs(queueing, request),
     addJobs: async (jobs) => (await import('../app/jobs/work.ts')).addJobs(queueing, jobs),

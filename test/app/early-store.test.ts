@@ -59,7 +59,7 @@ function earlyBench(
     },
   };
   const openArchive = async () => ({ ok: true, value: archive }) as const;
-  const early = rerun(t, bench, { storesAside: true, openArchive, model, ...overrides });
+  const early = rerun(t, bench, { storesInThread: true, openArchive, model, ...overrides });
   return { ...early, calls };
 }
 
@@ -140,7 +140,7 @@ suite('an archive that stores beside the summarizer', () => {
       },
     };
     const openArchive = async () => ({ ok: true, value: { ...archive, begin } }) as const;
-    const early = rerun(t, bench, { storesAside: true, openArchive, model });
+    const early = rerun(t, bench, { storesInThread: true, openArchive, model });
     early.write('talk.jsonl', longTranscript());
     assert.equal(reportOf(await early.compact('talk.jsonl', SETTINGS)).result, 'compacted');
     assert.ok(appended.length > 2);
@@ -160,7 +160,7 @@ suite('an archive that stores beside the summarizer', () => {
       return { ...writer, append };
     };
     const openArchive = async () => ({ ok: true, value: { ...archive, begin } }) as const;
-    const early = rerun(t, bench, { storesAside: true, openArchive, signal: abort.signal });
+    const early = rerun(t, bench, { storesInThread: true, openArchive, signal: abort.signal });
     early.write('talk.jsonl', longTranscript());
     const done = await early.compact('talk.jsonl', SETTINGS);
     assert.equal(done.ok ? 'ok' : done.error.kind, 'interrupted');
@@ -203,7 +203,7 @@ suite('an archive that stores beside the summarizer', () => {
       modes.push(mode);
       return { ok: true, value: null };
     };
-    const early = rerun(t, bench, { storesAside: true, openArchive });
+    const early = rerun(t, bench, { storesInThread: true, openArchive });
     const lines = Array.from({ length: 8 }, (_, at) => `${chatLine({ role: 'user', content: `no ${at}` })}\n`);
     early.write('talk.jsonl', lines.join(''));
     const long = { compaction: { summaryTokens: 600, keepRecent: 2 } };
@@ -222,7 +222,7 @@ test('the failure of a thread that died is that of its file, which stays as it w
     const archive = bench.archive();
     const begin: Archive['begin'] = async (outline) => ({ ...(await archive.begin(outline)), append: dead });
     const broken = { ...archive, ...(method === 'append' ? { begin } : { [method]: dead }) };
-    const run = rerun(t, bench, { storesAside: true, openArchive: async () => ({ ok: true, value: broken }) });
+    const run = rerun(t, bench, { storesInThread: true, openArchive: async () => ({ ok: true, value: broken }) });
     run.write(`${method}.jsonl`, chatTranscript(TURNS));
     const done = await run.compact(`${method}.jsonl`, SETTINGS);
     assert.deepEqual(done, { ok: false, error: { kind: 'worker-died', file: `${method}.jsonl`, reason: diedOf } });

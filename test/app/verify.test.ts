@@ -116,7 +116,7 @@ test('an archive that is read in a thread of its own gives the same lines, and i
     return opened.value;
   };
   const bench = benchFor(t, {
-    openArchiveAside: async (sizeBytes) => {
+    openArchiveInThread: async (sizeBytes) => {
       assert.equal(sizeBytes, original.length);
       const thread = threads[0] ?? openThread(bench.archivePath);
       threads[0] = thread;

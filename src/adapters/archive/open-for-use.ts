@@ -7,16 +7,16 @@ export type ArchiveUse = {
   /** Null: vectors are not used. */
   readonly vectorExtension: string | null;
   /** SQLite works in a thread of its own. */
-  readonly isAside: boolean;
+  readonly isThreaded: boolean;
 };
 
 /** Opens an archive as `openArchive` does. */
 export async function openForUse(
   place: Pick<OpenArchiveOptions, 'path' | 'create'>,
-  { vectorExtension, isAside }: ArchiveUse,
+  { vectorExtension, isThreaded }: ArchiveUse,
 ): Promise<Result<Archive, ArchiveFailure>> {
   const options = { ...place, ...(vectorExtension !== null && { vectorExtension }) };
-  if (isAside) {
+  if (isThreaded) {
     const { openArchiveInThread } = await import('./thread/open-in-thread.ts');
     const { turnsAt, withTurns } = await import('./turns.ts');
     const threaded = await openArchiveInThread(options);

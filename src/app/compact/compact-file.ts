@@ -222,7 +222,7 @@ async function beginStoring(deps: WritingDeps, held: Held): Promise<EarlyStore |
   const isPlanFinal = policy.compaction.summaryTokens !== undefined && policy.targetTokens === null;
   // A paid summary may take minutes, and others could not write meanwhile.
   const isOffline = summarizer.service === undefined && summarizer.model.isVerbatim === true;
-  if (deps.storesAside !== true || !isPlanFinal || !isOffline || output.kind === 'preview') return null;
+  if (deps.storesInThread !== true || !isPlanFinal || !isOffline || output.kind === 'preview') return null;
   if (!isGainCertain(held, policy)) return null;
   const storing = await openForStoring(deps);
   return storing.isReadableWhileStoring ? beginEarly(deps, storing, held) : null;

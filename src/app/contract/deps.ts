@@ -25,7 +25,7 @@ export type AppDeps = {
    * The existing archive in a thread of its own, where it decompresses and checks lines while this thread works on those before. Null: not
    * worth its start for an original of this size. Undefined: never.
    */
-  readonly openArchiveAside?: (sizeBytes: number) => Promise<Result<Archive | null, ArchiveFailure>>;
+  readonly openArchiveInThread?: (sizeBytes: number) => Promise<Result<Archive | null, ArchiveFailure>>;
   readonly archivePath: string;
   /** Called with sentences for the person at the terminal. */
   readonly notice?: ((sentence: string) => void) | undefined;
@@ -43,7 +43,7 @@ export type WritingDeps = AppDeps & {
   /** What is written belongs to this run. */
   readonly run: RunMark;
   /** The archive stores in a thread of its own, so lines are stored while their summaries are made. */
-  readonly storesAside?: boolean;
+  readonly storesInThread?: boolean;
 };
 
 /** Summarizes the transcripts of one run. */

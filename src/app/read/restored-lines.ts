@@ -24,11 +24,11 @@ export async function findRestoreProblem(
 
 /** The archive from which to read the lines of a compaction: one with its own thread if there are many. */
 export async function archiveFor(
-  { openArchiveAside }: Pick<AppDeps, 'openArchiveAside'>,
+  { openArchiveInThread }: Pick<AppDeps, 'openArchiveInThread'>,
   archive: Archive,
   { source }: StoredCompaction,
 ): Promise<Archive> {
-  const aside = await openArchiveAside?.(source.sizeBytes);
+  const aside = await openArchiveInThread?.(source.sizeBytes);
   return aside?.ok === true ? (aside.value ?? archive) : archive;
 }
 

@@ -69,8 +69,8 @@ export async function summarizeChunk(
   if (!isOwnWords) return { kind: 'summary', text, level, usage, retention: measure(text, chunk, deps.audit) };
   const audited = await audit({ ...deps, audit: deps.audit }, { chunk, options, answer });
   if ('kind' in audited) return audited;
-  const wasBettered = audited.wasRetried && level === 'plain';
-  return { kind: 'summary', ...audited, level: wasBettered ? 'feedback' : level };
+  const wasImproved = audited.wasRetried && level === 'plain';
+  return { kind: 'summary', ...audited, level: wasImproved ? 'feedback' : level };
 }
 
 function levelOf({ isFallback, neededFeedback }: Summary, { halvings }: AskOptions): SummaryLevel {

@@ -58,7 +58,7 @@ test('lines that all claim the whole of a block are damage, and are not hashed o
     setBlock(zstdCompressSync(raw), raw.length)(db);
     db.exec(`UPDATE compactions SET source_line_count = ${count}; DELETE FROM lines`);
     const insert = db.prepare(
-      'INSERT INTO lines (block_id, line, offset, size_bytes, fate, batch_id, traits, sha256) VALUES (1, ?, 0, ?, 0, 1, 0, ?)',
+      'INSERT INTO lines (block_id, line, offset, size_bytes, outcome, batch_id, traits, sha256) VALUES (1, ?, 0, ?, 0, 1, 0, ?)',
     );
     const sha256 = hash('sha256', raw, 'buffer');
     db.transaction(() => {

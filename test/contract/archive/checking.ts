@@ -53,7 +53,7 @@ const DAMAGE: readonly (readonly [what: string, sql: string, kind: ArchiveDamage
   ['the count of a batch', 'UPDATE batches SET message_count = 7', 'wrong-count'],
   ['a live batch', 'DELETE FROM live_batches', 'wrong-count'],
   ['a conversation', 'DELETE FROM cycles', 'reference'],
-  ['the outcome of a line', 'UPDATE lines SET fate = 1 WHERE line = 1', 'reference'],
+  ['the outcome of a line', 'UPDATE lines SET outcome = 1 WHERE line = 1', 'reference'],
 ];
 
 export function checkContract(engine: Engine): void {

@@ -12,7 +12,7 @@ SELECT line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines WHERE
 const LIST_STRAYS = `
 SELECT l.line FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
 LEFT JOIN batches AS b ON b.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(b.cycle_id, l.cycle_id)
-WHERE l.block_id = :id AND ((l.fate = ${OUTCOMES.indexOf('summarized')}) <> (l.batch_id IS NOT NULL) OR y.compaction_id <> k.compaction_id) ORDER BY l.line`;
+WHERE l.block_id = :id AND ((l.outcome = ${OUTCOMES.indexOf('summarized')}) <> (l.batch_id IS NOT NULL) OR y.compaction_id <> k.compaction_id) ORDER BY l.line`;
 
 /** A line of a block; `bytes` is null if it was erased, or the block cannot be decompressed. */
 type CheckedLine = {

@@ -10,7 +10,7 @@ SELECT c.id, c.position, c.conversation_id, c.cycle, c.parent_cycle_id, c.messag
   (SELECT count(*) FROM live_batches AS v JOIN batches AS b ON b.id = v.batch_id WHERE v.cycle_id = c.id AND b.cycle_id > c.id) AS live_newer,
   CAST((SELECT coalesce(sum(b.message_count), 0) FROM live_batches AS v JOIN batches AS b ON b.id = v.batch_id WHERE v.cycle_id = c.id) AS bigint) AS live_messages,
   (SELECT count(*) FROM carried_lines AS d JOIN lines AS l ON l.id = d.line_id
-    WHERE d.cycle_id = c.id AND l.fate <> ${OUTCOMES.indexOf('quoted')}) AS wrongly_carried
+    WHERE d.cycle_id = c.id AND l.outcome <> ${OUTCOMES.indexOf('quoted')}) AS wrongly_carried
 FROM cycles AS c LEFT JOIN cycles AS p ON p.id = c.parent_cycle_id WHERE c.compaction_id = :id ORDER BY c.position`;
 const LIST_BATCHES = 'SELECT id FROM batches WHERE cycle_id = :id ORDER BY position';
 const getBatch = ({ isBatchIndexed }: Dialect): string => `

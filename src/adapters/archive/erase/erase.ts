@@ -69,7 +69,7 @@ JOIN blocks AS k ON k.compaction_id = y.compaction_id
 WHERE k.id > :after AND NOT EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id) ORDER BY 1 LIMIT 2000`;
 const LIST_OTHERS = `
 SELECT id, "offset", size_bytes FROM lines
-WHERE block_id = :id AND fate = ${OUTCOMES.indexOf('other')} AND role IS NULL AND erasure_id IS NULL ORDER BY id`;
+WHERE block_id = :id AND outcome = ${OUTCOMES.indexOf('other')} AND role IS NULL AND erasure_id IS NULL ORDER BY id`;
 const ERASE_LINES = `
 UPDATE lines SET erasure_id = :erasureId, "offset" = 0, role = NULL, at_ms = NULL, message_index = NULL, message_id = NULL, name = NULL, traits = 0
 WHERE id IN (SELECT id FROM erased_lines)`;

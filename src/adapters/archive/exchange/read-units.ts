@@ -176,7 +176,7 @@ function toUnitLine(row: Row, raw: Uint8Array): UnitLine {
     sha256: readHash(row, 'sha256'),
     sizeBytes: readInteger(row, 'size_bytes'),
     receipt,
-    outcome: readOutcome(row, 'fate'),
+    outcome: readOutcome(row, 'outcome'),
     batch: batch === null ? null : { cycle: readInteger(row, 'batch_cycle'), batch },
     cycle: readOptionalInteger(row, 'own_cycle'),
     message:

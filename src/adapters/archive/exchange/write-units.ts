@@ -197,7 +197,7 @@ async function toRow(
       line,
       offset: receipt === null ? offset : 0,
       size_bytes: sizeBytes,
-      fate: OUTCOMES.indexOf(outcome),
+      outcome: OUTCOMES.indexOf(outcome),
       cycle_id: batch !== null || cycle === null ? null : (ids.cycles[cycle]?.cycleId ?? null),
       batch_id: batch === null ? null : (ids.cycles[batch.cycle]?.batchIds[batch.batch] ?? null),
       role: message === null ? null : ROLES.indexOf(message.role),

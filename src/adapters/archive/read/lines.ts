@@ -31,7 +31,7 @@ type LineReader = Pick<Archive, 'readLines' | 'readSurvivors'>;
 export function createLineReader({ query, dialect }: Sql): LineReader {
   // The hash as text: a buffer for each line takes longer to make than all else in the row.
   const columns = `
-l.id, l.block_id, l.line, l."offset", l.size_bytes, l.fate, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, ${dialect.hex('l.sha256')} AS sha256, l.erasure_id`;
+l.id, l.block_id, l.line, l."offset", l.size_bytes, l.outcome, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, ${dialect.hex('l.sha256')} AS sha256, l.erasure_id`;
   const listLines = `
 SELECT ${columns} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE l.block_id = :id ORDER BY l.line`;
   // What any cycle of the lineage quoted and has not been summarized since. A parent is always older, so this ends with damaged rows too.
@@ -41,7 +41,7 @@ WITH RECURSIVE lineage (id, age) AS (
   UNION SELECT c.parent_cycle_id, age + 1 FROM lineage JOIN cycles AS c ON c.id = lineage.id WHERE c.parent_cycle_id < c.id
 )
 SELECT ${columns} FROM lineage JOIN lines AS l ON l.cycle_id = lineage.id LEFT JOIN batches AS b ON b.id = l.batch_id
-WHERE l.fate = ${OUTCOMES.indexOf('quoted')} AND l.erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
+WHERE l.outcome = ${OUTCOMES.indexOf('quoted')} AND l.erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
 ORDER BY lineage.age DESC, l.block_id, l.line`;
 
   // Block by block, with statements of its own, so that a caller that stops early leaves nothing open.
@@ -87,7 +87,7 @@ function toLine(row: Row, raw: Uint8Array, erased: ErasureMark | null): StoredLi
   return {
     id: readInteger(row, 'id'),
     line: readInteger(row, 'line'),
-    outcome: readOutcome(row, 'fate'),
+    outcome: readOutcome(row, 'outcome'),
     cycleId: readOptionalInteger(row, 'cycle_id'),
     batchId: readOptionalInteger(row, 'batch_id'),
     bytes: erased === null ? takeLine(row, raw, readText(row, 'sha256')) : new Uint8Array(),

@@ -16,13 +16,13 @@ import {
 const ORIGIN_COLUMNS = 'c.id AS compaction_id, c.format, c.source_path, c.created_at_ms';
 
 /** A line quoted in a clip-archive has no batch until a later cycle summarizes it. */
-const BATCH_OF_LINE = `CASE WHEN l.fate <> 2 THEN l.batch_id ELSE (
+const BATCH_OF_LINE = `CASE WHEN l.outcome <> 2 THEN l.batch_id ELSE (
   SELECT d.batch_id FROM carried_lines AS d JOIN cycles AS dy ON dy.id = d.cycle_id JOIN compactions AS dc ON dc.id = dy.compaction_id
   WHERE d.line_id = l.id AND dc.status = 'applied' ORDER BY d.cycle_id DESC LIMIT 1) END`;
 
 /** Select these from lines AS l with a dialect's `lineJoins`. */
 export const LINE_COLUMNS = `
-l.id, l.line, l.size_bytes, l.fate, l.role, l.at_ms, l.message_index, l.message_id, l.name, l.sha256, ${ORIGIN_COLUMNS},
+l.id, l.line, l.size_bytes, l.outcome, l.role, l.at_ms, l.message_index, l.message_id, l.name, l.sha256, ${ORIGIN_COLUMNS},
 (SELECT label FROM batches WHERE id = ${BATCH_OF_LINE}) AS batch_label, y.conversation_id`;
 
 /** The latest cycles, t, of lineages whose clip-archive contains batch b. */
@@ -45,7 +45,7 @@ export function toArchivedLine(row: Row): ArchivedLine {
     line,
     sizeBytes: readInteger(row, 'size_bytes'),
     sha256: readHash(row, 'sha256'),
-    outcome: readOutcome(row, 'fate'),
+    outcome: readOutcome(row, 'outcome'),
     conversationId: readOptionalText(row, 'conversation_id'),
     batchLabel: readOptionalText(row, 'batch_label'),
     message: row['role'] === null ? null : toMessage(row, line),

@@ -148,7 +148,7 @@ postgres: month date NOT NULL,
   line bigint NOT NULL,
   "offset" bigint NOT NULL,
   size_bytes bigint NOT NULL,
-  fate int NOT NULL CHECK (fate BETWEEN 0 AND 2), -- summarized, other, survived
+  outcome int NOT NULL CHECK (outcome BETWEEN 0 AND 2), -- summarized, other, quoted
   cycle_id bigint soft REFERENCES cycles,
   batch_id bigint soft REFERENCES batches,
   role int CHECK (role BETWEEN 0 AND 3), -- user, assistant, system, tool; null: no message

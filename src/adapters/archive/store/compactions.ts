@@ -173,7 +173,7 @@ function withOwners({ position, data, rawSizeBytes, members }: HeldBlock, { cycl
         line,
         offset,
         size_bytes: sizeBytes,
-        fate: OUTCOMES.indexOf(outcome),
+        outcome: OUTCOMES.indexOf(outcome),
         cycle_id: cycleId,
         batch_id: batchId,
         role: message === null ? null : ROLES.indexOf(message.role),

@@ -12,7 +12,7 @@ const LINES: BulkTable = {
     line: 'bigint',
     offset: 'bigint',
     size_bytes: 'bigint',
-    fate: 'int',
+    outcome: 'int',
     cycle_id: 'bigint',
     batch_id: 'bigint',
     role: 'int',
@@ -33,7 +33,7 @@ export type LineRow = {
     line: number;
     offset: number;
     size_bytes: number;
-    fate: number;
+    outcome: number;
     cycle_id: number | null;
     batch_id: number | null;
     role: number | null;
