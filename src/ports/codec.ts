@@ -158,6 +158,11 @@ export type Codec = {
   readonly format: Format;
   /** How to split a file that is not JSON Lines; undefined: it is JSON Lines. */
   readonly records?: Records;
+  /**
+   * For documents: what of an element stays when its program writes the document anew, then what the element may have been before the program
+   * went on in it, the longest first. Undefined: all of it stays.
+   */
+  readonly formsOf?: (element: Json) => Iterable<Json>;
   /** From the first parseable records of a file (about 50), or from the beginning of a document with its missing brackets added. */
   readonly detect: (sample: readonly Json[]) => Detection;
   /** Whether a file that is not JSON has this format, from the text at its beginning. Undefined: its files are JSON. */

@@ -11,13 +11,24 @@ import { trimRecord } from './records.ts';
  * How a kept record is recognized. A program writes a document anew as a whole, with other white space and keys in another order, so an
  * element of one is known by its value; any other record by its bytes.
  */
-export function hashKept({ sha256 }: Pick<Runtime, 'sha256'>, codec: Codec, bytes: Uint8Array): string {
-  if (codec.format.layout.kind !== 'document' || codec.records === undefined) return sha256(bytes);
-  const trimmed = codec.records.trim(bytes);
-  const text = new TextDecoder().decode(trimmed);
-  const parsed = keepsNumbers(text) ? codec.records.parse(trimmed) : null;
-  const canonical = parsed?.ok === true ? canonicalText(parsed.value) : null;
-  return sha256(canonical === null ? bytes : `element\n${canonical}`);
+export function hashKept(runtime: Pick<Runtime, 'sha256'>, codec: Codec, bytes: Uint8Array): string {
+  for (const hash of hashForms(runtime, codec, bytes)) return hash;
+  return runtime.sha256(bytes);
+}
+
+/** The hash of a record, then those that it may have had before its program went on in it. */
+function* hashForms({ sha256 }: Pick<Runtime, 'sha256'>, codec: Codec, bytes: Uint8Array): Generator<string> {
+  const { records, format, formsOf } = codec;
+  if (format.layout.kind !== 'document' || records === undefined) return;
+  const trimmed = records.trim(bytes);
+  if (!keepsNumbers(new TextDecoder().decode(trimmed))) return;
+  const parsed = records.parse(trimmed);
+  if (!parsed.ok) return;
+  for (const form of formsOf?.(parsed.value) ?? [parsed.value]) {
+    const canonical = canonicalText(form);
+    if (canonical === null) return;
+    yield sha256(`element\n${canonical}`);
+  }
 }
 
 const NUMBER = /-?\d[\d.eE+-]*/g;
@@ -85,6 +96,8 @@ export type Rewrite = {
   readonly appended: number;
   /** What the program changed of that which was kept, one sentence each. */
   readonly losses: readonly string[];
+  /** Where the program went on in a message that was kept, one sentence each. */
+  readonly continued: readonly string[];
 };
 
 type Expected = {
@@ -119,11 +132,15 @@ export async function findRewrite(
   const hashes = records.map((bytes) => hashKept(deps.runtime, codec, bytes));
   const expected = expectedRecords(deps, { compaction, codec, entries, records, hashes });
   const found = matchInOrder(expected, hashes);
+  const continued: string[] = [];
   const keptAt = new Map([[0, 1]]);
   const ownAt = new Set<number>();
-  for (const [at, { line }] of found.matches)
+  for (const [at, { line, hash }] of found.matches) {
     if (line === null) ownAt.add(at);
     else keptAt.set(at, line);
+    if (line !== null && hash !== hashes[at])
+      continued.push(`message ${line - 1} of the original goes on in message ${at} of the file`);
+  }
   if (keptAt.size === 1 || ownAt.size === 0) return null;
   keptAt.set(last, source.lineCount);
   const lastKept = Math.max(...keptAt.keys().filter((at) => at < last), ...ownAt);
@@ -133,7 +150,7 @@ export async function findRewrite(
     ...added.filter((at) => !found.lost.some((one) => one.at === at)).map(describeAdded),
   ];
   const replaced = found.lost.filter(({ at }) => at !== null && at > lastKept).length;
-  return { records, keptAt, ownAt, appended: last - 1 - lastKept - replaced, losses };
+  return { records, keptAt, ownAt, appended: last - 1 - lastKept - replaced, losses, continued };
 }
 
 /** The first record is the text before the elements, the last one that after them. */
@@ -170,10 +187,15 @@ function expectedRecords(
       (text !== null && entries[at]?.clip?.textSha256 === text) || contains(valueOf(records[at] ?? bytes), value);
     return { place: beforeLine - 0.5, one: { line: null, isSame, hash: null } satisfies Expected };
   });
+  const keptHashes = new Set(compaction.kept.flatMap(({ lineSha256 }) => lineSha256));
+  const isContinued = (place: number, hash: string): boolean =>
+    !keptHashes.has(hashes[place] ?? hash) &&
+    hashForms(deps.runtime, codec, records[place] ?? new Uint8Array()).some((form) => form === hash);
   const kept = compaction.kept.flatMap(({ firstLine, lineSha256 }) =>
     lineSha256.map((hash, at) => {
       const line = firstLine + at;
-      return { place: line, one: { line, isSame: (place: number) => hashes[place] === hash, hash } satisfies Expected };
+      const isSame = (place: number): boolean => hashes[place] === hash || isContinued(place, hash);
+      return { place: line, one: { line, isSame, hash } satisfies Expected };
     }),
   );
   const elements = kept.filter(({ place }) => place > 1 && place < compaction.source.lineCount);
@@ -248,5 +270,6 @@ function describeAdded(at: number): string {
 export function describeRewrites(rewrites: readonly Rewrite[]): string {
   const appended = rewrites.reduce((sum, one) => sum + one.appended, 0);
   const added = appended === 0 ? '' : `, with ${countOf(appended, 'message')} that it added`;
-  return `its program has written the file anew since the compaction: what it wrote is kept in its form${added}.`;
+  const continued = rewrites.flatMap((one) => one.continued).map((one) => `; ${one}`);
+  return `its program has written the file anew since the compaction: what it wrote is kept in its form${added}${continued.join('')}.`;
 }

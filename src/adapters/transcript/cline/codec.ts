@@ -50,9 +50,32 @@ export const cline: Codec = {
     layout: { kind: 'document', links: 'parents' },
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'], orItself: true }),
+  formsOf,
   detect: ([beginning = null]) => detectCline(beginning),
   open: createSession,
 };
+
+/**
+ * Roo Code marks messages that a summary or a marker of its own hides. A task that is taken up again goes on in the last message if a person
+ * or a tool said it: both programs write that message anew, with its text as a block, a new time, and new details of the environment.
+ */
+function formsOf(element: Json): readonly Json[] {
+  if (!isRecord(element)) return [element];
+  const { condenseParent: _condensed, truncationParent: _truncated, ...stored } = element;
+  const { ts: _, content = null, ...message } = stored;
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (message['role'] !== 'user' || !isList(blocks)) return [stored];
+  const lasting = blocks.filter((block) => !isDetails(block));
+  return [lasting, ...lasting.slice(1).map((__, at) => lasting.slice(0, -1 - at))].map((first) => ({
+    ...message,
+    content: first,
+  }));
+}
+
+function isDetails(block: Json): boolean {
+  const text = isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? '').trim() : '';
+  return text.startsWith('<environment_details>') && text.endsWith('</environment_details>');
+}
 
 function detectCline(beginning: Json): Detection {
   const isSession = isRecord(beginning) && typeof beginning['sessionId'] === 'string' && 'agent' in beginning;

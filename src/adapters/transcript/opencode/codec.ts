@@ -17,9 +17,24 @@ export const openCode: Codec = {
     layout: { kind: 'document', links: 'order' },
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
+  formsOf: (element) => [withoutPruning(element)],
   detect: ([beginning = null]) => detectExport(beginning),
   open: createSession,
 };
+
+/** A message without the times at which OpenCode left outputs of its tools out of the context. */
+function withoutPruning(element: Json): Json {
+  const parts = isRecord(element) ? (element['parts'] ?? null) : null;
+  if (!isRecord(element) || !isList(parts)) return element;
+  const asRun = parts.map((part) => {
+    const state = isRecord(part) ? (part['state'] ?? null) : null;
+    const time = isRecord(state) ? (state['time'] ?? null) : null;
+    if (!isRecord(part) || !isRecord(state) || !isRecord(time)) return part;
+    const { compacted: _, ...ran } = time;
+    return { ...part, state: { ...state, time: ran } };
+  });
+  return { ...element, parts: asRun };
+}
 
 /** How sure we are that this is the beginning of a session written by `opencode export`. */
 function detectExport(beginning: Json): Detection {
