@@ -43,6 +43,8 @@ const openCode = (role: string, parts: readonly Fields[]): Fields => ({
 });
 const cline = (content: unknown, role = 'user'): Fields => ({ role, content, ts: 1 });
 
+const SURROUNDINGS = text('<environment_details>\n# Open tabs\n</environment_details>');
+
 const OTHERS: readonly MarkedFormat[] = [
   {
     format: 'pi',
@@ -319,8 +321,8 @@ const OTHERS: readonly MarkedFormat[] = [
   {
     format: 'cline',
     name: 'api_conversation_history.json',
-    file: (records) => JSON.stringify([cline([text('<task>\nGo on.\n</task>')]), ...records]),
-    prompt: (words) => [cline([text(`<user_message>\n${words}\n</user_message>`)])],
+    file: (records) => JSON.stringify([cline([text('<task>\nGo on.\n</task>'), SURROUNDINGS]), ...records]),
+    prompt: (words) => [cline([text(`<user_message>\n${words}\n</user_message>`), SURROUNDINGS])],
     places: [
       {
         at: 'tool result',

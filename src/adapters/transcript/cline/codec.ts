@@ -141,7 +141,11 @@ function createSession(): CodecSession {
     return {
       ...facts,
       ...(typed !== undefined && message.role === 'user' && { isPrompt: true }),
-      message: withTyped({ ...message, created_at }, typed, message.role === 'user' ? readRuleText(value) : undefined),
+      message: withTyped(
+        { ...message, created_at },
+        typed,
+        message.role === 'user' ? readRuleText(value, seen.isSession) : undefined,
+      ),
     };
   };
   const readContext = (entries: readonly Entry[]): ContextView => {

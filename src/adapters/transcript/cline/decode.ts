@@ -63,16 +63,19 @@ function wordsOfSession(text: string): readonly string[] {
   return CLINES_TAG.test(text) ? [] : [text];
 }
 
+const SURROUNDINGS = /^\s*<environment_details>/;
 const PROMPT = /^\s*<(task|user_message|user_input)\b[^>\n]*>\n?([\s\S]*?)\n?<\/\1>/;
 
 /**
  * What may state rules: the first block of a record that answers no call, in the tag that both programs put around a prompt, up to its first
- * end. What stands behind it, or in later blocks, may quote a file, a page or a tool.
+ * end. What stands behind it, or in later blocks, may quote a file, a page or a tool. A list without a session could be the log of any chat in
+ * which somebody wrote such a tag; both programs add their surroundings as a block of their own, which the text of one message cannot.
  */
-export function readRuleText({ content = null }: JsonRecord): string | undefined {
+export function readRuleText({ content = null }: JsonRecord, isSession: boolean): string | undefined {
   const blocks = isList(content) ? content : [content];
   if (blocks.some((block) => isRecord(block) && block['type'] === 'tool_result')) return undefined;
-  const [first = null] = blocks;
+  const [first = null, ...rest] = blocks;
+  if (!isSession && !rest.some((block) => SURROUNDINGS.test(textOf(block)))) return undefined;
   return PROMPT.exec(typeof first === 'string' ? first : textOf(first))?.[2];
 }
 
