@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { stateFolder } from '../../config/find.ts';
+import { quoteText } from '../../core/quoted-text.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ClientName } from '../../ports/clients.ts';
 import type { Terminal } from '../terminal.ts';
@@ -75,8 +76,8 @@ export function answerHook({ client, event }: HookCall, terminal: HookTerminal):
       const rules = session === null ? null : notes.take(session, WAIT_MS);
       const source =
         client === 'opencode'
-          ? `the output of \`opencode export ${session ?? ''}\``
-          : `${transcript}, one JSON record per line`;
+          ? `the output of \`opencode export ${onOneLine(session ?? '')}\``
+          : `${onOneLine(transcript)}, one JSON record per line`;
       const additionalContext = writeReminder(rules, source);
       terminal.stdout.write(`${JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext } })}\n`);
       return;
@@ -102,6 +103,11 @@ function readInput(input: string): { readonly session: string | null; readonly t
     return typeof value === 'string' && value !== '' ? value : null;
   };
   return { session: textOf('session_id'), transcript: textOf('transcript_path') };
+}
+
+/** A name that somebody else chose must not look like a paragraph of ours. */
+function onOneLine(name: string): string {
+  return quoteText(name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
 }
 
 function parseJson(text: string): unknown {
