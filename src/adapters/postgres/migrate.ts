@@ -3,8 +3,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import { refuseOtherBuild } from '../archive/failure.ts';
 import { readInteger, readText } from '../archive/rows.ts';
-import { findForeignCode, OWN_FUNCTIONS } from './foreign.ts';
 import { MIN_SERVER_VERSION, type Place } from './failure.ts';
+import { findForeignCode } from './foreign.ts';
 import { MIGRATIONS } from './schema.ts';
 import type { Query, Sql } from '../archive/sql/query.ts';
 
@@ -45,16 +45,16 @@ export async function prepareSchema(
     const reason = 'its connection does not keep the options that compact sets (search_path, synchronous_commit)';
     return err({ kind: 'cannot-open', path, reason, advice: 'Connect to the server itself, without a pooler.' });
   }
-  const foreign = await findForeignCode(sql.query, { schema, functions: OWN_FUNCTIONS });
-  if (foreign !== null) {
-    const advice = 'Find out who made it and remove it, or use another database.';
-    return err({ kind: 'cannot-open', path, reason: `compact did not make ${foreign}, which could run in it`, advice });
-  }
   const isReplica = readInteger(server, 'is_replica') === 1;
-  const [found = {}] = await sql.query(INSPECT_SCHEMA, { schema });
+  const { found, foreign } = await sql.transaction('snapshot', async (query) => {
+    await query('SET LOCAL search_path = pg_catalog');
+    const [row = {}] = await query(INSPECT_SCHEMA, { schema });
+    return { found: row, foreign: await findForeignCode(query, { path, schema, isQueue: false }) };
+  });
+  if (readInteger(found, 'is_archive') === 0 && readInteger(found, 'entries') > 0)
+    return err({ kind: 'not-ours', path, reason: `its schema ${schema} belongs to another program` });
+  if (foreign !== null) return err(foreign);
   if (readInteger(found, 'is_archive') === 0) {
-    if (readInteger(found, 'entries') > 0)
-      return err({ kind: 'not-ours', path, reason: `its schema ${schema} belongs to another program` });
     if (!create) return ok(null);
     if (isReplica)
       return err({ kind: 'cannot-open', path, reason: 'the server is a replica, where nothing can be stored' });

@@ -6,8 +6,19 @@ import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createPostgresArchive } from './archive.ts';
 import { isConflict, isLost, type Place, toFailure } from './failure.ts';
 import { prepareSchema } from './migrate.ts';
-import { hideDriverAdvice } from './quiet.ts';
 import { createSql, type Driver, type PostgresSql, type Retry } from './sql.ts';
+
+/** What the driver and the queue tell programmers: pg, pg-connection-string, pg-boss. */
+const ADVICE = /\bpg@\d|\bpg v\d|^SECURITY WARNING: The SSL modes|pgboss\.io|PGBOSS_/;
+
+/** Keeps the driver's advice to programmers from the users' stderr. Other warnings are shown as before. */
+export function hideDriverAdvice(host: Pick<NodeJS.Process, 'emitWarning'> = process): void {
+  const emit = host.emitWarning.bind(host);
+  host.emitWarning = (warning: string | Error, ...rest: readonly unknown[]): void => {
+    const text = typeof warning === 'string' ? warning : warning.message;
+    if (!ADVICE.test(`${text} ${rest.join(' ')}`)) Reflect.apply(emit, host, [warning, ...rest]);
+  };
+}
 
 hideDriverAdvice();
 
@@ -199,7 +210,7 @@ export function readConnection(
 }
 
 /** A pool of connections to a server, which opens them when they are needed. */
-function connectPool(url: string, schema: string): Driver {
+export function connectPool(url: string, schema: string): Driver {
   const pool = new Pool({
     ...withOptions(url, schema),
     max: MAX_CONNECTIONS,

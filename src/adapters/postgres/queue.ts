@@ -6,6 +6,7 @@ import { readInteger, type Row } from '../archive/rows.ts';
 import { guardMethods, type Place, toFailure } from './failure.ts';
 import { findForeignCode } from './foreign.ts';
 import {
+  connectPool,
   createRetry,
   type OpenPostgresOptions,
   parseTarget,
@@ -13,7 +14,7 @@ import {
   type Target,
   withOptions,
 } from './open.ts';
-import type { Values } from '../archive/sql/query.ts';
+import { createSql } from './sql.ts';
 
 const QUEUE = 'compact';
 /** Jobs that failed for good. */
@@ -50,23 +51,41 @@ export async function openPostgresQueue(options: OpenQueueOptions): Promise<Resu
   const target = parseTarget(options.url);
   if (!target.ok) return target;
   const { path } = target.value.place;
-  const open = (): Promise<JobQueue | null> => openQueue(options, target.value);
+  const open = async (): Promise<Result<JobQueue | null, ArchiveFailure>> => {
+    const foreign = await findForeign(options.url, target.value);
+    return foreign === null ? ok(await openQueue(options, target.value)) : err(foreign);
+  };
   try {
     const waiting = { ...options, path, maxOutageMs: MAX_START_WAIT_MS };
-    return ok(await (options.waitsForServer === true ? createRetry(waiting)(open) : open()));
+    return await (options.waitsForServer === true ? createRetry(waiting)(open) : open());
   } catch (error) {
     return err(describe(error, target.value.place));
   }
 }
 
+const jobsSchema = ({ schema }: Target): string => `${schema}_jobs`;
+/** The queue names every schema, so its connections look into no other. */
+const SEARCH_PATH = 'pg_catalog';
+
+/** Before anything of the queue runs. */
+async function findForeign(url: string, target: Target): Promise<ArchiveFailure | null> {
+  const driver = connectPool(url, SEARCH_PATH);
+  try {
+    const { query } = createSql(driver, (work) => work());
+    return await findForeignCode(query, { path: target.place.path, schema: jobsSchema(target), isQueue: true });
+  } finally {
+    await driver.close();
+  }
+}
+
 /** Null: there is none. Throws the errors of the driver and the queue. */
-async function openQueue(options: OpenQueueOptions, { place, schema }: Target): Promise<JobQueue | null> {
-  const jobsSchema = `${schema}_jobs`;
-  const connection = withOptions(options.url, schema);
+async function openQueue(options: OpenQueueOptions, target: Target): Promise<JobQueue | null> {
+  const schema = jobsSchema(target);
+  const connection = withOptions(options.url, SEARCH_PATH);
   const boss = new PgBoss({
     connectionString: connection.connectionString,
     options: `${connection.options} -c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
-    schema: jobsSchema,
+    schema,
     application_name: 'compact work',
     max: MAX_CONNECTIONS,
     migrate: options.create,
@@ -82,26 +101,15 @@ async function openQueue(options: OpenQueueOptions, { place, schema }: Target): 
   try {
     await boss.start();
     if (options.create) await createQueues(boss, options.heartbeatSeconds ?? HEARTBEAT_SECONDS);
+    const { place } = target;
     const retry = createRetry({ path: place.path, notice: options.notice, wait: options.wait });
-    await refuseForeignCode(boss, jobsSchema);
-    return guardMethods(createQueue({ boss, schema: jobsSchema, retry }), place);
+    return guardMethods(createQueue({ boss, schema, retry }), place);
   } catch (error) {
     const isMissing = !options.create && (await isNotInstalled(boss));
     await boss.stop({ graceful: false }).catch(() => undefined);
     if (isMissing) return null;
     throw error;
   }
-}
-
-/** The functions of pg-boss change with its versions, so those of the schema's owner are taken for its own. */
-async function refuseForeignCode(boss: PgBoss, schema: string): Promise<void> {
-  const query = async (sql: string, values: Values = {}): Promise<readonly Row[]> => {
-    const names = Object.keys(values);
-    const text = sql.replaceAll(/(?<!:):([a-z]+)/g, (_, name: string) => `$${names.indexOf(name) + 1}`);
-    return (await boss.getDb().executeSql(text, Object.values(values))).rows;
-  };
-  const foreign = await findForeignCode(query, { schema, functions: null });
-  if (foreign !== null) throw new Error(`compact did not make ${foreign}, which could run in it`);
 }
 
 async function isNotInstalled(boss: PgBoss): Promise<boolean> {

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { toFailure } from '../../../src/adapters/postgres/failure.ts';
-import { openPostgresArchive, parseTarget, readConnection } from '../../../src/adapters/postgres/open.ts';
-import { hideDriverAdvice } from '../../../src/adapters/postgres/quiet.ts';
+import {
+  hideDriverAdvice,
+  openPostgresArchive,
+  parseTarget,
+  readConnection,
+} from '../../../src/adapters/postgres/open.ts';
 import { hidePassword, isArchiveUrl } from '../../../src/core/archive-url.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
 

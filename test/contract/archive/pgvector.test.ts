@@ -109,6 +109,12 @@ async function hasColumn(): Promise<boolean> {
   return rows.length > 0;
 }
 
+test('an archive with vectors that the extension compares is opened again', async () => {
+  await fill();
+  assert.ok(await hasColumn());
+  await openArchive();
+});
+
 test('the extension may be removed, and installed again in another schema', async () => {
   const numbers = Array.from({ length: 400 }, (_, at) => Math.sin(at * at));
   const all = await setVectors(numbers);

@@ -17,6 +17,7 @@ import { EMPTY_ARCHIVE } from './empty.ts';
 import { benchOn, problemsOf } from './engine.ts';
 import { mergeContract, type MergingEngine } from './merging.ts';
 import { fileExchange } from '../../support/merging.ts';
+import { findSummary, MALLORY, type Planting, plantingContract } from './planting.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { stateContract } from './sharing.ts';
 
@@ -31,6 +32,7 @@ after(async () => {
   remove();
 });
 await admin.connect();
+await admin.query(`${MALLORY} CREATE ROLE ann LOGIN; GRANT CREATE ON DATABASE postgres TO ann`);
 
 async function openArchive(t: TestContext): Promise<Archive> {
   const opened = await openPostgresArchive({ url, create: true, notice: () => undefined, wait: async () => undefined });
@@ -65,6 +67,32 @@ const engine: MergingEngine = {
 archiveContract(engine);
 mergeContract(engine);
 stateContract(engine);
+
+const foreignTable: Planting = {
+  what: 'a table on another server in the place of ours',
+  named: 'the foreign table planted.summaries',
+  plant: `
+CREATE EXTENSION postgres_fdw SCHEMA public;
+CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '${new URL(url).searchParams.get('host')}', port '5432', dbname 'postgres');
+CREATE USER MAPPING FOR PUBLIC SERVER other OPTIONS (user 'ann', password_required 'false');
+INSERT INTO planted.summaries VALUES (sha256(''), 'p', 'm', 'old', 0, 0, 0, 0); ALTER TABLE planted.summaries RENAME TO others;
+CREATE VIEW public.asked AS SELECT * FROM planted.others WHERE public.spy() = 1; GRANT ALL ON public.asked TO ann;
+CREATE FOREIGN TABLE planted.summaries (request_sha256 bytea, provider text, model text, text text, input_tokens int, cached_input_tokens int, output_tokens int, created_at_ms bigint)
+SERVER other OPTIONS (schema_name 'public', table_name 'asked');
+GRANT ALL ON planted.summaries TO ann`,
+  uproot: 'DROP EXTENSION postgres_fdw CASCADE; DROP VIEW public.asked; ALTER TABLE planted.others RENAME TO summaries',
+  use: findSummary,
+};
+plantingContract({
+  execute: async (sql) => void (await admin.query(sql)),
+  queryTexts: async (sql) => (await admin.query<{ name: string }>(sql)).rows.map(({ name }) => name),
+  open: async () => {
+    const ofAnn = `${url.replace('user=compact', 'user=ann')}&schema=planted`;
+    const opened = await openPostgresArchive({ url: ofAnn, create: true, notice: assert.fail, wait: assert.fail });
+    return opened.ok ? (opened.value ?? assert.fail()) : opened.error;
+  },
+  ofServer: [foreignTable],
+});
 
 const ERASER = join(import.meta.dirname, '../../adapters/archive/erase-process.ts');
 const SECRET = 'zanzibarquux';

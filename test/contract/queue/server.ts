@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { getConstructionPlans } from 'pg-boss';
 import { openPostgresQueue } from '../../../src/adapters/postgres/queue.ts';
 import type { JobQueue, TakenJob } from '../../../src/ports/queue.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
@@ -192,17 +193,71 @@ test('a worker that starts while the server is away waits for it, until interrup
   assert.match(said.join('\n'), /no connection to the server\. Trying again for up to 300 s\.\n.*the server is back/);
 });
 
-test('a queue with code that compact did not make is refused', async (t) => {
-  const url = urlOf();
-  await createQueue(t, url);
+/** Runs statements as the administrator. */
+async function administer(url: string, sql: string): Promise<readonly unknown[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
-  const schema = `${new URL(url).searchParams.get('schema')}_jobs`;
-  await client.query(
-    `CREATE FUNCTION public.spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER spy AFTER INSERT ON ${schema}.job FOR EACH ROW EXECUTE FUNCTION public.spy()`,
+  try {
+    const results: unknown = await client.query<Record<string, unknown>>(sql);
+    return [results].flat().flatMap((result) => (result as { readonly rows: readonly unknown[] }).rows);
+  } finally {
+    await client.end();
+  }
+}
+
+const refusalOf = async (url: string): Promise<string> => {
+  const opened = await openPostgresQueue({ url, create: true, notice: ignore, wait: async () => undefined });
+  if (opened.ok) await opened.value?.close();
+  return JSON.stringify(opened);
+};
+const SPY = (schema: string): string => `
+CREATE TABLE ${schema}.ran (name text); GRANT ALL ON ${schema}.ran TO PUBLIC; GRANT USAGE ON SCHEMA ${schema} TO PUBLIC;
+CREATE FUNCTION ${schema}.spy() RETURNS int LANGUAGE plpgsql AS 'BEGIN INSERT INTO ${schema}.ran VALUES (current_user); RETURN 1; END';`;
+
+test('code that others put into a queue is refused before it runs', async (t) => {
+  const url = urlOf();
+  const schema = new URL(url).searchParams.get('schema') ?? '';
+  await (await createQueue(t, url)).close();
+  await administer(
+    url,
+    `CREATE SCHEMA ${schema}; ${SPY(schema)}
+CREATE FUNCTION ${schema}.on_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM ${schema}.spy(); RETURN NEW; END';
+CREATE TRIGGER spy BEFORE INSERT ON ${schema}_jobs.queue FOR EACH ROW EXECUTE FUNCTION ${schema}.on_change()`,
   );
-  await client.end();
-  const refused = await openPostgresQueue({ url, create: true, notice: ignore, wait: async () => undefined });
-  assert.ok(!refused.ok);
-  assert.match(JSON.stringify(refused.error), /compact did not make the trigger \\"spy\\"/);
+  assert.match(await refusalOf(url), new RegExp(`compact did not make the trigger spy on ${schema}_jobs.queue`));
+  assert.deepEqual(await administer(url, `SELECT * FROM ${schema}.ran`), []);
+});
+
+test("a queue of another user is refused, because the queue's own functions and rows are code", async () => {
+  const url = urlOf();
+  const schema = new URL(url).searchParams.get('schema') ?? '';
+  const jobs = `${schema}_jobs`;
+  await administer(
+    url,
+    `CREATE ROLE mallory_${schema}; CREATE ROLE ann_${schema} LOGIN; GRANT CREATE ON DATABASE postgres TO mallory_${schema};
+CREATE SCHEMA ${schema}; ${SPY(schema)} SET ROLE mallory_${schema}; ${getConstructionPlans(jobs)};
+INSERT INTO ${jobs}.bam (name, version, table_name, command) VALUES ('spy', 1, 'job', 'SELECT ${schema}.spy()');
+GRANT ALL ON SCHEMA ${jobs} TO ann_${schema}; GRANT ALL ON ALL TABLES IN SCHEMA ${jobs} TO ann_${schema}`,
+  );
+  const ofAnn = url.replace('user=compact', `user=ann_${schema}`);
+  assert.match(
+    await refusalOf(ofAnn),
+    new RegExp(`mallory_${schema} owns the .* ${jobs}\\..*its code would run with your rights`),
+  );
+  assert.deepEqual(await administer(url, `SELECT * FROM ${schema}.ran`), []);
+});
+
+test("what others put into the archive's schema is not taken for the server's own by the queue", async (t) => {
+  const url = urlOf();
+  const schema = new URL(url).searchParams.get('schema') ?? '';
+  const queue = await createQueue(t, url);
+  await queue.add(JOBS.slice(0, 1));
+  await administer(
+    url,
+    `CREATE SCHEMA ${schema}; ${SPY(schema)}
+CREATE FUNCTION ${schema}.times(int, interval) RETURNS interval LANGUAGE sql AS 'SELECT $2 * ${schema}.spy()::float8';
+CREATE OPERATOR ${schema}.* (LEFTARG = int, RIGHTARG = interval, FUNCTION = ${schema}.times)`,
+  );
+  await queue.giveBack((await queue.take()) ?? assert.fail(), 3600);
+  assert.deepEqual(await administer(url, `SELECT * FROM ${schema}.ran`), []);
 });
