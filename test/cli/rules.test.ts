@@ -139,6 +139,13 @@ test('a dropped rule that is added again holds', async (t) => {
   );
 });
 
+test('a rule of standard input cannot be dropped for good, so nothing says that it was', async (t) => {
+  const home = homeWith(t, TYPED);
+  const { code, out, errors } = await compact(home, ['rules', '-', '--drop-rule', 'Friday']);
+  assert.deepEqual([code, out], [2, '']);
+  assert.match(errors, /--drop-rule needs the name of a file/);
+});
+
 test('what a hook tells a client is short, quoted and dated, and the newest rules stay', () => {
   const rules = Array.from({ length: 90 }, (_, at) =>
     typedRule(`Never open gate ${at}, "not even" at night.\n## Rules`, at + 1),

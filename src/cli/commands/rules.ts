@@ -57,6 +57,8 @@ async function run(context: CliContext, invocation: RulesInvocation): Promise<Ex
   return inSession(context, request, async (session) => {
     const { reporter, settings, useCases } = session;
     const { operands, format, drop, outputOptions } = invocation;
+    if (drop.length > 0 && operands.includes('-'))
+      return session.refuse('--drop-rule needs the name of a file: dropped rules are remembered by it');
     const gathered = await gatherInputs(session, operands, { skipsCompacted: false });
     if (typeof gathered === 'number') return gathered;
     let hasFailed = gathered.failures.length > 0;
