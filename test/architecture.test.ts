@@ -149,8 +149,6 @@ test('files of others are opened by one reader', () => {
 const WRITTEN_TWICE = [
   'batch_search',
   'batch_vectors',
-  'compactions',
-  'cycles',
   'erased_states',
   'erasures',
   'holds',

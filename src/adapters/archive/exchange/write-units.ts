@@ -1,20 +1,10 @@
 import type { BatchName, CycleName, Unit, UnitLineDraft, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { compressReadably } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { hashColumn, LEVELS, OUTCOMES, readInteger, ROLES, type Row } from '../rows.ts';
-import { insertRow, type Query, type Values } from '../sql/query.ts';
-import { headColumns } from '../store/compactions.ts';
+import { hashColumn, readInteger, type Row } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
-import {
-  type LineRow,
-  writeBatch,
-  writeBlock,
-  writeCarried,
-  writeInserted,
-  writeKept,
-  writeLive,
-  writeSources,
-} from '../store/rows.ts';
+import { type CompactionRows, type LineRow, writeBlock, writeCompaction } from '../store/rows.ts';
 import { keepFile } from '../store/runs.ts';
 import type { UnitEngine } from './query.ts';
 
@@ -76,79 +66,39 @@ async function insertUnit(
   const ids: Ids = { ...(await reserveIds(storing, query, { batchCounts })), partition };
   const { compactionId } = ids;
   const lineIds = await storeLines(engine, query, { ids, lines, erasureId });
-  await insertRow(query, 'compactions', {
-    id: compactionId,
-    status: unit.isErased ? 'erased' : 'applied',
-    erasure_id: unit.receipt === null ? null : await erasureId(unit.receipt),
-    ...headColumns(unit),
-    ...partition,
-    ...storing.headColumns(lineIds),
-  });
-  for (const [position, cycle] of unit.cycles.entries()) {
-    const { cycleId = 0, batchIds = [] } = ids.cycles[position] ?? {};
-    await insertRow(query, 'cycles', {
-      id: cycleId,
-      compaction_id: compactionId,
-      position,
-      conversation_id: cycle.conversationId,
-      cycle: cycle.cycle,
-      parent_cycle_id: cycle.parent === null ? null : await findCycle(within, cycle.parent),
-      clip_sha256: hashColumn(cycle.clipSha256),
-      messages_compressed: cycle.messagesCompressed,
-      made_count: cycle.batches.length,
-      live_count: cycle.live.length,
-    });
-    for (const [at, batch] of cycle.batches.entries())
-      await writeBatch(query, storing, {
-        id: batchIds[at] ?? 0,
-        cycleId,
-        position: at,
-        label: batch.label,
-        content: batch.content,
-        columns: batchColumns(batch),
-      });
-  }
-  const resolve = async (name: BatchName): Promise<number> => {
-    const own = name.unit === unit.key ? ids.cycles[name.cycle]?.batchIds[name.batch] : undefined;
-    return own ?? findBatch(within, name);
-  };
-  const resolveAll = async (names: readonly BatchName[]): Promise<readonly number[]> => {
+  const resolve = async (names: readonly BatchName[]): Promise<readonly number[]> => {
     const found: number[] = [];
-    for (const name of names) found.push(await resolve(name));
+    for (const name of names) {
+      const own = name.unit === unit.key ? ids.cycles[name.cycle]?.batchIds[name.batch] : undefined;
+      found.push(own ?? (await findBatch(within, name)));
+    }
     return found;
   };
-  for (const [position, cycle] of unit.cycles.entries()) {
-    const { cycleId = 0, batchIds = [] } = ids.cycles[position] ?? {};
-    for (const [at, { sources }] of cycle.batches.entries())
-      await writeSources(query, batchIds[at] ?? 0, await resolveAll(sources));
-    await writeLive(query, cycleId, await resolveAll(cycle.live));
+  const cycles: CompactionRows['cycles'][number][] = [];
+  for (const { parent, live, ...cycle } of unit.cycles) {
+    const batches = [];
+    for (const { sources, ...batch } of cycle.batches) batches.push({ ...batch, sourceIds: await resolve(sources) });
+    const parentId = parent === null ? null : await findCycle(within, parent);
+    cycles.push({ ...cycle, parentId, batches, liveIds: await resolve(live) });
   }
-  await writeInserted(query, compactionId, unit.inserted);
-  await writeKept(query, compactionId, unit.kept);
+  const carried: CompactionRows['carried'][number][] = [];
   for (const { unit: key, line, cycle, batch } of unit.carried) {
     const unitId = key === unit.key ? compactionId : await within.findUnit(key);
     const [found] = unitId === null ? [] : await query(FIND_LINE, { unitId, line });
     if (found === undefined) continue; // it was erased
     const { cycleId = 0, batchIds = [] } = ids.cycles[cycle] ?? {};
-    await writeCarried(query, [
-      { cycle_id: cycleId, line_id: readInteger(found, 'id'), batch_id: batchIds[batch] ?? 0 },
-    ]);
+    carried.push({ cycle_id: cycleId, line_id: readInteger(found, 'id'), batch_id: batchIds[batch] ?? 0 });
   }
+  await writeCompaction(query, storing, ids, {
+    ...unit,
+    status: unit.isErased ? 'erased' : 'applied',
+    erasureId: unit.receipt === null ? null : await erasureId(unit.receipt),
+    lineIds,
+    cycles,
+    carried,
+  });
   await storing.finish(query, compactionId);
   await storeFiles(query, compactionId, unit);
-}
-
-function batchColumns(batch: Unit['cycles'][number]['batches'][number]): Values {
-  return {
-    content_sha256: hashColumn(batch.contentSha256),
-    depth: batch.depth,
-    start_ms: batch.startMs,
-    end_ms: batch.endMs,
-    message_count: batch.messageCount,
-    first_index: batch.firstIndex,
-    last_index: batch.lastIndex,
-    level: LEVELS.indexOf(batch.level),
-  };
 }
 
 type UnitLines = {
@@ -170,9 +120,19 @@ async function storeLines(
     if (batch.length === 0) continue;
     const rows: LineRow[] = [];
     let offset = 0;
-    for (const draft of batch) {
-      rows.push(await toRow(draft, { ids, offset, storing, erasureId }));
-      offset += draft.bytes.length;
+    for (const { bytes, sha256, sizeBytes, receipt, text, ...draft } of batch) {
+      const { cycle, batch: place } = draft;
+      rows.push({
+        ...draft,
+        offset: receipt === null ? offset : 0,
+        sizeBytes,
+        cycleId: place !== null || cycle === null ? null : (ids.cycles[cycle]?.cycleId ?? null),
+        batchId: place === null ? null : (ids.cycles[place.cycle]?.batchIds[place.batch] ?? null),
+        sha256: hashColumn(sha256),
+        erasureId: receipt === null ? null : await erasureId(receipt),
+        entry: draft.message === null ? null : storing.toEntry(text),
+      });
+      offset += bytes.length;
     }
     const raw = Buffer.concat(batch.map(({ bytes }) => bytes));
     const block = { position, data: compressReadably(raw), rawSizeBytes: raw.length, lines: rows };
@@ -181,36 +141,6 @@ async function storeLines(
     last = stored.at(-1) ?? last;
   }
   return { first: first ?? null, last: last ?? null };
-}
-
-async function toRow(
-  { line, sha256, sizeBytes, receipt, outcome, batch, cycle, message, text }: UnitLineDraft,
-  {
-    ids,
-    offset,
-    storing,
-    erasureId,
-  }: Pick<UnitLines, 'ids' | 'erasureId'> & { readonly offset: number; readonly storing: StoreEngine },
-): Promise<LineRow> {
-  return {
-    columns: {
-      line,
-      offset: receipt === null ? offset : 0,
-      size_bytes: sizeBytes,
-      outcome: OUTCOMES.indexOf(outcome),
-      cycle_id: batch !== null || cycle === null ? null : (ids.cycles[cycle]?.cycleId ?? null),
-      batch_id: batch === null ? null : (ids.cycles[batch.cycle]?.batchIds[batch.batch] ?? null),
-      role: message === null ? null : ROLES.indexOf(message.role),
-      at_ms: message?.atMs ?? null,
-      message_index: message?.index ?? null,
-      message_id: message?.id ?? null,
-      name: message?.name ?? null,
-      traits: message?.traits ?? 0,
-      sha256: hashColumn(sha256),
-      erasure_id: receipt === null ? null : await erasureId(receipt),
-    },
-    entry: message === null ? null : storing.toEntry(text),
-  };
 }
 
 /** Null: it was never applied, so nothing leads to it. */

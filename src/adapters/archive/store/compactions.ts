@@ -13,20 +13,10 @@ import type {
 import { type BlockMember, compressBlock, createBlockGatherer, type RawBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { readUsedBytes } from '../read/used-bytes.ts';
-import { hashColumn, LEVELS, OUTCOMES, ROLES, timeColumn, traitsColumn } from '../rows.ts';
-import { insertRow, type Query, type Sql } from '../sql/query.ts';
+import { timeColumn, traitsColumn } from '../rows.ts';
+import type { Query, Sql } from '../sql/query.ts';
 import type { CycleIds, Ids, StoreEngine } from './engine.ts';
-import {
-  type BlockRows,
-  type LineRow,
-  writeBatch,
-  writeBlock,
-  writeCarried,
-  writeInserted,
-  writeKept,
-  writeLive,
-  writeSources,
-} from './rows.ts';
+import { type BlockRows, type CompactionRows, type LineRow, writeBlock, writeCompaction } from './rows.ts';
 import { recordFile } from './runs.ts';
 
 /** Blocks are held until the end, so that others wait only for the inserts. What is larger is stored as it comes. */
@@ -167,24 +157,25 @@ function packBlock({ raw, members }: RawBlock, position: number, { toEntry }: St
 function withOwners({ position, data, rawSizeBytes, members }: HeldBlock, { cycles }: Ids): BlockRows {
   const lines = members.map(({ draft, offset, sizeBytes, sha256, entry, traits }): LineRow => {
     const { line, outcome, message } = draft;
-    const { cycleId, batchId } = ownerOf(draft, cycles);
     return {
-      columns: {
-        line,
-        offset,
-        size_bytes: sizeBytes,
-        outcome: OUTCOMES.indexOf(outcome),
-        cycle_id: cycleId,
-        batch_id: batchId,
-        role: message === null ? null : ROLES.indexOf(message.role),
-        at_ms: message === null ? null : timeColumn(message.at),
-        message_index: message?.index ?? null,
-        message_id: message === null || message.id === `line:${line}` ? null : message.id,
-        name: message?.name ?? null,
-        traits,
-        sha256,
-        erasure_id: null,
-      },
+      line,
+      offset,
+      sizeBytes,
+      outcome,
+      ...ownerOf(draft, cycles),
+      message:
+        message === null
+          ? null
+          : {
+              role: message.role,
+              atMs: timeColumn(message.at),
+              index: message.index ?? null,
+              id: message.id === `line:${line}` ? null : message.id,
+              name: message.name ?? null,
+              traits,
+            },
+      sha256,
+      erasureId: null,
       entry,
     };
   });
@@ -208,7 +199,7 @@ function ownerOf(
 type Rest = {
   readonly draft: CompactionDraft;
   readonly ids: Ids;
-  readonly lineIds: { readonly first: number | null; readonly last: number | null };
+  readonly lineIds: CompactionRows['lineIds'];
 };
 
 /** Writes everything but the lines. */
@@ -219,113 +210,53 @@ async function writeRest(query: Query, engine: StoreEngine, { draft, ids, lineId
     throw new Error(`there are ${draft.cycles.length} cycles instead of ${cycles.length}`);
   const misplaced = draft.inserted.find(({ beforeLine }) => beforeLine < 1 || beforeLine > source.lineCount + 1);
   if (misplaced !== undefined) throw new Error(`no place before source line ${misplaced.beforeLine}`);
-  await insertRow(query, 'compactions', {
-    id: compactionId,
+  await writeCompaction(query, engine, ids, {
+    ...draft,
     status: 'prepared',
-    ...headColumns({ ...draft, createdAtMs: timeColumn(draft.createdAt) }),
-    ...ids.partition,
-    ...engine.headColumns(lineIds),
+    erasureId: null,
+    createdAtMs: timeColumn(draft.createdAt),
+    lineIds,
+    cycles: draft.cycles.map((cycle, position) => toCycle(cycle, position, cycles[position]?.batchIds ?? [])),
+    carried: draft.carried.map(({ lineId, cycle, batch }) => {
+      const own = cycles[cycle];
+      const batchId = own?.batchIds[batch];
+      if (own === undefined || batchId === undefined)
+        throw new Error(`no batch ${batch} of cycle ${cycle} for a carried line`);
+      return { cycle_id: own.cycleId, line_id: lineId, batch_id: batchId };
+    }),
   });
   if (run !== null) await recordFile(query, run, { compactionId, sourcePath, outputPath });
-  for (const [position, cycle] of draft.cycles.entries()) {
-    const own = cycles[position];
-    if (own !== undefined) await writeCycle(query, engine, { draft: cycle, compactionId, position, ids: own });
-  }
-  await writeInserted(query, compactionId, draft.inserted);
-  await writeKept(query, compactionId, draft.kept);
-  const carried = draft.carried.map(({ lineId, cycle, batch }) => {
-    const own = cycles[cycle];
-    const batchId = own?.batchIds[batch];
-    if (own === undefined || batchId === undefined)
-      throw new Error(`no batch ${batch} of cycle ${cycle} for a carried line`);
-    return { cycle_id: own.cycleId, line_id: lineId, batch_id: batchId };
-  });
-  await writeCarried(query, carried);
 }
 
-type Head = Pick<
-  CompactionDraft,
-  'format' | 'sourcePath' | 'outputPath' | 'source' | 'output' | 'settingsSha256' | 'settings' | 'processId'
-> & { readonly createdAtMs: number | null };
-
-/** The columns of a compaction that say what it was made from, and with what. */
-export function headColumns(head: Head): Readonly<Record<string, unknown>> {
-  return {
-    format: head.format,
-    source_path: head.sourcePath,
-    output_path: head.outputPath,
-    source_sha256: hashColumn(head.source.sha256),
-    source_size_bytes: head.source.sizeBytes,
-    source_line_count: head.source.lineCount,
-    source_has_bom: head.source.hasBom ? 1 : 0,
-    output_sha256: hashColumn(head.output.sha256),
-    output_size_bytes: head.output.sizeBytes,
-    settings_sha256: hashColumn(head.settingsSha256),
-    settings: head.settings,
-    created_at_ms: head.createdAtMs,
-    process_id: head.processId,
-  };
-}
-
-type CyclePlace = {
-  readonly draft: CycleDraft;
-  readonly compactionId: number;
-  readonly position: number;
-  readonly ids: CycleIds;
-};
-
-async function writeCycle(
-  query: Query,
-  engine: StoreEngine,
-  { draft, compactionId, position, ids: { cycleId, batchIds } }: CyclePlace,
-): Promise<void> {
-  const { conversationId, cycle, newBatches } = draft;
+function toCycle(
+  { conversationId, cycle, newBatches, parentCycleId, clipSha256, messagesCompressed, live }: CycleDraft,
+  position: number,
+  batchIds: readonly number[],
+): CompactionRows['cycles'][number] {
   if (newBatches.length !== batchIds.length)
     throw new Error(`cycle ${position} has ${newBatches.length} new batches instead of ${batchIds.length}`);
-  await insertRow(query, 'cycles', {
-    id: cycleId,
-    compaction_id: compactionId,
-    position,
-    conversation_id: conversationId,
+  return {
+    conversationId,
     cycle,
-    parent_cycle_id: draft.parentCycleId,
-    clip_sha256: hashColumn(draft.clipSha256),
-    messages_compressed: draft.messagesCompressed,
-    made_count: newBatches.length,
-    live_count: draft.live.length,
-  });
-  for (const [at, batch] of newBatches.entries()) {
-    // Only earlier batches can be sources of a batch.
-    const earlier = batchIds.slice(0, at);
-    const id = batchIds[at] ?? 0;
-    await writeBatch(query, engine, {
-      id,
-      cycleId,
-      position: at,
+    parentId: parentCycleId,
+    clipSha256,
+    messagesCompressed,
+    batches: newBatches.map((batch, at) => ({
       label: buildLabel({ conversationId, cycle, position: at, batch }),
       content: batch.content,
-      columns: {
-        content_sha256: hash('sha256', batch.content, 'buffer'),
-        depth: batch.depth,
-        start_ms: timeColumn(batch.startTime),
-        end_ms: timeColumn(batch.endTime),
-        message_count: batch.messageCount,
-        first_index: batch.firstIndex ?? null,
-        last_index: batch.lastIndex ?? null,
-        level: LEVELS.indexOf(batch.level ?? 'plain'),
-      },
-    });
-    await writeSources(
-      query,
-      id,
-      batch.sources.map((source) => resolve(source, earlier)),
-    );
-  }
-  await writeLive(
-    query,
-    cycleId,
-    draft.live.map((live) => resolve(live, batchIds)),
-  );
+      contentSha256: hash('sha256', batch.content),
+      depth: batch.depth,
+      startMs: timeColumn(batch.startTime),
+      endMs: timeColumn(batch.endTime),
+      messageCount: batch.messageCount,
+      firstIndex: batch.firstIndex ?? null,
+      lastIndex: batch.lastIndex ?? null,
+      level: batch.level ?? 'plain',
+      // Only earlier batches can be sources of a batch.
+      sourceIds: batch.sources.map((one) => resolve(one, batchIds.slice(0, at))),
+    })),
+    liveIds: live.map((one) => resolve(one, batchIds)),
+  };
 }
 
 function resolve(ref: BatchRef, batchIds: readonly number[]): number {

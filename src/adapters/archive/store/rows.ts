@@ -1,8 +1,9 @@
 import type { InsertedLine, KeptRun } from '../../../ports/archive.ts';
+import type { Unit, UnitBatch, UnitCycle, UnitLine } from '../../../ports/exchange.ts';
 import { compressInsertedLine } from '../blocks.ts';
-import { hashColumn, readText, ROLES } from '../rows.ts';
+import { hashColumn, LEVELS, OUTCOMES, readText, ROLES } from '../rows.ts';
 import { type BulkTable, insertRow, type Query, type Values } from '../sql/query.ts';
-import type { Ids, StoreEngine } from './engine.ts';
+import type { CycleIds, Ids, StoreEngine } from './engine.ts';
 
 const LINES: BulkTable = {
   name: 'lines',
@@ -27,27 +28,37 @@ const LINES: BulkTable = {
 };
 const MONTHLY_LINES: BulkTable = { ...LINES, columns: { ...LINES.columns, month: 'date' } };
 
-/** A line as a row, and what the search index takes of its message. */
-export type LineRow = {
-  readonly columns: Readonly<{
-    line: number;
-    offset: number;
-    size_bytes: number;
-    outcome: number;
-    cycle_id: number | null;
-    batch_id: number | null;
-    role: number | null;
-    at_ms: number | null;
-    message_index: number | null;
-    message_id: string | null;
-    name: string | null;
-    traits: number;
-    sha256: Uint8Array;
-    erasure_id: number | null;
-  }>;
-  /** Null: it has none. */
+/** An archived line, and whose it is. */
+export type LineRow = Pick<UnitLine, 'line' | 'sizeBytes' | 'outcome' | 'message'> & {
+  /** In its block. */
+  readonly offset: number;
+  readonly cycleId: number | null;
+  readonly batchId: number | null;
+  readonly sha256: Uint8Array;
+  readonly erasureId: number | null;
+  /** What the search index takes of its message; null: it has none. */
   readonly entry: readonly string[] | null;
 };
+
+function lineColumns(row: LineRow): Values {
+  const { message } = row;
+  return {
+    line: row.line,
+    offset: row.offset,
+    size_bytes: row.sizeBytes,
+    outcome: OUTCOMES.indexOf(row.outcome),
+    cycle_id: row.cycleId,
+    batch_id: row.batchId,
+    role: message === null ? null : ROLES.indexOf(message.role),
+    at_ms: message?.atMs ?? null,
+    message_index: message?.index ?? null,
+    message_id: message?.id ?? null,
+    name: message?.name ?? null,
+    traits: message?.traits ?? 0,
+    sha256: row.sha256,
+    erasure_id: row.erasureId,
+  };
+}
 
 export type BlockRows = {
   /** Among the blocks of the compaction. */
@@ -71,13 +82,13 @@ export async function writeBlock(
     ...partition,
     compaction_id: compactionId,
     position,
-    first_line: lines[0]?.columns.line,
+    first_line: lines[0]?.line,
     raw_size_bytes: rawSizeBytes,
     data,
   });
   await query.insert(
     'month' in partition ? MONTHLY_LINES : LINES,
-    lines.map(({ columns }, at) => ({ id: ids[at], block_id: blockId, ...columns, ...partition })),
+    lines.map((line, at) => ({ id: ids[at], block_id: blockId, ...lineColumns(line), ...partition })),
   );
   const messages = lines.flatMap(({ entry }, at) => (entry === null ? [] : [{ id: ids[at] ?? 0, entry }]));
   await engine.indexMessages(query, messages, partition);
@@ -85,47 +96,132 @@ export async function writeBlock(
   return ids;
 }
 
-const SPEAKING = (['user', 'assistant'] as const).map((role) => ROLES.indexOf(role));
-
 /** A tool's name says what it does, so in a search it is an ordinary word. In one order, so that two that store do not wait for each other forever. */
 async function writeSpeakers(query: Query, lines: readonly LineRow[]): Promise<void> {
   const names = new Set(
-    lines.flatMap(({ columns: { role, name } }) => (name !== null && SPEAKING.includes(role ?? -1) ? [name] : [])),
+    lines.flatMap(({ message }) =>
+      message !== null && message.name !== null && ['user', 'assistant'].includes(message.role) ? [message.name] : [],
+    ),
   );
   for (const name of [...names].toSorted())
     await query('INSERT INTO speakers (name) VALUES (:name) ON CONFLICT DO NOTHING', { name });
 }
 
-type BatchRow = {
-  readonly id: number;
-  readonly cycleId: number;
-  readonly position: number;
-  /** If another batch has it, a number follows. */
-  readonly label: string;
-  readonly content: string;
-  /** content_sha256, depth, start_ms, end_ms, message_count, first_index, last_index, level */
-  readonly columns: Values;
+type BatchRows = Omit<UnitBatch, 'sources'> & {
+  /** The batches that it was made from, in order. */
+  readonly sourceIds: readonly number[];
 };
+type CycleRows = Omit<UnitCycle, 'parent' | 'batches' | 'live'> & {
+  readonly parentId: number | null;
+  readonly batches: readonly BatchRows[];
+  readonly liveIds: readonly number[];
+};
+
+/** A compaction without its lines and the files that runs wrote. */
+export type CompactionRows = Pick<
+  Unit,
+  'format' | 'sourcePath' | 'outputPath' | 'source' | 'output' | 'settingsSha256' | 'settings' | 'processId' | 'kept'
+> & {
+  readonly status: 'prepared' | 'applied' | 'erased';
+  readonly erasureId: number | null;
+  readonly createdAtMs: number | null;
+  /** The first and the last of its archived lines. */
+  readonly lineIds: { readonly first: number | null; readonly last: number | null };
+  /** As many as have ids, each with as many batches. */
+  readonly cycles: readonly CycleRows[];
+  readonly inserted: readonly (InsertedLine & { readonly erasedSha256?: string | null })[];
+  readonly carried: readonly CarriedRow[];
+};
+
+export async function writeCompaction(
+  query: Query,
+  engine: StoreEngine,
+  ids: Ids,
+  rows: CompactionRows,
+): Promise<void> {
+  const { compactionId, partition } = ids;
+  const { source, output, cycles } = rows;
+  await insertRow(query, 'compactions', {
+    id: compactionId,
+    status: rows.status,
+    erasure_id: rows.erasureId,
+    format: rows.format,
+    source_path: rows.sourcePath,
+    output_path: rows.outputPath,
+    source_sha256: hashColumn(source.sha256),
+    source_size_bytes: source.sizeBytes,
+    source_line_count: source.lineCount,
+    source_has_bom: source.hasBom ? 1 : 0,
+    output_sha256: hashColumn(output.sha256),
+    output_size_bytes: output.sizeBytes,
+    settings_sha256: hashColumn(rows.settingsSha256),
+    settings: rows.settings,
+    created_at_ms: rows.createdAtMs,
+    process_id: rows.processId,
+    ...partition,
+    ...engine.headColumns(rows.lineIds),
+  });
+  const placed = cycles.map((cycle, position) => ({ cycle, position, ...(ids.cycles[position] ?? NO_IDS) }));
+  for (const { cycle, position, cycleId, batchIds } of placed) {
+    await insertRow(query, 'cycles', {
+      id: cycleId,
+      compaction_id: compactionId,
+      position,
+      conversation_id: cycle.conversationId,
+      cycle: cycle.cycle,
+      parent_cycle_id: cycle.parentId,
+      clip_sha256: hashColumn(cycle.clipSha256),
+      messages_compressed: cycle.messagesCompressed,
+      made_count: cycle.batches.length,
+      live_count: cycle.liveIds.length,
+    });
+    for (const [at, batch] of cycle.batches.entries())
+      await writeBatch(query, engine, { id: batchIds[at] ?? 0, cycle_id: cycleId, position: at }, batch);
+  }
+  for (const { cycle, cycleId, batchIds } of placed) {
+    for (const [at, { sourceIds }] of cycle.batches.entries())
+      await query.insert(
+        SOURCES,
+        sourceIds.map((source_id, position) => ({ batch_id: batchIds[at] ?? 0, position, source_id })),
+      );
+    await query.insert(
+      LIVE,
+      cycle.liveIds.map((batch_id, position) => ({ cycle_id: cycleId, position, batch_id })),
+    );
+  }
+  await writeInserted(query, compactionId, rows.inserted);
+  await writeKept(query, compactionId, rows.kept);
+  await query.insert(CARRIED, rows.carried);
+}
+
+const NO_IDS: CycleIds = { cycleId: 0, batchIds: [] };
 
 const LIST_TAKEN = `
 SELECT label FROM batches WHERE label = :label OR (label > :label || '-' AND label < :label || '.')`;
 
-/** An erased batch has no content, and is not in the index. */
-export async function writeBatch(query: Query, engine: StoreEngine, batch: BatchRow): Promise<void> {
-  const { id, cycleId, position, label, content, columns } = batch;
+/** If another batch has its label, a number follows. An erased batch has no content, and is not in the index. */
+async function writeBatch(
+  query: Query,
+  engine: StoreEngine,
+  place: { readonly id: number; readonly cycle_id: number; readonly position: number },
+  { label, content, ...batch }: BatchRows,
+): Promise<void> {
   if (engine.lockLabel !== null) await query(engine.lockLabel, { label });
   const taken = new Set((await query(LIST_TAKEN, { label })).map((row) => readText(row, 'label')));
-  const free = makeUnique(label, (name) => taken.has(name));
-  await insertRow(query, 'batches', { id, cycle_id: cycleId, position, label: free, content, ...columns });
-  if (content !== '') await engine.indexBatch(query, id, content);
-}
-
-/** The batches that a batch was made from, in order. */
-export async function writeSources(query: Query, batchId: number, sourceIds: readonly number[]): Promise<void> {
-  await query.insert(
-    SOURCES,
-    sourceIds.map((source, position) => ({ batch_id: batchId, position, source_id: source })),
-  );
+  await insertRow(query, 'batches', {
+    ...place,
+    label: makeUnique(label, (name) => taken.has(name)),
+    content,
+    content_sha256: hashColumn(batch.contentSha256),
+    depth: batch.depth,
+    start_ms: batch.startMs,
+    end_ms: batch.endMs,
+    message_count: batch.messageCount,
+    first_index: batch.firstIndex,
+    last_index: batch.lastIndex,
+    level: LEVELS.indexOf(batch.level),
+  });
+  if (content !== '') await engine.indexBatch(query, place.id, content);
 }
 
 const SOURCES: BulkTable = {
@@ -138,24 +234,9 @@ const CARRIED: BulkTable = {
   columns: { cycle_id: 'bigint', line_id: 'bigint', batch_id: 'bigint' },
 };
 
-export async function writeLive(query: Query, cycleId: number, batchIds: readonly number[]): Promise<void> {
-  await query.insert(
-    LIVE,
-    batchIds.map((batchId, position) => ({ cycle_id: cycleId, position, batch_id: batchId })),
-  );
-}
-
 type CarriedRow = { readonly cycle_id: number; readonly line_id: number; readonly batch_id: number };
 
-export async function writeCarried(query: Query, rows: readonly CarriedRow[]): Promise<void> {
-  await query.insert(CARRIED, rows);
-}
-
-export async function writeInserted(
-  query: Query,
-  compactionId: number,
-  inserted: readonly (InsertedLine & { readonly erasedSha256?: string | null })[],
-): Promise<void> {
+async function writeInserted(query: Query, compactionId: number, inserted: CompactionRows['inserted']): Promise<void> {
   for (const [position, { beforeLine, bytes, erasedSha256 = null }] of inserted.entries()) {
     const stored = compressInsertedLine(bytes);
     await insertRow(query, 'inserted_lines', {
@@ -181,7 +262,7 @@ const KEPT: BulkTable = {
   },
 };
 
-export async function writeKept(query: Query, compactionId: number, kept: readonly KeptRun[]): Promise<void> {
+async function writeKept(query: Query, compactionId: number, kept: readonly KeptRun[]): Promise<void> {
   await query.insert(
     KEPT,
     kept.map(({ firstLine, lineCount, sizeBytes, lineSha256 }, position) => ({
