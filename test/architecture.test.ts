@@ -98,6 +98,30 @@ test('every file imports only what its layer may', () => {
   assert.deepEqual(violations, []);
 });
 
+test('no file imports itself through others, not even with `await import()`', () => {
+  const imports = new Map(
+    files.map((file) => [
+      file,
+      importsOf(file)
+        .filter((imported) => imported.startsWith('.'))
+        .map((imported) => normalize(join(dirname(file), imported))),
+    ]),
+  );
+  const done = new Set<string>();
+  const findCycles = (file: string, path: readonly string[]): readonly string[] => {
+    const from = path.indexOf(file);
+    if (from !== -1) return [[...path.slice(from), file].join(' -> ')];
+    if (done.has(file)) return [];
+    const found = (imports.get(file) ?? []).flatMap((next) => findCycles(next, [...path, file]));
+    done.add(file);
+    return found;
+  };
+  assert.deepEqual(
+    files.flatMap((file) => findCycles(file, [])),
+    [],
+  );
+});
+
 test('`process` is named only in the terminal file, in the entry of the other process, and in adapters', () => {
   const naming = files.filter((file) =>
     /\bprocess\./.test(readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\/|from '.*'/g, '')),

@@ -1,14 +1,28 @@
-import { toPolicy } from '../config/resolve.ts';
+import { type PolicyRequest, toPolicy } from '../config/resolve.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { BatchInvocation } from './commands/batch.ts';
 import { chooseModel } from './create-services.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
+import type { CommonRequest } from './invocation.ts';
+import type { OutputChoice } from './outputs.ts';
 import { renderFinished, renderRun } from './render/batch.ts';
 import { reportJson } from './render/json-lines.ts';
 import { safeText } from './render/text.ts';
 import type { BatchRunReport } from './reports.ts';
 import type { Session } from './session.ts';
 import type { BatchRun } from './use-cases.ts';
+
+export type BatchInvocation = CommonRequest & {
+  readonly kind: 'batch';
+  readonly action: 'submit' | 'status' | 'collect' | 'cancel';
+  readonly operands: readonly string[];
+  readonly filesFrom: string | null;
+  readonly format: string | null;
+  readonly policy: PolicyRequest;
+  readonly output: OutputChoice;
+  readonly isDryRun: boolean;
+  /** The first option given that only submit uses; null: none. */
+  readonly submitOption: string | null;
+};
 
 type Outcome = {
   readonly report: { -readonly [Key in keyof BatchRunReport]: BatchRunReport[Key] };

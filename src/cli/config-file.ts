@@ -18,7 +18,7 @@ import { readConfigText } from '../config/read-config.ts';
 import { parseKey, type SetProblem, setValue } from '../config/set-value.ts';
 import { makeFolder, replaceFile } from '../config/write-file.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
-import type { ConfigContext } from './commands/config.ts';
+import type { ConfigContext } from './config-context.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { reportJson } from './render/json-lines.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';

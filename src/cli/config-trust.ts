@@ -5,7 +5,7 @@ import { parseConfig } from '../config/parse.ts';
 import { readConfigText } from '../config/read-config.ts';
 import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../config/trust-store.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { ConfigContext } from './commands/config.ts';
+import type { ConfigContext } from './config-context.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { renderSettings } from './render/config.ts';
 import { reportJson } from './render/json-lines.ts';

@@ -1,5 +1,5 @@
 import { toPolicy } from '../config/resolve.ts';
-import type { BatchInvocation } from './commands/batch.ts';
+import type { BatchInvocation } from './batch-run.ts';
 import { type Job, runJobs } from './compact-jobs.ts';
 import { createSummarizer } from './create-services.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';

@@ -9,13 +9,13 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { TakenJob } from '../ports/queue.ts';
 import type { Options } from './commands/command.ts';
 import { readPolicy, readSettings, readTime } from './commands/options.ts';
-import type { WorkInvocation } from './commands/work.ts';
 import { archiveToName, minIdleOf, priceOf } from './compact-jobs.ts';
 import { createEmbeddingsIfAny, createSummarizer } from './create-services.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { failedReport, skipUnreadable, toFailedReport } from './failed-and-skipped.ts';
 import type { FileUseCases } from './file-task.ts';
 import { defaultJobs } from './files-at-work.ts';
+import type { CommonRequest } from './invocation.ts';
 import { fileOfJob, type JobData, type JobOptions, parseJob } from './job-data.ts';
 import {
   type AllowedFile,
@@ -33,6 +33,20 @@ import { safeText } from './render/text.ts';
 import { createRunReport, type RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
 import type { Embeddings } from './use-cases.ts';
+
+export type WorkInvocation = CommonRequest & {
+  readonly kind: 'work';
+  readonly action: 'work' | 'add' | 'status' | 'retry';
+  readonly operands: readonly string[];
+  readonly filesFrom: string | null;
+  /** Where a worker may read and write transcripts. */
+  readonly folders: readonly string[];
+  /** Jobs at a time; null: chosen for the machine. */
+  readonly concurrency: number | null;
+  readonly keepsRunning: boolean;
+  /** What the command line says; jobs keep some of it. */
+  readonly options: Options;
+};
 
 type Worker = {
   readonly session: Session;

@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { parseCount, parseShare } from '../../config/quantity.ts';
-import type { PolicyRequest } from '../../config/resolve.ts';
 import { assertNever } from '../../core/result.ts';
+import type { BatchInvocation } from '../batch-run.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import type { CommonRequest } from '../invocation.ts';
-import type { OutputChoice } from '../outputs.ts';
 import { type CliContext, fail, type Session } from '../session.ts';
 import { defineCommand, type Flag, inSession, namesOf, type Options } from './command.ts';
 import {
@@ -19,20 +17,7 @@ import {
   SETTINGS_FLAGS,
 } from './options.ts';
 
-const ACTIONS = ['submit', 'status', 'collect', 'cancel'] as const;
-
-export type BatchInvocation = CommonRequest & {
-  readonly kind: 'batch';
-  readonly action: (typeof ACTIONS)[number];
-  readonly operands: readonly string[];
-  readonly filesFrom: string | null;
-  readonly format: string | null;
-  readonly policy: PolicyRequest;
-  readonly output: OutputChoice;
-  readonly isDryRun: boolean;
-  /** The first option given that only submit uses; null: none. */
-  readonly submitOption: string | null;
-};
+const ACTIONS = ['submit', 'status', 'collect', 'cancel'] as const satisfies readonly BatchInvocation['action'][];
 
 const SUBMIT_FLAGS: readonly Flag[] = [
   { flags: '-o, --output <path>', description: 'for submit: a file; a folder for several', conflicts: 'inPlace' },

@@ -3,33 +3,27 @@ import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import { listFileSettings, listSettings, type SettingRow } from '../../config/origins.ts';
 import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
 import { resolveSettings } from '../../config/resolve.ts';
+import type { ConfigContext, ConfigInvocation } from '../config-context.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import type { CommonRequest } from '../invocation.ts';
 import { renderIgnored, renderRefusal, renderSettings } from '../render/config.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderConfigProblem, renderUsageProblem } from '../render/problems.ts';
 import { safeText } from '../render/text.ts';
-import { createReporter, type Reporter } from '../reporter.ts';
+import { createReporter } from '../reporter.ts';
 import type { ConfigGetReport, ConfigPathReport, ConfigReport } from '../reports.ts';
 import type { CliContext } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
 import { defineCommand } from './command.ts';
 import { OUTPUT_FLAGS, MODEL_FLAGS, readOutputOptions, readSettings, SETTINGS_FLAGS } from './options.ts';
 
-const ACTIONS = ['show', 'path', 'init', 'get', 'set', 'edit', 'trust'] as const;
-
-export type ConfigInvocation = CommonRequest & {
-  readonly kind: 'config';
-  readonly action: (typeof ACTIONS)[number];
-  /** For `trust`: a file; for `get` and `set`: a key. Null: not given. */
-  readonly name: string | null;
-  /** For `set`. */
-  readonly value: string | null;
-  /** The file that `init`, `set` and `edit` write; null: the action decides. */
-  readonly scope: 'user' | 'project' | null;
-  /** For `trust`; null: trust the file. */
-  readonly change: 'list' | 'revoke' | null;
-};
+const ACTIONS = [
+  'show',
+  'path',
+  'init',
+  'get',
+  'set',
+  'edit',
+  'trust',
+] as const satisfies readonly ConfigInvocation['action'][];
 
 const AS_GIVEN = 'as if it were given to compact';
 const LIKEWISE = 'likewise';
@@ -138,12 +132,6 @@ async function run({ terminal }: CliContext, invocation: ConfigInvocation): Prom
   reportSettings(context, config.value);
   return EXIT_CODES.done;
 }
-
-export type ConfigContext = {
-  readonly terminal: Terminal;
-  readonly reporter: Reporter;
-  readonly invocation: ConfigInvocation;
-};
 
 function reportPath({ terminal, reporter, invocation }: ConfigContext): ExitCode {
   const { found, looked, ignored } = findConfig(terminal.host, invocation.settings);

@@ -94,7 +94,7 @@ export const COMMANDS = {
   },
   completion: {
     summary: 'prints completions for a shell',
-    load: async () => (await import('./completion.ts')).completionCommand,
+    load: async () => (await import('./completion.ts')).createCompletionCommand(listShown),
   },
   help: { summary: 'shows help for a command' },
 } satisfies Readonly<Record<string, Entry>>;
@@ -156,10 +156,19 @@ export async function loadAll(): Promise<readonly (readonly [string, Command])[]
 }
 
 /** The commands that people use, each with its definition and summary. */
-export async function loadShown() {
+export async function loadShown(): Promise<
+  readonly { readonly name: string; readonly summary: string; readonly command: Command }[]
+> {
   const loaded = new Map(await loadAll());
   return SHOWN_COMMANDS.flatMap(([name, summary]) => {
     const command = loaded.get(name);
     return command === undefined ? [] : [{ name, summary, command }];
   });
+}
+
+/** The commands that people use, and `help`, which has no definition. */
+async function listShown(): Promise<
+  readonly { readonly name: string; readonly summary: string; readonly command: Command | null }[]
+> {
+  return [...(await loadShown()), { name: 'help', summary: COMMANDS.help.summary, command: null }];
 }

@@ -5,12 +5,12 @@ import { parseCount } from '../../config/quantity.ts';
 import { isArchiveUrl } from '../../core/archive-url.ts';
 import type { Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
-import type { CommonRequest } from '../invocation.ts';
 import type { JobOptions } from '../job-data.ts';
 import { countOf, formatCount } from '../render/quantities.ts';
 import type { WorkAddReport, WorkRetryReport } from '../reports.ts';
 import { type CliContext, fail, type Session } from '../session.ts';
-import { defineCommand, inSession, type Options } from './command.ts';
+import type { WorkInvocation } from '../work-jobs.ts';
+import { defineCommand, inSession } from './command.ts';
 import {
   CONDITION_FLAGS,
   FILES_FROM_FLAG,
@@ -23,20 +23,6 @@ import {
   SELECTION_FLAGS,
   SETTINGS_FLAGS,
 } from './options.ts';
-
-export type WorkInvocation = CommonRequest & {
-  readonly kind: 'work';
-  readonly action: 'work' | 'add' | 'status' | 'retry';
-  readonly operands: readonly string[];
-  readonly filesFrom: string | null;
-  /** Where a worker may read and write transcripts. */
-  readonly folders: readonly string[];
-  /** Jobs at a time; null: chosen for the machine. */
-  readonly concurrency: number | null;
-  readonly keepsRunning: boolean;
-  /** What the command line says; jobs keep some of it. */
-  readonly options: Options;
-};
 
 /** Works on jobs from a queue that many machines share, and fills and shows that queue. */
 export const workCommand = defineCommand<WorkInvocation>({

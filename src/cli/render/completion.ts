@@ -2,7 +2,7 @@ import { type Command, type Flag, namesOf, takesValue } from '../commands/comman
 
 export type Shell = 'bash' | 'zsh' | 'fish' | 'powershell';
 
-type Described = { readonly name: string; readonly summary: string; readonly command: Command | null };
+export type Described = { readonly name: string; readonly summary: string; readonly command: Command | null };
 
 /** What can be completed after the name of a command. */
 type Words = {
