@@ -39,7 +39,14 @@ export type FileFailure =
   | { readonly kind: 'held'; readonly path: string }
   | { readonly kind: 'io'; readonly path: string; readonly code: string }
   /** No producer writes a line of this size. */
-  | { readonly kind: 'line-too-long'; readonly path: string; readonly line: number; readonly maxLineBytes: number }
+  | {
+      readonly kind: 'line-too-long';
+      /** Undefined: a line. */
+      readonly unit?: 'record';
+      readonly path: string;
+      readonly line: number;
+      readonly maxLineBytes: number;
+    }
   /** A file of this kind is smaller. */
   | { readonly kind: 'too-large'; readonly path: string; readonly limitBytes: number }
   /** It is compressed and cannot be decompressed completely. */

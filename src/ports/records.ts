@@ -23,6 +23,8 @@ export type RawRecord = RawLine & {
 export type Records = {
   /** A file may be pretty-printed values, one after another. */
   readonly spansLines?: true;
+  /** A file is one value, and its records come when all of it was read. */
+  readonly isOne?: true;
   /** `start`: the offset of the first byte of the first piece. */
   readonly open: (start: number) => RecordSplitter;
   /** The record without what separates it from the next one. */

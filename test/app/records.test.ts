@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
-import { parseRecord, parseUntrimmed, trimRecord } from '../../src/app/read/records.ts';
+import { parseRecord, parseUntrimmed, readRecords, trimRecord } from '../../src/app/read/records.ts';
 
 test('a line parses to the same value or fault with its line ending as without it', () => {
   const lines = {} as const;
@@ -22,4 +22,49 @@ test('a line parses to the same value or fault with its line ending as without i
     }),
     { numRuns: 500 },
   );
+});
+
+const MIB = 1024 * 1024;
+
+/** A file that goes on after its beginning with the same byte. */
+function endless(
+  beginning: string,
+  sizeBytes: number,
+): Parameters<typeof readRecords>[0] & { bytesRead: () => number } {
+  let bytesRead = 0;
+  const read = (start: number, length: number): Buffer => {
+    bytesRead += length;
+    const piece = Buffer.alloc(length, ' ');
+    if (start === 0) piece.write(beginning);
+    return piece;
+  };
+  const lines = (): never => assert.fail('it was read as lines');
+  return { bomLength: 0, sizeBytes, lines, read, bytesRead: () => bytesRead };
+}
+
+function refusedOf(source: ReturnType<typeof endless>, format: string): unknown {
+  try {
+    for (const record of readRecords(source, formatRegistry.find(format) ?? assert.fail())) void record;
+  } catch (error) {
+    return Object(error).fileFailure;
+  }
+  return assert.fail('it was read');
+}
+
+test('a document that does not fit in memory is refused before it is read', () => {
+  const source = endless('[{"role":"user","content":"', 20_000 * MIB);
+  assert.deepEqual(refusedOf(source, 'cline'), { kind: 'too-large', limitBytes: 1024 * MIB });
+  assert.equal(source.bytesRead(), 0);
+});
+
+test('a conversation in a list, or a printed object, without an end is refused at its limit', () => {
+  for (const [format, beginning, line] of [
+    ['claude-ai', '[{"uuid":"1","chat_messages":[]},{"uuid":"', 2],
+    ['trace-lines', '{\n"name":"', 1],
+  ] as const) {
+    const source = endless(beginning, 20_000 * MIB);
+    const refused = { kind: 'line-too-long', unit: 'record', line, maxLineBytes: 256 * MIB };
+    assert.deepEqual(refusedOf(source, format), refused);
+    assert.ok(source.bytesRead() <= 258 * MIB);
+  }
 });

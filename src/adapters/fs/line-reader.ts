@@ -3,7 +3,7 @@ import type { RawLine } from '../../ports/files.ts';
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Most records are far smaller; the buffer grows for a bigger one. */
+/** Most records are far smaller; a bigger one gets a buffer of its own size. */
 const BUFFER_BYTES = 1024 * 1024;
 /** A longer record is damage, not data. */
 const MAX_LINE_BYTES = 256 * 1024 * 1024;
@@ -51,7 +51,10 @@ export function* readLines(source: LineSource, range: LineRange): Generator<RawL
     }
     const rest = filled - begin;
     if (rest > maxLineBytes) source.refuseLine(line + 1, maxLineBytes);
-    buffer = makeRoom(buffer, { begin, filled, bufferBytes, maxLineBytes });
+    const isFull = rest === buffer.length;
+    const lineBytes = isFull ? measureLine(source, { start: position + begin, rest, maxLineBytes }) : 0;
+    if (lineBytes > maxLineBytes) source.refuseLine(line + 1, maxLineBytes);
+    buffer = makeRoom(buffer, { begin, filled, bufferBytes, lineBytes });
     position += begin;
     begin = 0;
     scanned = rest;
@@ -63,24 +66,40 @@ export function* readLines(source: LineSource, range: LineRange): Generator<RawL
   }
 }
 
+/** The size of a line of which the first `rest` bytes have no LF, or a size beyond the limit. Nothing of it is kept: it may be endless. */
+function measureLine(
+  source: LineSource,
+  { start, rest, maxLineBytes }: { readonly start: number; readonly rest: number; readonly maxLineBytes: number },
+): number {
+  const window = Buffer.allocUnsafe(BUFFER_BYTES);
+  let size = rest;
+  while (size <= maxLineBytes) {
+    const count = source.fill(window, start + size);
+    const at = window.subarray(0, count).indexOf(LF);
+    if (at >= 0) return size + at + 1;
+    if (count === 0) break;
+    size += count;
+  }
+  return size;
+}
+
 type Filling = {
   /** Where the unfinished line begins, and where the read bytes end. */
   readonly begin: number;
   readonly filled: number;
   readonly bufferBytes: number;
-  readonly maxLineBytes: number;
+  /** The size of a line that fills the buffer; 0: it does not. */
+  readonly lineBytes: number;
 };
 
-/**
- * Moves the unfinished line to the front of a buffer with room behind it: twice the size for a long line, the usual
- * size after it.
- */
-function makeRoom(buffer: Buffer<ArrayBuffer>, filling: Filling): Buffer<ArrayBuffer> {
-  const { begin, filled, bufferBytes, maxLineBytes } = filling;
-  const rest = filled - begin;
-  const isFull = rest === buffer.length;
-  const grown = Math.min(buffer.length * 2, maxLineBytes + bufferBytes);
-  const sizeBytes = isFull ? grown : rest < bufferBytes ? bufferBytes : buffer.length;
+/** Moves the unfinished line to the front of a buffer with room behind it: for all of a long line, the usual size after it. */
+function makeRoom(
+  buffer: Buffer<ArrayBuffer>,
+  { begin, filled, bufferBytes, lineBytes }: Filling,
+): Buffer<ArrayBuffer> {
+  const isLong = filled - begin >= bufferBytes;
+  // One byte more, to notice the end.
+  const sizeBytes = lineBytes > 0 ? Math.max(lineBytes, bufferBytes) + 1 : isLong ? buffer.length : bufferBytes;
   if (sizeBytes === buffer.length) {
     buffer.copyWithin(0, begin, filled);
     return buffer;

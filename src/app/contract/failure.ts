@@ -200,6 +200,13 @@ export function sourceChanged(line: number): Error {
   return Object.assign(new Error(`line ${line} could not be read a second time`), { changedLine: line });
 }
 
+type Unnamed<T> = T extends unknown ? Omit<T, 'path'> : never;
+
+/** An error for a file whose content is refused. `attempt` names it. */
+export function fileRefused(fileFailure: Unnamed<FileFailure>): Error {
+  return Object.assign(new Error(`the file is refused: ${fileFailure.kind}`), { fileFailure });
+}
+
 /** The failure that an archive's error carries; null: the error is not the archive's. */
 export function carriedFailure(error: unknown): ArchiveFailure | null {
   return carries<ArchiveFailure>(error, 'failure') ? error.failure : null;

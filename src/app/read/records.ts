@@ -5,22 +5,51 @@ import type { LineParse } from '../../ports/json.ts';
 import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
+import { fileRefused } from '../contract/failure.ts';
 
 type Parts = Pick<Codec, 'records'>;
 
-/** Every record of a file, in order. */
+/** A document is in memory as a whole. */
+const MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024;
+/** A record of any other file; lines have the same limit where they are read. */
+const MAX_RECORD_BYTES = 256 * 1024 * 1024;
+
+/** Every record of a file, in order. A file whose records do not fit in memory ends the use case. */
 export function readRecords(
   source: Pick<SourceFile, 'bomLength' | 'sizeBytes' | 'lines' | 'read'>,
   { records }: Parts,
 ): IterableIterator<RawRecord> {
   if (records === undefined) return source.lines();
   const { bomLength, sizeBytes } = source;
-  return splitPieces(records.open(bomLength), readPieces(source, { from: bomLength, to: sizeBytes }));
+  if (records.isOne === true && sizeBytes > MAX_DOCUMENT_BYTES)
+    throw fileRefused({ kind: 'too-large', limitBytes: MAX_DOCUMENT_BYTES });
+  const maxLineBytes = records.isOne === true ? MAX_DOCUMENT_BYTES : MAX_RECORD_BYTES;
+  const refuse = (line: number): never => {
+    throw fileRefused({ kind: 'line-too-long', unit: 'record', line, maxLineBytes });
+  };
+  const pieces = readPieces(source, { from: bomLength, to: sizeBytes });
+  return splitPieces(records.open(bomLength), pieces, { maxLineBytes, refuse });
 }
 
+type RecordLimit = { readonly maxLineBytes: number; readonly refuse: (line: number) => never };
+
 /** The records of a file that is read in pieces. */
-export function* splitPieces({ add, end }: RecordSplitter, pieces: Iterable<Uint8Array>): Generator<RawRecord> {
-  for (const piece of pieces) yield* add(piece);
+export function* splitPieces(
+  { add, end }: RecordSplitter,
+  pieces: Iterable<Uint8Array>,
+  limit?: RecordLimit,
+): Generator<RawRecord> {
+  let line = 1;
+  let pending = 0;
+  for (const piece of pieces) {
+    pending += piece.length;
+    for (const record of add(piece)) {
+      line = record.line + 1;
+      pending = piece.length;
+      yield record;
+    }
+    if (limit !== undefined && pending > limit.maxLineBytes) limit.refuse(line);
+  }
   yield* end();
 }
 

@@ -46,7 +46,12 @@ export function renderFileFailure(failure: FileFailure): string {
       );
     case 'line-too-long': {
       const limit = `${Math.floor(failure.maxLineBytes / 1024 / 1024)} MiB`;
-      return at(failure.path, `line ${failure.line} is longer than ${limit}.`, 'Such a line is damage. Remove it.');
+      const { unit = 'line' } = failure;
+      return at(
+        failure.path,
+        `${unit} ${failure.line} is longer than ${limit}.`,
+        `Such a ${unit} is damage. Remove it.`,
+      );
     }
     case 'damaged':
       return damaged(failure);

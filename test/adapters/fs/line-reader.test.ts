@@ -3,6 +3,8 @@ import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { type LineRange, readLines } from '../../../src/adapters/fs/line-reader.ts';
 
+const MIB = 1024 * 1024;
+
 type Line = { readonly line: number; readonly start: number; readonly text: string; readonly eolLength: number };
 
 /** The lines of some bytes, which come `stepBytes` at a time at the most. */
@@ -44,6 +46,30 @@ suite('lines of a file', () => {
     const refuseLine = (): never => assert.fail('refused');
     assert.equal([...readLines({ fill, refuseLine }, { from: 0, to: bytes.length })].length, 2);
     assert.deepEqual([Math.max(...rooms), rooms.length], [bytes.length + 1, 2]);
+  });
+
+  test('a line without an end is refused in the room of a usual one', () => {
+    const rooms: number[] = [];
+    const fill = (into: Uint8Array): number => rooms.push(into.length) && into.fill(0x61).length;
+    const refuseLine = (line: number): never => {
+      throw new Error(`line ${line} is refused`);
+    };
+    const lines = readLines({ fill, refuseLine }, { from: 0, maxLineBytes: 256 * MIB });
+    assert.throws(() => [...lines], /line 1 is refused/);
+    assert.ok(Math.max(...rooms) <= MIB, `${Math.max(...rooms)} bytes at a time`);
+  });
+
+  test('a long line is read into no more room than it takes', () => {
+    const bytes = Buffer.concat([Buffer.alloc(5 * MIB, 0x61), text('\nend\n')]);
+    const rooms: number[] = [];
+    const fill = (into: Uint8Array, position: number): number => {
+      rooms.push(into.buffer.byteLength);
+      return bytes.copy(into, 0, position);
+    };
+    const refuseLine = (): never => assert.fail('refused');
+    const lengths = Array.from(readLines({ fill, refuseLine }, { from: 0 }), (line) => line.bytes.length);
+    assert.deepEqual(lengths, [5 * MIB + 1, 4]);
+    assert.ok(Math.max(...rooms) <= 5 * MIB + 2, `${Math.max(...rooms)} bytes of room`);
   });
 
   test('no bytes are no lines', () => {

@@ -26,6 +26,7 @@ export type ListedShape = ListShape & { readonly unit: UnitKind };
  */
 export function createListRecords(shape: ListedShape): Records {
   return {
+    ...(shape.unit === 'file' && { isOne: true }),
     open: (start) => createRecordSplitter(start, shape),
     trim: trimElement,
     parse: (bytes) => parseElement(bytes, shape.kind),
