@@ -101,7 +101,7 @@ await bundle.write({
       // What every command loads that reads transcripts: settings, files, formats, the first pass.
       {
         name: 'reading',
-        test: /src\/(?:cli\/(?:session|compose|gather|inputs|transcript-files|failed-and-skipped|reporter|render\/(?:theme|table|failure))|config\/(?:resolve|find|layers)|adapters\/(?:transcript|fs\/file-store|runtime)|app\/read)/,
+        test: /src\/(?:cli\/(?:session|gather|inputs|failed-and-skipped|reporter|render\/(?:theme|table|failure))|compose\/(?!outputs)|config\/(?:resolve|find|layers)|adapters\/(?:transcript|fs\/file-store|runtime)|app\/read)/,
         minShareCount: 2,
       },
     ],

@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path';
 import type { SearchReport } from './app/contract/archive-reports.ts';
 import type { Failure } from './app/contract/failure.ts';
 import type { CompactReport, RestoreReport, VerifyReport } from './app/contract/reports.ts';
-import type { ModelChoice, UseCases } from './cli/use-cases.ts';
+import type { ModelChoice, UseCases } from './compose/use-cases.ts';
 import type { HostEnvironment } from './config/find.ts';
 import type { ResolvedSettings, SettingFlags } from './config/resolve.ts';
 import { err, ok, type Result } from './core/result.ts';
@@ -34,7 +34,7 @@ export async function compactFile(
   const wrong = findWrongArgument({ name: 'path', value: path }, options, COMPACT_OPTIONS) ?? findWrongOption(options);
   if (wrong !== null) return usageError(wrong);
   const { resolveSettings, toModel, toPolicy } = await import('./config/resolve.ts');
-  const { planOutputs } = await import('./cli/outputs.ts');
+  const { planOutputs } = await import('./compose/outputs.ts');
   const { describeOutputProblem } = await import('./cli/render/problems.ts');
   const choice = chooseOutput(options);
   if (!choice.ok) return choice;
@@ -79,7 +79,7 @@ export async function restoreFile(
   if (!choice.ok) return choice;
   const output = choice.value;
   if (output.kind === 'default') return usageError('restoreFile needs output or inPlace: true');
-  const { isSameFile } = await import('./cli/outputs.ts');
+  const { isSameFile } = await import('./compose/outputs.ts');
   if (output.kind === 'path' && (await isSameFile(output.path, path))) {
     return usageError('the output is the compacted file itself: use inPlace: true to replace it');
   }
@@ -188,7 +188,7 @@ async function withUseCases<T>(
   { archive, signal = new AbortController().signal, format, onProgress }: FileOptions,
   work: (useCases: UseCases, progress: Progress) => Promise<Result<T, LibraryError>>,
 ): Promise<Result<T, LibraryError>> {
-  const { createUseCases } = await import('./cli/compose.ts');
+  const { createUseCases } = await import('./compose/create-use-cases.ts');
   const { defaultArchivePath } = await import('./config/find.ts');
   const leftovers = new Set<string>();
   const remove = (path: string): void => rmSync(path, { recursive: true, force: true });

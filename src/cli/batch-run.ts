@@ -3,13 +3,13 @@ import { err, ok, type Result } from '../core/result.ts';
 import { chooseModel } from './create-services.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
 import type { CommonRequest } from './invocation.ts';
-import type { OutputChoice } from './outputs.ts';
+import type { OutputChoice } from '../compose/outputs.ts';
 import { renderFinished, renderRun } from './render/batch.ts';
 import { reportJson } from './render/json-lines.ts';
 import { safeText } from './render/text.ts';
 import type { BatchRunReport } from './reports.ts';
 import type { Session } from './session.ts';
-import type { BatchRun } from './use-cases.ts';
+import type { BatchRun } from '../compose/use-cases.ts';
 
 export type BatchInvocation = CommonRequest & {
   readonly kind: 'batch';

@@ -11,12 +11,12 @@ import type { ReadyInput } from './gather.ts';
 import type { SettingsRequest } from './invocation.ts';
 import { type FilesAtWork, openFilesAtWork } from './files-at-work.ts';
 import { runInOrder } from './in-order.ts';
-import { makeFolderFor, type OutputChoice } from './outputs.ts';
+import { makeFolderFor, type OutputChoice } from '../compose/outputs.ts';
 import { renderBug } from './render/problems.ts';
 import type { Place } from './reporter.ts';
 import type { RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
-import type { Embeddings, UseCases } from './use-cases.ts';
+import type { Embeddings, UseCases } from '../compose/use-cases.ts';
 
 /** What the command line asks for every transcript. */
 export type JobOptions = {

@@ -3,7 +3,7 @@ import type { Progress } from '../ports/runtime.ts';
 import type { FileResult, FileTask, FileUseCases, WorkerNews } from './file-task.ts';
 import { createWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 import type { Terminal } from './terminal.ts';
-import { estimateBytes } from './transcript-files.ts';
+import { estimateBytes } from '../compose/transcript-files.ts';
 
 export type FilePoolOptions = {
   readonly threads: number;

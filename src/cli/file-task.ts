@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Composition, UseCases } from './use-cases.ts';
+import type { Composition, UseCases } from '../compose/use-cases.ts';
 
 /** The use cases that work on one file, so that a worker thread can do them. */
 export type FileUseCases = Pick<UseCases, FileUseCase>;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { assertNever } from '../core/result.ts';
 import type { Progress } from '../ports/runtime.ts';
-import { createUseCases } from './compose.ts';
+import { createUseCases } from '../compose/create-use-cases.ts';
 import type {
   Assignment,
   FileResult,
@@ -11,7 +11,7 @@ import type {
   ToWorker,
   WorkerComposition,
 } from './file-task.ts';
-import type { Composition, UseCases } from './use-cases.ts';
+import type { Composition, UseCases } from '../compose/use-cases.ts';
 
 /** What a worker thread runs, and how it ends. */
 export const { runFileTask, endFileTasks } = createTaskRunner();

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { FileUseCases } from './file-task.ts';
-import { estimateBytes } from './transcript-files.ts';
+import { estimateBytes } from '../compose/transcript-files.ts';
 
 /** When threads are worth their start, which takes each of them about a tenth of a second. */
 export type ThreadRules = {

@@ -10,7 +10,7 @@ import { countOf, formatCount } from './render/quantities.ts';
 import { safeText } from './render/text.ts';
 import { isInShard, type Shard } from './shard.ts';
 import type { Session } from './session.ts';
-import { toFileFailure } from './system-failure.ts';
+import { toFileFailure } from '../compose/system-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /** An input that can be opened; messages call it `name`. */

@@ -2,15 +2,12 @@ import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { findMovedAside } from '../core/moved-aside.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { isCompacted, isTranscriptName, walkFolder } from './transcript-files.ts';
+import type { InputPath } from '../compose/outputs.ts';
+import { isCompacted, isTranscriptName, walkFolder } from '../compose/transcript-files.ts';
 import { systemCode } from '../core/result.ts';
 
 /** A transcript that the operands name. */
-export type InputFile = {
-  /** The path to open, which is also the name in messages. */
-  readonly path: string;
-  /** The path relative to the folder in which it was found; an output folder repeats it. */
-  readonly pathInFolder: string;
+export type InputFile = InputPath & {
   /** The path relative to its operand: to the folder, or to what precedes a glob's first wildcard. The name alone if it was named itself. */
   readonly pathInOperand: string;
   /** The command line itself names it: it was not found in a folder, by a glob or in a list. */

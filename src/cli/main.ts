@@ -2,7 +2,7 @@ import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
 import type { ThreadRules } from './files-at-work.ts';
 import { run } from './run.ts';
 import { createTerminal } from './terminal.ts';
-import type { CreateUseCases } from './use-cases.ts';
+import type { CreateUseCases } from '../compose/use-cases.ts';
 
 /**
  * The program. Sets the exit code and lets the process end by itself, so that all output is written. Tests adapt how the
@@ -13,7 +13,8 @@ export async function main(
   threadRules?: ThreadRules,
 ): Promise<void> {
   const terminal = createTerminal();
-  const loadUseCases = async (): Promise<CreateUseCases> => adapt((await import('./compose.ts')).createUseCases);
+  const loadUseCases = async (): Promise<CreateUseCases> =>
+    adapt((await import('../compose/create-use-cases.ts')).createUseCases);
   try {
     terminal.setExitCode(await run({ terminal, loadUseCases, threadRules }));
   } catch (error) {

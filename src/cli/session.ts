@@ -14,7 +14,7 @@ import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';
 import { safeText } from './render/text.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import type { Terminal } from './terminal.ts';
-import type { CreateUseCases, UseCases } from './use-cases.ts';
+import type { CreateUseCases, UseCases } from '../compose/use-cases.ts';
 
 /** What a command gets besides its invocation. */
 export type CliContext = {

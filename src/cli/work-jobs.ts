@@ -25,14 +25,14 @@ import {
   openAllowed,
   resolveFolder,
 } from './mcp/allowed-path.ts';
-import { planOutputs } from './outputs.ts';
+import { planOutputs } from '../compose/outputs.ts';
 import { renderFailure } from './render/failure.ts';
 import { describeOutputProblem, renderBug } from './render/problems.ts';
 import { countOf } from './render/quantities.ts';
 import { safeText } from './render/text.ts';
 import { createRunReport, type RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
-import type { Embeddings } from './use-cases.ts';
+import type { Embeddings } from '../compose/use-cases.ts';
 
 export type WorkInvocation = CommonRequest & {
   readonly kind: 'work';

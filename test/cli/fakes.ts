@@ -5,7 +5,7 @@ import type { ShowReport } from '../../src/app/contract/archive-reports.ts';
 import type { Summarizer } from '../../src/app/contract/deps.ts';
 import { createBreaker } from '../../src/app/summarize/limits.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal.ts';
-import type { Composition, CreateUseCases, Embeddings, UseCases } from '../../src/cli/use-cases.ts';
+import type { Composition, CreateUseCases, Embeddings, UseCases } from '../../src/compose/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
 import type { Format } from '../../src/ports/codec.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
-import { createUseCases } from '../../src/cli/compose.ts';
+import { createUseCases } from '../../src/compose/create-use-cases.ts';
 import type { ThreadRules } from '../../src/cli/files-at-work.ts';
 import { run } from '../../src/cli/run.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';

@@ -3,7 +3,7 @@ import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { DEFAULT_THREAD_RULES, openFilesAtWork } from '../../src/cli/files-at-work.ts';
-import type { Composition } from '../../src/cli/use-cases.ts';
+import type { Composition } from '../../src/compose/use-cases.ts';
 import { folderWith } from '../support/folders.ts';
 import { createFakeUseCases } from './fakes.ts';
 

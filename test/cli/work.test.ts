@@ -6,7 +6,7 @@ import { after, test, type TestContext } from 'node:test';
 import { readQueue, workJobs } from '../../src/app/jobs/work.ts';
 import { createJob, parseJob } from '../../src/cli/job-data.ts';
 import { run } from '../../src/cli/run.ts';
-import type { UseCases } from '../../src/cli/use-cases.ts';
+import type { UseCases } from '../../src/compose/use-cases.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { createFakeQueue, type FakeQueue } from '../support/fake-queue.ts';
 import { folderWith } from '../support/folders.ts';

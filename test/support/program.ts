@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { run } from '../../src/cli/run.ts';
-import type { Composition } from '../../src/cli/use-cases.ts';
+import type { Composition } from '../../src/compose/use-cases.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { createFakeTerminal, type TerminalOptions } from '../cli/fakes.ts';
 import { CODE_CACHE, folderWith } from './folders.ts';
@@ -66,7 +66,7 @@ export async function runProcess(args: readonly string[], options: ProcessOption
 /** The same program in this process, which is ten times as fast to start. */
 export async function runHere(args: readonly string[], stdin = '', options: TerminalOptions = {}): Promise<Ended> {
   const terminal = createFakeTerminal(args, { stdin, ...options });
-  const loadUseCases = async () => (await import('../../src/cli/compose.ts')).createUseCases;
+  const loadUseCases = async () => (await import('../../src/compose/create-use-cases.ts')).createUseCases;
   const code = await run({ terminal, loadUseCases });
   return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
 }
@@ -86,7 +86,7 @@ export async function failHere(args: readonly string[], step: Step, nth: number)
   const reached = (taken: Step): void => {
     if (taken === step && (count += 1) === nth) throw bug;
   };
-  const { createUseCases } = await import('../../src/cli/compose.ts');
+  const { createUseCases } = await import('../../src/compose/create-use-cases.ts');
   const loadUseCases = async () => (composition: Composition) => createUseCases({ ...composition, reached });
   const code = await run({ terminal, loadUseCases }).catch((error: unknown) => {
     assert.equal(error, bug);

@@ -2,7 +2,7 @@ import { openSync, readSync, writeSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
 import type { ThreadRules } from '../../src/cli/files-at-work.ts';
 import type { main as startMain } from '../../src/cli/main.ts';
-import type { CreateUseCases } from '../../src/cli/use-cases.ts';
+import type { CreateUseCases } from '../../src/compose/use-cases.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import type { SignalAt } from './signals-of-workers.ts';
 

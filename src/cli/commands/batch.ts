@@ -133,7 +133,7 @@ function atHalfPrice(session: Session): Session {
 
 async function submit(session: Session, invocation: BatchInvocation): Promise<ExitCode> {
   const { gatherInputs } = await import('../gather.ts');
-  const { makeFolderFor, planOutputs } = await import('../outputs.ts');
+  const { makeFolderFor, planOutputs } = await import('../../compose/outputs.ts');
   const { toModel, toPolicy } = await import('../../config/resolve.ts');
   const { settings, useCases } = session;
   const { end, openRun } = await import('../batch-run.ts');

@@ -4,7 +4,7 @@ import type { Format } from '../../ports/codec.ts';
 import type { Job, JobOptions } from '../compact-jobs.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
-import type { OutputChoice } from '../outputs.ts';
+import type { OutputChoice } from '../../compose/outputs.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { parseShard, readShard, type Shard } from '../shard.ts';
 import type { CliContext, Session } from '../session.ts';
@@ -154,7 +154,7 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
     const { createEmbeddingsIfAny, createSummarizer } = await import('../create-services.ts');
     const { createRunReport } = await import('../run-report.ts');
     const { gatherInputs } = await import('../gather.ts');
-    const { planOutputs } = await import('../outputs.ts');
+    const { planOutputs } = await import('../../compose/outputs.ts');
     const { toPolicy } = await import('../../config/resolve.ts');
     const { compaction } = toPolicy(session.settings, invocation.policy);
     const summarizer = await createSummarizer(session, { ...invocation, compaction });

@@ -2,6 +2,7 @@ import type { InstallAction, InstallReport } from '../../app/install/install-cli
 import type { ClientName } from '../../ports/clients.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { OutputOptions } from '../invocation.ts';
+import { EXTENSIONS_FOLDER } from '../program-name.ts';
 import { renderFailure } from '../render/failure.ts';
 import { renderInstallation } from '../render/install.ts';
 import { reportJson } from '../render/json-lines.ts';
@@ -47,9 +48,14 @@ export const installCommand = defineCommand<InstallInvocation>({
 async function run({ terminal }: CliContext, invocation: InstallInvocation): Promise<ExitCode> {
   const { client, action, isDryRun, outputOptions } = invocation;
   const reporter = await createReporter(terminal, outputOptions);
-  const { createInstaller } = await import('../compose-install.ts');
+  const { createInstaller } = await import('../../compose/install.ts');
   const { host, removeAtExit } = terminal;
-  const installer = createInstaller({ host, launch: terminal.launch(), removeAtExit });
+  const installer = createInstaller({
+    host,
+    launch: terminal.launch(),
+    extensionsFolder: EXTENSIONS_FOLDER,
+    removeAtExit,
+  });
   const reports: InstallReport[] = [];
   let hasFailed = false;
   const isSilent = outputOptions.verbosity === 'quiet' && action !== 'status' && !isDryRun;

@@ -4,7 +4,7 @@ import { type PolicyRequest, toPolicy } from '../../config/resolve.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
-import { isSameFile } from '../outputs.ts';
+import { isSameFile } from '../../compose/outputs.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { describeOutputProblem } from '../render/problems.ts';

@@ -9,15 +9,15 @@ import { openFilesAtWork } from '../files-at-work.ts';
 import { gatherInputs, type ReadyInput } from '../gather.ts';
 import { runInOrder } from '../in-order.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
-import { makeFolderFor, type OutputChoice, planOutputs } from '../outputs.ts';
+import { makeFolderFor, type OutputChoice, planOutputs } from '../../compose/outputs.ts';
 import { skipWords } from '../render/compact-list.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { describeOutputProblem } from '../render/problems.ts';
 import { CUT_SHORT, renderFileCounts, renderRestoredLine, renderRestoreReport } from '../render/restore.ts';
 import type { Place } from '../reporter.ts';
 import type { CliContext, Session } from '../session.ts';
-import { originalPath } from '../transcript-files.ts';
-import type { UseCases } from '../use-cases.ts';
+import { originalPath } from '../../compose/transcript-files.ts';
+import type { UseCases } from '../../compose/use-cases.ts';
 import { defineCommand, inSession, type Options } from './command.ts';
 import {
   FILES_FROM_FLAG,

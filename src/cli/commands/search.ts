@@ -11,7 +11,7 @@ import { reportJson } from '../render/json-lines.ts';
 import { noArchive } from '../render/problems.ts';
 import { clipText, safeText } from '../render/text.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
-import type { Embeddings } from '../use-cases.ts';
+import type { Embeddings } from '../../compose/use-cases.ts';
 import { defineCommand, inSession, type Options } from './command.ts';
 import { OUTPUT_FLAGS, readOutputOptions, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
 

@@ -11,8 +11,8 @@ import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/text.ts';
 import { PLAIN_THEME } from '../render/theme.ts';
 import type { Session } from '../session.ts';
-import { compactedPath } from '../transcript-files.ts';
-import type { UseCases } from '../use-cases.ts';
+import { compactedPath } from '../../compose/transcript-files.ts';
+import type { UseCases } from '../../compose/use-cases.ts';
 import { type AllowedFile, type AllowedFolder, leadsOutside, openAllowed } from './allowed-path.ts';
 import { clipField, defineTool, type Tool, type ToolAnswer, type ToolOutcome } from './tool.ts';
 

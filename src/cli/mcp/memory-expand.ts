@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';
 import { countOf } from '../render/quantities.ts';
 import { safeText, textLines } from '../render/text.ts';
-import type { UseCases } from '../use-cases.ts';
+import type { UseCases } from '../../compose/use-cases.ts';
 import { type Cursor, FIRST, formatCursor, type Page, type PagedMessage, parseCursor, readPage } from './page.ts';
 import { type McpScope, NOT_SHOWN, showsBatch, showsMessage, showsReport } from './scope.ts';
 import {

@@ -1,7 +1,7 @@
 import type { MessageShown } from '../../app/contract/archive-reports.ts';
 import type { LookupFailure } from '../../app/contract/failure.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { UseCases } from '../use-cases.ts';
+import type { UseCases } from '../../compose/use-cases.ts';
 import { MAX_ANSWER_CHARS, takeChars } from './tool.ts';
 
 /** Where a page begins: a line of the named item, and an offset in its text, in UTF-16 units. Both from 0. */

@@ -5,7 +5,7 @@ import type {
   SkipReason,
   UsageReport,
 } from '../../app/contract/reports.ts';
-import { restoredPath } from '../transcript-files.ts';
+import { restoredPath } from '../../compose/transcript-files.ts';
 import {
   countKept,
   countLevels,

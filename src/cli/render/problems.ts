@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '../../config/parse.ts';
 import { assertNever } from '../../core/result.ts';
 import type { UsageProblem } from '../invocation.ts';
-import type { OutputProblem } from '../outputs.ts';
+import type { OutputProblem } from '../../compose/outputs.ts';
 import { safeText, shellWord } from './text.ts';
 
 export function renderUsageProblem({ message, command }: UsageProblem): string {

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { writePage } from '../../../src/app/write/write-page.ts';
 import { run } from '../../../src/cli/run.ts';
-import type { UseCases } from '../../../src/cli/use-cases.ts';
+import type { UseCases } from '../../../src/compose/use-cases.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import type { FileLock, FileStore } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';

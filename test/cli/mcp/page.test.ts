@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import type { MessageShown } from '../../../src/app/contract/archive-reports.ts';
 import { type Cursor, FIRST, formatCursor, type Page, parseCursor, readPage } from '../../../src/cli/mcp/page.ts';
 import { MAX_ANSWER_CHARS, takeChars } from '../../../src/cli/mcp/tool.ts';
-import type { UseCases } from '../../../src/cli/use-cases.ts';
+import type { UseCases } from '../../../src/compose/use-cases.ts';
 import { ok } from '../../../src/core/result.ts';
 import { shownMessage } from '../archive-reports.ts';
 

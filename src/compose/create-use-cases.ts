@@ -10,14 +10,8 @@ import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
-import {
-  createArchiveOpener,
-  createExchange,
-  createFolders,
-  createQueueOpener,
-  withVectors,
-} from './compose-archive.ts';
-import { createBatchUseCases } from './compose-batches.ts';
+import { createArchiveOpener, createExchange, createFolders, createQueueOpener, withVectors } from './archive.ts';
+import { createBatchUseCases } from './batches.ts';
 import { estimateBytes } from './transcript-files.ts';
 import type {
   Composition,

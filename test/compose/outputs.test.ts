@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type InputPath, makeFolderFor, type OutputChoice, planOutputs } from '../../src/cli/outputs.ts';
+import { type InputPath, makeFolderFor, type OutputChoice, planOutputs } from '../../src/compose/outputs.ts';
 import { folderWith } from '../support/folders.ts';
 
 function file(path: string, pathInFolder = path.slice(path.lastIndexOf('/') + 1)): InputPath {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compactedPath, isCompacted, isTranscriptName, restoredPath } from '../../src/cli/transcript-files.ts';
+import { compactedPath, isCompacted, isTranscriptName, restoredPath } from '../../src/compose/transcript-files.ts';
 
 for (const [input, output] of [
   ['x.jsonl', 'x.compact.jsonl'],

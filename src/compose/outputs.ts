@@ -3,7 +3,6 @@ import { dirname, join, resolve } from 'node:path';
 import type { OutputTarget } from '../app/contract/requests.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import type { InputFile } from './inputs.ts';
 import { toFileFailure } from './system-failure.ts';
 import { compactedPath, isTranscriptName } from './transcript-files.ts';
 
@@ -23,7 +22,12 @@ export type OutputProblem =
   | { readonly kind: 'several-on-stdout' };
 
 /** What an output is named after. */
-export type InputPath = Pick<InputFile, 'path' | 'pathInFolder'>;
+export type InputPath = {
+  /** The path to open, which is also the name in messages. */
+  readonly path: string;
+  /** The path relative to the folder in which it was found; an output folder repeats it. */
+  readonly pathInFolder: string;
+};
 
 type Wanted = {
   readonly files: readonly InputPath[];

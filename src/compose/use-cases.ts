@@ -233,6 +233,8 @@ export type CreateUseCases = (composition: Composition) => UseCases;
 export type InstallerOptions = {
   readonly host: HostEnvironment;
   readonly launch: LaunchCommand;
+  /** What clients load. */
+  readonly extensionsFolder: string;
   readonly removeAtExit: Composition['removeAtExit'];
 };
 
