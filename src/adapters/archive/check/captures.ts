@@ -36,7 +36,7 @@ export async function* checkCaptures(
     yield null;
     const id = readInteger(version, 'id');
     const problem = await tryRead(async () =>
-      findProblem(await query(LIST_STATES, { id }), readVersion(source, path, id)),
+      findProblem(await query(LIST_STATES, { id }), readVersion(query, path, id)),
     );
     if (problem === null) continue;
     const { name, files } = await nameOf(id);

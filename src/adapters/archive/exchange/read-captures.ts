@@ -1,5 +1,3 @@
-import { tryUnpack, toState } from '../read/captured.ts';
-import { hash } from 'node:crypto';
 import type {
   CapturedPiece,
   CaptureReader,
@@ -7,9 +5,9 @@ import type {
   ExchangedCapture,
   ExchangedState,
 } from '../../../ports/exchange.ts';
-import { createBlockCache } from '../blocks.ts';
 import { buildOrigin } from '../erase/captures.ts';
 import { DamageError } from '../failure.ts';
+import { readBlocksOf, takeCaptured, toState } from '../read/captured.ts';
 import { hashColumn, readHash, readInteger, readOptionalText, readText, readTexts, type Row } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
 import { listPages } from './read-units.ts';
@@ -20,14 +18,8 @@ const FIND_FILE = 'SELECT id, path, format, stamp, read_at_ms, sessions FROM cap
 const LIST_STATES = `
 SELECT s.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms
 FROM captured_versions AS v JOIN captured_states AS s ON s.version_id = v.id WHERE v.file_id = :id ORDER BY s.id`;
-const LIST_RUNS = `
-SELECT r.position, r.first_line_id, r.line_count FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id
-JOIN captured_runs AS r ON r.version_id = v.id
-WHERE f.path = :path AND v.version = :version AND r.position > :position ORDER BY r.position LIMIT 1000`;
-const LIST_LINES = `
-SELECT l.id, l.block_id, l."offset", l.size_bytes, l.sha256, e.receipt FROM captured_lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id
-WHERE l.id BETWEEN :first AND :last ORDER BY l.id LIMIT 1000`;
-const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = :id';
+const FIND_VERSION = `
+SELECT v.id FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id WHERE f.path = :path AND v.version = :version`;
 const MAX_PLACES = 100;
 const PLACES = Array.from({ length: MAX_PLACES }, (_, at) => at);
 const FIND_HASHES = `
@@ -51,25 +43,6 @@ WHERE f.path = :path AND v.version = :version`;
 
 /** Reads whole captured files. */
 export function createCaptureReader(query: Query): CaptureReader {
-  const recent = createBlockCache();
-  const readBlock = async (id: number): Promise<Uint8Array> => {
-    const raw = recent.get(id) ?? recent.add(id, tryUnpack((await query(GET_BLOCK, { id }))[0]));
-    if (raw === null) throw new DamageError(`block ${id} of captured lines cannot be decompressed`);
-    return raw;
-  };
-  const toPiece = async (row: Row): Promise<CapturedPiece> => {
-    const [sha256, sizeBytes, receipt] = [
-      readHash(row, 'sha256'),
-      readInteger(row, 'size_bytes'),
-      readOptionalText(row, 'receipt'),
-    ];
-    if (receipt !== null) return { sha256, sizeBytes, receipt, bytes: null };
-    const offset = readInteger(row, 'offset');
-    const bytes = (await readBlock(readInteger(row, 'block_id'))).subarray(offset, offset + sizeBytes);
-    if (hash('sha256', bytes) !== sha256)
-      throw new DamageError(`captured line ${readInteger(row, 'id')} differs from its hash`);
-    return { sha256, sizeBytes, receipt, bytes };
-  };
   const readFile = async (row: Row): Promise<ExchangedCapture> => ({
     path: readText(row, 'path'),
     format: readText(row, 'format'),
@@ -78,24 +51,6 @@ export function createCaptureReader(query: Query): CaptureReader {
     readAtMs: readInteger(row, 'read_at_ms'),
     states: (await query(LIST_STATES, { id: readInteger(row, 'id') })).map(toExchanged),
   });
-
-  async function* linesOf(path: string, version: number): AsyncGenerator<readonly Row[]> {
-    for (let position = -1; ;) {
-      const runs = await query(LIST_RUNS, { path, version, position });
-      if (runs.length === 0) return;
-      for (const run of runs) {
-        position = readInteger(run, 'position');
-        const first = readInteger(run, 'first_line_id');
-        const last = first + readInteger(run, 'line_count') - 1;
-        for (let id = first; id <= last;) {
-          const rows = await query(LIST_LINES, { first: id, last });
-          if (rows.length === 0) throw new DamageError(`captured line ${id} is missing`);
-          yield rows;
-          id += rows.length;
-        }
-      }
-    }
-  }
 
   return {
     findLines: async (sha256s) => {
@@ -137,11 +92,13 @@ export function createCaptureReader(query: Query): CaptureReader {
     async *pieces(path, { version, sizeBytes }) {
       let left = sizeBytes;
       if (left === 0) return;
-      for await (const rows of linesOf(path, version)) {
+      const [found] = await query(FIND_VERSION, { path, version });
+      const blocks = found === undefined ? [] : readBlocksOf(query, readInteger(found, 'id'));
+      for await (const { lines, raw } of blocks) {
         const pieces: CapturedPiece[] = [];
-        for (const row of rows) {
+        for (const line of lines) {
           if (left === 0) break;
-          const piece = await toPiece(row);
+          const piece = toPiece(line, raw);
           left -= piece.sizeBytes;
           if (left < 0) throw new DamageError('a captured state ends within a line');
           pieces.push(piece);
@@ -151,6 +108,16 @@ export function createCaptureReader(query: Query): CaptureReader {
       }
       throw new DamageError(`${left} bytes of a captured file are missing`);
     },
+  };
+}
+
+function toPiece(line: Row, raw: Uint8Array): CapturedPiece {
+  const receipt = readOptionalText(line, 'receipt');
+  return {
+    sha256: readHash(line, 'sha256'),
+    sizeBytes: readInteger(line, 'size_bytes'),
+    receipt,
+    bytes: receipt === null ? takeCaptured(line, raw) : null,
   };
 }
 

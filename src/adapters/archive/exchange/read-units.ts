@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { CaptureReader, Receipt, UnitKey, UnitLine, UnitReader } from '../../../ports/exchange.ts';
-import { checkPlaces, unpackBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { takeLine } from '../read/lines.ts';
+import { readLineBlocks, takeLine } from '../read/lines.ts';
 import {
   hashColumn,
   readBytes,
@@ -33,8 +32,6 @@ SELECT c.*, e.receipt FROM compactions AS c LEFT JOIN erasures AS e ON e.id = c.
 const FIND_COMPACTIONS = `
 SELECT c.*, NULL AS receipt FROM compactions AS c
 WHERE c.source_sha256 = :source AND c.settings_sha256 = :settings AND c.status <> 'prepared' ORDER BY c.id`;
-const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id ORDER BY position';
-const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = :id';
 const LIST_LINES = `
 SELECT l.*, e.receipt, y.position AS own_cycle, b.position AS batch_position, z.position AS batch_cycle
 FROM lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id LEFT JOIN cycles AS y ON y.id = l.cycle_id
@@ -79,15 +76,8 @@ export function createUnitReader(query: Query): CompactionUnits {
   }
 
   async function* lines(id: number): AsyncGenerator<readonly UnitLine[]> {
-    for (const block of await query(LIST_BLOCKS, { id })) {
-      const blockId = readInteger(block, 'id');
-      const rows = await query(LIST_LINES, { id: blockId });
-      checkPlaces(rows);
-      const [stored] = await query(GET_BLOCK, { id: blockId });
-      if (stored === undefined) throw new DamageError(`block ${blockId} of the archived lines is missing`);
-      const raw = unpackBlock(stored);
+    for await (const { rows, raw } of readLineBlocks(query, id, LIST_LINES))
       yield rows.map((row) => toUnitLine(row, raw));
-    }
   }
 
   const pages = (sql: string, values = {}): AsyncGenerator<readonly Row[]> => listPages(query, sql, values);

@@ -1,16 +1,8 @@
 import { hash } from 'node:crypto';
 import type { BatchName, Unit, UnitBatch, UnitCycle, UnitKey } from '../../../ports/exchange.ts';
 import { DamageError } from '../failure.ts';
-import { readHead, toInserted, toKept } from '../read/compactions.ts';
-import {
-  readHash,
-  readInteger,
-  readLevel,
-  readOptionalInteger,
-  readOptionalText,
-  readText,
-  type Row,
-} from '../rows.ts';
+import { LIST_INSERTED, LIST_KEPT, readBatch, readHead, toInserted, toKept } from '../read/compactions.ts';
+import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, type Row } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
 
 export const BATCH_NAME = 'b.position AS batch, y.position AS cycle, y.compaction_id';
@@ -25,8 +17,6 @@ WHERE s.batch_id = :id ORDER BY s.position`;
 const LIST_LIVE = `
 SELECT ${BATCH_NAME} FROM live_batches AS s JOIN batches AS b ON b.id = s.batch_id JOIN cycles AS y ON y.id = b.cycle_id
 WHERE s.cycle_id = :id ORDER BY s.position`;
-const LIST_INSERTED = 'SELECT * FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
-const LIST_KEPT = 'SELECT * FROM kept_runs WHERE compaction_id = :id ORDER BY position';
 const LIST_CARRIED = `
 SELECT y.position AS cycle, b.position AS batch, k.compaction_id, l.line FROM cycles AS y
 JOIN carried_lines AS d ON d.cycle_id = y.id JOIN batches AS b ON b.id = d.batch_id
@@ -58,7 +48,8 @@ export function createUnitHeads(query: Query): UnitHeads {
     for (const line of await query(LIST_CARRIED, { id }))
       carried.push({ ...(await readBatchName(line)), line: readInteger(line, 'line') });
     return {
-      ...readIdentity(row),
+      ...readHead(row),
+      createdAtMs: readInteger(row, 'created_at_ms'),
       key: keyFrom(row, cycleRows),
       receipt: readOptionalText(row, 'receipt'),
       isErased: row['status'] === 'erased',
@@ -118,21 +109,9 @@ export function createUnitHeads(query: Query): UnitHeads {
   };
 }
 
-function readIdentity(
-  row: Row,
-): Omit<Unit, 'key' | 'receipt' | 'isErased' | 'cycles' | 'inserted' | 'kept' | 'carried' | 'files'> {
-  return {
-    ...readHead(row),
-    format: readText(row, 'format'),
-    settingsSha256: readHash(row, 'settings_sha256'),
-    settings: readText(row, 'settings'),
-    createdAtMs: readInteger(row, 'created_at_ms'),
-  };
-}
-
 /** The hashes before the digest lead to the rows in question through an index. */
 function keyFrom(row: Row, cycles: readonly Row[]): UnitKey {
-  const { source, output, sourcePath, outputPath, processId, format, settingsSha256, createdAtMs } = readIdentity(row);
+  const { source, output, sourcePath, outputPath, processId, format, settingsSha256 } = readHead(row);
   const facts = [
     format,
     sourcePath,
@@ -142,7 +121,7 @@ function keyFrom(row: Row, cycles: readonly Row[]): UnitKey {
     source.hasBom,
     output.sha256,
     output.sizeBytes,
-    createdAtMs,
+    readInteger(row, 'created_at_ms'),
     processId,
     ...cycles.map((cycle) => [
       readText(cycle, 'conversation_id'),
@@ -167,20 +146,5 @@ function createKeys(query: Query): (id: number) => Promise<UnitKey> {
     if (known.size >= MAX_KNOWN_KEYS) known.clear();
     known.set(id, key);
     return key;
-  };
-}
-
-function readBatch(row: Row): Omit<UnitBatch, 'sources'> {
-  return {
-    label: readText(row, 'label'),
-    content: readText(row, 'content'),
-    contentSha256: readHash(row, 'content_sha256'),
-    depth: readInteger(row, 'depth'),
-    startMs: readOptionalInteger(row, 'start_ms'),
-    endMs: readOptionalInteger(row, 'end_ms'),
-    messageCount: readInteger(row, 'message_count'),
-    firstIndex: readOptionalInteger(row, 'first_index'),
-    lastIndex: readOptionalInteger(row, 'last_index'),
-    level: readLevel(row, 'level'),
   };
 }

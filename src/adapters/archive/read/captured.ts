@@ -14,7 +14,6 @@ import {
   readBytes,
 } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
-import { findMarks } from './compactions.ts';
 
 const STATE_COLUMNS = 's.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms';
 const SELECT_FILES = `
@@ -29,17 +28,15 @@ const GET_STATE = 'SELECT version_id, size_bytes FROM captured_states WHERE id =
 const LIST_RUNS = `
 SELECT position, first_line_id, line_count FROM captured_runs WHERE version_id = :versionId AND position > :position ORDER BY position LIMIT 1000`;
 const LIST_LINES = `
-SELECT id, block_id, "offset", size_bytes, sha256, erasure_id FROM captured_lines WHERE id BETWEEN :first AND :last ORDER BY id LIMIT 4096`;
+SELECT l.id, l.block_id, l."offset", l.size_bytes, l.sha256, e.receipt, e.at_ms FROM captured_lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id
+WHERE l.id BETWEEN :first AND :last ORDER BY l.id LIMIT 4096`;
 const GET_SIZE = 'SELECT raw_size_bytes FROM captured_blocks WHERE id = :id';
 const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = :id';
-
-type Source = Pick<Sql, 'query' | 'dialect'>;
 
 type CapturedFiles = Pick<CaptureStore, 'find' | 'list' | 'listStates' | 'read'>;
 
 /** Finds and reads captured files. `path`: of the archive, for messages. */
-export function createCapturedFiles(source: Source, path: string): CapturedFiles {
-  const { query } = source;
+export function createCapturedFiles({ query }: Pick<Sql, 'query'>, path: string): CapturedFiles {
   return {
     find: async (filePath) => {
       const [row] = await query(FIND_FILE, { path: filePath });
@@ -47,7 +44,7 @@ export function createCapturedFiles(source: Source, path: string): CapturedFiles
     },
     list: async () => (await query(LIST_FILES)).map(toFile),
     listStates: async (fileId) => (await query(LIST_STATES, { fileId })).map(toState),
-    read: (stateId) => readState(source, path, stateId),
+    read: (stateId) => readState(query, path, stateId),
   };
 }
 
@@ -77,12 +74,12 @@ export function toState(row: Row): CapturedState {
 }
 
 /** The bytes of a state of a captured file. The caller may stop at any time. Throws a `DamageError`. */
-async function* readState(source: Source, path: string, id: number): AsyncGenerator<Uint8Array> {
-  const [state] = await source.query(GET_STATE, { id });
+async function* readState(query: Query, path: string, id: number): AsyncGenerator<Uint8Array> {
+  const [state] = await query(GET_STATE, { id });
   if (state === undefined) return;
   let left = readInteger(state, 'size_bytes');
   if (left === 0) return;
-  for await (const bytes of readVersion(source, path, readInteger(state, 'version_id'))) {
+  for await (const bytes of readVersion(query, path, readInteger(state, 'version_id'))) {
     yield bytes.subarray(0, left);
     left -= bytes.length;
     if (left <= 0) return;
@@ -91,35 +88,46 @@ async function* readState(source: Source, path: string, id: number): AsyncGenera
 }
 
 /** All bytes of a version, as many at once as lie together. Each line is checked against its hash. Throws a `DamageError`, or an `ArchiveError` if lines were erased. */
-export async function* readVersion(
-  { query, dialect }: Source,
-  path: string,
-  versionId: number,
-): AsyncGenerator<Uint8Array> {
-  const readBlock = createBlockReader(query);
-  async function* readRun(firstId: number, lineCount: number): AsyncGenerator<Uint8Array> {
-    const last = firstId + lineCount - 1;
-    for (let id = firstId; id <= last;) {
-      const rows = await query(LIST_LINES, { first: id, last });
-      const [mark] = (await findMarks(query, dialect, rows)).values();
-      if (mark !== undefined) throw archiveError({ kind: 'erased', path, ...mark });
-      for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
-        const raw = await readBlock(blockId, endOf(lines));
-        if (raw === null) throw new DamageError(`block ${blockId} of captured lines cannot be decompressed`);
-        yield checkCapturedRun(lines, { firstId: id, raw });
-        id += lines.length;
-      }
-      if (rows.length === 0) throw new DamageError(`captured line ${id} is missing`);
+export async function* readVersion(query: Query, path: string, versionId: number): AsyncGenerator<Uint8Array> {
+  for await (const { lines, raw } of readBlocksOf(query, versionId)) {
+    const erased = lines.find(isErased);
+    if (erased !== undefined) {
+      const at = readTime(erased, 'at_ms') ?? new Date(Number.NaN);
+      throw archiveError({ kind: 'erased', path, receipt: readText(erased, 'receipt'), at });
     }
+    yield checkCapturedRun(lines, raw);
   }
-  let position = -1;
-  for (;;) {
-    const rows = await query(LIST_RUNS, { versionId, position });
-    for (const row of rows) {
-      position = readInteger(row, 'position');
-      yield* readRun(readInteger(row, 'first_line_id'), readInteger(row, 'line_count'));
+}
+
+/** Whether the bytes of a line of `readBlocksOf` were erased, under its `receipt`. */
+const isErased = (line: Row): boolean => line['receipt'] !== null;
+
+/** The lines of a version, as many at once as follow each other in a block, and the bytes of the block. Throws a `DamageError`. */
+export async function* readBlocksOf(
+  query: Query,
+  versionId: number,
+): AsyncGenerator<{ readonly lines: readonly Row[]; readonly raw: Uint8Array }> {
+  const readBlock = createBlockReader(query);
+  for (let position = -1; ;) {
+    const runs = await query(LIST_RUNS, { versionId, position });
+    if (runs.length === 0) return;
+    for (const run of runs) {
+      position = readInteger(run, 'position');
+      const first = readInteger(run, 'first_line_id');
+      const last = first + readInteger(run, 'line_count') - 1;
+      for (let id = first; id <= last;) {
+        const rows = await query(LIST_LINES, { first: id, last });
+        const missing = rows.findIndex((row, at) => readInteger(row, 'id') !== id + at);
+        if (missing !== -1 || rows.length === 0)
+          throw new DamageError(`captured line ${id + Math.max(0, missing)} is missing`);
+        for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
+          const raw = lines.every(isErased) ? new Uint8Array() : await readBlock(blockId, endOf(lines));
+          if (raw === null) throw new DamageError(`block ${blockId} of captured lines cannot be decompressed`);
+          yield { lines, raw };
+        }
+        id += rows.length;
+      }
     }
-    if (rows.length === 0) return;
   }
 }
 
@@ -161,23 +169,23 @@ export function unpackCaptured(block: Row): Uint8Array {
   throw new DamageError(`block ${readInteger(block, 'id')} of captured lines cannot be decompressed`);
 }
 
-/**
- * The bytes of lines that follow each other in a block. `firstId`: of the first line. Checks each against its hash, and
- * throws a `DamageError`.
- */
-function checkCapturedRun(
-  lines: readonly Row[],
-  { firstId, raw }: { readonly firstId: number; readonly raw: Uint8Array },
-): Uint8Array {
+/** The bytes of lines that follow each other in a block. Checks each against its hash, and throws a `DamageError`. */
+function checkCapturedRun(lines: readonly Row[], raw: Uint8Array): Uint8Array {
   const start = lines[0] === undefined ? 0 : readInteger(lines[0], 'offset');
   let end = start;
-  for (const [at, line] of lines.entries()) {
-    const [id, offset] = [firstId + at, end];
-    if (readInteger(line, 'id') !== id) throw new DamageError(`captured line ${id} is missing`);
-    if (readInteger(line, 'offset') !== offset) throw new DamageError(`captured line ${id} is not where it was stored`);
-    end += readInteger(line, 'size_bytes');
-    if (hash('sha256', raw.subarray(offset, end)) !== readHash(line, 'sha256'))
-      throw new DamageError(`captured line ${id} differs from its hash`);
+  for (const line of lines) {
+    if (readInteger(line, 'offset') !== end)
+      throw new DamageError(`captured line ${readInteger(line, 'id')} is not where it was stored`);
+    end += takeCaptured(line, raw).length;
   }
   return raw.subarray(start, end);
+}
+
+/** The bytes of a captured line. Throws a `DamageError` if they differ from its hash. */
+export function takeCaptured(line: Row, raw: Uint8Array): Uint8Array {
+  const offset = readInteger(line, 'offset');
+  const bytes = raw.subarray(offset, offset + readInteger(line, 'size_bytes'));
+  if (hash('sha256', bytes) !== readHash(line, 'sha256'))
+    throw new DamageError(`captured line ${readInteger(line, 'id')} differs from its hash`);
+  return bytes;
 }

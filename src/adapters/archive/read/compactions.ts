@@ -1,5 +1,6 @@
 import type { StoredBatch } from '../../../ports/archive-lookup.ts';
 import type { Archive, KeptRun, StoredCompaction, StoredCycle, StoredInsertedLine } from '../../../ports/archive.ts';
+import type { UnitBatch } from '../../../ports/exchange.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
 import { readInsertedLine } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
@@ -23,9 +24,9 @@ const FIND_SAME = `
 SELECT * FROM compactions WHERE source_sha256 = :source AND settings_sha256 = :settings AND status = 'applied' AND erasure_id IS NULL
 ORDER BY id DESC LIMIT 1`;
 const LIST_PREPARED = "SELECT * FROM compactions WHERE status = 'prepared' ORDER BY id";
-const LIST_INSERTED =
+export const LIST_INSERTED =
   'SELECT before_line, bytes, raw_size, erased_sha256 FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
-const LIST_KEPT =
+export const LIST_KEPT =
   'SELECT first_line, line_count, size_bytes, line_sha256 FROM kept_runs WHERE compaction_id = :id ORDER BY position';
 const CYCLE_COLUMNS =
   'y.*, (SELECT p.compaction_id FROM cycles AS p WHERE p.id = y.parent_cycle_id) AS parent_compaction_id';
@@ -97,11 +98,11 @@ export function createCompactionReader(sql: Sql): CompactionReader {
       }),
     listPrepared: async () => {
       const machine = dialect.thisMachine();
-      return (await sql.query(LIST_PREPARED)).map((row) => ({
-        ...readHead(row),
-        id: readInteger(row, 'id'),
-        isLocal: machine === null || readText(row, 'machine') === machine,
-      }));
+      return (await sql.query(LIST_PREPARED)).map((row) => {
+        const { sourcePath, outputPath, source, output, processId } = readHead(row);
+        const isLocal = machine === null || readText(row, 'machine') === machine;
+        return { id: readInteger(row, 'id'), sourcePath, outputPath, source, output, processId, isLocal };
+      });
     },
   };
 }
@@ -130,18 +131,19 @@ function readCompaction(row: Row): Omit<StoredCompaction, 'cycles' | 'inserted' 
     ...readHead(row),
     id: readInteger(row, 'id'),
     status: STATUSES.find((status) => status === row['status']) ?? 'prepared',
-    format: readText(row, 'format'),
-    settingsSha256: readHash(row, 'settings_sha256'),
-    settings: readText(row, 'settings'),
     createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
   };
 }
 
-/** Of a compaction. */
+/** What a compaction was made from, and with what. */
 export function readHead(
   row: Row,
-): Pick<StoredCompaction, 'sourcePath' | 'outputPath' | 'source' | 'output' | 'processId'> {
+): Pick<
+  StoredCompaction,
+  'format' | 'sourcePath' | 'outputPath' | 'source' | 'output' | 'settingsSha256' | 'settings' | 'processId'
+> {
   return {
+    format: readText(row, 'format'),
     sourcePath: readText(row, 'source_path'),
     outputPath: readOptionalText(row, 'output_path'),
     source: {
@@ -151,6 +153,8 @@ export function readHead(
       hasBom: readInteger(row, 'source_has_bom') === 1,
     },
     output: { sha256: readHash(row, 'output_sha256'), sizeBytes: readInteger(row, 'output_size_bytes') },
+    settingsSha256: readHash(row, 'settings_sha256'),
+    settings: readText(row, 'settings'),
     processId: readInteger(row, 'process_id'),
   };
 }
@@ -193,19 +197,29 @@ function readCycle(row: Row): Omit<StoredCycle, 'live' | 'made' | 'isErased'> {
 }
 
 export function toBatch(row: Row): StoredBatch {
-  const firstIndex = readOptionalInteger(row, 'first_index');
-  const lastIndex = readOptionalInteger(row, 'last_index');
+  const { startMs: _start, endMs: _end, firstIndex, lastIndex, ...batch } = readBatch(row);
   return {
+    ...batch,
     id: readInteger(row, 'id'),
+    startTime: readTime(row, 'start_ms'),
+    endTime: readTime(row, 'end_ms'),
+    ...(firstIndex === null ? {} : { firstIndex }),
+    ...(lastIndex === null ? {} : { lastIndex }),
+  };
+}
+
+/** As every archive has it. */
+export function readBatch(row: Row): Omit<UnitBatch, 'sources'> {
+  return {
     label: readText(row, 'label'),
     content: readText(row, 'content'),
     contentSha256: readHash(row, 'content_sha256'),
     depth: readInteger(row, 'depth'),
-    startTime: readTime(row, 'start_ms'),
-    endTime: readTime(row, 'end_ms'),
+    startMs: readOptionalInteger(row, 'start_ms'),
+    endMs: readOptionalInteger(row, 'end_ms'),
     messageCount: readInteger(row, 'message_count'),
+    firstIndex: readOptionalInteger(row, 'first_index'),
+    lastIndex: readOptionalInteger(row, 'last_index'),
     level: readLevel(row, 'level'),
-    ...(firstIndex === null ? {} : { firstIndex }),
-    ...(lastIndex === null ? {} : { lastIndex }),
   };
 }

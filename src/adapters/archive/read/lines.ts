@@ -44,16 +44,11 @@ SELECT ${columns} FROM lineage JOIN lines AS l ON l.cycle_id = lineage.id LEFT J
 WHERE l.outcome = ${OUTCOMES.indexOf('quoted')} AND l.erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
 ORDER BY lineage.age DESC, l.block_id, l.line`;
 
-  // Block by block, with statements of its own, so that a caller that stops early leaves nothing open.
   async function* readLines(id: number): AsyncGenerator<readonly StoredLine[]> {
     const [counted] = await query(COUNT_ARCHIVED, { id });
     const archivedCount = counted === undefined ? 0 : readInteger(counted, 'count');
     let count = 0;
-    for (const block of await query(LIST_BLOCKS, { id })) {
-      const blockId = readInteger(block, 'id');
-      const rows = await query(listLines, { id: blockId });
-      checkPlaces(rows);
-      const raw = await readBlock(query, blockId);
+    for await (const { rows, raw } of readLineBlocks(query, id, listLines)) {
       count += rows.length;
       const marks = await findMarks(query, dialect, rows);
       yield rows.map((row) => toLine(row, raw, readMark(marks, row)));
@@ -74,6 +69,23 @@ ORDER BY lineage.age DESC, l.block_id, l.line`;
       return rows.flatMap((row) => lines.get(row) ?? []);
     },
   };
+}
+
+/**
+ * The lines of a compaction, block by block, and the bytes of each block. Every block has statements of its own, so that a caller that stops
+ * early leaves nothing open. `listLines`: of block `:id`. Throws a `DamageError`.
+ */
+export async function* readLineBlocks(
+  query: Query,
+  compactionId: number,
+  listLines: string,
+): AsyncGenerator<{ readonly rows: readonly Row[]; readonly raw: Uint8Array }> {
+  for (const block of await query(LIST_BLOCKS, { id: compactionId })) {
+    const id = readInteger(block, 'id');
+    const rows = await query(listLines, { id });
+    checkPlaces(rows);
+    yield { rows, raw: await readBlock(query, id) };
+  }
 }
 
 /** Throws a `DamageError`. */
