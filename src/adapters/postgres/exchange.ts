@@ -1,16 +1,13 @@
 import { ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
-import type { OpenSource, OpenTarget, UnitReader } from '../../ports/exchange.ts';
-import { createCaptureReader } from '../archive/exchange/read-captures.ts';
-import { createUnitReader } from '../archive/exchange/read-units.ts';
-import { createUnitStore } from '../archive/exchange/unit-store.ts';
-import type { VectorWriting } from '../archive/exchange/write-rest.ts';
-import { type UnitWriting } from '../archive/exchange/write-units.ts';
+import type { OpenSource, OpenTarget } from '../../ports/exchange.ts';
+import { createReader, createUnitStore } from '../archive/exchange/unit-store.ts';
+import type { UnitEngine } from '../archive/exchange/write-units.ts';
 import { readText } from '../archive/rows.ts';
 import { createPostgresArchive } from './archive.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createPartitions } from './migrate.ts';
-import { type Query, within } from '../archive/sql/query.ts';
+import { within } from '../archive/sql/query.ts';
 import type { PostgresSql } from './sql.ts';
 import { POSTGRES } from './dialect.ts';
 import { beginStoring, createPostgresStore } from './store.ts';
@@ -45,16 +42,17 @@ export async function openSqlSource(opened: OpenedSql): Promise<Result<OpenSourc
 
 export async function openSqlTarget(opened: OpenedSql): Promise<Result<OpenTarget, ArchiveFailure>> {
   const { sql, place } = opened;
-  const writing = createWriting(opened);
-  const store = createUnitStore({ ...writing, ...VECTORS, dialect: sql.dialect, path: place.path }, createReader);
+  const store = createUnitStore({
+    ...sql,
+    ...createWriting(opened),
+    path: place.path,
+    canKeepVectors: true,
+    beginVectors: async (query) => void (await query(LOCK_VECTORS)),
+    indexVector: async () => undefined, // nothing but its row
+  });
   return ok({ identity: await identify(opened), store: guardMethods(store, place), close: sql.close });
 }
 
-function createReader(query: Query): UnitReader {
-  return { ...createUnitReader(query), ...createCaptureReader(query) };
-}
-
-const THIS_MONTH = "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month";
 /**
  * In the order in which an erasure takes its locks. One merge stores at a time, so none stores what another one has just stored; and nobody else
  * takes the label of a batch meanwhile.
@@ -65,14 +63,15 @@ const LOCK_MERGE = [
   'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE',
 ];
 
-function createWriting({ sql, schema }: OpenedSql): UnitWriting {
+function createWriting({ sql, schema }: OpenedSql): Pick<UnitEngine, 'transaction' | 'storing'> {
   const preparePartitions = createPartitions(sql, schema);
+  const storing = createPostgresStore(sql, preparePartitions);
   return {
-    query: sql.query,
+    storing,
     // It is not repeated after a lost connection: its lines come only once. Merging again goes on there.
     transaction: async (work) => {
-      const [row = {}] = await sql.query(THIS_MONTH);
-      await preparePartitions(readText(row, 'month'));
+      const { month } = await storing.prepare(sql.query);
+      await preparePartitions(String(month));
       const { query, commit, rollback } = await beginStoring(sql, LOCK_MERGE);
       try {
         const done = await work(query);
@@ -83,23 +82,5 @@ function createWriting({ sql, schema }: OpenedSql): UnitWriting {
         throw error;
       }
     },
-    storing: createPostgresStore(sql, preparePartitions),
   };
 }
-
-const INSERT_MODEL =
-  'INSERT INTO vector_model (id, provider, model, dimensions) VALUES (1, :provider, :model, :dimensions)';
-const INSERT_MESSAGE_VECTOR =
-  'INSERT INTO message_vectors (line_id, vector) VALUES (:id, :vector) ON CONFLICT DO NOTHING RETURNING line_id';
-const INSERT_BATCH_VECTOR =
-  'INSERT INTO batch_vectors (batch_id, vector) VALUES (:id, :vector) ON CONFLICT DO NOTHING RETURNING batch_id';
-
-const VECTORS: VectorWriting = {
-  canKeepVectors: true,
-  beginVectors: async (query, model) => {
-    await query(LOCK_VECTORS);
-    await query(INSERT_MODEL, { ...model });
-  },
-  keepVector: async (query, kind, id, vector) =>
-    (await query(kind === 'message' ? INSERT_MESSAGE_VECTOR : INSERT_BATCH_VECTOR, { id, vector })).length > 0,
-};

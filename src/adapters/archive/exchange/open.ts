@@ -3,24 +3,22 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
 import type { ArchiveFailure } from '../../../ports/archive.ts';
-import type { OpenSource, OpenTarget, UnitReader } from '../../../ports/exchange.ts';
+import type { OpenSource, OpenTarget } from '../../../ports/exchange.ts';
 import { archiveError, guardPort, toArchiveFailure } from '../failure.ts';
 import { type ArchiveFile, findForeignLog, prepareFile } from '../file.ts';
-import { createSchemaGuard, refuse, toOpenFailure } from '../identity.ts';
+import { createSchemaGuard, refuse, toOpenFailure, vectorIndexSql } from '../identity.ts';
 import { createLocalArchive } from '../local-archive.ts';
 import { openUntouched } from '../read-only.ts';
 import { readSchemaVersion, SCHEMA_VERSION } from '../schema.ts';
 import { closeUnlessOpened, configure, createArchive, DEFAULT_BUSY_TIMEOUT_MS, restrictSchema } from '../sqlite.ts';
 import { MANIFEST } from './export-manifest.ts';
-import type { Query } from '../sql/query.ts';
-import { createCaptureReader } from './read-captures.ts';
-import { createUnitReader } from './read-units.ts';
-import { createSqliteVectors } from './sqlite-units.ts';
 import { createQuery, createSqliteSql } from '../sqlite/sql.ts';
 import { createSqliteStore } from '../sqlite/store.ts';
 import { createTurns } from '../turns.ts';
-import type { UnitEngine } from './query.ts';
-import { createUnitStore } from './unit-store.ts';
+import { signBitCount, signsOf } from '../vectors/nearest.ts';
+import { createReader, createUnitStore } from './unit-store.ts';
+
+const INSERT_SIGNS = 'INSERT INTO message_vector_search (line_id, signs) VALUES (:id, vec_bit(:signs))';
 
 /** A file is the same under any name. Null: there is none. */
 export function identifyFile(path: string): string | null {
@@ -70,18 +68,19 @@ export function openFileTarget(path: string, extension: string | null): Result<O
       // One connection for everything: vectors need its extension.
       const connection = { db, checkSchema: createSchemaGuard(db, path) };
       const sql = createSqliteSql({ path, extension: null, db, open: () => connection, takeTurn: createTurns() });
-      const transaction: UnitEngine['transaction'] = (work) => sql.transaction('write', work);
-      const writing = { query: sql.query, transaction, storing: createSqliteStore(sql) };
-      const vectors = createSqliteVectors(db, extension !== null);
-      const engine = { ...writing, ...vectors, dialect: sql.dialect, path };
-      const store = createUnitStore(engine, createReader);
+      const store = createUnitStore({
+        ...sql,
+        path,
+        transaction: (work) => sql.transaction('write', work),
+        storing: createSqliteStore(sql),
+        canKeepVectors: extension !== null,
+        beginVectors: async (_, { dimensions }) => void db.exec(vectorIndexSql(signBitCount(dimensions))),
+        indexVector: async (query, id, vector) =>
+          void (await query(INSERT_SIGNS, { id: BigInt(id), signs: signsOf(vector) })),
+      });
       return ok({ identity: identifyFile(path) ?? path, store: guarded(store, path), close: async () => close() });
     });
   });
-}
-
-function createReader(query: Query): UnitReader {
-  return { ...createUnitReader(query), ...createCaptureReader(query) };
 }
 
 function guarded<Port extends object>(port: Port, path: string): Port {

@@ -2,9 +2,11 @@ import type { ErasedState, StoreStamp, UnitReader, UnitStore } from '../../../po
 import { archiveError } from '../failure.ts';
 import { hashColumn, readInteger } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
-import { type CaptureWriting, createCaptureWriter } from './write-captures.ts';
+import { createCaptureReader } from './read-captures.ts';
+import { createUnitReader } from './read-units.ts';
+import { createCaptureWriter } from './write-captures.ts';
 import { createRestWriter, type VectorWriting } from './write-rest.ts';
-import { createUnitWriter, FIND_ERASURE, idOf, type UnitWriting } from './write-units.ts';
+import { createUnitWriter, FIND_ERASURE, idOf, type UnitEngine } from './write-units.ts';
 
 const INSERT_RECEIPT = `
 INSERT INTO erasures (receipt, at_ms, report, is_purged, is_finished) VALUES (:receipt, :atMs, :report, 1, 0) ON CONFLICT DO NOTHING`;
@@ -16,13 +18,17 @@ const COUNT_CONTENTS = `
 SELECT count(*) AS count, coalesce(max(id), 0) AS last_id FROM compactions WHERE status <> 'prepared'
 UNION ALL SELECT count(*), coalesce(max(id), 0) FROM captured_states`;
 
-/** What an engine does when others are merged into its archive. */
-export type StoreEngine = UnitWriting & VectorWriting & CaptureWriting & { readonly path: string };
+/** What an engine does when others are merged into its archive. `path`: of it, for messages. */
+type MergeEngine = UnitEngine & VectorWriting & { readonly path: string };
+
+export function createReader(query: Query): UnitReader {
+  return { ...createUnitReader(query), ...createCaptureReader(query) };
+}
 
 /** Stores what is merged, in the same way in every engine. */
-export function createUnitStore(engine: StoreEngine, readerOf: (query: Query) => UnitReader): UnitStore {
+export function createUnitStore(engine: MergeEngine): UnitStore {
   const expected: { erasures: number | null } = { erasures: null };
-  const guarded: StoreEngine = {
+  const guarded: MergeEngine = {
     ...engine,
     transaction: (work) =>
       engine.transaction(async (query) => {
@@ -33,10 +39,10 @@ export function createUnitStore(engine: StoreEngine, readerOf: (query: Query) =>
       }),
   };
   return {
-    ...readerOf(engine.query),
-    ...createUnitWriter(guarded, readerOf),
-    ...createRestWriter(guarded, readerOf),
-    storeCapture: createCaptureWriter(guarded, readerOf),
+    ...createReader(engine.query),
+    ...createUnitWriter(guarded, createReader),
+    ...createRestWriter(guarded, createReader),
+    storeCapture: createCaptureWriter(guarded, createReader),
     stamp: () => readStamp(engine.query),
     storeReceipts: async (receipts, erasedStates, stamp) => {
       const erasures = await engine.transaction(async (query) => {

@@ -1,13 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedPiece, MergedVersion, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { CHANGES, hashColumn } from '../rows.ts';
-import type { Query, Sql, Dialect } from '../sql/query.ts';
+import type { Query, Dialect } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, UPDATE_FILE } from '../store/captures.ts';
-import type { UnitEngine } from './query.ts';
-import { FIND_ERASURE, idOf } from './write-units.ts';
-
-export type CaptureWriting = UnitEngine & Pick<Sql, 'dialect'>;
+import { FIND_ERASURE, idOf, type UnitEngine } from './write-units.ts';
 
 const FIND_FILE = 'SELECT id FROM captured_files WHERE path = :path';
 const SET_ASIDE = 'UPDATE captured_versions SET version = -version WHERE file_id = :id';
@@ -15,7 +12,7 @@ const DELETE_ASIDE = 'DELETE FROM captured_versions WHERE file_id = :id AND vers
 
 /** Replaces what is known of a captured file, in one transaction. Its old versions are read for the new ones, so they go last. */
 export function createCaptureWriter(
-  engine: CaptureWriting,
+  engine: UnitEngine,
   readerOf: (query: Query) => Pick<UnitReader, 'findCapture'>,
 ): UnitStore['storeCapture'] {
   return ({ path, format, stamp, readAtMs, sessions }, { known: expected, versions }) =>

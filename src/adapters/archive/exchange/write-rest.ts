@@ -6,8 +6,7 @@ import { hashColumn, readInteger, readText, timeColumn } from '../rows.ts';
 import { isSameModel } from '../vectors/nearest.ts';
 import { keepSummary } from '../store/summaries.ts';
 import type { Query } from '../sql/query.ts';
-import type { UnitEngine } from './query.ts';
-import { FIND_BATCH } from './write-units.ts';
+import { FIND_BATCH, type UnitEngine } from './write-units.ts';
 
 const FIND_SUMMARY = 'SELECT created_at_ms, text FROM summaries WHERE request_sha256 = :request';
 const DELETE_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
@@ -18,18 +17,20 @@ const INSERT_HOLD = 'INSERT INTO holds (kind, value, reason, added_at_ms) VALUES
 const FIND_MESSAGE = `
 SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id
 WHERE k.compaction_id = :unitId AND l.line = :line AND l.erasure_id IS NULL AND l.role IS NOT NULL`;
+const INSERT_MODEL =
+  'INSERT INTO vector_model (id, provider, model, dimensions) VALUES (1, :provider, :model, :dimensions)';
+const INSERT_VECTOR = {
+  message:
+    'INSERT INTO message_vectors (line_id, vector) VALUES (:id, :vector) ON CONFLICT DO NOTHING RETURNING line_id',
+  batch: 'INSERT INTO batch_vectors (batch_id, vector) VALUES (:id, :vector) ON CONFLICT DO NOTHING RETURNING batch_id',
+} as const;
 const IS_THERE = "SELECT 1 AS found FROM batches WHERE id = :id AND content <> ''";
 
 export type VectorWriting = {
-  /** Stores a vector unless there is one; says whether it is new. */
-  readonly keepVector: (
-    query: Query,
-    kind: UnitVector['kind'],
-    id: number,
-    vector: Uint8Array | null,
-  ) => Promise<boolean>;
   /** Makes room for vectors of this model, which are the first. */
   readonly beginVectors: (query: Query, model: VectorModel) => Promise<void>;
+  /** Makes the vector of a message findable. */
+  readonly indexVector: (query: Query, lineId: number, vector: Uint8Array) => Promise<void>;
   /** Vectors can be stored here. */
   readonly canKeepVectors: boolean;
 };
@@ -70,9 +71,15 @@ export function createRestWriter(
           const unitId = await findUnit(one.unit);
           const id = unitId === null ? null : await findPlace(query, unitId, one);
           if (id === null) continue;
-          if (!hasBegun) await engine.beginVectors(query, model);
+          if (!hasBegun) {
+            await engine.beginVectors(query, model);
+            await query(INSERT_MODEL, { ...model });
+          }
           hasBegun = true;
-          if (await engine.keepVector(query, one.kind, id, one.vector)) added += 1;
+          const { kind, vector } = one;
+          const isNew = (await query(INSERT_VECTOR[kind], { id, vector })).length > 0;
+          if (isNew && kind === 'message' && vector !== null) await engine.indexVector(query, id, vector);
+          if (isNew) added += 1;
         }
         return added;
       });

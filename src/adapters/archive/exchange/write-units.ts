@@ -2,14 +2,17 @@ import type { BatchName, CycleName, Unit, UnitLineDraft, UnitReader, UnitStore }
 import { compressReadably } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, readInteger, type Row } from '../rows.ts';
-import type { Query } from '../sql/query.ts';
+import type { Query, Sql } from '../sql/query.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
 import { type CompactionRows, type LineRow, writeBlock, writeCompaction } from '../store/rows.ts';
 import { keepFile } from '../store/runs.ts';
-import type { UnitEngine } from './query.ts';
 
 /** What each engine does in its own way. */
-export type UnitWriting = UnitEngine & { readonly storing: StoreEngine };
+export type UnitEngine = Pick<Sql, 'query' | 'dialect'> & {
+  /** Everything is stored, or nothing. */
+  readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
+  readonly storing: StoreEngine;
+};
 
 export const FIND_ERASURE = 'SELECT id FROM erasures WHERE receipt = :receipt';
 const FIND_LINE = `
@@ -21,7 +24,7 @@ type UnitWriter = Pick<UnitStore, 'storeUnit' | 'storeFiles'>;
 
 /** Stores units, each in one transaction. */
 export function createUnitWriter(
-  engine: UnitWriting,
+  engine: UnitEngine,
   readerOf: (query: Query) => Pick<UnitReader, 'findUnit'>,
 ): UnitWriter {
   return {
@@ -53,7 +56,7 @@ function remember(findUnit: UnitReader['findUnit']): UnitReader['findUnit'] {
 type Within = { readonly query: Query; readonly findUnit: UnitReader['findUnit'] };
 
 async function insertUnit(
-  engine: UnitWriting,
+  engine: UnitEngine,
   within: Within,
   { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
 ): Promise<void> {
@@ -109,7 +112,7 @@ type UnitLines = {
 
 /** Stores lines in blocks, and makes their messages searchable. Gives the first and the last id. */
 async function storeLines(
-  { storing }: UnitWriting,
+  { storing }: UnitEngine,
   query: Query,
   { ids, lines, erasureId }: UnitLines,
 ): Promise<{ readonly first: number | null; readonly last: number | null }> {
