@@ -71,7 +71,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'cli/gather.ts': ['adapters/fs'],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
   'cli/file-threads.ts': ['+tinypool'],
-  'adapters/archive/exchange/parquet-schema.ts': ['+hyparquet'],
+  'adapters/archive/exchange/export-tables.ts': ['+hyparquet'],
   'adapters/archive/exchange/parquet-reader.ts': ['+hyparquet'],
   'adapters/archive/exchange/parquet-writer.ts': ['+hyparquet-writer'],
   'adapters/archive/vectors/extension.ts': ['+sqlite-vec'],

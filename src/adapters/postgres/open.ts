@@ -37,42 +37,29 @@ export type OpenPostgresOptions = {
 export async function openPostgresArchive(
   options: OpenPostgresOptions,
 ): Promise<Result<Archive | null, ArchiveFailure>> {
-  const target = parseTarget(options.url);
-  if (!target.ok) return target;
-  const { place, schema } = target.value;
-  return openOn(connectPool(options.url, schema), { ...options, place, schema });
+  return openPostgresFor(options, useArchive);
 }
 
 /** The same for merging. */
 export async function openPostgresFor<T>(
   options: OpenPostgresOptions,
-  use: (opened: {
-    readonly sql: PostgresSql;
-    readonly place: Place;
-    readonly schema: string;
-  }) => Promise<Result<T, ArchiveFailure>>,
+  use: Use<T>,
 ): Promise<Result<T | null, ArchiveFailure>> {
   const target = parseTarget(options.url);
   if (!target.ok) return target;
-  const { place, schema } = target.value;
-  const opening = { ...options, place, schema };
-  return openSql(connectPool(options.url, schema), opening, (sql) => use({ sql, place, schema }));
+  return openSql(connectPool(options.url, target.value.schema), { ...options, ...target.value }, use);
 }
-
-type Opening = Pick<OpenPostgresOptions, 'create' | 'notice' | 'wait'> & {
-  readonly place: Place;
-  readonly schema: string;
-};
 
 /** The same on a driver whose search path leads to the schema. */
 export async function openOn(driver: Driver, opening: Opening): Promise<Result<Archive | null, ArchiveFailure>> {
-  const { place, schema } = opening;
-  return openSql(driver, opening, async (sql, isReadOnly) =>
-    ok(createPostgresArchive(sql, { place, schema, isReadOnly })),
-  );
+  return openSql(driver, opening, useArchive);
 }
 
-type Use<T> = (sql: PostgresSql, isReadOnly: boolean) => Promise<Result<T, ArchiveFailure>>;
+type Opening = Pick<OpenPostgresOptions, 'create' | 'notice' | 'wait'> & Target;
+type Opened = Target & { readonly sql: PostgresSql; readonly isReadOnly: boolean };
+type Use<T> = (opened: Opened) => Promise<Result<T, ArchiveFailure>>;
+
+const useArchive: Use<Archive> = async ({ sql, ...opened }) => ok(createPostgresArchive(sql, opened));
 
 /** Gives what `use` makes of the database; null: there is no archive in it. */
 export async function openSql<T>(
@@ -92,7 +79,7 @@ export async function openSql<T>(
       notice(
         `${place.path}: user ${place.user} is a superuser of the server. Use a role that owns only the archive: CREATE ROLE compact LOGIN; GRANT CREATE ON DATABASE ${place.database} TO compact.`,
       );
-    return await use(sql, prepared.value.isReadOnly);
+    return await use({ sql, place, schema, isReadOnly: prepared.value.isReadOnly });
   } catch (error) {
     const failure = toFailure(error, place);
     if (failure === null) throw error;

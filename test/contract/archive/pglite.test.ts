@@ -41,7 +41,7 @@ const exchange: ArchiveExchange = {
 async function openHere<T>(
   use: (opened: OpenedSql) => Promise<Result<T, ArchiveFailure>>,
 ): Promise<Result<T, ArchiveFailure>> {
-  const opened = await openSql(driver, options, (sql) => use({ sql, place, schema: options.schema }));
+  const opened = await openSql(driver, options, use);
   assert.ok(opened.ok && opened.value !== null, JSON.stringify(opened));
   return ok(opened.value);
 }

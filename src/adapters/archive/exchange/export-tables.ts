@@ -1,3 +1,4 @@
+import type { SchemaElement } from 'hyparquet';
 import type { Stored } from './export-records.ts';
 
 /**
@@ -265,4 +266,23 @@ function fromCell(type: ColumnType, cell: Cell): unknown {
   if (cell === null) return null;
   if (type === 'json') return JSON.parse(String(cell)) as unknown;
   return cell instanceof Uint8Array ? Buffer.from(cell).toString('base64') : cell;
+}
+
+const PHYSICAL = {
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  bytes: { type: 'BYTE_ARRAY' },
+  integer: { type: 'INT64' },
+  count: { type: 'INT64' },
+  time: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+  boolean: { type: 'BOOLEAN' },
+} as const satisfies { readonly [type: string]: Partial<SchemaElement> };
+
+/** The columns as Parquet describes them. */
+export function schemaOf({ columns }: Table): SchemaElement[] {
+  const elements = columns.map(({ name, type }): SchemaElement => {
+    const plain = type.replace('?', '') as keyof typeof PHYSICAL;
+    return { name, repetition_type: 'OPTIONAL', ...PHYSICAL[plain] };
+  });
+  return [{ name: 'schema', num_children: columns.length }, ...elements];
 }

@@ -17,8 +17,7 @@ import {
 } from './export-manifest.ts';
 import type { ReadLimits } from '../../../ports/export.ts';
 import type { Stored } from './export-records.ts';
-import { type Cell, type Row, type Table, TABLES, toRecord } from './export-tables.ts';
-import { schemaOf } from './parquet-schema.ts';
+import { type Cell, type Row, schemaOf, type Table, TABLES, toRecord } from './export-tables.ts';
 
 export async function* readParquet(source: ExportSource, kind: keyof Stored): AsyncGenerator<FoundRecord> {
   for await (const { line, path, record } of readTable(source, TABLES[kind])) yield { line, path, value: record };

@@ -3,8 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { type ExportFile, type ExportSink, MAX_GROUP_ROWS, type OpenOutput } from './export-manifest.ts';
 import { encodeRecord } from './export-records.ts';
-import { type Cell, type Row, type Table, TABLES, toRows } from './export-tables.ts';
-import { schemaOf } from './parquet-schema.ts';
+import { type Cell, type Row, schemaOf, type Table, TABLES, toRows } from './export-tables.ts';
 
 /** A row group is in memory while it is written or read. */
 const MAX_GROUP_BYTES = 8 * 1024 * 1024;

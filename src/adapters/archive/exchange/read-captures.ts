@@ -9,8 +9,7 @@ import { buildOrigin } from '../erase/captures.ts';
 import { DamageError } from '../failure.ts';
 import { readBlocksOf, takeCaptured, toState } from '../read/captured.ts';
 import { hashColumn, readHash, readInteger, readOptionalText, readText, readTexts, type Row } from '../rows.ts';
-import type { Query } from '../sql/query.ts';
-import { listPages } from './read-units.ts';
+import { listPages, type Query } from '../sql/query.ts';
 
 const LIST_FILES =
   'SELECT id, path, format, stamp, read_at_ms, sessions FROM captured_files WHERE id > :after ORDER BY id LIMIT 500';
@@ -71,7 +70,7 @@ export function createCaptureReader(query: Query): CaptureReader {
       return rows.map((row) => readText(row, 'path'));
     },
     async *erasedStates() {
-      for await (const rows of listPages(query, LIST_ERASED, {})) yield rows.map(toErasedState);
+      for await (const rows of listPages(query, LIST_ERASED)) yield rows.map(toErasedState);
     },
     findErasedStates: async ({ sha256, originSha256 }) => {
       const origin = originSha256 === null ? null : hashColumn(originSha256);
@@ -83,7 +82,7 @@ export function createCaptureReader(query: Query): CaptureReader {
       return row === undefined ? null : buildOrigin(path, readHash(row, 'sha256')).toString('hex');
     },
     async *captures() {
-      for await (const rows of listPages(query, LIST_FILES, {})) for (const row of rows) yield await readFile(row);
+      for await (const rows of listPages(query, LIST_FILES)) for (const row of rows) yield await readFile(row);
     },
     findCapture: async (path) => {
       const [row] = await query(FIND_FILE, { path });

@@ -15,7 +15,8 @@ import {
   type Row,
 } from '../rows.ts';
 import { toSummary } from '../store/summaries.ts';
-import type { Query } from '../sql/query.ts';
+import { listPages, type Query } from '../sql/query.ts';
+import { parseJson } from './export-manifest.ts';
 import { BATCH_NAME, createUnitHeads } from './unit-heads.ts';
 
 const PAGE = 2000;
@@ -80,8 +81,6 @@ export function createUnitReader(query: Query): CompactionUnits {
       yield rows.map((row) => toUnitLine(row, raw));
   }
 
-  const pages = (sql: string, values = {}): AsyncGenerator<readonly Row[]> => listPages(query, sql, values);
-
   return {
     receipts: async () => (await query(LIST_RECEIPTS)).map(toReceipt),
     unfinishedReceipts: async () => new Set((await query(LIST_UNFINISHED)).map((row) => readText(row, 'receipt'))),
@@ -102,11 +101,12 @@ export function createUnitReader(query: Query): CompactionUnits {
     },
     lines,
     async *lineHashes() {
-      for await (const rows of pages(LIST_HASHES))
+      for await (const rows of listPages(query, LIST_HASHES))
         yield rows.map((row) => ({ unitId: readInteger(row, 'compaction_id'), sha256: readHash(row, 'sha256') }));
     },
     async *erasedHashes(kind, receipt) {
-      for await (const rows of pages(LIST_ERASED[kind], { receipt })) yield rows.map((row) => readHash(row, 'sha256'));
+      for await (const rows of listPages(query, LIST_ERASED[kind], { receipt }))
+        yield rows.map((row) => readHash(row, 'sha256'));
     },
     async *summaries() {
       let after: Uint8Array = new Uint8Array();
@@ -129,13 +129,13 @@ export function createUnitReader(query: Query): CompactionUnits {
         unit: await keyOf(readInteger(row, 'compaction_id')),
         vector: row['vector'] === null ? null : readBytes(row, 'vector'),
       });
-      for await (const rows of pages(LIST_MESSAGE_VECTORS)) {
+      for await (const rows of listPages(query, LIST_MESSAGE_VECTORS)) {
         const page = [];
         for (const row of rows)
           page.push({ kind: 'message' as const, ...(await toVector(row)), line: readInteger(row, 'line') });
         yield page;
       }
-      for await (const rows of pages(LIST_BATCH_VECTORS)) {
+      for await (const rows of listPages(query, LIST_BATCH_VECTORS)) {
         const page = [];
         for (const row of rows)
           page.push({ kind: 'batch' as const, ...(await toVector(row)), ...(await readBatchName(row)) });
@@ -143,17 +143,6 @@ export function createUnitReader(query: Query): CompactionUnits {
       }
     },
   };
-}
-
-/** Pages of rows by ascending `id`, each with a statement of its own. */
-export async function* listPages(query: Query, sql: string, values: object): AsyncGenerator<readonly Row[]> {
-  for (let after = 0; ;) {
-    const rows = await query(sql, { ...values, after });
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = readInteger(last, 'id');
-    yield rows;
-  }
 }
 
 function toUnitLine(row: Row, raw: Uint8Array): UnitLine {
@@ -189,12 +178,4 @@ function toReceipt(row: Row): Receipt {
   const [receipt, report] = [readText(row, 'receipt'), readText(row, 'report')];
   if (!storedReport.safeParse(parseJson(report)).success) throw new DamageError(`receipt ${receipt} cannot be read`);
   return { receipt, atMs: readInteger(row, 'at_ms'), report };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -6,7 +6,7 @@ import { createCaptureReader } from './read-captures.ts';
 import { createUnitReader } from './read-units.ts';
 import { createCaptureWriter } from './write-captures.ts';
 import { createRestWriter, type VectorWriting } from './write-rest.ts';
-import { createUnitWriter, FIND_ERASURE, idOf, type UnitEngine } from './write-units.ts';
+import { createUnitWriter, findErasure, type UnitEngine } from './write-units.ts';
 
 const INSERT_RECEIPT = `
 INSERT INTO erasures (receipt, at_ms, report, is_purged, is_finished) VALUES (:receipt, :atMs, :report, 1, 0) ON CONFLICT DO NOTHING`;
@@ -64,7 +64,7 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
 }
 
 async function storeErasedState(query: Query, { receipt, sha256, originSha256 }: ErasedState): Promise<void> {
-  const erasureId = idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
+  const erasureId = await findErasure(query, receipt);
   await query(INSERT_ERASED, { sha256: hashColumn(sha256), origin: hashColumn(originSha256), erasureId });
 }
 

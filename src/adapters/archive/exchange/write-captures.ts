@@ -4,7 +4,7 @@ import { CHANGES, hashColumn } from '../rows.ts';
 import type { Query, Dialect } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, UPDATE_FILE } from '../store/captures.ts';
-import { FIND_ERASURE, idOf, type UnitEngine } from './write-units.ts';
+import { findErasure, idOf, type UnitEngine } from './write-units.ts';
 
 const FIND_FILE = 'SELECT id FROM captured_files WHERE path = :path';
 const SET_ASIDE = 'UPDATE captured_versions SET version = -version WHERE file_id = :id';
@@ -75,7 +75,7 @@ async function openPieces(query: Query, dialect: Dialect): Promise<PieceWriter> 
       for (const { bytes, sha256, sizeBytes, receipt } of pieces) {
         if (receipt === null) ids.push(...(await lines.add([bytes ?? new Uint8Array()])));
         else {
-          const erasureId = idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
+          const erasureId = await findErasure(query, receipt);
           ids.push(await lines.addErased({ sha256: hashColumn(sha256), size: sizeBytes, erasureId }));
         }
       }

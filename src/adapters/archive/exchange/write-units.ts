@@ -14,7 +14,6 @@ export type UnitEngine = Pick<Sql, 'query' | 'dialect'> & {
   readonly storing: StoreEngine;
 };
 
-export const FIND_ERASURE = 'SELECT id FROM erasures WHERE receipt = :receipt';
 const FIND_LINE = `
 SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id WHERE k.compaction_id = :unitId AND l.line = :line`;
 const FIND_CYCLE = 'SELECT id FROM cycles WHERE compaction_id = :unitId AND position = :cycle';
@@ -61,8 +60,7 @@ async function insertUnit(
   { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
 ): Promise<void> {
   const { query } = within;
-  const erasureId = async (receipt: string): Promise<number> =>
-    idOf(await query(FIND_ERASURE, { receipt }), `receipt ${receipt}`);
+  const erasureId = (receipt: string): Promise<number> => findErasure(query, receipt);
   const { storing } = engine;
   const partition = await storing.prepare(query);
   const batchCounts = unit.cycles.map(({ batches }) => batches.length);
@@ -159,6 +157,10 @@ async function findBatch({ query, findUnit }: Within, { unit, cycle, batch }: Ba
     unitId === null ? [] : await query(FIND_BATCH, { unitId, cycle, batch }),
     'a batch of an earlier compaction',
   );
+}
+
+export async function findErasure(query: Query, receipt: string): Promise<number> {
+  return idOf(await query('SELECT id FROM erasures WHERE receipt = :receipt', { receipt }), `receipt ${receipt}`);
 }
 
 export function idOf(rows: readonly Row[], what = 'a new row'): number {

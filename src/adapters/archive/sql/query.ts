@@ -27,13 +27,19 @@ export async function countRows(query: Query, from: string, values: Values = {})
   return readInteger(row, 'count');
 }
 
-/** Does work for each row of a statement that lists the rows behind `:after` by `id`, a page at a time. */
-export async function forRows(query: Query, sql: string, work: (row: Row) => Promise<void> | void): Promise<void> {
-  for (let after: unknown = 0; after !== undefined;) {
-    const rows = await query(sql, { after });
-    for (const row of rows) await work(row);
+/** The pages of a statement that lists some of the rows behind `:after` by `id`. Each has a statement of its own. */
+export async function* listPages(query: Query, sql: string, values: Values = {}): AsyncGenerator<readonly Row[]> {
+  for (let after: unknown = 0; ;) {
+    const rows = await query(sql, { ...values, after });
+    if (rows.length === 0) return;
     after = rows.at(-1)?.['id'];
+    yield rows;
   }
+}
+
+/** Does work for each of these rows. */
+export async function forRows(query: Query, sql: string, work: (row: Row) => Promise<void> | void): Promise<void> {
+  for await (const rows of listPages(query, sql)) for (const row of rows) await work(row);
 }
 
 export function quoteNames(names: readonly string[]): string {
