@@ -10,7 +10,6 @@ import { countOf, formatCount } from './render/quantities.ts';
 import { safeText } from './render/text.ts';
 import { isInShard, type Shard } from './shard.ts';
 import type { Session } from './session.ts';
-import { toFileFailure } from '../compose/system-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /** An input that can be opened; messages call it `name`. */
@@ -56,7 +55,7 @@ export async function gatherInputs(
     if (candidates.length > 0) reporter.error(candidates.map((path) => `  ${safeText(path)}`).join('\n'));
     return code;
   }
-  const found = await findInputs(paths.value, { skipsCompacted, names });
+  const found = await findInputs(paths.value, { skipsCompacted, names, signal: terminal.signal });
   const failures = found.problems.map(toFailure);
   for (const { error } of failures) reporter.error(error.message);
   for (const operand of found.empty) {
@@ -156,23 +155,15 @@ async function readNameList(
   path: string,
   { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
 ): Promise<Result<readonly string[], FileFailure>> {
+  const { readOutsideStream } = await import('../adapters/fs/outside-file.ts');
+  const from = path === '-' ? stdin.open() : path;
   const name = path === '-' ? 'standard input' : path;
-  try {
-    const { readOutsideStream } = await import('../adapters/fs/outside-file.ts');
-    const list = await readOutsideStream(path === '-' ? stdin.open() : path, {
-      name,
-      maxBytes: MAX_LIST_BYTES,
-      signal,
-    });
-    return list.ok ? ok(parseNames(list.value)) : list;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return err(toFileFailure(error, { path: name, what: 'read' }));
-  }
+  const list = await readOutsideStream(from, { name, maxBytes: MAX_LIST_BYTES, signal });
+  return list.ok ? ok(parseNames(list.value)) : list;
 }
 
-/** More than a million long paths. */
-const MAX_LIST_BYTES = 256 * 1024 * 1024;
+/** Half a million long paths. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
 const NUL = 0x00;
 const BOM = '\ufeff';
 

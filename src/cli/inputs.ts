@@ -1,4 +1,5 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { basename, dirname, relative } from 'node:path';
 import { findMovedAside } from '../core/moved-aside.ts';
 import type { FileFailure } from '../ports/files.ts';
@@ -36,6 +37,8 @@ export type InputRules = {
   readonly skipsCompacted: boolean;
   /** Names of files and folders from a list, added after the operands. They are never patterns. */
   readonly names?: readonly string[];
+  /** Aborts the search through a long list. */
+  readonly signal?: AbortSignal;
 };
 
 type Found = {
@@ -45,6 +48,8 @@ type Found = {
 };
 
 const PATTERN = /[*?[\]{}]/;
+/** An interruption is noticed after so many names of a list. */
+const PAUSE_NAMES = 1000;
 
 /**
  * The operands other than `-` as files. A name that exists is never a pattern. A pattern without any match is an error, like a missing
@@ -56,7 +61,12 @@ export async function findInputs(operands: readonly string[], rules: InputRules)
     const isPattern = PATTERN.test(operand) && kindOf(operand) === 'missing';
     found.push({ operand, result: await (isPattern ? matchPattern(operand, rules) : findNamed(operand, rules)) });
   }
-  for (const name of rules.names ?? []) found.push({ operand: name, result: await findListed(name, rules) });
+  for (const [at, name] of (rules.names ?? []).entries()) {
+    found.push({ operand: name, result: await findListed(name, rules) });
+    if (at % PAUSE_NAMES < PAUSE_NAMES - 1) continue;
+    await setImmediate();
+    rules.signal?.throwIfAborted();
+  }
   return {
     files: dropRepeated(found.flatMap(({ result }) => result.files)),
     hasFolder: found.some(({ result }) => result.kind === 'folder'),
@@ -119,7 +129,12 @@ function isMovedAside(path: string): boolean {
 }
 
 function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return false; // what is wrong is reported when the file is opened
+  }
 }
 
 function toDangling(path: string): InputProblem {

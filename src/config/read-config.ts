@@ -1,7 +1,8 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { err, ok, type Result } from '../core/result.ts';
+import { setTimeout } from 'node:timers/promises';
+import { err, ok, type Result, systemCode } from '../core/result.ts';
 import { type ConfigPlace, describeOwner, lookAtFolder, type HostEnvironment } from './find.ts';
 import type { ConfigProblem } from './parse.ts';
 
@@ -25,13 +26,14 @@ export async function readConfigText(
 ): Promise<Result<ConfigText, ConfigProblem>> {
   try {
     const isProject = place === 'project';
-    // Opening a FIFO would block. A file that the user named may be a pipe, though: `--config <(…)`.
-    const file = await open(path, constants.O_RDONLY | (isProject ? (constants.O_NONBLOCK ?? 0) : 0));
+    // A file that the user named may be a pipe: `--config <(…)`. Without a writer, opening one would block for good.
+    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await file.stat();
       if (stats.isDirectory()) return unreadable(path, 'it is a folder');
       if (isProject && !stats.isFile()) return unreadable(path, 'it is not a regular file');
       const bytes = await readBytes(file);
+      if (stats.isFIFO() && bytes.length === 0) return unreadable(path, 'it is a pipe, and nothing was written to it');
       if (bytes.length > MAX_CONFIG_BYTES) return unreadable(path, 'it is larger than 1 MiB');
       const owner = isProject ? await findStranger(path, stats, host) : null;
       // Fatal, so that another encoding is an error; a byte order mark is dropped.
@@ -55,11 +57,24 @@ async function readBytes(file: FileHandle): Promise<Uint8Array> {
   const buffer = Buffer.allocUnsafe(MAX_CONFIG_BYTES + 1);
   let length = 0;
   while (length < buffer.length) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
+    const bytesRead = await readNow(file, buffer.subarray(length));
     if (bytesRead === 0) break;
-    length += bytesRead;
+    if (bytesRead === null) await setTimeout(POLL_MS);
+    else length += bytesRead;
   }
   return buffer.subarray(0, length);
+}
+
+const POLL_MS = 10;
+
+/** Null: the writer of a pipe has nothing yet. */
+async function readNow(file: FileHandle, into: Uint8Array): Promise<number | null> {
+  try {
+    return (await file.read(into, 0, into.length, null)).bytesRead;
+  } catch (error) {
+    if (systemCode(error) === 'EAGAIN') return null;
+    throw error;
+  }
 }
 
 /** The user must own the folder, the file and, if the name is a link, the link. */
@@ -74,6 +89,8 @@ async function findStranger(path: string, stats: Stats, host: Pick<HostEnvironme
 
 const REASONS: { readonly [code: string]: string } = {
   EISDIR: 'it is a folder',
+  ELOOP: 'it is a circle of links',
+  ENXIO: 'it is a socket',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   ENOENT: 'it does not exist',

@@ -61,7 +61,7 @@ test('a list that cannot be read is a wrong command line, and nothing is begun',
   for (const [list, message] of [
     [join(folder, 'none'), /^compact: --files-from .*none: no such file or folder/],
     [folder, /^compact: --files-from .*: not a file: it is a folder/],
-    ['/dev/zero', /^compact: --files-from \/dev\/zero: it is larger than 268 MB/],
+    ['/dev/zero', /^compact: --files-from \/dev\/zero: it is larger than 67 MB/],
   ] as const) {
     const { code, names, errors } = await takenUp(['--files-from', list, join(folder, 'a.jsonl')]);
     assert.deepEqual([code, names], [2, []]);

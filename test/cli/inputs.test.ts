@@ -112,3 +112,15 @@ test('a pipe in a folder is skipped, and a named one is refused when it is opene
   assert.deepEqual(await pathsIn(folder, 'd'), ['d/x.jsonl']);
   assert.deepEqual(await pathsIn(folder, 'd/pipe.jsonl'), ['d/pipe.jsonl']);
 });
+
+test('a name in a list that is longer than the system takes is a file that cannot be opened', async () => {
+  const { files, problems } = await findInputs([], { ...rules, names: [`/tmp/${'x'.repeat(5000)}`] });
+  assert.deepEqual([files.length, problems], [1, []]);
+});
+
+test('an interruption ends the way through a long list', async () => {
+  const interruption = new AbortController();
+  const names = Array.from({ length: 100_000 }, (_, at) => `/nowhere/${at}`);
+  setImmediate(() => interruption.abort());
+  await assert.rejects(findInputs([], { ...rules, names, signal: interruption.signal }));
+});

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, constants, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/load.ts';
 import { createTrustStore, hashConfig, trustedPath } from '../../src/config/trust-store.ts';
 import { folderWith } from '../support/folders.ts';
@@ -124,4 +125,26 @@ test('a file that was named is read no further than a config can be long', async
   assert.deepEqual(loaded.ok || loaded.error, [
     { kind: 'config-unreadable', path: '/dev/zero', reason: 'it is larger than 1 MiB' },
   ]);
+});
+
+test('a pipe that was named is read without waiting for a writer that never comes', async (t) => {
+  const pipe = join(folderWith(t, {}), 'pipe');
+  assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+  const loaded = await loadConfig(at('/nowhere'), { ...ASKED, configFlag: pipe });
+  const reason = 'it is a pipe, and nothing was written to it';
+  assert.deepEqual(loaded.ok || loaded.error, [{ kind: 'config-unreadable', path: pipe, reason }]);
+});
+
+test('a pipe that was named is read when its writer takes its time', async (t) => {
+  const pipe = join(folderWith(t, {}), 'pipe');
+  assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK); // keeps what was written
+  const writer = openSync(pipe, constants.O_WRONLY);
+  const loading = loadConfig(at('/nowhere'), { ...ASKED, configFlag: pipe });
+  for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+  writeSync(writer, '[summarization]\nkeep_recent = 3\n');
+  closeSync(writer);
+  const loaded = await loading;
+  closeSync(reader);
+  assert.deepEqual(loaded.ok && loaded.value.values, { summarization: { keep_recent: 3 } });
 });

@@ -1,10 +1,10 @@
-import { type BigIntStats, closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type Readable, addAbortSignal } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, RawLine } from '../../ports/files.ts';
 import { type LineSource, readLines } from './line-reader.ts';
-import { describeNonFile, errorCode, fileError, toFileFailure } from './system.ts';
+import { carriedFileFailure, describeNonFile, errorCode, fileError, toFileFailure } from './system.ts';
 
 /*
  * Every file that somebody else wrote is opened here: transcripts, exports, lists and rules. A test lists the few
@@ -31,10 +31,7 @@ export function openOutsideFile(
     return err({ kind: 'not-a-file', path, is });
   } catch (error) {
     if (fd !== null) closeSync(fd);
-    const code = errorCode(error);
-    // Sockets cannot be opened.
-    if (code === 'ENXIO') return err({ kind: 'not-a-file', path, is: 'a socket' });
-    if (code === 'ELOOP') return err({ kind: 'not-a-file', path, is: followsLinks ? 'a circle of links' : 'a link' });
+    if (!followsLinks && errorCode(error) === 'ELOOP') return err({ kind: 'not-a-file', path, is: 'a link' });
     return err(toFileFailure(error, { path, what: 'read' }));
   }
 }
@@ -121,21 +118,84 @@ export function readOutsideFile(
 }
 
 /**
- * What the user pipes in, or a file that the user names and that may be a pipe (`<(…)`). Rejects when aborted, and with
- * the system's error.
+ * What the user pipes in, or a file that the user names and that may be a pipe (`<(…)`). Rejects when aborted.
+ * `patienceMs`: how long to wait for somebody to write to a named pipe.
  */
 export async function readOutsideStream(
   from: Readable | string,
-  { name, maxBytes, signal }: { readonly name: string; readonly maxBytes: number; readonly signal: AbortSignal },
+  {
+    name,
+    maxBytes,
+    signal,
+    patienceMs = PATIENCE_MS,
+  }: {
+    readonly name: string;
+    readonly maxBytes: number;
+    readonly signal: AbortSignal;
+    readonly patienceMs?: number;
+  },
 ): Promise<Result<Buffer, FileFailure>> {
   const pieces: Buffer[] = [];
   let sizeBytes = 0;
-  const stream = typeof from === 'string' ? createReadStream(from) : from;
-  for await (const data of addAbortSignal(signal, stream)) {
-    const piece: Buffer = Buffer.isBuffer(data) ? data : Buffer.from(String(data));
-    sizeBytes += piece.length;
-    if (sizeBytes > maxBytes) return err({ kind: 'too-large', path: name, limitBytes: maxBytes });
-    pieces.push(piece);
+  try {
+    const named = typeof from === 'string' ? readNamed(from, { signal, patienceMs }) : addAbortSignal(signal, from);
+    for await (const data of named) {
+      const piece: Buffer = Buffer.isBuffer(data) ? data : Buffer.from(String(data));
+      sizeBytes += piece.length;
+      if (sizeBytes > maxBytes) return err({ kind: 'too-large', path: name, limitBytes: maxBytes });
+      pieces.push(piece);
+    }
+    return ok(Buffer.concat(pieces));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return err(carriedFileFailure(error) ?? toFileFailure(error, { path: name, what: 'read' }));
   }
-  return ok(Buffer.concat(pieces));
+}
+
+const PATIENCE_MS = 5000;
+const POLL_MS = 10;
+/** What a shell makes of `<(…)`: its writer is there already, or is done. */
+const INHERITED = /^\/(?:dev\/fd|proc)\//;
+
+/** Never blocks: a thread that waits in the system for somebody to write would outlive the end of the program. */
+async function* readNamed(
+  path: string,
+  { signal, patienceMs }: { readonly signal: AbortSignal; readonly patienceMs: number },
+): AsyncGenerator<Buffer> {
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const awaitsWriter = fstatSync(fd).isFIFO() && !INHERITED.test(path);
+    let waitedMs = 0;
+    for (let hasBegun = false; ;) {
+      const piece = Buffer.allocUnsafe(PIECE_BYTES);
+      const count = readNow(fd, piece);
+      const isIdle = count === null || (count === 0 && awaitsWriter && !hasBegun);
+      if (count === 0 && !isIdle) return;
+      if (count !== null && count > 0) {
+        hasBegun = true;
+        await setImmediate();
+        signal.throwIfAborted();
+        yield piece.subarray(0, count);
+        continue;
+      }
+      if (count === 0 && waitedMs >= patienceMs)
+        throw fileError(`${path}: nobody writes`, { kind: 'not-a-file', path, is: 'a pipe that nobody writes to' });
+      await setTimeout(POLL_MS, undefined, { signal });
+      waitedMs += POLL_MS;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** Null: there is nothing yet. */
+function readNow(fd: number, into: Uint8Array): number | null {
+  try {
+    return readSync(fd, into, 0, into.length, null);
+  } catch (error) {
+    if (errorCode(error) === 'EAGAIN') return null;
+    throw error;
+  }
 }

@@ -13,6 +13,10 @@ export function toFileFailure(error: unknown, { path, what }: Attempt): FileFail
       return { kind: 'not-found', path };
     case 'EISDIR':
       return { kind: 'not-a-file', path, is: 'a folder' };
+    case 'ENXIO':
+      return { kind: 'not-a-file', path, is: 'a socket' }; // it cannot be opened
+    case 'ELOOP':
+      return { kind: 'not-a-file', path, is: 'a circle of links' };
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

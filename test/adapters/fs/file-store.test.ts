@@ -184,7 +184,10 @@ suite('links', () => {
     const folder = folderWith(context, {});
     const path = join(folder, 'a');
     symlinkSync('a', path);
-    assert.deepEqual(await store.lock(path), { ok: false, error: { kind: 'io', path, code: 'ELOOP' } });
+    assert.deepEqual(await store.lock(path), {
+      ok: false,
+      error: { kind: 'not-a-file', path, is: 'a circle of links' },
+    });
   });
 });
 
