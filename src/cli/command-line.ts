@@ -1,12 +1,11 @@
 import { likelyName } from '../config/nearest.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { Call, Command, Options } from './commands/command.ts';
+import type { Call, Command, Flag } from './commands/command.ts';
 import {
   COMMAND_NAMES,
   type CommandName,
   COMMANDS,
   SHOWN_COMMANDS,
-  type Invocation,
   isCommandName,
   loadCommand,
   takesNextWord,
@@ -16,7 +15,7 @@ import { buildProgram, parseWith, type ProgramFacts, suggestion } from './progra
 
 /** What a command line asks for. */
 export type Parsed =
-  | ({ readonly kind: 'command' } & Call<Invocation> & {
+  | ({ readonly kind: 'command' } & Call<unknown> & {
         /** The operands that could be a mistyped command; empty after a command's name or `--`. */
         readonly openWords: readonly string[];
       })
@@ -75,7 +74,7 @@ type Topic = Exclude<CommandName, 'help'> | null;
 type Line = {
   readonly argv: readonly string[];
   readonly name: Topic;
-  readonly command: Command<Invocation>;
+  readonly command: Command;
   readonly isOpen: boolean;
   readonly isStdinImplied: boolean;
   readonly facts: ProgramFacts;
@@ -88,12 +87,23 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
   if (problem === 'help') return ok({ kind: 'help', text: await renderHelp(name, facts), isAnswer: true });
   if (problem !== null) return err(problem);
   if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
-  const call = command.read({ options: program.opts<Options>(), args: program.args, isStdinImplied });
+  const call = command.read({
+    options: program.opts(),
+    given: givenFlags(program, command),
+    args: program.args,
+    isStdinImplied,
+  });
   if (!call.ok) {
     const lacking = program.args.length === 0 ? { lacksOperand: true } : {};
     return err({ message: call.error, command: program.name(), ...lacking });
   }
   return ok({ kind: 'command', ...call.value, openWords: isOpen ? wordsBeforeDashes(program.args, argv) : [] });
+}
+
+/** The command's flags that stand on the line. */
+function givenFlags(program: ReturnType<typeof buildProgram>, { flags }: Command): readonly Flag[] {
+  const given = program.options.filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli');
+  return flags.filter((flag) => given.some((option) => option.flags === flag.flags));
 }
 
 /** The operands in front of `--`; every word after it is a file. */

@@ -3,7 +3,6 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { err, ok, type Result } from '../core/result.ts';
 import type { NewJob } from '../ports/queue.ts';
-import type { Options } from './commands/command.ts';
 
 /**
  * The options of the command line that a job keeps. None of them says which model is asked, where, or what it is told (rules): that is
@@ -40,7 +39,7 @@ export type JobData = z.infer<typeof JOB>;
 export type JobOptions = JobData['options'];
 
 /** What of a command line is stored with its jobs. */
-export function pickJobOptions(options: Options): JobOptions {
+export function pickJobOptions(options: object): JobOptions {
   const given = Object.entries(options).filter(([name, value]) => Object.hasOwn(OPTIONS, name) && value !== undefined);
   return JOB.shape.options.parse(Object.fromEntries(given));
 }

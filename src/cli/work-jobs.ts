@@ -7,8 +7,15 @@ import type { JobOutcome, WorkSummary } from '../app/jobs/work.ts';
 import { resolveSettings, toModel, toPolicy } from '../config/resolve.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { TakenJob } from '../ports/queue.ts';
-import type { Options } from './commands/command.ts';
-import { readPolicy, readSettings, readTime } from './commands/options.ts';
+import type { OptionsOf } from './commands/command.ts';
+import {
+  type FORMAT_FLAG,
+  type MODEL_FLAGS,
+  readPolicy,
+  readSettings,
+  readTime,
+  type SELECTION_FLAGS,
+} from './commands/options.ts';
 import { archiveToName, minIdleOf, priceOf } from './compact-jobs.ts';
 import { createEmbeddingsIfAny, createSummarizer } from './create-services.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -34,6 +41,8 @@ import { createRunReport, type RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
 import type { Embeddings } from '../compose/use-cases.ts';
 
+type WorkOptions = OptionsOf<readonly [typeof FORMAT_FLAG, ...typeof MODEL_FLAGS, ...typeof SELECTION_FLAGS]>;
+
 export type WorkInvocation = CommonRequest & {
   readonly kind: 'work';
   readonly action: 'work' | 'add' | 'status' | 'retry';
@@ -45,7 +54,7 @@ export type WorkInvocation = CommonRequest & {
   readonly concurrency: number | null;
   readonly keepsRunning: boolean;
   /** What the command line says; jobs keep some of it. */
-  readonly options: Options;
+  readonly options: WorkOptions;
 };
 
 type Worker = {
@@ -137,8 +146,7 @@ type JobSettings = ReturnType<typeof settingsOf>;
 
 /** The settings of this machine, and over them the options of the job. */
 function settingsOf({ config, terminal }: Session, { settings: { flags } }: WorkInvocation, jobOptions: JobOptions) {
-  const options: Options = { ...jobOptions, progress: false, color: 'never' };
-  const job = readSettings(options).flags;
+  const job = readSettings(jobOptions).flags;
   const settings = resolveSettings({
     config,
     flags: {
@@ -150,7 +158,7 @@ function settingsOf({ config, terminal }: Session, { settings: { flags } }: Work
   });
   const before = readTime(jobOptions.olderThan);
   return {
-    policy: toPolicy(settings, readPolicy(options)),
+    policy: toPolicy(settings, readPolicy(jobOptions)),
     ...toModel(settings),
     ...priceOf(settings),
     ...(before !== null && { before }),

@@ -12,41 +12,38 @@ const common = {
 } as const;
 
 test('the actions of archive become data, and each refuses the flags of others', async () => {
-  const unsaid = {
-    operands: [],
-    selectors: [],
-    reason: null,
-    isConfirmed: false,
-    despiteHold: false,
-    lists: false,
-    prune: { before: null, maxBytes: null, keepLast: null, project: null },
-    export: { jsonl: null, parquet: null, since: null, until: null },
-    maxLineBytes: null,
-  };
+  const options = { progress: true, color: 'auto' };
   for (const action of ['list', 'stats', 'check', 'embed']) {
-    assert.deepEqual(await parsed('archive', action), { kind: 'archive', action, ...unsaid, ...common });
+    assert.deepEqual(await parsed('archive', action), { kind: 'archive', action, operands: [], options, ...common });
   }
-  const selectors = [{ kind: 'source', glob: 'a*' }];
-  const asked = { kind: 'archive', ...unsaid, selectors, reason: 'why', ...common };
   assert.deepEqual(await parsed('archive', 'hold', 'add', '--source', 'a*', '--reason', 'why'), {
-    ...asked,
+    kind: 'archive',
     action: 'hold',
     operands: ['add'],
+    options: { ...options, source: 'a*', reason: 'why' },
+    ...common,
   });
   const flags = ['--source', 'a*', '--reason', 'why', '--yes', '--despite-hold'];
   assert.deepEqual(await parsed('archive', 'erase', ...flags), {
-    ...asked,
+    kind: 'archive',
     action: 'erase',
-    isConfirmed: true,
-    despiteHold: true,
+    operands: [],
+    options: { ...options, source: 'a*', reason: 'why', yes: true, despiteHold: true },
+    ...common,
   });
   const policy = ['--older-than', '2026-01-01', '--max-size', '1GB', '--keep-last', '3', '--project', 'a/*'];
   assert.deepEqual(await parsed('archive', 'prune', ...policy, '--yes'), {
     kind: 'archive',
     action: 'prune',
-    ...unsaid,
-    isConfirmed: true,
-    prune: { before: new Date('2026-01-01'), maxBytes: 1e9, keepLast: 3, project: 'a/*' },
+    operands: [],
+    options: {
+      ...options,
+      olderThan: Date.parse('2026-01-01'),
+      maxSize: 1e9,
+      keepLast: 3,
+      project: 'a/*',
+      yes: true,
+    },
     ...common,
   });
   const wrong: readonly (readonly [line: string, message: RegExp])[] = [
@@ -75,6 +72,9 @@ test('the actions of archive become data, and each refuses the flags of others',
     ['archive merge a.db --keep-last 1', /^archive merge takes no --older-than/],
     ['archive erase --keep-last 3', /^archive erase takes no --older-than/],
     ['archive list --yes', /^archive list takes no --conversation/],
+    ['archive import --jsonl a', /^archive import takes no --jsonl/],
+    ['archive merge --yes', /^name the archives to merge/],
+    ['archive prune x --yes', /^archive prune takes no 'x'/],
     ['archive stats x', /^archive stats takes no 'x'/],
   ];
   for (const [line, message] of wrong) assert.match(await refused(...line.split(' ')), message);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseArguments, type Parsed } from '../../src/cli/command-line.ts';
-import type { Invocation } from '../../src/cli/commands/table.ts';
+import { parseArguments } from '../../src/cli/command-line.ts';
 import type { ProgramFacts } from '../../src/cli/program.ts';
 
 export const FACTS: ProgramFacts = {
@@ -11,17 +10,22 @@ export const FACTS: ProgramFacts = {
 };
 
 /** What a correct command line asks for. */
-export async function parsed(...argv: readonly string[]): Promise<Request> {
+export async function parsed(...argv: readonly string[]): Promise<unknown> {
   return requestOf(argv, FACTS);
 }
 
-export type Request = Invocation | Exclude<Parsed, { readonly kind: 'command' }>;
-
 /** What a command line asks for, without the function that does it. */
-export async function requestOf(argv: readonly string[], facts: ProgramFacts): Promise<Request> {
+export async function requestOf(argv: readonly string[], facts: ProgramFacts): Promise<unknown> {
   const result = await parseArguments(argv, facts);
   assert.ok(result.ok, JSON.stringify(result));
   return result.value.kind === 'command' ? result.value.request : result.value;
+}
+
+/** The help that a command line prints. */
+export async function helpOf(argv: readonly string[], facts: Partial<ProgramFacts> = {}): Promise<string> {
+  const result = await parseArguments(argv, { ...FACTS, ...facts });
+  assert.ok(result.ok && result.value.kind === 'help', JSON.stringify(result));
+  return result.value.text;
 }
 
 /** The words that may have been meant as a command. */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseArguments } from '../../src/cli/command-line.ts';
 import type { CompactInvocation } from '../../src/cli/commands/compact.ts';
+import { namesOf } from '../../src/cli/commands/command.ts';
 import { COMMAND_NAMES, loadAll } from '../../src/cli/commands/table.ts';
-import { FACTS, openWords, parsed, refused, type Request, requestOf } from './command-lines.ts';
+import { FACTS, helpOf, openWords, parsed, refused, requestOf } from './command-lines.ts';
 
 const plain = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
 const noSettings = {
@@ -249,8 +250,7 @@ test("every command that reads a project's file may be told to trust it", async 
     ['archive', 'list'],
     ['config', 'show'],
   ]) {
-    const invocation = await parsed(...argv, '--trust-config');
-    assert.deepEqual('settings' in invocation && invocation.settings, trusting, argv.join(' '));
+    assert.partialDeepStrictEqual(await parsed(...argv, '--trust-config'), { settings: trusting }, argv.join(' '));
   }
 });
 
@@ -289,24 +289,21 @@ test('numbers, sizes and times are read in one way by every flag', async () => {
       ' ',
     ),
   );
-  assert.ok(limits.kind === 'compact');
-  assert.deepEqual([limits.policy.ifOver, limits.policy.targetTokens], [100_000, 1_500_000]);
-  assert.deepEqual(limits.settings.flags.summarization, {
-    keep_recent: 1000,
-    keep_recent_tokens: 20_000,
-    max_summary_tokens: 2048,
+  assert.partialDeepStrictEqual(limits, {
+    kind: 'compact',
+    policy: { ifOver: 100_000, targetTokens: 1_500_000 },
+    settings: { flags: { summarization: { keep_recent: 1000, keep_recent_tokens: 20_000, max_summary_tokens: 2048 } } },
   });
   const aged = await parsed('--older-than', '2d', 'f.jsonl');
-  assert.deepEqual('before' in aged && aged.before, new Date('2026-03-07T15:20:00Z'));
+  assert.partialDeepStrictEqual(aged, { before: new Date('2026-03-07T15:20:00Z') });
   const scan = await parsed(...'scan --larger-than 1.5M --older-than 2026-03-01'.split(' '));
-  assert.ok(scan.kind === 'scan');
-  assert.deepEqual([scan.largerThanBytes, scan.before], [1_500_000, new Date('2026-03-01')]);
+  assert.partialDeepStrictEqual(scan, { largerThanBytes: 1_500_000, before: new Date('2026-03-01') });
   const search = await parsed(...'search --since 7d --until yesterday --limit 1k x'.split(' '));
-  assert.ok(search.kind === 'search');
-  assert.deepEqual(
-    [search.since, search.until, search.limit],
-    [new Date('2026-03-02T15:20:00Z'), new Date('2026-03-09T00:00:00Z'), 1000],
-  );
+  assert.partialDeepStrictEqual(search, {
+    since: new Date('2026-03-02T15:20:00Z'),
+    until: new Date('2026-03-09T00:00:00Z'),
+    limit: 1000,
+  });
 });
 
 test('formats and the version need no transcript', async () => {
@@ -315,20 +312,19 @@ test('formats and the version need no transcript', async () => {
 });
 
 test('help that was asked for is an answer, and help for want of anything is not', async () => {
-  const bare = await parsed();
-  assert.ok(bare.kind === 'help' && !bare.isAnswer);
-  assert.equal(bare.text.trimEnd().split('\n').length, 5);
+  assert.partialDeepStrictEqual(await parsed(), { kind: 'help', isAnswer: false });
+  assert.equal((await helpOf([])).trimEnd().split('\n').length, 5);
   const help = await parsed('--help');
-  assert.ok(help.kind === 'help' && help.isAnswer && help.text.startsWith('Usage: compact '));
+  assert.partialDeepStrictEqual(help, { kind: 'help', isAnswer: true });
+  assert.ok((await helpOf(['--help'])).startsWith('Usage: compact '));
   for (const argv of [['help'], ['-h', 'x']]) assert.deepEqual(await parsed(...argv), help);
   assert.deepEqual(await parsed('help', 'score'), await parsed('score', '--help'));
 });
 
 test('help names every command but those that only other programs call', async () => {
-  const help = await parsed('--help');
-  assert.ok(help.kind === 'help');
+  const help = await helpOf(['--help']);
   assert.deepEqual(
-    COMMAND_NAMES.filter((name) => !help.text.includes(`\n  ${name} `)),
+    COMMAND_NAMES.filter((name) => !help.includes(`\n  ${name} `)),
     ['hook'],
   );
 });
@@ -339,18 +335,16 @@ test('the help of every command ends with valid examples of it', async () => {
       const [words = ''] = new RegExp(`\\bcompact ${name}\\b[^|>)]*`).exec(line) ?? [];
       await parsed(...(words.match(/"[^"]*"|\S+/g) ?? [line]).slice(1));
     }
-    const help = await parsed(name, '--help');
-    assert.ok(help.kind === 'help' && 'text' in help && help.text.endsWith(`${examples.at(-1)?.[1]}\n`));
+    assert.ok((await helpOf([name, '--help'])).endsWith(`${examples.at(-1)?.[1]}\n`));
   }
 });
 
 test('help fits 60, 80 and 120 columns', async () => {
   for (const argv of [['--help'], ...COMMAND_NAMES.map((name) => [name, '--help'])]) {
     for (const widthColumns of [60, 80, 120]) {
-      const help = await requestOf(argv, { ...FACTS, widthColumns });
-      assert.ok(help.kind === 'help' && 'text' in help);
+      const help = await helpOf(argv, { widthColumns });
       assert.deepEqual(
-        help.text.split('\n').filter((line) => line.length > widthColumns),
+        help.split('\n').filter((line) => line.length > widthColumns),
         [],
       );
     }
@@ -358,12 +352,11 @@ test('help fits 60, 80 and 120 columns', async () => {
 });
 
 test('a dry run of standard input prints no result, so that its report may be JSON', async () => {
-  const invocation = await parsed('-n', '--json', '-');
-  assert.ok(invocation.kind === 'compact' && invocation.isDryRun);
+  assert.partialDeepStrictEqual(await parsed('-n', '--json', '-'), { kind: 'compact', isDryRun: true });
 });
 
 /** With something piped in. */
-async function pipedIn(...argv: readonly string[]): Promise<Request> {
+async function pipedIn(...argv: readonly string[]): Promise<unknown> {
   return requestOf(argv, { ...FACTS, hasInput: true });
 }
 
@@ -373,8 +366,7 @@ test('what is piped in is taken where nothing is named', async () => {
   assert.deepEqual(await pipedIn('run'), piped);
   assert.deepEqual(await pipedIn('-n'), { ...piped, output: { kind: 'stdout' }, isDryRun: true });
   for (const [command, ...rest] of [['score'], ['verify'], ['restore', '--all']] as const) {
-    const invocation = await pipedIn(command, ...rest);
-    assert.ok(invocation.kind === command && invocation.isStdinImplied, command);
+    assert.partialDeepStrictEqual(await pipedIn(command, ...rest), { kind: command, isStdinImplied: true });
   }
 });
 
@@ -399,3 +391,19 @@ for (const line of ['-i', '--json', 'restore -i', 'score --sort up', 'verify --j
     assert.equal(result.error.message, await refused(...line.split(' ')));
   });
 }
+
+test('what a flag cannot be used with are options of its command', async () => {
+  for (const [name, { flags }] of await loadAll()) {
+    const options = flags.map((flag) =>
+      (namesOf(flag).at(-1) ?? '')
+        .replace(/^--(?:no-)?/, '')
+        .replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    );
+    const conflicts = flags.flatMap((flag) => flag.conflicts ?? []);
+    assert.deepEqual(
+      conflicts.filter((option) => !options.includes(option)),
+      [],
+      name,
+    );
+  }
+});

@@ -4,7 +4,7 @@ import { assertNever } from '../../core/result.ts';
 import type { BatchInvocation } from '../batch-run.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { type CliContext, fail, type Session } from '../session.ts';
-import { defineCommand, type Flag, inSession, namesOf, type Options } from './command.ts';
+import { defineCommand, type Flag, inSession, namesOf } from './command.ts';
 import {
   FILES_FROM_FLAG,
   FORMAT_FLAG,
@@ -19,7 +19,7 @@ import {
 
 const ACTIONS = ['submit', 'status', 'collect', 'cancel'] as const satisfies readonly BatchInvocation['action'][];
 
-const SUBMIT_FLAGS: readonly Flag[] = [
+const SUBMIT_FLAGS = [
   { flags: '-o, --output <path>', description: 'for submit: a file; a folder for several', conflicts: 'inPlace' },
   { flags: '-i, --in-place', description: 'for submit: replace the input when it is collected' },
   { flags: '-n, --dry-run', description: 'for submit: show the plan and its cost; nothing is written or sent' },
@@ -38,9 +38,9 @@ const SUBMIT_FLAGS: readonly Flag[] = [
   ...SELECTION_FLAGS,
   FILES_FROM_FLAG,
   FORMAT_FLAG,
-];
+] as const satisfies readonly Flag[];
 
-export const batchCommand = defineCommand<BatchInvocation>({
+export const batchCommand = defineCommand({
   operands: [
     {
       syntax: '<action>',
@@ -56,7 +56,7 @@ export const batchCommand = defineCommand<BatchInvocation>({
     ['compact batch submit -i logs -n --provider anthropic', 'shows the plan and what it would cost'],
     ['compact batch status', 'lists batches and transcripts'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args, given }): BatchInvocation => ({
     kind: 'batch',
     action: ACTIONS.find((action) => action === args[0]) ?? 'status',
     operands: args.slice(1),
@@ -70,7 +70,7 @@ export const batchCommand = defineCommand<BatchInvocation>({
           ? { kind: 'default' }
           : { kind: 'path', path: options.output },
     isDryRun: options.dryRun === true,
-    submitOption: SUBMIT_FLAGS.filter((flag) => isGiven(flag, options)).map(longNameOf)[0] ?? null,
+    submitOption: SUBMIT_FLAGS.filter((flag) => given.includes(flag)).map(longNameOf)[0] ?? null,
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
@@ -88,13 +88,6 @@ export const batchCommand = defineCommand<BatchInvocation>({
 
 function longNameOf(flag: Flag): string {
   return namesOf(flag).at(-1) ?? flag.flags;
-}
-
-function isGiven(flag: Flag, options: Options): boolean {
-  const values: Readonly<Record<string, unknown>> = options;
-  const [, no, name = ''] = /^--(no-)?(.*)$/.exec(longNameOf(flag)) ?? [];
-  const value = values[name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())];
-  return no === undefined ? value !== undefined && value !== false : value === false;
 }
 
 async function run(context: CliContext, invocation: BatchInvocation): Promise<ExitCode> {

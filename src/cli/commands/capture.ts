@@ -32,7 +32,7 @@ export type CaptureInvocation = CommonRequest & {
   readonly rereads: boolean;
 };
 
-export const captureCommand = defineCommand<CaptureInvocation>({
+export const captureCommand = defineCommand({
   operands: {
     syntax: '[transcript...]',
     description: 'files, folders or globs; without any, where the known programs keep their transcripts',
@@ -51,7 +51,7 @@ export const captureCommand = defineCommand<CaptureInvocation>({
     ['compact capture', 'stores what the known programs keep, as far as it is new'],
     ['compact capture --list session.jsonl', 'the versions that can be restored'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): CaptureInvocation => ({
     kind: 'capture',
     operands: args,
     filesFrom: options.filesFrom ?? null,

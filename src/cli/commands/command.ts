@@ -1,39 +1,43 @@
-import type { Role } from '../../core/message.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import type { OutputOptions } from '../invocation.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 
 /** A command as data: its operands and flags, how they become a request, and how the request is run. */
-export type CommandSpec<T> = {
+export type CommandSpec<F extends readonly Flag[], T> = {
   /** Several are parsed one after the other. */
   readonly operands: Operands | readonly Operands[];
   /** In the order in which help lists them. */
-  readonly flags: readonly Flag[];
+  readonly flags: F;
   /** Two or more lines that work as they are, and what each does. Help ends with them. */
   readonly examples: readonly [Example, Example, ...Example[]];
   /** The values of its first operand, for commands that have actions. */
   readonly actions?: readonly string[];
   /** Without operands it reads what is piped in. */
   readonly takesPipe?: true;
-  readonly read: (line: ParsedLine) => T;
+  readonly read: (line: ParsedLine<OptionsOf<F>>) => T;
   /** Why flags and operands cannot be combined; null: they can. Looks only at the command line. */
   readonly findConflict?: (request: T) => string | null;
   readonly run: (context: CliContext, request: T) => Promise<ExitCode>;
 };
 
 /** A command whose requests can be run by code that does not know their type. */
-export type Command<T = unknown> = Omit<CommandSpec<T>, 'read' | 'findConflict' | 'run'> & {
+export type Command<T = unknown> = Omit<CommandSpec<readonly Flag[], T>, 'read' | 'findConflict' | 'run'> & {
   /** The error names options that cannot be combined. */
-  readonly read: (line: ParsedLine) => Result<Call<T>, string>;
+  readonly read: (line: ParsedLine<object>) => Result<Call<T>, string>;
 };
 
 export type Call<T> = { readonly request: T; readonly run: (context: CliContext) => Promise<ExitCode> };
 
-export function defineCommand<T>({ read, findConflict, run, ...command }: CommandSpec<T>): Command<T> {
+export function defineCommand<const F extends readonly Flag[], T>({
+  read,
+  findConflict,
+  run,
+  ...command
+}: CommandSpec<F, T>): Command<T> {
   return {
     ...command,
     read: (line) => {
+      // They were parsed as these flags say.
       const request = read(line);
       const conflict = findConflict?.(request) ?? null;
       return conflict === null ? ok({ request, run: (context) => run(context, request) }) : err(conflict);
@@ -67,7 +71,7 @@ export type Flag = {
   readonly choices?: readonly string[];
   readonly default?: string;
   /** The options (`inPlace`) that it cannot be used with. */
-  readonly conflicts?: keyof Options | readonly (keyof Options)[];
+  readonly conflicts?: string | readonly string[];
   /** Returns the value, or a sentence that says what is wrong with it. */
   readonly parse?: ParseValue;
   /** The flag may be repeated; the option is the list of its values. */
@@ -86,104 +90,36 @@ export function namesOf({ flags }: Flag): readonly string[] {
 /** `nowMs`: the time of the run, in Unix milliseconds. */
 export type ParseValue = (text: string, nowMs: number) => Result<string | number, string>;
 
-export type ParsedLine = {
+type ParsedLine<Options> = {
   readonly options: Options;
   readonly args: readonly string[];
+  /** The flags that stand on the line, in the command's order. */
+  readonly given: readonly Flag[];
   /** The operand is standard input: none was given, and something is piped in. */
   readonly isStdinImplied: boolean;
 };
 
-/** The values of all flags of all commands; a command gets only its own. */
-export type Options = {
-  /** The program's own version is asked for; or which version of a captured file. */
-  readonly version?: boolean | number;
-  readonly captured?: string;
-  readonly captures?: boolean;
-  /** Unix milliseconds. */
-  readonly at?: number;
-  readonly reread?: boolean;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-  readonly progress: boolean;
-  readonly color: OutputOptions['color'];
-  readonly config?: string;
-  readonly archive?: string;
-  readonly provider?: string;
-  readonly model?: string;
-  readonly baseUrl?: string;
-  readonly trustConfig?: boolean;
-  readonly list?: boolean;
-  readonly revoke?: boolean;
-  readonly user?: boolean;
-  readonly local?: boolean;
-  readonly project?: string;
-  readonly allowCompact?: boolean;
-  readonly undo?: boolean;
-  readonly status?: boolean;
-  readonly transcript?: string;
-  readonly session?: string;
-  readonly redact?: boolean;
-  readonly preview?: boolean;
-  /** From 0 to 1. */
-  readonly minRetention?: number;
-  readonly jobs?: number;
-  readonly keepRecent?: number;
-  readonly keepRecentTokens?: number;
-  readonly chunkSize?: number;
-  readonly maxSummaryTokens?: number;
-  readonly summaryTokens?: number;
-  readonly keepInvalid?: boolean;
-  readonly fresh?: boolean;
-  /** False with --no-rules. */
-  readonly rules?: boolean;
-  readonly rule?: readonly string[];
-  readonly folder?: readonly string[];
-  readonly dropRule?: readonly string[];
-  readonly output?: string;
-  readonly inPlace?: boolean;
-  readonly dryRun?: boolean;
-  readonly ifOver?: number;
-  readonly ifOverBudget?: boolean;
-  readonly target?: number;
-  readonly format?: string;
-  readonly maxUnpacked?: number;
-  readonly maxLine?: number;
-  readonly filesFrom?: string;
-  readonly add?: boolean;
-  readonly retry?: boolean;
-  readonly concurrency?: number;
-  readonly keepRunning?: boolean;
-  /** '2/4'. */
-  readonly shard?: string;
-  readonly conversation?: string;
-  readonly formats?: boolean;
-  readonly explain?: boolean;
-  readonly message?: string;
-  readonly plan?: boolean;
-  readonly raw?: boolean;
-  readonly limit?: number;
-  readonly sort?: string;
-  readonly largerThan?: number;
-  /** Unix milliseconds. */
-  readonly olderThan?: number;
-  readonly reason?: string;
-  readonly match?: string;
-  readonly yes?: boolean;
-  readonly despiteHold?: boolean;
-  readonly partial?: boolean;
-  readonly maxSize?: number;
-  readonly keepLast?: number;
-  readonly null?: boolean;
-  readonly all?: boolean;
-  readonly messages?: boolean;
-  readonly batches?: boolean;
-  readonly newest?: boolean;
-  readonly role?: Role;
-  /** Unix milliseconds. */
-  readonly since?: number;
-  readonly until?: number;
-  readonly jsonl?: string;
-  readonly parquet?: string;
-  readonly source?: string;
+/** The values that a line has for these flags: `--keep-recent <n>` is `keepRecent`, and `--no-rules` is `rules`. */
+export type OptionsOf<F extends readonly Flag[]> = {
+  readonly [One in F[number] as NameOf<One['flags']>]?: ValueOf<One> | undefined;
 };
+
+type NameOf<Flags extends string> = Flags extends `${string}--${infer Long}`
+  ? Long extends `${infer Name} <${string}` | `no-${infer Name}`
+    ? CamelCase<Name>
+    : CamelCase<Long>
+  : never;
+
+type CamelCase<Name extends string> = Name extends `${infer Word}-${infer Rest}`
+  ? `${Word}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+type ValueOf<One extends Flag> = One extends { readonly parse: (...given: never) => Result<infer Value, string> }
+  ? Value
+  : One extends { readonly choices: readonly (infer Choice)[] }
+    ? Choice
+    : One extends { readonly isRepeatable: true }
+      ? readonly string[]
+      : One['flags'] extends `${string}>`
+        ? string
+        : boolean;

@@ -8,7 +8,7 @@ import type { OutputChoice } from '../../compose/outputs.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { parseShard, readShard, type Shard } from '../shard.ts';
 import type { CliContext, Session } from '../session.ts';
-import { defineCommand, inSession, type Options, type ParsedLine } from './command.ts';
+import { defineCommand, inSession } from './command.ts';
 import {
   CONDITION_FLAGS,
   FILES_FROM_FLAG,
@@ -39,7 +39,7 @@ export type CompactInvocation = CommonRequest &
 type FormatsInvocation = { readonly kind: 'formats' } & CommonRequest;
 
 /** The default command, which is `run` too. */
-export const compactCommand = defineCommand<CompactInvocation | FormatsInvocation>({
+export const compactCommand = defineCommand({
   operands: { syntax: '[transcript...]', description: 'files, folders, globs, or - for standard input' },
   flags: [
     {
@@ -79,36 +79,37 @@ export const compactCommand = defineCommand<CompactInvocation | FormatsInvocatio
     ['compact run session.jsonl', 'writes session.compact.jsonl beside it'],
     ['compact run -n scan', 'shows the plan for a file that is named like a command'],
   ],
-  read: (line) => (line.options.formats === true ? readFormats(line) : readCompact(line)),
+  read: ({ options, args, isStdinImplied }): CompactInvocation | FormatsInvocation => {
+    const common = { outputOptions: readOutputOptions(options), settings: readSettings(options) };
+    if (options.formats === true) return { kind: 'formats', ...common };
+    return {
+      kind: 'compact',
+      isStdinImplied,
+      operands: args,
+      filesFrom: options.filesFrom ?? null,
+      shard: options.shard === undefined ? null : readShard(options.shard),
+      format: options.format ?? null,
+      policy: readPolicy(options),
+      output: readOutput(options, args),
+      before: readTime(options.olderThan),
+      isDryRun: options.dryRun === true,
+      jobs: options.jobs ?? null,
+      ...common,
+    };
+  },
   findConflict: (invocation) => (invocation.kind === 'compact' ? findConflict(invocation) : null),
   run: (context, invocation) =>
     invocation.kind === 'compact' ? compact(context, invocation) : printFormats(context, invocation),
 });
 
-function readCompact({ options, args, isStdinImplied }: ParsedLine): CompactInvocation {
-  return {
-    kind: 'compact',
-    isStdinImplied,
-    operands: args,
-    filesFrom: options.filesFrom ?? null,
-    shard: options.shard === undefined ? null : readShard(options.shard),
-    format: options.format ?? null,
-    policy: readPolicy(options),
-    output: readOutput(options, args),
-    before: readTime(options.olderThan),
-    isDryRun: options.dryRun === true,
-    jobs: options.jobs ?? null,
-    outputOptions: readOutputOptions(options),
-    settings: readSettings(options),
-  };
-}
-
-function readFormats({ options }: ParsedLine): FormatsInvocation {
-  return { kind: 'formats', outputOptions: readOutputOptions(options), settings: readSettings(options) };
-}
+type OutputFlags = {
+  readonly preview?: boolean | undefined;
+  readonly inPlace?: boolean | undefined;
+  readonly output?: string | undefined;
+};
 
 /** What comes in on standard input goes out on standard output unless told otherwise. */
-function readOutput(options: Options, operands: readonly string[]): OutputChoice {
+function readOutput(options: OutputFlags, operands: readonly string[]): OutputChoice {
   if (options.preview === true) return { kind: 'preview' };
   if (options.inPlace === true) return { kind: 'in-place' };
   if (options.output === '-') return { kind: 'stdout' };

@@ -12,7 +12,7 @@ type CompletionInvocation = { readonly kind: 'completion'; readonly shell: Shell
 export const createCompletionCommand = (
   listCommands: () => Promise<readonly Described[]>,
 ): Command<CompletionInvocation> =>
-  defineCommand<CompletionInvocation>({
+  defineCommand({
     operands: {
       syntax: '<shell>',
       description: 'the shell that will read the completions',
@@ -23,7 +23,10 @@ export const createCompletionCommand = (
       ['eval "$(compact completion bash)"', 'for this shell; in ~/.bashrc, for every one'],
       ['compact completion zsh > _compact', 'writes a file for a folder of fpath'],
     ],
-    read: ({ args: [name] }) => ({ kind: 'completion', shell: SHELLS.find((shell) => shell === name) ?? 'bash' }),
+    read: ({ args: [name] }): CompletionInvocation => ({
+      kind: 'completion',
+      shell: SHELLS.find((shell) => shell === name) ?? 'bash',
+    }),
     run: (context, invocation) => run(context, invocation, listCommands),
   });
 

@@ -28,7 +28,7 @@ const ACTIONS = [
 const AS_GIVEN = 'as if it were given to compact';
 const LIKEWISE = 'likewise';
 
-export const configCommand = defineCommand<ConfigInvocation>({
+export const configCommand = defineCommand({
   operands: [
     {
       syntax: '<action>',
@@ -66,7 +66,7 @@ export const configCommand = defineCommand<ConfigInvocation>({
     ['compact config set summarization.keep_recent 20', 'changes one line of the file'],
     ['compact config trust', "trusts the project's compact.toml as it is now"],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): ConfigInvocation => ({
     kind: 'config',
     action: ACTIONS.find((action) => action === args[0]) ?? 'show',
     name: args[1] ?? null,

@@ -32,7 +32,7 @@ export type DiffInvocation = CommonRequest & {
 
 const DEFAULT_LIMIT = 60;
 
-export const diffCommand = defineCommand<DiffInvocation>({
+export const diffCommand = defineCommand({
   operands: [
     { syntax: '<transcript>', description: 'a compacted file, or an original that has one beside it' },
     { syntax: '[compacted]', description: 'its compacted file' },
@@ -54,7 +54,7 @@ export const diffCommand = defineCommand<DiffInvocation>({
     ['compact diff session.compact.jsonl', 'shows what stayed, was quoted, or left'],
     ['compact diff --all session.jsonl', 'an original with its compacted file'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): DiffInvocation => ({
     kind: 'diff',
     operand: args[0] ?? '',
     compacted: args[1] ?? null,

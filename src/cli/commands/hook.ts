@@ -17,7 +17,7 @@ export type HookInvocation = CommonRequest & {
   readonly work: { readonly session: string; readonly transcript: string } | null;
 };
 
-export const hookCommand = defineCommand<HookInvocation>({
+export const hookCommand = defineCommand({
   operands: [
     { syntax: '<client>', description: 'whose hook it is: claude, codex or gemini' },
     { syntax: '<event>', description: "the client's name for the event; its JSON is read from standard input" },
@@ -33,7 +33,7 @@ export const hookCommand = defineCommand<HookInvocation>({
     ['compact hook claude PreCompact', 'answers an event; Claude Code calls it, not you'],
     ['compact hook claude SessionEnd', 'another event'],
   ],
-  read: ({ options, args: [client = '', event = ''] }) => ({
+  read: ({ options, args: [client = '', event = ''] }): HookInvocation => ({
     kind: 'hook',
     client,
     event,
@@ -43,7 +43,7 @@ export const hookCommand = defineCommand<HookInvocation>({
         : { session: options.session, transcript: options.transcript },
     outputOptions: { json: false, verbosity: 'quiet', color: 'never', showProgress: false },
     // Hooks run in any folder.
-    settings: { ...readSettings(options), project: 'ignored' },
+    settings: { ...readSettings({}), project: 'ignored' },
   }),
   run,
 });

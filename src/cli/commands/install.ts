@@ -22,7 +22,7 @@ export type InstallInvocation = {
   readonly outputOptions: OutputOptions;
 };
 
-export const installCommand = defineCommand<InstallInvocation>({
+export const installCommand = defineCommand({
   operands: { syntax: '[client]', description: 'only this one (default: all that are found)', choices: CLIENT_NAMES },
   flags: [
     { flags: '--undo', description: 'take everything out again, byte for byte', conflicts: 'status' },
@@ -34,7 +34,7 @@ export const installCommand = defineCommand<InstallInvocation>({
     ['compact install --dry-run', 'shows what would change'],
     ['compact install claude', 'sets up Claude Code; --undo takes it back'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): InstallInvocation => ({
     kind: 'install',
     client: CLIENT_NAMES.find((name) => name === args[0]) ?? null,
     action: options.status === true ? 'status' : options.undo === true ? 'undo' : 'install',

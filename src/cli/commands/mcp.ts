@@ -28,7 +28,7 @@ export type McpInvocation = CommonRequest & {
   readonly masksSecrets: boolean;
 };
 
-export const mcpCommand = defineCommand<McpInvocation>({
+export const mcpCommand = defineCommand({
   operands: { syntax: '[folder...]', description: 'where compact_context may compact transcripts' },
   flags: [
     {
@@ -56,7 +56,7 @@ export const mcpCommand = defineCommand<McpInvocation>({
     ['compact mcp', 'serves standard input and output; agents start it'],
     ['claude mcp add --scope user compact -- compact mcp', 'adds it to Claude Code'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): McpInvocation => ({
     kind: 'mcp',
     folders: args,
     allowsCompacting: options.allowCompact === true,

@@ -4,40 +4,40 @@ import type { PolicyRequest, SettingFlags } from '../../config/resolve.ts';
 import { PROVIDERS } from '../../config/summarization.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { OutputOptions, SettingsRequest } from '../invocation.ts';
-import type { Flag, Options } from './command.ts';
+import type { Flag, OptionsOf } from './command.ts';
 
-export const OUTPUT_FLAGS: readonly Flag[] = [
+export const OUTPUT_FLAGS = [
   { flags: '--json', description: 'reports on stdout, one JSON object per line' },
   { flags: '-q, --quiet', description: 'errors only', conflicts: 'verbose' },
   { flags: '-v, --verbose', description: 'print more details' },
   { flags: '--no-progress', description: 'no progress line' },
   { flags: '--color <when>', description: 'colors', choices: ['always', 'never', 'auto'], default: 'auto' },
-];
+] as const satisfies readonly Flag[];
 
-export function readOutputOptions(options: Options): OutputOptions {
+export function readOutputOptions(options: OptionsOf<typeof OUTPUT_FLAGS>): OutputOptions {
   return {
     json: options.json === true,
     verbosity: options.quiet === true ? 'quiet' : options.verbose === true ? 'verbose' : 'normal',
-    color: options.color,
-    showProgress: options.progress,
+    color: options.color ?? 'auto',
+    showProgress: options.progress !== false,
   };
 }
 
-export const CONFIG_FLAG: Flag = { flags: '--config <file>', description: 'read this configuration' };
+export const CONFIG_FLAG = { flags: '--config <file>', description: 'read this configuration' } as const satisfies Flag;
 
-export const ARCHIVE_FLAG: Flag = {
+export const ARCHIVE_FLAG = {
   flags: '--archive <file>',
   description: 'the archive to use: a file, or postgres://user@host/database',
-};
+} as const satisfies Flag;
 
-export const OLDER_THAN_FLAG: Flag = {
+export const OLDER_THAN_FLAG = {
   flags: '--older-than <age>',
   description: 'only transcripts whose last message is older than 12h, 30d, 2w, 6mo, or before 2026-03-01',
   parse: parseSince,
-};
+} as const satisfies Flag;
 
 /** Flags that decide whether a transcript is compacted. */
-export const CONDITION_FLAGS: readonly Flag[] = [
+export const CONDITION_FLAGS = [
   {
     flags: '--if-over <tokens>',
     description: 'skip transcripts with at most this many tokens',
@@ -52,53 +52,53 @@ export const CONDITION_FLAGS: readonly Flag[] = [
     description: 'fail if summaries keep a smaller share of the facts (0.9 or 90%)',
     parse: parseShare,
   },
-];
+] as const satisfies readonly Flag[];
 
-export const FORMAT_FLAG: Flag = {
+export const FORMAT_FLAG = {
   flags: '--format <name>',
   description: 'do not detect the format (see --formats)',
-};
+} as const satisfies Flag;
 
-export const MAX_UNPACKED_FLAG: Flag = {
+export const MAX_UNPACKED_FLAG = {
   flags: '--max-unpacked <size>',
   description: 'limit for unpacking a .gz, .zst or .eval (2GiB, or 100 times its size)',
   parse: parseBytes,
-};
+} as const satisfies Flag;
 
 /** For commands that never ask a service. */
-export const JOBS_FLAG: Flag = {
+export const JOBS_FLAG = {
   flags: '-j, --jobs <n>',
   description: 'files at a time (the number of cores, at most 8)',
   parse: parseCount,
-};
+} as const satisfies Flag;
 
-export const FILES_FROM_FLAG: Flag = {
+export const FILES_FROM_FLAG = {
   flags: '--files-from <file>',
   description: 'also the transcripts listed in it, one per line or NUL-terminated; - for stdin',
-};
+} as const satisfies Flag;
 
-const TRUST_FLAG: Flag = {
+const TRUST_FLAG = {
   flags: '--trust-config',
   description: "let a project's configuration set everything in this run (see compact config trust)",
-};
+} as const satisfies Flag;
 
 /** Flags for the configuration and the archive. */
-export const SETTINGS_FLAGS: readonly Flag[] = [TRUST_FLAG, CONFIG_FLAG, ARCHIVE_FLAG];
+export const SETTINGS_FLAGS = [TRUST_FLAG, CONFIG_FLAG, ARCHIVE_FLAG] as const satisfies readonly Flag[];
 
 /** Flags for the model. */
-export const MODEL_FLAGS: readonly Flag[] = modelFlags('extractive (offline), anthropic, openai-compat or ollama');
+export const MODEL_FLAGS = modelFlags('extractive (offline), anthropic, openai-compat or ollama');
 
 /** `providers`: those that the command can use. */
-export function modelFlags(providers: string): readonly Flag[] {
+export function modelFlags(providers: string) {
   return [
     { flags: '--provider <name>', description: `what summarizes: ${providers}`, parse: parseProvider },
     { flags: '--model <name>', description: "the model's name", parse: parseModel },
     { flags: '--base-url <url>', description: "the address of the model's API" },
-  ];
+  ] as const satisfies readonly Flag[];
 }
 
 /** Flags that decide which messages stay: the same for compacting and for scoring, which shows the decision. */
-export const SELECTION_FLAGS: readonly Flag[] = [
+export const SELECTION_FLAGS = [
   {
     flags: '--keep-recent <n>',
     description: 'keep at least this many messages at the end',
@@ -126,9 +126,12 @@ export const SELECTION_FLAGS: readonly Flag[] = [
   { flags: '--no-rules', description: 'write no section of standing rules' },
   { flags: '--conversation <id>', description: 'the conversation id if the file has none' },
   { flags: '--keep-invalid', description: 'keep lines that are not JSON, byte for byte' },
-];
+] as const satisfies readonly Flag[];
 
-export function readPolicy(options: Options): PolicyRequest {
+type Conditions = OptionsOf<typeof CONDITION_FLAGS>;
+type Selection = OptionsOf<typeof SELECTION_FLAGS>;
+
+export function readPolicy(options: Conditions & Pick<Selection, 'target' | 'conversation'>): PolicyRequest {
   return {
     targetTokens: options.target ?? null,
     ifOver: options.ifOverBudget === true ? 'budget' : (options.ifOver ?? null),
@@ -138,7 +141,10 @@ export function readPolicy(options: Options): PolicyRequest {
   };
 }
 
-export function readSettings(options: Options): SettingsRequest {
+export type SettingsOptions = Selection &
+  OptionsOf<readonly [...typeof SETTINGS_FLAGS, ...typeof MODEL_FLAGS, typeof MAX_UNPACKED_FLAG]>;
+
+export function readSettings(options: SettingsOptions): SettingsRequest {
   const summarization = pickGiven({
     provider: options.provider,
     name: options.model,
@@ -187,7 +193,7 @@ export function findStdinConflict(operands: readonly string[], filesFrom: string
 export const SHARED_STDOUT = '--json and the result cannot share standard output: write the result to a file with -o';
 
 /** A transcript's path, or the end of one, without the `./` that no archived path has. */
-export function readSource({ source }: Options): string | null {
+export function readSource({ source }: { readonly source?: string | undefined }): string | null {
   return source?.replace(/^(?:\.\/)+/, '') ?? null;
 }
 

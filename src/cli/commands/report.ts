@@ -36,7 +36,7 @@ export type ReportInvocation = CommonRequest &
     readonly isRaw: boolean;
   };
 
-export const reportCommand = defineCommand<ReportInvocation>({
+export const reportCommand = defineCommand({
   operands: { syntax: '<compacted>', description: 'a compacted file, or - for standard input' },
   flags: [
     { flags: '-o, --output <path>', description: 'write the page here (NAME.report.html); - for stdout' },
@@ -53,7 +53,7 @@ export const reportCommand = defineCommand<ReportInvocation>({
     ['compact report --plan session.jsonl -o plan.html', 'before it is compacted'],
   ],
   takesPipe: true,
-  read: ({ options, args, isStdinImplied }) => ({
+  read: ({ options, args, isStdinImplied }): ReportInvocation => ({
     kind: 'report',
     isStdinImplied,
     operand: args[0] ?? '',

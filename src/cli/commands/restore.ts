@@ -18,7 +18,7 @@ import type { Place } from '../reporter.ts';
 import type { CliContext, Session } from '../session.ts';
 import { originalPath } from '../../compose/transcript-files.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
-import { defineCommand, inSession, type Options } from './command.ts';
+import { defineCommand, inSession } from './command.ts';
 import {
   FILES_FROM_FLAG,
   findStdinConflict,
@@ -47,7 +47,7 @@ export type RestoreInvocation = CommonRequest &
     readonly captured: Pick<RestoreCapturedRequest, 'file' | 'version' | 'at'> | null;
   };
 
-export const restoreCommand = defineCommand<RestoreInvocation>({
+export const restoreCommand = defineCommand({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
   flags: [
     {
@@ -74,17 +74,25 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     ['compact restore -i sessions', 'undoes the last compaction of every file in a folder'],
     ['compact restore --captured session.jsonl -i', 'brings a deleted file back that was captured'],
   ],
-  read: ({ options, args, isStdinImplied }) => ({
+  read: ({ options, args, isStdinImplied }): RestoreInvocation => ({
     kind: 'restore',
     isStdinImplied,
     operands: args,
     filesFrom: options.filesFrom ?? null,
     format: options.format ?? null,
-    output: readOutput(options),
+    output:
+      options.inPlace === true
+        ? { kind: 'in-place' }
+        : options.output === undefined || options.output === '-'
+          ? { kind: 'stdout' }
+          : { kind: 'path', path: options.output },
     all: options.all === true,
     partial: options.partial === true,
     jobs: options.jobs ?? null,
-    captured: readCaptured(options),
+    captured:
+      options.captured === undefined && options.version === undefined && options.at === undefined
+        ? null
+        : { file: options.captured ?? '', version: options.version ?? null, at: readTime(options.at) },
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
@@ -104,21 +112,6 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
   },
   run,
 });
-
-function readOutput(options: Options): RestoreInvocation['output'] {
-  if (options.inPlace === true) return { kind: 'in-place' };
-  if (options.output === undefined || options.output === '-') return { kind: 'stdout' };
-  return { kind: 'path', path: options.output };
-}
-
-function readCaptured({ captured, version, at }: Options): RestoreInvocation['captured'] {
-  if (captured === undefined && version === undefined && at === undefined) return null;
-  return {
-    file: captured ?? '',
-    version: typeof version === 'number' ? version : null,
-    at: readTime(at),
-  };
-}
 
 async function run(context: CliContext, invocation: RestoreInvocation): Promise<ExitCode> {
   if (invocation.captured !== null) {

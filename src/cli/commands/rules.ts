@@ -23,7 +23,7 @@ export type RulesInvocation = CommonRequest & {
   readonly drop: readonly string[];
 };
 
-export const rulesCommand = defineCommand<RulesInvocation>({
+export const rulesCommand = defineCommand({
   operands: [{ syntax: '<transcripts...>', description: 'the transcripts, compacted or not' }],
   flags: [
     {
@@ -41,7 +41,7 @@ export const rulesCommand = defineCommand<RulesInvocation>({
     ['compact rules session.jsonl', 'lists your standing rules, and where you said each'],
     ["compact rules --drop-rule 'Friday' session.jsonl", 'drops a rule for good'],
   ],
-  read: ({ options: { dropRule: drop = [], ...options }, args }) => ({
+  read: ({ options: { dropRule: drop = [], ...options }, args }): RulesInvocation => ({
     kind: 'rules',
     operands: args,
     format: options.format ?? null,

@@ -46,7 +46,7 @@ export type ScanInvocation = CommonRequest & {
   readonly output: 'table' | 'json' | 'paths';
 };
 
-export const scanCommand = defineCommand<ScanInvocation>({
+export const scanCommand = defineCommand({
   operands: {
     syntax: '[folder...]',
     description: 'where to look; without any, where the known programs keep their transcripts',
@@ -72,7 +72,7 @@ export const scanCommand = defineCommand<ScanInvocation>({
     ['compact scan', 'looks where the known programs keep their transcripts'],
     ['compact scan --larger-than 5MB --older-than 7d logs', 'only large files that have been quiet for a week'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): ScanInvocation => ({
     kind: 'scan',
     operands: args,
     format: options.format ?? null,

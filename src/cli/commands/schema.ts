@@ -8,7 +8,7 @@ const SCHEMAS: { readonly [name in keyof Reports]: object } = schemas;
 
 export type SchemaInvocation = { readonly kind: 'schema'; readonly of: keyof Reports };
 
-export const schemaCommand = defineCommand<SchemaInvocation>({
+export const schemaCommand = defineCommand({
   operands: {
     syntax: '<command>',
     description: 'the command whose --json report is described',
@@ -19,7 +19,7 @@ export const schemaCommand = defineCommand<SchemaInvocation>({
     ['compact schema search', 'describes what search --json prints'],
     ['compact schema compact > report.schema.json', 'for a validator'],
   ],
-  read: ({ args: [name = ''] }) => ({ kind: 'schema', of: isReportName(name) ? name : 'compact' }),
+  read: ({ args: [name = ''] }): SchemaInvocation => ({ kind: 'schema', of: isReportName(name) ? name : 'compact' }),
   run,
 });
 

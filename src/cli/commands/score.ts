@@ -40,7 +40,7 @@ export type ScoreInvocation = CommonRequest &
     readonly sort: ScoreOrder;
   };
 
-export const scoreCommand = defineCommand<ScoreInvocation>({
+export const scoreCommand = defineCommand({
   operands: { syntax: '<transcript...>', description: 'files, folders, globs, or - for standard input' },
   flags: [
     { flags: '--explain', description: 'show the conversation at a glance, and why its most important messages are' },
@@ -64,7 +64,7 @@ export const scoreCommand = defineCommand<ScoreInvocation>({
     ['compact score --explain --limit 5 session.jsonl', 'shows why the first five are important'],
     ['compact score --message line:12 session.jsonl', 'shows why the message in line 12 stays or goes'],
   ],
-  read: ({ options, args, isStdinImplied }) => ({
+  read: ({ options, args, isStdinImplied }): ScoreInvocation => ({
     kind: 'score',
     isStdinImplied,
     operands: args,

@@ -12,7 +12,7 @@ import { noArchive } from '../render/problems.ts';
 import { clipText, safeText } from '../render/text.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import type { Embeddings } from '../../compose/use-cases.ts';
-import { defineCommand, inSession, type Options } from './command.ts';
+import { defineCommand, inSession } from './command.ts';
 import { OUTPUT_FLAGS, readOutputOptions, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
 
 /** `query` '-': one query per line on standard input. */
@@ -26,7 +26,7 @@ export type SearchInvocation = CommonRequest &
 const DEFAULT_LIMIT = 10;
 const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
 
-export const searchCommand = defineCommand<SearchInvocation>({
+export const searchCommand = defineCommand({
   operands: { syntax: '<query...>', description: 'words or any text; or - for one query per line on standard input' },
   flags: [
     { flags: '--messages', description: 'messages only', conflicts: 'batches' },
@@ -58,7 +58,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
     ['compact search parser config', 'finds messages and summaries with any of these words'],
     ['compact search --messages --since 7d "why port 8080?"', 'searches messages of the last week'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): SearchInvocation => ({
     kind: 'search',
     query: args.join(' '),
     isCaptured: options.captures === true,
@@ -67,7 +67,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
     since: readTime(options.since),
     until: readTime(options.until),
     source: readSource(options),
-    kinds: readKinds(options),
+    kinds: options.messages === true ? 'messages' : options.batches === true ? 'batches' : 'all',
     order: options.newest === true ? 'newest' : 'best',
     limit: options.limit ?? DEFAULT_LIMIT,
     outputOptions: readOutputOptions(options),
@@ -78,10 +78,6 @@ export const searchCommand = defineCommand<SearchInvocation>({
   run,
 });
 
-function readKinds({ messages, batches }: Options): SearchInvocation['kinds'] {
-  if (messages === true) return 'messages';
-  return batches === true ? 'batches' : 'all';
-}
 async function run(context: CliContext, invocation: SearchInvocation): Promise<ExitCode> {
   const isByMeaning = invocation.order === 'best' && !invocation.isCaptured;
   const request: CommandRequest = {

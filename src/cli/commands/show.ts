@@ -16,7 +16,7 @@ export type ShowInvocation = CommonRequest & {
   readonly originals: boolean;
 };
 
-export const showCommand = defineCommand<ShowInvocation>({
+export const showCommand = defineCommand({
   operands: {
     syntax: '<name>',
     description:
@@ -31,7 +31,7 @@ export const showCommand = defineCommand<ShowInvocation>({
     ['compact show message:1', 'shows a message that a search found'],
     ['compact show batch:1 --messages', 'prints the original lines behind a summary'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): ShowInvocation => ({
     kind: 'show',
     name: args[0] ?? '',
     originals: options.messages === true,

@@ -113,13 +113,8 @@ export function isCommandName(word: string): word is CommandName {
   return Object.hasOwn(COMMANDS, word);
 }
 
-type Loaders = Extract<(typeof COMMANDS)[CommandName], { readonly load: unknown }>['load'];
-
-/** The request of a command, as plain data. */
-export type Invocation = Awaited<ReturnType<Loaders>> extends Command<infer T> ? T : never;
-
 /** Null: the default command. */
-export async function loadCommand(name: Exclude<CommandName, 'help'> | null): Promise<Command<Invocation>> {
+export async function loadCommand(name: Exclude<CommandName, 'help'> | null): Promise<Command> {
   return COMMANDS[name ?? 'run'].load();
 }
 

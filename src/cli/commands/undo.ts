@@ -40,7 +40,7 @@ export type UndoInvocation = CommonRequest & {
   readonly jobs: number | null;
 };
 
-export const undoCommand = defineCommand<UndoInvocation>({
+export const undoCommand = defineCommand({
   operands: { syntax: '[run]', description: 'the number of a run (see --list); by default the last one' },
   flags: [
     { flags: '--list', description: 'list the runs, the last one first' },
@@ -54,7 +54,7 @@ export const undoCommand = defineCommand<UndoInvocation>({
     ['compact undo -n', 'shows what undoing the last run would do'],
     ['compact undo --list', 'lists the runs; compact undo 12 undoes the one with that number'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): UndoInvocation => ({
     kind: 'undo',
     run: args[0] ?? null,
     isList: options.list === true,

@@ -34,7 +34,7 @@ export type VerifyInvocation = CommonRequest &
     readonly jobs: number | null;
   };
 
-export const verifyCommand = defineCommand<VerifyInvocation>({
+export const verifyCommand = defineCommand({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
   flags: [JOBS_FLAG, FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   takesPipe: true,
@@ -42,7 +42,7 @@ export const verifyCommand = defineCommand<VerifyInvocation>({
     ['compact verify session.compact.jsonl', 'compares the file with the archive'],
     ['compact verify sessions', 'checks every compacted file in a folder'],
   ],
-  read: ({ options, args, isStdinImplied }) => ({
+  read: ({ options, args, isStdinImplied }): VerifyInvocation => ({
     kind: 'verify',
     isStdinImplied,
     operands: args,

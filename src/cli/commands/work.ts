@@ -25,7 +25,7 @@ import {
 } from './options.ts';
 
 /** Works on jobs from a queue that many machines share, and fills and shows that queue. */
-export const workCommand = defineCommand<WorkInvocation>({
+export const workCommand = defineCommand({
   operands: { syntax: '[transcript...]', description: 'with --add: files, folders or globs' },
   flags: [
     { flags: '--add', description: 'add a job for each transcript, with the compaction options of this line' },
@@ -61,7 +61,7 @@ export const workCommand = defineCommand<WorkInvocation>({
     ['compact work --folder logs --archive postgres://db/logs', 'works on jobs until all are done'],
     ['compact work --status --archive postgres://db/logs', 'shows the progress of the queue'],
   ],
-  read: ({ options, args }) => ({
+  read: ({ options, args }): WorkInvocation => ({
     kind: 'work',
     action:
       options.add === true ? 'add' : options.status === true ? 'status' : options.retry === true ? 'retry' : 'work',

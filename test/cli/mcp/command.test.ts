@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parsed } from '../command-lines.ts';
+import { helpOf, parsed } from '../command-lines.ts';
 
 test('the folders and flags of the server are read', async () => {
   const outputOptions = { json: false, verbosity: 'normal', color: 'never', showProgress: false };
@@ -28,10 +28,9 @@ test('the folders and flags of the server are read', async () => {
 });
 
 test('its help names its flags, and the help of the program names it', async () => {
-  const own = await parsed('mcp', '--help');
-  const whole = await parsed('--help');
-  assert.ok(own.kind === 'help' && whole.kind === 'help');
-  assert.match(own.text, /Usage: compact mcp \[options\] \[folder\.\.\.\]/);
-  assert.match(own.text, /--allow-compact +offer the tool compact_context/);
-  assert.match(whole.text, /^ {2}mcp .+: MCP on stdio$/m);
+  const own = await helpOf(['mcp', '--help']);
+  const whole = await helpOf(['--help']);
+  assert.match(own, /Usage: compact mcp \[options\] \[folder\.\.\.\]/);
+  assert.match(own, /--allow-compact +offer the tool compact_context/);
+  assert.match(whole, /^ {2}mcp .+: MCP on stdio$/m);
 });

@@ -1,0 +1,16 @@
+import { reportJson } from '../../render/json-lines.ts';
+import { noArchive } from '../../render/problems.ts';
+import type { Session } from '../../session.ts';
+import type { Asked } from '../action.ts';
+
+/** Prints the report of an action, and says if there is no archive yet. */
+export function answer<T extends { readonly archive: string | null }>(
+  { reporter, settings }: Session,
+  { outputOptions }: Asked,
+  report: T,
+  render: (report: T) => readonly string[],
+): void {
+  if (outputOptions.json) reporter.answerPiece(reportJson(report));
+  else reporter.answer(render(report));
+  if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
+}

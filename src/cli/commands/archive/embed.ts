@@ -1,0 +1,36 @@
+import { createEmbeddings } from '../../create-services.ts';
+import { EXIT_CODES } from '../../exit-codes.ts';
+import { safeText } from '../../render/text.ts';
+import { fail, type Session } from '../../session.ts';
+import { defineAction } from '../action.ts';
+import { answer } from './answer.ts';
+
+/** Exit code 1 if any vector is still missing; the next run continues from there. */
+export const embedAction = defineAction({
+  summary: 'create the missing vectors',
+  flags: [],
+  needs: ['archive', 'embedding'],
+  run: async (session: Session, asked) => {
+    const { reporter, useCases, settings } = session;
+    const chosen = await createEmbeddings(session);
+    if (!chosen.ok) return session.refuse(chosen.error);
+    if (chosen.value === null) {
+      return session.refuse(
+        'the configuration has no [embedding] with a provider and a model, so no vectors can be created',
+      );
+    }
+    reporter.progress.name(settings.archive.path);
+    const embedded = await useCases.embedArchive(chosen.value);
+    if (!embedded.ok) return fail(session, embedded.error);
+    const { renderArchiveEmbed } = await import('../../render/archive.ts');
+    const { archive, result, missing, error } = embedded.value;
+    const isShown = archive !== null && asked.outputOptions.verbosity !== 'quiet';
+    answer(session, asked, embedded.value, (report) => (isShown ? renderArchiveEmbed(report) : []));
+    if (result === 'complete') return EXIT_CODES.done;
+    const why = result === 'interrupted' ? 'it was interrupted' : safeText(error ?? '');
+    reporter.error(
+      `${safeText(settings.archive.path)}: ${missing} have no vector, because ${why}. Run it again to continue.`,
+    );
+    return EXIT_CODES.failed;
+  },
+});

@@ -1,0 +1,103 @@
+import type { Failure } from '../../../app/contract/failure.ts';
+import type { ArchiveEraseReport } from '../../../app/contract/retention-reports.ts';
+import type { Result } from '../../../core/result.ts';
+import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
+import { createRuleNotes } from '../../hook/rule-notes.ts';
+import { countOf } from '../../render/quantities.ts';
+import { renderErase, renderReceipts } from '../../render/retention.ts';
+import { safeText } from '../../render/text.ts';
+import { fail, type Session } from '../../session.ts';
+import { type Asked, defineAction } from '../action.ts';
+import type { Flag, OptionsOf } from '../command.ts';
+import { answer } from './answer.ts';
+import { CONFIRM_FLAG, readSelectors, REASON_FLAG, SELECTOR_FLAGS } from './flags.ts';
+
+export const DESPITE_FLAG = {
+  flags: '--despite-hold',
+  description: 'for erase: remove data even if a hold protects it',
+} as const satisfies Flag;
+
+export const RECEIPTS_FLAG = {
+  flags: '--list',
+  description: 'for erase: list the receipts of earlier erasures',
+  conflicts: 'yes',
+} as const satisfies Flag;
+
+export const eraseAction = defineAction({
+  summary: 'remove data for good',
+  flags: [...SELECTOR_FLAGS, REASON_FLAG, CONFIRM_FLAG, DESPITE_FLAG, RECEIPTS_FLAG],
+  findConflict: ({ options }) => {
+    const [selector, ...more] = readSelectors(options);
+    if (options.list === true) return selector === undefined ? null : 'archive erase --list takes nothing else';
+    if (selector === undefined || more.length > 0) return NO_SELECTOR;
+    if (Object.values(selector).includes('')) return `--${selector.kind} must not be empty`;
+    return selector.kind === 'message' && /^line:\d+$/.test(selector.id)
+      ? `'${selector.id}' is a line number, which every transcript has. Select the text with --match instead.`
+      : null;
+  },
+  run: async (session: Session, asked) => {
+    const { options } = asked;
+    if (options.list === true) return listReceipts(session, asked);
+    const [selector] = readSelectors(options);
+    if (selector === undefined) return session.refuse(NO_SELECTOR);
+    const request = {
+      selector,
+      reason: options.reason ?? null,
+      isConfirmed: options.yes === true,
+      despiteHold: options.despiteHold === true,
+      notes: createRuleNotes(session.terminal.host),
+    };
+    return answerErase(session, asked, await session.useCases.eraseArchived(request));
+  },
+});
+
+const NO_SELECTOR = 'name what to erase: --conversation, --source, --match or --message';
+
+async function listReceipts(session: Session, asked: Asked): Promise<ExitCode> {
+  const listed = await session.useCases.listReceipts();
+  if (!listed.ok) return fail(session, listed.error);
+  answer(session, asked, listed.value, renderReceipts);
+  if (listed.value.isPurged) return EXIT_CODES.done;
+  reportUnfinished(session);
+  return EXIT_CODES.failed;
+}
+
+export function reportUnfinished({ reporter, settings }: Session): void {
+  reporter.error(
+    `${safeText(settings.archive.path)}: an erasure is not finished, so the file still contains the old bytes. Close other programs that have it open, then run 'compact archive hold list'; it finishes the cleanup.`,
+  );
+}
+
+/** For erase and prune. Exit code 1 if a hold is in the way, captured files were not searched, or freed space still has the bytes. */
+export function answerErase(
+  session: Session,
+  asked: Asked<OptionsOf<typeof SELECTOR_FLAGS>>,
+  erased: Result<ArchiveEraseReport, Failure>,
+): ExitCode {
+  const { reporter, settings } = session;
+  if (!erased.ok) return fail(session, erased.error);
+  const { archive, result, unsearched, isPurged, purgeProblem } = erased.value;
+  const isShown = archive !== null && asked.outputOptions.verbosity !== 'quiet';
+  answer(session, asked, erased.value, (report) => (isShown ? renderErase(report, reporter.answerTheme) : []));
+  const path = safeText(settings.archive.path);
+  if (result === 'refused') {
+    reporter.error(`${path}: nothing was erased, because a hold protects it. Remove the hold, or use --despite-hold.`);
+    return EXIT_CODES.failed;
+  }
+  if (unsearched > 0) reporter.error(`${path}: ${describeUnsearched(unsearched, asked.options)}`);
+  if (isPurged) return unsearched > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  reporter.error(
+    `${path}: erased, but the file still contains the old bytes, because ${safeText(purgeProblem ?? '')}, then run 'compact archive hold list'; it finishes the cleanup.`,
+  );
+  return EXIT_CODES.failed;
+}
+
+function describeUnsearched(count: number, { conversation, message }: OptionsOf<typeof SELECTOR_FLAGS>): string {
+  const files = countOf(count, 'captured file');
+  const them = count === 1 ? 'it' : 'them';
+  if (conversation !== undefined)
+    return `not erased: ${files} that other conversations share, because nothing tells whose the records are. Select ${them} with --source, or the text with --match.`;
+  return message !== undefined
+    ? `not searched: ${files}, because only archived messages have ids. Select the text with --match, or the files with --source.`
+    : `not searched to the end: ${files}, because compressed content is damaged, was partly erased, or is a zip file (.eval). Select ${them} with --source.`;
+}

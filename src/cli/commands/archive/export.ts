@@ -1,0 +1,51 @@
+import { parseSince, parseUntil } from '../../../config/quantity.ts';
+import { EXIT_CODES } from '../../exit-codes.ts';
+import { renderExport } from '../../render/exchange.ts';
+import { reportJson } from '../../render/json-lines.ts';
+import { fail, type Session } from '../../session.ts';
+import { defineAction } from '../action.ts';
+import type { Flag } from '../command.ts';
+import { readTime } from '../options.ts';
+import { absoluteGlob, SELECTOR_FLAGS } from './flags.ts';
+
+export const EXPORT_FLAGS = [
+  { flags: '--jsonl <folder>', description: 'for export: write JSON Lines into this new or empty folder' },
+  {
+    flags: '--parquet <folder>',
+    description: 'for export: write Parquet tables into this new or empty folder',
+    conflicts: 'jsonl',
+  },
+  { flags: '--since <time>', description: 'for export: archived since this day or time', parse: parseSince },
+  {
+    flags: '--until <time>',
+    description: 'for export: archived until this day, or before this time',
+    parse: parseUntil,
+  },
+] as const satisfies readonly Flag[];
+
+export const exportAction = defineAction({
+  summary: 'write what is archived as JSON Lines or Parquet',
+  flags: [...SELECTOR_FLAGS, ...EXPORT_FLAGS],
+  findConflict: ({ options: { match, message, jsonl, parquet } }) => {
+    if ((match ?? message) !== undefined) return 'archive export takes no --match or --message';
+    return (jsonl ?? parquet) ? null : 'name a new or an empty folder for the export with --jsonl or --parquet';
+  },
+  run: async (session: Session, { options, outputOptions }) => {
+    const { reporter, useCases } = session;
+    const { conversation = null, source, jsonl = '', parquet } = options;
+    const exported = await useCases.exportArchive({
+      folder: parquet ?? jsonl,
+      encoding: parquet === undefined ? 'jsonl' : 'parquet',
+      filter: {
+        conversation,
+        source: source === undefined ? null : absoluteGlob(source),
+        since: readTime(options.since),
+        until: readTime(options.until),
+      },
+    });
+    if (!exported.ok) return fail(session, exported.error);
+    if (outputOptions.json) reporter.answerPiece(reportJson(exported.value));
+    else if (outputOptions.verbosity !== 'quiet') reporter.answer([renderExport(exported.value)]);
+    return EXIT_CODES.done;
+  },
+});

@@ -1,0 +1,46 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { EraseSelector } from '../../../app/archive/select.ts';
+import type { Flag, OptionsOf } from '../command.ts';
+
+/** Flags that several actions take. */
+
+export const SELECTOR_FLAGS = [
+  { flags: '--conversation <id>', description: 'for hold, erase and export: this conversation' },
+  {
+    flags: '--source <glob>',
+    description: 'for hold, erase and export: transcripts whose path matches, in full or from a folder name on',
+  },
+  { flags: '--match <text>', description: 'for erase: every line that contains this text' },
+  { flags: '--message <id>', description: 'for erase: every line of this message' },
+] as const satisfies readonly Flag[];
+
+export const REASON_FLAG = {
+  flags: '--reason <text>',
+  description: 'for hold and erase: a note to store with the hold or the receipt',
+} as const satisfies Flag;
+
+export const CONFIRM_FLAG = {
+  flags: '--yes',
+  description: 'for erase and prune: remove it; without --yes, only list what would be removed',
+} as const satisfies Flag;
+
+export function readSelectors({
+  conversation,
+  source,
+  match,
+  message,
+}: OptionsOf<typeof SELECTOR_FLAGS>): readonly EraseSelector[] {
+  return [
+    ...(conversation === undefined ? [] : [{ kind: 'conversation', id: conversation } as const]),
+    ...(source === undefined ? [] : [{ kind: 'source', glob: absoluteGlob(source) } as const]),
+    ...(match === undefined ? [] : [{ kind: 'match', text: match } as const]),
+    ...(message === undefined ? [] : [{ kind: 'message', id: message } as const]),
+  ];
+}
+
+/** A glob that begins with a folder of the shell is meant from there; any other matches the end of a path. */
+export function absoluteGlob(glob: string): string {
+  if (glob === '~' || glob.startsWith('~/')) return join(homedir(), glob.slice(1));
+  return /^\.{1,2}(?:\/|$)/.test(glob) ? resolve(glob) : glob;
+}

@@ -1,0 +1,23 @@
+import { parseBytes } from '../../../config/quantity.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../action.ts';
+import type { Flag } from '../command.ts';
+import { answerMerge } from './merge.ts';
+
+export const IMPORT_FLAGS = [
+  {
+    flags: '--max-line <size>',
+    description: 'for import: the longest line or group of rows to accept (64MiB)',
+    parse: parseBytes,
+  },
+] as const satisfies readonly Flag[];
+
+export const importAction = defineAction({
+  summary: 'add an export',
+  flags: IMPORT_FLAGS,
+  refuseOperands: (operands) => (operands.length === 1 ? null : 'name one folder to import: that of an export'),
+  run: async (session: Session, asked) => {
+    const request = { folder: asked.operands[0] ?? '', maxLineBytes: asked.options.maxLine ?? null };
+    return answerMerge(session, asked, await session.useCases.importArchive(request));
+  },
+});

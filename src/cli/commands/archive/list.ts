@@ -1,0 +1,20 @@
+import { EXIT_CODES } from '../../exit-codes.ts';
+import { fail, type Session } from '../../session.ts';
+import { defineAction } from '../action.ts';
+import { answer } from './answer.ts';
+
+export const listAction = defineAction({
+  summary: 'its compactions',
+  flags: [],
+  run: async (session: Session, asked) => {
+    const { reporter, useCases } = session;
+    const { renderArchiveList } = await import('../../render/archive.ts');
+    const listed = await useCases.listArchive();
+    if (!listed.ok) return fail(session, listed.error);
+    const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns };
+    answer(session, asked, listed.value, (report) =>
+      report.archive === null ? [] : renderArchiveList(report, rendering),
+    );
+    return EXIT_CODES.done;
+  },
+});

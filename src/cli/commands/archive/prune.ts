@@ -1,0 +1,51 @@
+import { parseBytes, parseCountOrZero, parseSince } from '../../../config/quantity.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../action.ts';
+import type { Flag } from '../command.ts';
+import { readTime } from '../options.ts';
+import { answerErase } from './erase.ts';
+import { CONFIRM_FLAG } from './flags.ts';
+
+export const POLICY_FLAGS = [
+  {
+    flags: '--older-than <age>',
+    description: 'for prune: conversations last archived more than 180d, 6mo, 1y ago, or before 2026-03-01',
+    parse: parseSince,
+  },
+  {
+    flags: '--max-size <size>',
+    description: 'for prune: remove the oldest until the archive is about this size (20GB)',
+    parse: parseBytes,
+  },
+  {
+    flags: '--keep-last <n>',
+    description: 'for prune: always keep this many of the newest conversations',
+    parse: parseCountOrZero,
+  },
+  { flags: '--project <glob>', description: 'for prune: only transcripts in folders that match' },
+] as const satisfies readonly Flag[];
+
+export const pruneAction = defineAction({
+  summary: 'remove old conversations',
+  flags: [...POLICY_FLAGS, CONFIRM_FLAG],
+  needs: ['archive', 'retention'],
+  findConflict: ({ options }) =>
+    /^\/*$/.test(options.project ?? '-') ? '--project must name a folder or a glob' : null,
+  run: async (session: Session, asked) => {
+    const { olderThan, maxSize, keepLast, project = null, yes } = asked.options;
+    const { older_than: age, max_size: size, keep_last: kept } = session.settings.retention;
+    // Checked when the configuration was loaded.
+    const configuredBefore = age === null ? null : parseSince(age, Date.now());
+    const configuredSize = size === null ? null : parseBytes(size);
+    const policy = {
+      before: readTime(olderThan ?? (configuredBefore?.ok === true ? configuredBefore.value : undefined)),
+      maxBytes: maxSize ?? (configuredSize?.ok === true ? configuredSize.value : null),
+      keepLast: keepLast ?? kept,
+      project,
+    };
+    if (policy.before === null && policy.maxBytes === null)
+      return session.refuse('archive prune needs --older-than or --max-size, or a [retention] in the configuration');
+    const pruned = await session.useCases.pruneArchive({ ...policy, isConfirmed: yes === true });
+    return answerErase(session, { ...asked, options: {} }, pruned);
+  },
+});
