@@ -15,7 +15,7 @@ export type VectorDraft = {
   readonly vector: Float32Array | null;
 };
 
-export type VectorCount = { readonly done: number; readonly total: number };
+type VectorCount = { readonly done: number; readonly total: number };
 
 /** The position after which the list of missing vectors continues. */
 export type VectorCursor = { readonly lineId: number; readonly batchId: number };

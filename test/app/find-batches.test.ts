@@ -26,7 +26,7 @@ test('how much alike a batch is to the query is added to its words, and one that
     [1, 0.1],
     [1, 0.2],
   ];
-  archive.vectors.keep(
+  await archive.vectors.keep(
     { provider: 'p', model: 'm', dimensions: 2 },
     vectors.map((vector, at) => ({ kind: 'batch', id: at + 1, vector: Float32Array.from(vector) })),
     { mayReplace: false },

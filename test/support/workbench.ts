@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createLocalArchive } from '../../src/adapters/archive/local-archive.ts';
-import { type OpenArchiveOptions, openSyncArchive } from '../../src/adapters/archive/sqlite.ts';
+import { type OpenArchiveOptions, openSqliteArchive } from '../../src/adapters/archive/sqlite.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createProducerIndexes } from '../../src/adapters/producer-index/producer-indexes.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
@@ -80,11 +79,10 @@ export function createWorkbench(
   const archive = (): Archive => {
     const known = open[0];
     if (known !== undefined) return known;
-    const opened = openSyncArchive({ path: archivePath, ...archiveOptions });
+    const opened = openSqliteArchive({ path: archivePath, ...archiveOptions });
     if (!opened.ok) throw new Error(JSON.stringify(opened.error));
-    const port = createLocalArchive(opened.value);
-    open.push(port);
-    return port;
+    open.push(opened.value);
+    return opened.value;
   };
   const written: Uint8Array[] = [];
   const deps: BenchDeps = {

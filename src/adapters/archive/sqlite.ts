@@ -3,18 +3,19 @@ import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createArchiveFile } from './create.ts';
-import { guard } from './failure.ts';
+import { createArchive } from './archive.ts';
+import { archiveError, guardPort, toArchiveFailure } from './failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
-import { createLocalArchive } from './local-archive.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
-import { createBatchSearch, createMessageIndex } from './search.ts';
+import { SQLITE_CHECK } from './sqlite/check.ts';
 import { createSqliteRetention } from './sqlite/retention.ts';
 import { type Connection, createSqliteSql } from './sqlite/sql.ts';
-import type { SyncArchive } from './sync-archive.ts';
-import { turnsAt } from './turns.ts';
-import { createVectorStore } from './vectors/vector-store.ts';
+import { SQLITE_SEARCH } from './sqlite/search.ts';
+import { createSqliteStore } from './sqlite/store.ts';
+import { SQLITE_VECTORS } from './sqlite/vectors.ts';
+import { type TakeTurn, turnsAt } from './turns.ts';
 
 export type OpenArchiveOptions = {
   readonly path: string;
@@ -36,17 +37,15 @@ const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
  * read-only one is opened for reading only. Its writes take turns with those of other openings in this thread.
  */
 export async function openArchive(options: OpenArchiveOptions): Promise<Result<Archive, ArchiveFailure>> {
-  const opened = openSyncArchive(options);
-  return opened.ok ? ok(createLocalArchive(opened.value, turnsAt(options.path))) : opened;
+  return openSqliteArchive(options);
 }
 
-/** The same with synchronous methods, for threads that may block. */
-export function openSyncArchive({
+export function openSqliteArchive({
   path,
   create = true,
   busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
   vectorExtension,
-}: OpenArchiveOptions): Result<SyncArchive, ArchiveFailure> {
+}: OpenArchiveOptions): Result<Archive, ArchiveFailure> {
   const file = prepareFile(path, create ? createArchiveFile : null);
   if (!file.ok) return file;
   const { path: filePath, isWritable } = file.value;
@@ -66,10 +65,7 @@ export function openSyncArchive({
 
 type Opening = Required<Pick<OpenArchiveOptions, 'path' | 'busyTimeoutMs'>> & { readonly extension: string | null };
 
-function openForWriting(
-  file: string,
-  { path, busyTimeoutMs, extension }: Opening,
-): Result<SyncArchive, ArchiveFailure> {
+function openForWriting(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
   const refusal = hasUnmergedLog(file) ? refuseUntouched(file, { path, busyTimeoutMs }) : null;
   if (refusal !== null) return err(refusal);
   const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
@@ -91,14 +87,13 @@ function openForWriting(
     // database.
     migrate(db);
     configure(db, busyTimeoutMs);
-    return ok(createArchive(db, { path, isReadOnly: false, extension, openWriter, close }));
+    return ok(
+      createSqliteArchive(db, { path, isReadOnly: false, extension, openWriter, close, takeTurn: turnsAt(path) }),
+    );
   });
 }
 
-function openForReading(
-  file: string,
-  { path, busyTimeoutMs, extension }: Opening,
-): Result<SyncArchive, ArchiveFailure> {
+function openForReading(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
   const isReadable = (found: Database.Database): boolean => readSchemaVersion(found) >= SCHEMA_VERSION;
   const { db, isCopy, seal, close } = openReadOnly(file, { busyTimeoutMs, isReadable });
   return closeUnlessOpened(close, () => {
@@ -112,7 +107,9 @@ function openForReading(
     restrictSchema(db);
     migrate(db);
     seal();
-    return ok(createArchive(db, { path, isReadOnly: true, extension, openWriter: null, close }));
+    return ok(
+      createSqliteArchive(db, { path, isReadOnly: true, extension, openWriter: null, close, takeTurn: turnsAt(path) }),
+    );
   });
 }
 
@@ -188,38 +185,47 @@ type Opened = {
   /** Opens another connection, which `close` closes too. Null: nothing is written. */
   readonly openWriter: (() => Database.Database) | null;
   readonly close: () => void;
+  /** The turns of those who write in this thread. */
+  readonly takeTurn: TakeTurn;
 };
 
-export function createArchive(
+export function createSqliteArchive(
   db: Database.Database,
-  { path, isReadOnly, extension, openWriter, close }: Opened,
-): SyncArchive {
-  const checkSchema = createSchemaGuard(db, path);
-  return {
-    path,
-    isReadOnly,
-    isReadableWhileStoring: db.pragma('journal_mode', { simple: true }) === 'wal',
-    connect: (takeTurn) => {
-      const open = (): Connection => {
-        const opened = openWriter?.() ?? db;
-        return { db: opened, checkSchema: createSchemaGuard(opened, path) };
-      };
-      const sql = createSqliteSql({ path, extension, db, open: openWriter === null ? null : open, takeTurn });
-      return { sql, retention: createSqliteRetention(sql, { db, path, takeTurn }) };
-    },
-    fileBytes: () => ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
-    messages: createMessageIndex(db, path),
-    searchBatches: createBatchSearch(db, path),
-    vectors: createVectorStore(db, { path, extension, checkSchema }),
-    enterState: () =>
-      guard(path, () => {
-        if (!db.inTransaction) db.exec('BEGIN');
-      }),
-    leaveState: () => {
-      if (db.inTransaction) db.exec('ROLLBACK'); // nothing was written
-    },
-    close,
+  { path, isReadOnly, extension, openWriter, close, takeTurn }: Opened,
+): Archive {
+  const isReadableWhileStoring = db.pragma('journal_mode', { simple: true }) === 'wal';
+  const open = (): Connection => {
+    const opened = openWriter?.() ?? db;
+    return { db: opened, checkSchema: createSchemaGuard(opened, path) };
   };
+  const connections = {
+    path,
+    extension,
+    db,
+    open: openWriter === null ? null : open,
+    takeTurn,
+    isReadableWhileStoring,
+  };
+  const sql = createSqliteSql(connections);
+  const facts = { path, isReadOnly, isReadableWhileStoring, close: async () => close() };
+  return createArchive(sql, facts, {
+    check: SQLITE_CHECK,
+    retention: createSqliteRetention(sql, { db, path, takeTurn }),
+    search: SQLITE_SEARCH,
+    store: createSqliteStore(sql),
+    vectors: SQLITE_VECTORS,
+    guard: (port) => guardSqlite(port, path),
+    // With the log.
+    fileBytes: () => ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
+  });
+}
+
+/** The same port, whose methods throw `ArchiveError`s for failures of SQLite. */
+export function guardSqlite<Port extends object>(port: Port, path: string): Port {
+  return guardPort(port, (error) => {
+    const failure = toArchiveFailure(error, path);
+    return failure === null ? error : archiveError(failure);
+  });
 }
 
 /** The log exists only while a program has the archive open. */

@@ -13,6 +13,8 @@ export const POSTGRES: Dialect = {
 JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month JOIN compactions AS c ON c.id = k.compaction_id
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`,
   batchJoins: 'JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id',
+  onBlock: 'k.id = l.block_id AND k.month = l.month',
+  onCompaction: 'k.compaction_id = c.id AND k.month = c.month',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id AND blocks.month = lines.month',
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_words AS w WHERE w.line_id = l.id AND w.month = l.month)',
   isBatchIndexed: `

@@ -11,7 +11,7 @@ import { within } from '../archive/sql/query.ts';
 import type { PostgresSql } from './sql.ts';
 import { POSTGRES } from './dialect.ts';
 import { beginStoring, createPostgresStore } from './store.ts';
-import { LOCK_VECTORS } from './vectors.ts';
+import { POSTGRES_VECTORS } from './pgvector.ts';
 
 const IDENTIFY = `
 SELECT pg_postmaster_start_time()::text || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())::text || ' '
@@ -46,9 +46,7 @@ export async function openSqlTarget(opened: OpenedSql): Promise<Result<OpenTarge
     ...sql,
     ...createWriting(opened),
     path: place.path,
-    canKeepVectors: true,
-    beginVectors: async (query) => void (await query(LOCK_VECTORS)),
-    indexVector: async () => undefined, // nothing but its row
+    vectors: POSTGRES_VECTORS,
   });
   return ok({ identity: await identify(opened), store: guardMethods(store, place), close: sql.close });
 }

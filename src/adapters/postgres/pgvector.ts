@@ -1,7 +1,7 @@
-import type { SearchFilter } from '../../ports/archive-lookup.ts';
 import { type Row, readInteger, readText } from '../archive/rows.ts';
 import { POSTGRES } from './dialect.ts';
-import { filterValues, LINE_PASSES } from './lookup-sql.ts';
+import type { VectorEngine } from '../archive/search/engine.ts';
+import { filterValues, LINE_PASSES } from '../archive/search/filter.ts';
 import type { Query } from '../archive/sql/query.ts';
 
 /**
@@ -33,7 +33,7 @@ const COUNT_VECTORS = `SELECT count(*)::int AS found FROM (SELECT FROM message_v
  * Adds the column if pgvector is installed, nobody has added it, this user may, and few vectors are stored already: they are copied. Runs in a
  * transaction that holds the lock of the vectors.
  */
-export async function addNearColumn(query: Query): Promise<void> {
+async function addNearColumn(query: Query): Promise<void> {
   const [row] = await query(FIND_EXTENSION);
   if (row?.['has_type'] !== 1 || row['has_column'] !== 0 || row['may_add'] !== 1) return;
   const [stored] = await query(COUNT_VECTORS);
@@ -53,21 +53,11 @@ SELECT l.id, ${distance(home)} AS distance FROM message_vectors AS v JOIN lines 
 WHERE v.vector IS NOT NULL AND ${LINE_PASSES} ORDER BY 2, 1 LIMIT :count`;
 
 type Found = { readonly id: number; readonly distance: number };
-type Limits = { readonly filter: SearchFilter; readonly limit: number };
-
 /**
  * Ids of messages that pass the filter, among them all of the nearest; `listPassing` says which of them pass. Null: the server cannot tell,
  * so every vector must be compared.
  */
-export async function findCandidates(
-  query: Query,
-  vector: Float32Array,
-  {
-    filter,
-    limit,
-    listPassing,
-  }: Limits & { readonly listPassing: (ids: readonly number[]) => Promise<ReadonlySet<number>> },
-): Promise<readonly number[] | null> {
+const findCandidates: VectorEngine['findCandidates'] = async (query, vector, { filter, limit, listPassing }) => {
   const [extension] = await query(FIND_EXTENSION);
   const text = halfVector(vector);
   if (extension === undefined || readInteger(extension, 'has_column') === 0 || text === null) return null;
@@ -82,7 +72,7 @@ export async function findCandidates(
   // The filter leaves few of them, so the server looks only at those.
   const rows = toFound(await query(listNearestPassing(home), { ...values, ...filterValues(filter) }));
   return chooseCandidates(rows, { ...asked, passes: () => true });
-}
+};
 
 function toFound(rows: readonly Row[]): readonly Found[] {
   return rows.map((row) => ({ id: readInteger(row, 'id'), distance: Number(row['distance']) }));
@@ -125,3 +115,15 @@ function halfVector(vector: Float32Array): string | null {
   if (largest === 0 || !Number.isFinite(largest)) return null;
   return `[${Array.from(vector, (number) => (number / largest).toFixed(9)).join(',')}]`;
 }
+
+export const LOCK_VECTORS = "SELECT pg_advisory_xact_lock(hashtextextended('compact vectors', 0))";
+
+/** Without pgvector, every vector is compared here. */
+export const POSTGRES_VECTORS: VectorEngine = {
+  prepare: async () => undefined,
+  lock: async (query) => void (await query(LOCK_VECTORS)),
+  begin: addNearColumn,
+  forget: async () => undefined,
+  index: async () => undefined, // the server fills the column of pgvector itself
+  findCandidates,
+};

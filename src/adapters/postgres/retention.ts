@@ -6,10 +6,9 @@ import type { Query } from '../archive/sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { PARTITIONED, partitionName } from './migrate.ts';
 import type { PostgresSql } from './sql.ts';
-import { LOCK_VECTORS } from './vectors.ts';
+import { LOCK_VECTORS } from './pgvector.ts';
 import { indexWords } from './word-hits.ts';
 
-const ON_BLOCK = 'k.id = l.block_id AND k.month = l.month';
 const ERASED_BLOCKS = 'SELECT k.id FROM blocks AS k JOIN erased_compactions AS g ON g.id = k.compaction_id';
 /**
  * Months whose partitions have blocks of erased compactions only. A run that began in the last days of a month may
@@ -33,7 +32,7 @@ async function deleteBlocks(query: Query): Promise<void> {
 
 /** Compactions that lose some of their lines. */
 const TOUCHED = `
-SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON ${ON_BLOCK}`;
+SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON ${POSTGRES.onBlock}`;
 
 const RESERVE_ID = "SELECT nextval(pg_get_serial_sequence('erasures', 'id')) AS id";
 const FIND_ERASURE = 'SELECT receipt, at_ms, report FROM erasures WHERE id = :id';
@@ -53,8 +52,8 @@ export function createPostgresRetention(sql: PostgresSql, path: string): Retenti
   return {
     idType: 'bigint',
     ids: '(SELECT CAST(value AS bigint) AS id FROM json_array_elements_text(CAST(:ids AS json)))',
-    onBlock: ON_BLOCK,
-    onCompaction: 'k.compaction_id = c.id AND k.month = c.month',
+    onBlock: POSTGRES.onBlock,
+    onCompaction: POSTGRES.onCompaction,
     // Those of whole compactions go with their blocks.
     deleteWords: (batches) => [
       `DELETE FROM batch_words WHERE batch_id IN (${batches})`,

@@ -117,7 +117,9 @@ function bound(query: DriverQuery): Query {
     });
     await run(insertSql(into), Object.fromEntries(columns));
   };
-  return Object.assign(run, { insert });
+  const numbers: Query['numbers'] = async (sql, values) =>
+    (await run(sql, values)).flatMap((row) => Object.values(row).map(Number));
+  return Object.assign(run, { insert, numbers });
 }
 
 /** Arrays of bytes and of words go as text. */

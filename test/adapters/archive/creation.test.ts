@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createArchiveFile } from '../../../src/adapters/archive/create.ts';
 import { archiveExists } from '../../../src/adapters/archive/file.ts';
-import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { openSqliteArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { tempFolder } from './drafts.ts';
 
 const WRITER = join(import.meta.dirname, 'writer-process.ts');
@@ -26,7 +26,7 @@ test('who opens an archive while another process makes it finds it whole or not 
       assert.equal(maker.exitCode, null, `archive ${at} was never made`);
       await new Promise(setImmediate);
     }
-    const archive = openSyncArchive({ path, create: false });
+    const archive = openSqliteArchive({ path, create: false });
     if (archive.ok) archive.value.close();
     else refused.push(archive.error);
     opened += 1;
@@ -42,7 +42,7 @@ test('without hard links an archive is created too, and nothing that stands ther
   };
   const path = join(folder, 'archive.db');
   assert.equal(createArchiveFile(path, unsupported), null);
-  const opened = openSyncArchive({ path, create: false });
+  const opened = openSqliteArchive({ path, create: false });
   assert.ok(opened.ok);
   opened.value.close();
   const taken = join(folder, 'notes.txt');

@@ -4,10 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createLocalArchive } from '../../../src/adapters/archive/local-archive.ts';
-import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { openSqliteArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { storeLines } from '../../../src/app/compact/archive-lines.ts';
-import type { SyncArchive } from '../../../src/adapters/archive/sync-archive.ts';
 import type {
   Archive,
   ArchiveFailure,
@@ -34,18 +32,17 @@ export function tempFolder(t: TestContext): string {
   return folder;
 }
 
-/** The synchronous archive, which stores a compaction with one call and its port. */
-export type TestArchive = SyncArchive & {
+/** An archive that stores a compaction, and reads one, with one call. */
+export type TestArchive = Omit<Archive, 'readLines'> & {
   readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => Promise<number>;
   readonly readLines: (compactionId: number) => Promise<readonly StoredLine[]>;
-  /** The port of the same archive. */
+  /** The archive itself. */
   readonly port: Archive;
 };
 
-export function toTestArchive(archive: SyncArchive): TestArchive {
-  const port = createLocalArchive(archive);
+export function toTestArchive(port: Archive): TestArchive {
   return {
-    ...archive,
+    ...port,
     store: async (draft, lines) => (await storeLines(port, draft, lines)).id,
     readLines: async (id) => (await collect(port.readLines(id))).flat(),
     port,
@@ -53,7 +50,7 @@ export function toTestArchive(archive: SyncArchive): TestArchive {
 }
 
 export function openAt(path: string, vectorExtension?: string): TestArchive {
-  const opened = openSyncArchive({ path, ...(vectorExtension === undefined ? {} : { vectorExtension }) });
+  const opened = openSqliteArchive({ path, ...(vectorExtension === undefined ? {} : { vectorExtension }) });
   assert.ok(opened.ok, JSON.stringify(opened));
   return toTestArchive(opened.value);
 }

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { findForeignEntry, vectorIndexSql } from '../../../src/adapters/archive/identity.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../../src/adapters/archive/schema.ts';
-import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { openSqliteArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { findVectorExtension } from '../../../src/adapters/archive/vectors/extension.ts';
 import { change } from '../../support/full-archive.ts';
 import { applied, compactionDraft, lineDraft, openAt, tempFolder } from './drafts.ts';
@@ -92,7 +92,7 @@ for (const { what, sql, reason } of [
     const path = await changedArchive(t, sql);
     const before = readFileSync(path);
     for (const create of [true, false]) {
-      const opened = openSyncArchive({ path, create });
+      const opened = openSqliteArchive({ path, create });
       assert.deepEqual(opened, { ok: false, error: { kind: 'not-ours', path, reason } });
     }
     assert.deepEqual(readFileSync(path), before);
@@ -107,7 +107,7 @@ for (const { what, sql, missing } of [
     const path = await changedArchive(t, sql);
     const before = readFileSync(path);
     for (const create of [true, false]) {
-      const opened = openSyncArchive({ path, create });
+      const opened = openSqliteArchive({ path, create });
       assert.ok(!opened.ok && opened.error.kind === 'cannot-open', JSON.stringify(opened));
       assert.match(opened.error.reason, new RegExp(`another build of compact made it.*its ${missing} is missing`));
       assert.match(opened.error.advice ?? '', /Export it with that build/);
@@ -122,7 +122,7 @@ test('a trigger in an archive that is still empty and of an older version never 
     path,
     `PRAGMA application_id = ${APPLICATION_ID}; CREATE TABLE blocks (x); CREATE TRIGGER t AFTER INSERT ON blocks BEGIN SELECT 1; END`,
   );
-  const opened = openSyncArchive({ path });
+  const opened = openSqliteArchive({ path });
   const reason = 'compact did not make its table "blocks"';
   assert.deepEqual(opened, { ok: false, error: { kind: 'not-ours', path, reason } });
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { findLineRange } from '../../../src/adapters/archive/fts-query.ts';
-import { createStatements } from '../../../src/adapters/archive/rows.ts';
+import { SQLITE_SEARCH } from '../../../src/adapters/archive/sqlite/search.ts';
+import { createQuery } from '../../../src/adapters/archive/sqlite/sql.ts';
 import type { SearchFilter } from '../../../src/ports/archive-lookup.ts';
 import {
   applied,
@@ -33,15 +33,16 @@ test('of a file with many conversations only the lines of the one that is asked 
   archive.close();
   const db = new Database(path, { readonly: true });
   t.after(() => db.close());
-  const rangeOf = (filter: Partial<SearchFilter>) => findLineRange(createStatements(db), { ...ANY, ...filter });
+  const rangeOf = (filter: Partial<SearchFilter>) =>
+    SQLITE_SEARCH.findLineRange(createQuery(db), { ...ANY, ...filter });
   assert.deepEqual(
-    ['quay', 'pier', 'nowhere'].map((conversationId) => rangeOf({ conversationId })),
+    await Promise.all(['quay', 'pier', 'nowhere'].map((conversationId) => rangeOf({ conversationId }))),
     [
       { first: 5, last: 8 },
       { first: 9, last: 12 },
       { first: 1, last: 0 },
     ],
   );
-  assert.deepEqual(rangeOf({}), { first: 0, last: Number.MAX_SAFE_INTEGER });
-  assert.deepEqual(rangeOf({ conversationId: 'quay', source: 'nowhere.jsonl' }), { first: 5, last: 0 });
+  assert.deepEqual(await rangeOf({}), { first: 0, last: Number.MAX_SAFE_INTEGER });
+  assert.deepEqual(await rangeOf({ conversationId: 'quay', source: 'nowhere.jsonl' }), { first: 5, last: 0 });
 });

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, linkSync, readFileSync, symlinkSync, 
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { test, type TestContext } from 'node:test';
-import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { openSqliteArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { openAt, tempFolder } from './drafts.ts';
 
 const NOTES = 'what the user wrote\n'.repeat(2000);
@@ -33,7 +33,7 @@ for (const ending of ['-journal', '-wal', '-shm']) {
       plant(path + ending, notes);
       const reason = `memory.db${ending} beside it ${fault}; if you did not put it there, remove it`;
       for (const create of [true, false]) {
-        assert.deepEqual(openSyncArchive({ path, create }), {
+        assert.deepEqual(openSqliteArchive({ path, create }), {
           ok: false,
           error: { kind: 'cannot-open', path, reason },
         });
@@ -53,7 +53,7 @@ test(
     writeFileSync(`${path}-journal`, '');
     chownSync(`${path}-journal`, STRANGER, STRANGER);
     const reason = `memory.db-journal beside it belongs to another user (uid ${STRANGER}); if you did not put it there, remove it`;
-    assert.deepEqual(openSyncArchive({ path }), { ok: false, error: { kind: 'cannot-open', path, reason } });
+    assert.deepEqual(openSqliteArchive({ path }), { ok: false, error: { kind: 'cannot-open', path, reason } });
     chmodSync(path, 0o660);
     openAt(path).close();
   },

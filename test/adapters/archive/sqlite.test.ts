@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/adapters/archive/schema.ts';
-import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { openSqliteArchive } from '../../../src/adapters/archive/sqlite.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
 import {
   applied,
@@ -27,8 +27,8 @@ import {
   toTestArchive,
 } from './drafts.ts';
 
-function refusal(options: Parameters<typeof openSyncArchive>[0]): ArchiveFailure {
-  const opened = openSyncArchive(options);
+function refusal(options: Parameters<typeof openSqliteArchive>[0]): ArchiveFailure {
+  const opened = openSqliteArchive(options);
   if (!opened.ok) return opened.error;
   opened.value.close();
   throw new Error('it was opened');
@@ -123,7 +123,7 @@ test('a missing archive is not made by one who only wants to read', async (t) =>
 });
 
 test('an existing archive is opened by one who only wants to read', async (t) => {
-  const opened = openSyncArchive({ path: await filledArchive(t), create: false });
+  const opened = openSqliteArchive({ path: await filledArchive(t), create: false });
   assert.ok(opened.ok);
   t.after(() => opened.value.close());
   assert.equal((await toTestArchive(opened.value).port.loadCompaction(1))?.status, 'applied');
@@ -208,7 +208,7 @@ test('an archive that was cut off is damaged', async (t) => {
   const path = await filledArchive(t);
   truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096);
   const failure = await rejectedFailure(async () => {
-    const opened = openSyncArchive({ path });
+    const opened = openSqliteArchive({ path });
     if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
     t.after(() => opened.value.close());
     return toTestArchive(opened.value).readLines(1);
@@ -223,7 +223,7 @@ test('a page of the archive that was overwritten is damage', async (t) => {
   bytes.fill(0xa5, Math.floor(pages / 3) * 4096);
   writeFileSync(path, bytes);
   const failure = await rejectedFailure(async () => {
-    const opened = openSyncArchive({ path });
+    const opened = openSqliteArchive({ path });
     if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
     t.after(() => opened.value.close());
     return toTestArchive(opened.value).readLines(1);
@@ -236,7 +236,7 @@ test('an archive that another process writes to is busy when the wait is over', 
   openAt(path).close();
   const other = new Database(path);
   t.after(() => other.close());
-  const opened = openSyncArchive({ path, busyTimeoutMs: 1 });
+  const opened = openSqliteArchive({ path, busyTimeoutMs: 1 });
   assert.ok(opened.ok);
   t.after(() => opened.value.close());
   other.exec('BEGIN IMMEDIATE');

@@ -29,11 +29,9 @@ const LIST_VERSIONS = `
 SELECT v.id, f.path, l.sha256 FROM erased_files AS g JOIN captured_files AS f ON f.id = g.id JOIN captured_versions AS v ON v.file_id = f.id
 JOIN captured_runs AS r ON r.version_id = v.id AND r.position = 0 JOIN captured_lines AS l ON l.id = r.first_line_id
 WHERE v.id > :after ORDER BY v.id LIMIT 500`;
-/** `coalesce` only tells Postgres the type of the value. */
-const KEEP_STATES = `
-INSERT INTO erased_states (sha256, origin_sha256, erasure_id)
-SELECT DISTINCT sha256, coalesce(:origin, sha256), CAST(:erasureId AS bigint) FROM captured_states WHERE version_id = :id AND size_bytes > 0
-ON CONFLICT DO NOTHING`;
+const LIST_STATES = 'SELECT DISTINCT sha256 FROM captured_states WHERE version_id = :id AND size_bytes > 0';
+const KEEP_STATE = `
+INSERT INTO erased_states (sha256, origin_sha256, erasure_id) VALUES (:sha256, :origin, :erasureId) ON CONFLICT DO NOTHING`;
 const FILES = 'captured_files WHERE id IN (SELECT id FROM erased_files)';
 const addLines = (ids: string): string => `
 INSERT INTO erased_captured SELECT id FROM captured_lines WHERE id IN ${ids} AND erasure_id IS NULL ON CONFLICT DO NOTHING`;
@@ -67,6 +65,14 @@ export function buildOrigin(path: string, firstLineSha256: string): Buffer {
   return hash('sha256', `${firstLineSha256} ${path}`, 'buffer');
 }
 
+/** Remembers what a captured state of an erased file was. The values are columns. */
+export async function keepErasedState(
+  query: Query,
+  state: Readonly<Record<'sha256' | 'origin' | 'erasureId', unknown>>,
+): Promise<void> {
+  await query(KEEP_STATE, state);
+}
+
 /**
  * Removes the captured files in `erased_files`, and marks the lines that no other file has to be erased. Of each state, only hashes stay.
  * Returns the number of files.
@@ -74,7 +80,8 @@ export function buildOrigin(path: string, firstLineSha256: string): Buffer {
 export async function eraseCapturedFiles(query: Query, erasureId: number): Promise<number> {
   await forRows(query, LIST_VERSIONS, async (row) => {
     const origin = buildOrigin(readText(row, 'path'), readHash(row, 'sha256'));
-    await query(KEEP_STATES, { id: row['id'], origin, erasureId });
+    for (const { sha256 } of await query(LIST_STATES, { id: row['id'] }))
+      await keepErasedState(query, { sha256, origin, erasureId });
   });
   for (const sql of FIND_USED) await query(sql);
   await query(ADD_UNUSED);

@@ -5,18 +5,14 @@ import { eraseCapturedFiles, eraseCapturedLines, listChangedFiles, selectCapture
 import { archiveError, DamageError } from '../failure.ts';
 import { rewriteBlock } from './rewrite-block.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
-import { countRows, forRows, type Query } from '../sql/query.ts';
+import { countRows, type Dialect, forRows, insertRow, type Query, type Values } from '../sql/query.ts';
 
 /** What engines do differently when they remove something. */
-export type RetentionEngine = {
+export type RetentionEngine = Pick<Dialect, 'onBlock' | 'onCompaction'> & {
   /** The type of ids. */
   readonly idType: string;
   /** The ids of the JSON array `:ids`, in parentheses. */
   readonly ids: string;
-  /** Joins blocks AS k to lines AS l. */
-  readonly onBlock: string;
-  /** Joins blocks AS k to compactions AS c. */
-  readonly onCompaction: string;
   /** Removes the words of `batches` and of `lines` (statements that select ids) from the search indexes. */
   readonly deleteWords: (batches: string, lines: readonly string[]) => readonly string[];
   /** Removes the blocks of erased compactions, with their lines. */
@@ -78,8 +74,7 @@ const REBUILD_SPEAKERS = [
   'INSERT INTO speakers SELECT DISTINCT name FROM lines WHERE name IS NOT NULL AND role IN (0, 1) ON CONFLICT DO NOTHING',
 ];
 const PAID = 'summaries WHERE created_at_ms <= coalesce(CAST(:before AS bigint), created_at_ms)';
-const INSERT_ERASURE =
-  "INSERT INTO erasures (id, receipt, at_ms, report, is_purged) VALUES (:id, :receipt, :at, '', 0) RETURNING id";
+const FIND_RECEIPT = 'SELECT id FROM erasures WHERE receipt = :receipt';
 const UPDATE_ERASURE = 'UPDATE erasures SET receipt = :receipt, report = :report WHERE id = :id';
 const LIST_CHANGED = `
 SELECT id FROM erased_compactions UNION SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id
@@ -113,8 +108,9 @@ export async function erase(query: Query, plan: ErasurePlan, { engine, path, id 
   await refuseChanged(query, plan, path);
   await selectArchived(query, plan, engine);
   const at = timeColumn(plan.at);
-  const [started = {}] = await query(INSERT_ERASURE, { id, receipt: `pending ${at}`, at });
-  const erasureId = readInteger(started, 'id');
+  const pending = `pending ${at}`;
+  await addReceipt(query, { ...(id !== null && { id }), receipt: pending, at_ms: at, report: '', is_purged: 0 });
+  const erasureId = (await findReceipt(query, pending)) ?? 0;
   const digest = createHash('sha256');
   const sums = { lines: 0, bytes: 0 };
   const add = (row: Row): void => {
@@ -168,6 +164,17 @@ export async function erase(query: Query, plan: ErasurePlan, { engine, path, id 
   const receipt = hash('sha256', `${erasureId} ${at} ${sha256}`).slice(0, RECEIPT_LENGTH);
   await query(UPDATE_ERASURE, { id: erasureId, receipt, report: JSON.stringify(counts) });
   return { receipt, at: plan.at, ...counts };
+}
+
+/** `row`: its columns. */
+export async function addReceipt(query: Query, row: Values): Promise<void> {
+  await insertRow(query, 'erasures', row);
+}
+
+/** The id of the erasure with a receipt; null: there is none. */
+export async function findReceipt(query: Query, receipt: string): Promise<number | null> {
+  const [row] = await query(FIND_RECEIPT, { receipt });
+  return row === undefined ? null : readInteger(row, 'id');
 }
 
 async function refuseChanged(query: Query, { kept, holdIds }: ErasurePlan, path: string): Promise<void> {

@@ -14,7 +14,8 @@ import {
 import type { Query, Sql } from '../sql/query.ts';
 import { erase, findEffect, LAST_FILE, LIST_ERASURES, type RetentionEngine, toErasure } from './erase.ts';
 
-const ADD_HOLD = `
+/** Replaces one of the same scope. */
+export const ADD_HOLD = `
 INSERT INTO holds (kind, value, reason, added_at_ms) VALUES (:kind, :value, :reason, :at)
 ON CONFLICT (kind, value) DO UPDATE SET reason = excluded.reason, added_at_ms = excluded.added_at_ms`;
 const LIST_CYCLES =

@@ -4,21 +4,24 @@ import Database from 'better-sqlite3';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
 import type { ArchiveFailure } from '../../../ports/archive.ts';
 import type { OpenSource, OpenTarget } from '../../../ports/exchange.ts';
-import { archiveError, guardPort, toArchiveFailure } from '../failure.ts';
 import { type ArchiveFile, findForeignLog, prepareFile } from '../file.ts';
-import { createSchemaGuard, refuse, toOpenFailure, vectorIndexSql } from '../identity.ts';
-import { createLocalArchive } from '../local-archive.ts';
+import { createSchemaGuard, refuse, toOpenFailure } from '../identity.ts';
 import { openUntouched } from '../read-only.ts';
 import { readSchemaVersion, SCHEMA_VERSION } from '../schema.ts';
-import { closeUnlessOpened, configure, createArchive, DEFAULT_BUSY_TIMEOUT_MS, restrictSchema } from '../sqlite.ts';
+import {
+  closeUnlessOpened,
+  configure,
+  createSqliteArchive,
+  DEFAULT_BUSY_TIMEOUT_MS,
+  guardSqlite,
+  restrictSchema,
+} from '../sqlite.ts';
 import { MANIFEST } from './export-manifest.ts';
+import { SQLITE_VECTORS } from '../sqlite/vectors.ts';
 import { createQuery, createSqliteSql } from '../sqlite/sql.ts';
 import { createSqliteStore } from '../sqlite/store.ts';
 import { createTurns } from '../turns.ts';
-import { signBitCount, signsOf } from '../vectors/nearest.ts';
 import { createReader, createUnitStore } from './unit-store.ts';
-
-const INSERT_SIGNS = 'INSERT INTO message_vector_search (line_id, signs) VALUES (:id, vec_bit(:signs))';
 
 /** A file is the same under any name. Null: there is none. */
 export function identifyFile(path: string): string | null {
@@ -47,10 +50,10 @@ export function openFileSource(path: string): Result<OpenSource, ArchiveFailure>
       restrictSchema(db);
       db.exec('BEGIN'); // until it is closed
       db.prepare('SELECT 1 FROM compactions').get();
-      const sync = createArchive(db, { path, isReadOnly: true, extension: null, openWriter: null, close });
-      const reader = guarded(createReader(createQuery(db)), path);
+      const opened = { path, isReadOnly: true, extension: null, openWriter: null, close, takeTurn: createTurns() };
+      const reader = guardSqlite(createReader(createQuery(db)), path);
       const identity = identifyFile(path) ?? path;
-      return ok({ path, identity, archive: createLocalArchive(sync), reader, close: async () => close() });
+      return ok({ path, identity, archive: createSqliteArchive(db, opened), reader, close: async () => close() });
     });
   });
 }
@@ -64,29 +67,24 @@ export function openFileTarget(path: string, extension: string | null): Result<O
       const refusal = refuse(db, path);
       if (refusal !== null) return err(refusal);
       configure(db, DEFAULT_BUSY_TIMEOUT_MS);
-      if (extension !== null) db.loadExtension(extension);
-      // One connection for everything: vectors need its extension.
       const connection = { db, checkSchema: createSchemaGuard(db, path) };
-      const sql = createSqliteSql({ path, extension: null, db, open: () => connection, takeTurn: createTurns() });
+      const sql = createSqliteSql({
+        path,
+        extension,
+        db,
+        open: () => connection,
+        isReadableWhileStoring: true,
+        takeTurn: createTurns(),
+      });
       const store = createUnitStore({
         ...sql,
         path,
         transaction: (work) => sql.transaction('write', work),
         storing: createSqliteStore(sql),
-        canKeepVectors: extension !== null,
-        beginVectors: async (_, { dimensions }) => void db.exec(vectorIndexSql(signBitCount(dimensions))),
-        indexVector: async (query, id, vector) =>
-          void (await query(INSERT_SIGNS, { id: BigInt(id), signs: signsOf(vector) })),
+        vectors: extension === null ? null : SQLITE_VECTORS,
       });
-      return ok({ identity: identifyFile(path) ?? path, store: guarded(store, path), close: async () => close() });
+      return ok({ identity: identifyFile(path) ?? path, store: guardSqlite(store, path), close: async () => close() });
     });
-  });
-}
-
-function guarded<Port extends object>(port: Port, path: string): Port {
-  return guardPort(port, (error) => {
-    const failure = toArchiveFailure(error, path);
-    return failure === null ? error : archiveError(failure);
   });
 }
 

@@ -1,4 +1,6 @@
 import type { ErasedState, StoreStamp, UnitReader, UnitStore } from '../../../ports/exchange.ts';
+import { keepErasedState } from '../erase/captures.ts';
+import { addReceipt, findReceipt } from '../erase/erase.ts';
 import { archiveError } from '../failure.ts';
 import { hashColumn, readInteger } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
@@ -8,11 +10,7 @@ import { createCaptureWriter } from './write-captures.ts';
 import { createRestWriter, type VectorWriting } from './write-rest.ts';
 import { createUnitWriter, findErasure, type UnitEngine } from './write-units.ts';
 
-const INSERT_RECEIPT = `
-INSERT INTO erasures (receipt, at_ms, report, is_purged, is_finished) VALUES (:receipt, :atMs, :report, 1, 0) ON CONFLICT DO NOTHING`;
 const FINISH_RECEIPT = 'UPDATE erasures SET is_finished = 1 WHERE receipt = :receipt AND is_finished = 0';
-const INSERT_ERASED = `
-INSERT INTO erased_states (sha256, origin_sha256, erasure_id) VALUES (:sha256, :origin, :erasureId) ON CONFLICT DO NOTHING`;
 const COUNT_ERASURES = 'SELECT count(*) AS count FROM erasures';
 const COUNT_CONTENTS = `
 SELECT count(*) AS count, coalesce(max(id), 0) AS last_id FROM compactions WHERE status <> 'prepared'
@@ -48,7 +46,9 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
       const erasures = await engine.transaction(async (query) => {
         const now = await readStamp(query);
         if (now.erasures !== stamp.erasures || (receipts.length > 0 && now.contents !== stamp.contents)) return null;
-        for (const receipt of receipts) await query(INSERT_RECEIPT, { ...receipt });
+        for (const { receipt, atMs, report } of receipts)
+          if ((await findReceipt(query, receipt)) === null)
+            await addReceipt(query, { receipt, at_ms: atMs, report, is_purged: 1, is_finished: 0 });
         for (const pages of erasedStates)
           for await (const page of pages) for (const state of page) await storeErasedState(query, state);
         return countErasures(query);
@@ -65,7 +65,7 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
 
 async function storeErasedState(query: Query, { receipt, sha256, originSha256 }: ErasedState): Promise<void> {
   const erasureId = await findErasure(query, receipt);
-  await query(INSERT_ERASED, { sha256: hashColumn(sha256), origin: hashColumn(originSha256), erasureId });
+  await keepErasedState(query, { sha256: hashColumn(sha256), origin: hashColumn(originSha256), erasureId });
 }
 
 async function readStamp(query: Query): Promise<StoreStamp> {

@@ -1,9 +1,11 @@
 import type { MergedHold, UnitReader, UnitStore, UnitVector } from '../../../ports/exchange.ts';
 import type { CachedSummary } from '../../../ports/archive.ts';
-import type { VectorModel } from '../../../ports/vector-store.ts';
+import { ADD_HOLD } from '../erase/retention.ts';
 import { DROP_RULE } from '../store/dropped-rules.ts';
 import { hashColumn, readInteger, readText, timeColumn } from '../rows.ts';
+import type { VectorEngine } from '../search/engine.ts';
 import { isSameModel } from '../vectors/nearest.ts';
+import { beginVectors, keepVector } from '../vectors/vector-store.ts';
 import { keepSummary } from '../store/summaries.ts';
 import type { Query } from '../sql/query.ts';
 import { FIND_BATCH, type UnitEngine } from './write-units.ts';
@@ -12,27 +14,14 @@ const FIND_SUMMARY = 'SELECT created_at_ms, text FROM summaries WHERE request_sh
 const DELETE_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
 const FIND_HOLD =
   'SELECT id, added_at_ms, coalesce(reason, :none) AS reason FROM holds WHERE kind = :kind AND value = :value';
-const DELETE_HOLD = 'DELETE FROM holds WHERE id = :id';
-const INSERT_HOLD = 'INSERT INTO holds (kind, value, reason, added_at_ms) VALUES (:kind, :value, :reason, :addedAtMs)';
 const FIND_MESSAGE = `
 SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id
 WHERE k.compaction_id = :unitId AND l.line = :line AND l.erasure_id IS NULL AND l.role IS NOT NULL`;
-const INSERT_MODEL =
-  'INSERT INTO vector_model (id, provider, model, dimensions) VALUES (1, :provider, :model, :dimensions)';
-const INSERT_VECTOR = {
-  message:
-    'INSERT INTO message_vectors (line_id, vector) VALUES (:id, :vector) ON CONFLICT DO NOTHING RETURNING line_id',
-  batch: 'INSERT INTO batch_vectors (batch_id, vector) VALUES (:id, :vector) ON CONFLICT DO NOTHING RETURNING batch_id',
-} as const;
 const IS_THERE = "SELECT 1 AS found FROM batches WHERE id = :id AND content <> ''";
 
 export type VectorWriting = {
-  /** Makes room for vectors of this model, which are the first. */
-  readonly beginVectors: (query: Query, model: VectorModel) => Promise<void>;
-  /** Makes the vector of a message findable. */
-  readonly indexVector: (query: Query, lineId: number, vector: Uint8Array) => Promise<void>;
-  /** Vectors can be stored here. */
-  readonly canKeepVectors: boolean;
+  /** Null: no vectors can be stored here. */
+  readonly vectors: VectorEngine | null;
 };
 
 type Rest = Pick<UnitStore, 'storeSummaries' | 'storeVectors' | 'storeHolds' | 'storeDroppedRules'>;
@@ -60,11 +49,13 @@ export function createRestWriter(
         return (await query(DROP_RULE, { conversationId, path, text, at })).length > 0;
       }),
     storeVectors: async (model, vectors) => {
-      if (!engine.canKeepVectors) return null;
+      const { vectors: keeping } = engine;
+      if (keeping === null) return null;
       return engine.transaction(async (query) => {
         const { findUnit, vectorModel } = readerOf(query);
         const known = await vectorModel();
         if (known !== null && !isSameModel(known, model)) return null;
+        await keeping.prepare(query);
         let hasBegun = known !== null;
         let added = 0;
         for (const one of vectors) {
@@ -72,14 +63,11 @@ export function createRestWriter(
           const id = unitId === null ? null : await findPlace(query, unitId, one);
           if (id === null) continue;
           if (!hasBegun) {
-            await engine.beginVectors(query, model);
-            await query(INSERT_MODEL, { ...model });
+            await keeping.lock(query);
+            await beginVectors(query, keeping, { model, isFirst: true });
           }
           hasBegun = true;
-          const { kind, vector } = one;
-          const isNew = (await query(INSERT_VECTOR[kind], { id, vector })).length > 0;
-          if (isNew && kind === 'message' && vector !== null) await engine.indexVector(query, id, vector);
-          if (isNew) added += 1;
+          if (await keepVector(query, keeping, { kind: one.kind, id, vector: one.vector })) added += 1;
         }
         return added;
       });
@@ -107,9 +95,8 @@ async function storeHold(query: Query, { kind, value, reason, addedAtMs }: Merge
     const knownMs = readInteger(known, 'added_at_ms');
     const isFirst = addedAtMs < knownMs || (addedAtMs === knownMs && (reason ?? '') < readText(known, 'reason'));
     if (!isFirst) return false;
-    await query(DELETE_HOLD, { id: readInteger(known, 'id') });
   }
-  await query(INSERT_HOLD, { kind, value, reason, addedAtMs });
+  await query(ADD_HOLD, { kind, value, reason, at: addedAtMs });
   return known === undefined;
 }
 

@@ -3,7 +3,7 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import type { ArchiveLookup, OriginalLine } from '../../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../../ports/archive.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
-import { checkPlaces, createBlockCache, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from '../blocks.ts';
+import { checkPlaces, type BlockCache, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
   OUTCOMES,
@@ -132,8 +132,11 @@ const MAX_HEADS = 32;
 
 type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>;
 
-/** Reads the bytes of archived lines of any compaction. `path`: of the archive, for messages. */
-export function createOriginals({ query, dialect }: Sql, path: string): Originals {
+/**
+ * Reads the bytes of archived lines of any compaction. `path`: of the archive, for messages. `recent`: blocks that were read before, because a
+ * search reads the same ones again and again.
+ */
+export function createOriginals({ query, dialect }: Sql, path: string, recent: BlockCache<Uint8Array>): Originals {
   const { isAmong, lineJoins } = dialect;
   const listFamilyLines = `
 ${FAMILY}
@@ -156,9 +159,6 @@ SELECT id, first_line, raw_size_bytes, substr(data, 1, CAST(:size AS int)) AS da
     if (mark !== undefined) throw archiveError({ kind: 'erased', path, ...mark });
     return rows;
   };
-
-  /** A search reads the same blocks again and again. One from which lines were erased has become smaller. */
-  const recent = createBlockCache<Uint8Array>();
 
   async function* readOriginals(batch: number): AsyncGenerator<readonly OriginalLine[]> {
     for (const found of await query(LIST_FAMILY_BLOCKS, { batch })) {
@@ -183,6 +183,7 @@ SELECT id, first_line, raw_size_bytes, substr(data, 1, CAST(:size AS int)) AS da
     for (const row of await query(listSizes, { ids: [...byBlock.keys()] })) {
       const [id, rawBytes] = [readInteger(row, 'id'), readInteger(row, 'raw_size_bytes')];
       const known = recent.get(id);
+      // One from which lines were erased has become smaller.
       if (known?.length === rawBytes) take(id, known);
       else if (rawBytes <= MAX_BLOCK_BYTES) whole.push(id);
       else {

@@ -6,6 +6,8 @@ export type Values = Readonly<Record<string, unknown>>;
 /** Runs one statement and gives its rows. Each engine has the same tables, so most statements are the same for all. */
 export type Query = {
   (sql: string, values?: Values): Promise<readonly Row[]>;
+  /** The numbers in the only column of all rows: of hundreds of thousands, if need be. */
+  readonly numbers: (sql: string, values: Values) => Promise<readonly number[]>;
   /** Inserts many rows, whose values are named as the columns. */
   readonly insert: (into: BulkTable, rows: readonly Values[]) => Promise<void>;
 };
@@ -91,6 +93,10 @@ export type Dialect = {
   readonly lineJoins: string;
   /** Joins cycles AS y and compactions AS c to batches AS b. */
   readonly batchJoins: string;
+  /** Joins blocks AS k to lines AS l. */
+  readonly onBlock: string;
+  /** Joins blocks AS k to compactions AS c. */
+  readonly onCompaction: string;
   /** Joins the table of blocks to that of lines, both under their own names. */
   readonly blockOfLine: string;
   /** A condition: the words of the message in lines AS l are in the search index. */

@@ -14,6 +14,8 @@ CROSS JOIN blocks AS k ON k.id = l.block_id CROSS JOIN compactions AS c ON c.id 
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`,
   batchJoins: `
 CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id = y.compaction_id`,
+  onBlock: 'k.id = l.block_id',
+  onCompaction: 'k.compaction_id = c.id',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id',
   // A contentless index lists its rows in its docsize table.
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_search_docsize AS d WHERE d.id = l.id)',

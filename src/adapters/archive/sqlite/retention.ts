@@ -3,7 +3,8 @@ import type { RetentionEngine } from '../erase/erase.ts';
 import { archiveError } from '../failure.ts';
 import type { Query, Sql } from '../sql/query.ts';
 import type { TakeTurn } from '../turns.ts';
-import { rebuildVectorIndex } from '../vectors/vector-store.ts';
+import { rebuildVectorIndex } from './vectors.ts';
+import { SQLITE } from './dialect.ts';
 import { checkRoom } from './room.ts';
 import { loadVectors } from './sql.ts';
 
@@ -21,8 +22,8 @@ export function createSqliteRetention(sql: Sql, { db, path, takeTurn }: Place): 
   return {
     idType: 'INTEGER',
     ids: '(SELECT value AS id FROM json_each(:ids))',
-    onBlock: 'k.id = l.block_id',
-    onCompaction: 'k.compaction_id = c.id',
+    onBlock: SQLITE.onBlock,
+    onCompaction: SQLITE.onCompaction,
     deleteWords: (batches, lines) => [
       `DELETE FROM batch_search WHERE rowid IN (${batches})`,
       ...lines.map((ids) => `DELETE FROM message_search WHERE rowid IN (${ids})`),

@@ -29,10 +29,16 @@ export function createQuery(db: Database.Database, extension: string | null = nu
   const prepare = createStatements(db);
   const run = async (sql: string, values: Values = {}): Promise<readonly Row[]> => {
     const statement = prepare(sql);
-    const columns = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toColumn(value)]));
+    const columns = toColumns(values);
     if (statement.reader) return statement.all(columns);
     statement.run(columns);
     return [];
+  };
+  const plucked = new Map<string, Database.Statement<[object], number>>();
+  const numbers: Query['numbers'] = async (sql, values) => {
+    const statement = plucked.get(sql) ?? db.prepare<[object], number>(sql).pluck();
+    plucked.set(sql, statement);
+    return statement.all(toColumns(values));
   };
   const bulk = new Map<BulkTable, Database.Statement>();
   const prepareInsert = (into: BulkTable): Database.Statement => {
@@ -46,7 +52,7 @@ export function createQuery(db: Database.Database, extension: string | null = nu
     const names = Object.keys(into.columns);
     for (const row of rows) statement.run(...names.map((name) => toColumn(row[name])));
   };
-  const query = Object.assign(run, { insert });
+  const query = Object.assign(run, { insert, numbers });
   const state = { isLoaded: false };
   loaders.set(query, () => {
     if (extension !== null && !state.isLoaded) db.loadExtension(extension);
@@ -54,6 +60,10 @@ export function createQuery(db: Database.Database, extension: string | null = nu
     return state.isLoaded;
   });
   return query;
+}
+
+function toColumns(values: Values): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toColumn(value)]));
 }
 
 function toColumn(value: unknown): unknown {
@@ -73,20 +83,25 @@ type Connections = {
   readonly db: Database.Database;
   /** Opens another one, for transactions. Null: there is only one, and nothing is written. */
   readonly open: (() => Connection) | null;
+  /** A transaction that reads does not keep one that writes from ending. */
+  readonly isReadableWhileStoring: boolean;
   /** Writes of this thread wait for each other: SQLite would block the thread until the other one has ended. */
   readonly takeTurn: TakeTurn;
 };
 
 /** An archive in a SQLite database. */
-export function createSqliteSql({ path, extension, db, open, takeTurn }: Connections): Sql {
+export function createSqliteSql({ path, extension, db, open, isReadableWhileStoring, takeTurn }: Connections): Sql {
   const query = createQuery(db, extension);
   const begin =
     open === null
       ? createSharedBegin(db, query, path)
-      : createBegin(() => {
-          const opened = open();
-          return { ...opened, query: createQuery(opened.db, extension) };
-        }, takeTurn);
+      : createBegin(
+          () => {
+            const opened = open();
+            return { ...opened, query: createQuery(opened.db, extension) };
+          },
+          { takeTurn, isReadableWhileStoring },
+        );
   return {
     dialect: SQLITE,
     query,
@@ -108,10 +123,13 @@ export function createSqliteSql({ path, extension, db, open, takeTurn }: Connect
 type Begin = (kind: TransactionKind) => Promise<Transaction>;
 
 /** Each transaction has a connection to itself, so it neither sees nor disturbs what others do meanwhile. */
-function createBegin(connect: () => Connection & { readonly query: Query }, takeTurn: TakeTurn): Begin {
+function createBegin(
+  connect: () => Connection & { readonly query: Query },
+  { takeTurn, isReadableWhileStoring }: Pick<Connections, 'takeTurn' | 'isReadableWhileStoring'>,
+): Begin {
   const idle: ReturnType<typeof connect>[] = [];
   return async (kind) => {
-    const release = kind === 'write' ? await takeTurn() : null;
+    const release = kind === 'write' || !isReadableWhileStoring ? await takeTurn() : null;
     const state = { isOpen: true };
     const end = (finish: () => void): void => {
       if (!state.isOpen) return;

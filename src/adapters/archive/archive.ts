@@ -1,0 +1,72 @@
+import type { Archive, ArchiveState } from '../../ports/archive.ts';
+import { createBlockCache } from './blocks.ts';
+import { createCheck, type EngineCheck } from './check/check.ts';
+import type { RetentionEngine } from './erase/erase.ts';
+import { createRetention } from './erase/retention.ts';
+import { createCatalog } from './read/catalog.ts';
+import { createCompactionReader } from './read/compactions.ts';
+import { createLineReader, createOriginals } from './read/lines.ts';
+import { readUsedBytes } from './read/used-bytes.ts';
+import { createBatchSearch } from './search/batches.ts';
+import type { SearchEngine, VectorEngine } from './search/engine.ts';
+import { createMessageIndex } from './search/messages.ts';
+import { type Sql, within } from './sql/query.ts';
+import { createCaptureStore } from './store/captures.ts';
+import { createCompactionStore } from './store/compactions.ts';
+import { createDroppedRules } from './store/dropped-rules.ts';
+import type { StoreEngine } from './store/engine.ts';
+import { createProviderBatches } from './store/provider-batches.ts';
+import { createRunLog } from './store/runs.ts';
+import { createSummaryCache } from './store/summaries.ts';
+import { createVectorStore } from './vectors/vector-store.ts';
+
+/** What engines do differently. */
+type Engine = {
+  readonly check: EngineCheck;
+  readonly retention: RetentionEngine;
+  readonly search: SearchEngine;
+  readonly store: StoreEngine;
+  readonly vectors: VectorEngine;
+  /** The same port, whose methods throw `ArchiveError`s for failures of the database. */
+  readonly guard: <Port extends object>(port: Port) => Port;
+  /** What the archive takes on disk. */
+  readonly fileBytes: () => number | Promise<number>;
+};
+
+type Facts = Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring' | 'close'>;
+
+/** The archive in a database. */
+export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
+  const { path } = facts;
+  const recent = createBlockCache<Uint8Array>();
+  const createState = (of: Sql): ArchiveState => ({
+    ...createCatalog(of, engine.fileBytes),
+    ...createOriginals(of, path, recent),
+    messages: createMessageIndex(of, engine.search),
+    searchBatches: createBatchSearch(of, engine.search),
+    vectors: createVectorStore(of, engine.vectors),
+  });
+  return engine.guard({
+    ...facts,
+    ...createState(sql),
+    ...createCompactionReader(sql),
+    ...createLineReader(sql),
+    ...createCompactionStore(sql, engine.store),
+    runs: createRunLog(sql),
+    summaries: createSummaryCache(sql),
+    providerBatches: createProviderBatches(sql),
+    captures: createCaptureStore(sql, path),
+    droppedRules: createDroppedRules(sql),
+    retention: createRetention(sql, path, engine.retention),
+    check: createCheck(sql, path, engine.check),
+    usedBytes: () => readUsedBytes(sql),
+    inOneState: async (work) => {
+      const { query, rollback } = await sql.begin('snapshot');
+      try {
+        return await work(engine.guard(createState(within(sql, query))));
+      } finally {
+        await rollback(); // nothing was written
+      }
+    },
+  });
+}

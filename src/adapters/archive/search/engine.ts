@@ -1,0 +1,57 @@
+import type { QueryTerm } from '../../../core/search/question.ts';
+import type { SearchFilter } from '../../../ports/archive-lookup.ts';
+import type { VectorModel } from '../../../ports/vector-store.ts';
+import type { Row } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
+import type { LineRange } from './filter.ts';
+
+/** What the full text of an engine tells. Everything else about a search is the same for all engines. */
+export type SearchEngine = {
+  /** The approximate number of messages, as `count`. */
+  readonly countMessages: string;
+  /** How many messages contain each word; counting stops at `atMost`. */
+  readonly countHits: (query: Query, words: readonly QueryTerm[], atMost: number) => Promise<readonly number[]>;
+  /** The messages in a range that contain each word, ascending. */
+  readonly listHits: (
+    query: Query,
+    words: readonly QueryTerm[],
+    range: LineRange,
+  ) => Promise<readonly (readonly number[])[]>;
+  /** Which of these messages contain a word. */
+  readonly listHitsAmong: (query: Query, word: QueryTerm, lineIds: readonly number[]) => Promise<readonly number[]>;
+  /** A range that contains all messages that pass a filter, and others. */
+  readonly findLineRange: (query: Query, filter: SearchFilter) => Promise<LineRange>;
+  /**
+   * The two messages before each line, and the two after it, that are of its cycle and at most 40 ids away: `of` (its id), `id`, `size_bytes`,
+   * `traits`, ascending.
+   */
+  readonly listNear: (query: Query, lines: readonly Row[]) => Promise<readonly Row[]>;
+  /** The summaries that contain any of the terms, best first, with their scores. */
+  readonly scoreBatches: (query: Query, terms: readonly string[]) => Promise<ReadonlyMap<number, number>>;
+  /** Whether a summary contains a term that no later one made from it contains. */
+  readonly hasUniqueTerm: (query: Query, batchId: number, terms: readonly string[]) => Promise<boolean>;
+};
+
+/** What engines do differently with vectors. */
+export type VectorEngine = {
+  /** Before vectors are stored or compared in a transaction or query. Throws if the engine cannot. */
+  readonly prepare: (query: Query) => Promise<void>;
+  /** Before vectors are stored, so that nobody else stores others. */
+  readonly lock: (query: Query) => Promise<void>;
+  /** Before the vectors of a model are stored. `isFirst`: the archive has none. */
+  readonly begin: (query: Query, model: VectorModel, isFirst: boolean) => Promise<void>;
+  /** After the vectors of a model were removed. */
+  readonly forget: (query: Query) => Promise<void>;
+  /** After the vector of a message was stored, as `vectorBytes` gives it. */
+  readonly index: (query: Query, lineId: number, vector: Uint8Array) => Promise<void>;
+  /** Messages that pass the filter, among them those whose vectors are nearest. Null: all must be compared. */
+  readonly findCandidates: (
+    query: Query,
+    vector: Float32Array,
+    asked: {
+      readonly filter: SearchFilter;
+      readonly limit: number;
+      readonly listPassing: (lineIds: readonly number[]) => Promise<ReadonlySet<number>>;
+    },
+  ) => Promise<readonly number[] | null>;
+};

@@ -1,0 +1,127 @@
+import type { QueryTerm } from '../../../core/search/question.ts';
+import type { NearMessage } from '../../../core/search/rank.ts';
+import type { FoundMessage, MessageIndex, SearchFilter, StoredCandidate } from '../../../ports/archive-lookup.ts';
+import { DamageError } from '../failure.ts';
+import { LINE_COLUMNS, takeDistinct, toArchivedLine } from '../read/lookup.ts';
+import { readHash, readInteger, readOptionalText, readText, readTime, type Row, toTraits } from '../rows.ts';
+import type { Sql } from '../sql/query.ts';
+import type { SearchEngine } from './engine.ts';
+import { filterValues, LINE_PASSES } from './filter.ts';
+
+const MAX_SPEAKERS = 5000;
+const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAKERS}`;
+/** Lines that are looked at in one go. */
+const NEWEST_PAGE = 500;
+/** How many messages before a candidate, and after it, count for it. */
+const NEAR = 2;
+
+/** Finds messages by words. */
+export function createMessageIndex(
+  { query, dialect }: Pick<Sql, 'query' | 'dialect'>,
+  engine: SearchEngine,
+): MessageIndex {
+  const isAmong = dialect.isAmong('l.id', 'ids');
+  const listNewest = `
+SELECT ${LINE_COLUMNS} FROM lines AS l ${dialect.lineJoins} WHERE ${isAmong} AND (${LINE_PASSES} OR l.role IS NULL) ORDER BY l.id DESC`;
+  const loadCandidates = `
+SELECT l.*, y.conversation_id, y.id AS its_cycle_id FROM lines AS l ${dialect.lineJoins} WHERE ${isAmong} AND ${LINE_PASSES} ORDER BY l.id`;
+  const listBeside = `
+SELECT l.id, l.size_bytes, l.traits, coalesce(l.cycle_id, o.cycle_id) AS its_cycle_id
+FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND l.role IS NOT NULL`;
+
+  const listHits: MessageIndex['listHits'] = async (words, filter) =>
+    engine.listHits(query, words, await engine.findLineRange(query, filter));
+
+  /** Most neighbors have the next ids, and are of the same cycle and thus of the same conversation. */
+  const findNear = async (rows: readonly Row[]): Promise<(id: number) => readonly NearMessage[]> => {
+    const besideOf = (row: Row): readonly number[] =>
+      Array.from({ length: 2 * NEAR + 1 }, (_, at) => readInteger(row, 'id') + at - NEAR);
+    const beside = await query(listBeside, { ids: [...new Set(rows.flatMap(besideOf))] });
+    const byId = new Map(beside.map((row) => [row['id'], row]));
+    const near = new Map(
+      rows.map((row): readonly [unknown, readonly Row[]] => {
+        const around = besideOf(row).flatMap((id): readonly Row[] => {
+          const one = id === row['id'] ? undefined : byId.get(id);
+          return one === undefined ? [] : [one];
+        });
+        return [row['id'], around.filter((one) => one['its_cycle_id'] === row['its_cycle_id'])];
+      }),
+    );
+    const open = rows.filter((row) => (near.get(row['id'])?.length ?? 0) < 2 * NEAR);
+    if (open.length > 0) {
+      const found = Map.groupBy(await engine.listNear(query, open), (row) => row['of']);
+      for (const { id } of open) near.set(id, found.get(id) ?? []);
+    }
+    return (id) => {
+      const around = near.get(id) ?? [];
+      const before = around.filter((row) => readInteger(row, 'id') < id).toReversed();
+      return [
+        ...before.map((row, at) => toNear(row, -1 - at)),
+        ...around.slice(before.length).map((row, at) => toNear(row, 1 + at)),
+      ];
+    };
+  };
+
+  /** Newest first, a page at a time, because most readers want only the first few. */
+  async function* newestMessages(words: readonly QueryTerm[], filter: SearchFilter): AsyncGenerator<FoundMessage> {
+    const ids = [...new Set((await listHits(words, filter)).flat())].toSorted((a, b) => b - a);
+    for (let first = 0; first < ids.length; first += NEWEST_PAGE) {
+      const values = { ...filterValues(filter), ids: ids.slice(first, first + NEWEST_PAGE) };
+      for (const row of await query(listNewest, values)) yield toFoundMessage(row);
+    }
+  }
+
+  return {
+    countMessages: async () => readInteger((await query(engine.countMessages))[0] ?? {}, 'count'),
+    listSpeakers: async () => (await query(LIST_SPEAKERS)).map((row) => readText(row, 'name')),
+    countHits: (words, atMost) => engine.countHits(query, words, atMost),
+    listHits,
+    listHitsAmong: async (word, ids) => (await engine.listHitsAmong(query, word, ids)).toSorted((a, b) => a - b),
+    loadCandidates: async (ids, filter) => {
+      if (ids.length === 0) return [];
+      const rows = await query(loadCandidates, { ...filterValues(filter), ids });
+      const nearOf = await findNear(rows);
+      return rows.map((row) => toCandidate(row, nearOf));
+    },
+    listNewest: async (words, { filter, limit }) => {
+      if (words.length === 0 || limit < 1) return [];
+      const found: FoundMessage[] = [];
+      const distinct = (): readonly FoundMessage[] => takeDistinct(found, { hashOf: ({ sha256 }) => sha256, limit });
+      for await (const message of newestMessages(words, filter)) {
+        found.push(message);
+        if (found.length >= limit && distinct().length >= limit) break;
+      }
+      return distinct();
+    },
+  };
+}
+
+function toNear(row: Row, steps: number): NearMessage {
+  return {
+    lineId: readInteger(row, 'id'),
+    steps,
+    sizeBytes: readInteger(row, 'size_bytes'),
+    traits: toTraits(readInteger(row, 'traits')),
+  };
+}
+
+function toCandidate(row: Row, nearOf: (id: number) => readonly NearMessage[]): StoredCandidate {
+  const lineId = readInteger(row, 'id');
+  return {
+    lineId,
+    conversationId: readOptionalText(row, 'conversation_id'),
+    at: readTime(row, 'at_ms'),
+    sizeBytes: readInteger(row, 'size_bytes'),
+    traits: toTraits(readInteger(row, 'traits')),
+    name: readOptionalText(row, 'name'),
+    sha256: readHash(row, 'sha256'),
+    near: nearOf(lineId),
+  };
+}
+
+function toFoundMessage(row: Row): FoundMessage {
+  const line = toArchivedLine(row);
+  if (line.message === null)
+    throw new DamageError(`the search index leads to archived line ${line.lineId}, which is no message`);
+  return { ...line, message: line.message };
+}

@@ -1,0 +1,122 @@
+import type { QueryTerm } from '../../../core/search/question.ts';
+import { isSqliteError } from '../failure.ts';
+import { readInteger, readOptionalInteger, type Row } from '../rows.ts';
+import type { SearchEngine } from '../search/engine.ts';
+import { ALL_LINES, filterValues, type LineRange, OF_SOURCE } from '../search/filter.ts';
+import type { Query } from '../sql/query.ts';
+import { SQLITE } from './dialect.ts';
+
+const COUNT_HITS =
+  'SELECT count(*) FROM (SELECT 1 FROM message_search WHERE message_search MATCH :match LIMIT :atMost)';
+const LIST_HITS =
+  'SELECT rowid FROM message_search WHERE message_search MATCH :match AND rowid BETWEEN :first AND :last ORDER BY rowid';
+const LIST_HITS_AMONG = `
+SELECT m.value FROM json_each(:ids) AS m CROSS JOIN message_search AS s ON s.rowid = m.value WHERE message_search MATCH :match`;
+
+const listNear = (isBefore: boolean): string => `
+SELECT :id AS of, l.id, l.size_bytes, l.traits FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id
+WHERE l.role IS NOT NULL AND coalesce(l.cycle_id, o.cycle_id) IS :cycle
+AND ${isBefore ? 'l.id < :id AND l.id >= :id - 40 ORDER BY l.id DESC' : 'l.id > :id AND l.id <= :id + 40 ORDER BY l.id'} LIMIT 2`;
+const [LIST_BEFORE, LIST_AFTER] = [listNear(true), listNear(false)];
+
+/** The lines of a compaction have consecutive ids, so the lines of all others need not be scanned. */
+const FIND_OF_COMPACTIONS = `
+WITH span AS (SELECT min(c.id) AS oldest, max(c.id) AS newest FROM compactions AS c WHERE ${OF_SOURCE})
+SELECT
+  (SELECT min(id) FROM lines WHERE block_id = (SELECT min(id) FROM blocks WHERE compaction_id >= (SELECT oldest FROM span))) AS first,
+  (SELECT max(id) FROM lines WHERE block_id = (SELECT max(id) FROM blocks WHERE compaction_id <= (SELECT newest FROM span))) AS last`;
+/** A file may hold thousands of conversations, and most have consecutive ids too. */
+const FIND_OF_CONVERSATION = `
+SELECT min(first) AS first, max(last) AS last FROM (
+  SELECT (SELECT min(id) FROM lines WHERE batch_id = b.id) AS first, (SELECT max(id) FROM lines WHERE batch_id = b.id) AS last
+  FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id WHERE y.conversation_id = :conversation
+  UNION ALL
+  SELECT (SELECT min(id) FROM lines WHERE cycle_id = y.id), (SELECT max(id) FROM lines WHERE cycle_id = y.id)
+  FROM cycles AS y WHERE y.conversation_id = :conversation)`;
+
+/** FTS5 ranks by bm25, where less is better. */
+const SCORE_BATCHES =
+  'SELECT rowid AS id, -rank AS score FROM batch_search WHERE batch_search MATCH :match ORDER BY rank, rowid';
+const HAS_UNIQUE_TERM = `
+WITH RECURSIVE later (id) AS (
+  SELECT batch_id FROM batch_sources WHERE source_id = :id UNION SELECT s.batch_id FROM later JOIN batch_sources AS s ON s.source_id = later.id
+)
+SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM batch_search WHERE batch_search MATCH :term AND rowid = :id) AND NOT EXISTS (
+  SELECT 1 FROM batch_search WHERE batch_search MATCH :term AND rowid IN (
+    SELECT b.id FROM later JOIN batches AS b ON b.id = later.id ${SQLITE.batchJoins} WHERE c.status = 'applied'))`;
+
+/** Full text by FTS5. */
+export const SQLITE_SEARCH: SearchEngine = {
+  countMessages: 'SELECT coalesce(max(id), 0) AS count FROM lines',
+  countHits: async (query, words, atMost) => {
+    const counts: number[] = [];
+    for (const word of words) {
+      const [count = 0] = await listNumbers(query, COUNT_HITS, { match: matchTerm(word), atMost });
+      counts.push(count);
+    }
+    return counts;
+  },
+  listHits: async (query, words, range) => {
+    const hits: (readonly number[])[] = [];
+    for (const word of words) hits.push(await listNumbers(query, LIST_HITS, { match: matchTerm(word), ...range }));
+    return hits;
+  },
+  listHitsAmong: (query, word, ids) => listNumbers(query, LIST_HITS_AMONG, { match: matchTerm(word), ids }),
+  findLineRange: async (query, filter) => {
+    const values = filterValues(filter);
+    const { source, conversation } = values;
+    const ofSource = source === null ? ALL_LINES : toRange(await query(FIND_OF_COMPACTIONS, values));
+    const ofConversation = conversation === null ? ALL_LINES : toRange(await query(FIND_OF_CONVERSATION, values));
+    return {
+      first: Math.max(ofSource.first, ofConversation.first),
+      last: Math.min(ofSource.last, ofConversation.last),
+    };
+  },
+  listNear: async (query, lines) => {
+    const near: Row[] = [];
+    for (const { id, its_cycle_id: cycle } of lines) {
+      near.push(...(await query(LIST_BEFORE, { id, cycle })).toReversed());
+      near.push(...(await query(LIST_AFTER, { id, cycle })));
+    }
+    return near;
+  },
+  scoreBatches: async (query, terms) => {
+    const rows = await query(SCORE_BATCHES, { match: matchAny(terms) });
+    return new Map(rows.map((row) => [readInteger(row, 'id'), Number(row['score'])]));
+  },
+  hasUniqueTerm: async (query, id, terms) => {
+    for (const term of terms)
+      if ((await query(HAS_UNIQUE_TERM, { id, term: matchAny([term]) })).length > 0) return true;
+    return false;
+  },
+};
+
+/** An FTS5 expression for any of these terms. Between quotes everything is text, except a quote, NUL and half a character. */
+function matchAny(terms: readonly string[]): string {
+  return terms.map(quote).join(' OR ');
+}
+
+function matchTerm({ forms, isBeginning }: QueryTerm): string {
+  return isBeginning ? forms.map((form) => `${quote(form)} *`).join(' OR ') : matchAny(forms);
+}
+
+function quote(term: string): string {
+  return `"${term.toWellFormed().replaceAll('\0', ' ').replaceAll('"', '""')}"`;
+}
+
+/**
+ * None for a word that SQLite's tokenizer splits, at letters newer than its Unicode tables: an index without positions cannot search for adjacent
+ * words.
+ */
+async function listNumbers(query: Query, sql: string, values: object): Promise<readonly number[]> {
+  try {
+    return await query.numbers(sql, { ...values });
+  } catch (error) {
+    if (isSqliteError(error) && error.message.startsWith('fts5: phrase queries are not supported')) return [];
+    throw error;
+  }
+}
+
+function toRange([row = {}]: readonly Row[]): LineRange {
+  return { first: readOptionalInteger(row, 'first') ?? 1, last: readOptionalInteger(row, 'last') ?? 0 };
+}
