@@ -82,6 +82,21 @@ suite('an archive in a thread of its own', () => {
     );
   });
 
+  test('reads one state, whatever is stored meanwhile, and all of an archive', async (t) => {
+    const { archive, path } = await threaded(t);
+    const here = openAt(path);
+    t.after(here.close);
+    const names = (port: object): readonly string[] => Object.keys(port).toSorted();
+    assert.deepEqual(names(archive), names(here.port));
+    assert.deepEqual(names(archive.retention), names(here.port.retention));
+    const seen = await archive.inOneState(async (state) => {
+      const before = await state.listCompactions();
+      await here.port.markApplied(await here.store(compactionDraft(1), [lineDraft(1)]));
+      return [before.length, (await state.listCompactions()).length];
+    });
+    assert.deepEqual([...seen, (await archive.listCompactions()).length], [0, 0, 1]);
+  });
+
   test('fails as one in this thread does, with its failure as data', async (t) => {
     const { archive, path } = await threaded(t);
     const reason = 'compaction 9 was removed before it was applied';

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArchiveWriter } from '../../../ports/archive-writer.ts';
-import type { Archive, ArchiveState, CompactionDraft, LineDraft, StoredAs } from '../../../ports/archive.ts';
+import type { Archive, CompactionDraft, LineDraft, StoredAs } from '../../../ports/archive.ts';
 import type { CaptureDraft, StoredCapture } from '../../../ports/captures.ts';
 import { archiveError } from '../failure.ts';
 import { deadThread, isDeadThread } from './dead-thread.ts';
@@ -22,123 +22,62 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
   const greeting = await link.greeting;
   const { ask } = link;
 
-  const call =
-    <T>(method: string) =>
-    (...args: readonly unknown[]): Promise<T> =>
-      ask({ kind: 'call', method, args }) as Promise<T>;
-  const iterate =
-    <T>(method: string) =>
-    (...args: readonly unknown[]): AsyncIterable<T> =>
-      iterateOver(ask, method, args) as AsyncIterable<T>;
-
-  const state: ArchiveState = {
-    messages: {
-      countMessages: call('messages.countMessages'),
-      listSpeakers: call('messages.listSpeakers'),
-      countHits: call('messages.countHits'),
-      listHits: call('messages.listHits'),
-      listHitsAmong: call('messages.listHitsAmong'),
-      loadCandidates: call('messages.loadCandidates'),
-      listNewest: call('messages.listNewest'),
-    },
-    searchBatches: call('searchBatches'),
-    findBatches: call('findBatches'),
-    findLines: call('findLines'),
-    loadLines: call('loadLines'),
-    nearLabels: call('nearLabels'),
-    loadSources: call('loadSources'),
-    loadReplacements: call('loadReplacements'),
-    readOriginals: iterate('readOriginals'),
-    readLine: call('readLine'),
-    readHeads: call('readHeads'),
-    listCompactions: call('listCompactions'),
-    measure: call('measure'),
-    vectors: {
-      findModel: call('vectors.findModel'),
-      count: call('vectors.count'),
-      countMissing: call('vectors.countMissing'),
-      listMissing: call('vectors.listMissing'),
-      keep: call('vectors.keep'),
-      nearestMessages: call('vectors.nearestMessages'),
-      similarities: call('vectors.similarities'),
-      nearestBatches: call('vectors.nearestBatches'),
-    },
-  };
+  const methods = Object.fromEntries(
+    greeting.methods.map((method) => [
+      method,
+      (...args: readonly unknown[]) =>
+        ITERATED.has(method) ? iterateOver(ask, method, args) : ask({ kind: 'call', method, args }),
+    ]),
+  );
+  const { path, isReadOnly, isReadableWhileStoring } = greeting;
+  const remote = unflatten(methods) as Archive; // what the other side's archive has
   return {
-    ...state,
-    path: greeting.path,
-    isReadOnly: greeting.isReadOnly,
-    isReadableWhileStoring: greeting.isReadableWhileStoring,
-    findCycles: call('findCycles'),
-    loadCompaction: call('loadCompaction'),
-    findSame: call('findSame'),
-    droppedRules: {
-      list: call('droppedRules.list'),
-      add: call('droppedRules.add'),
-      remove: call('droppedRules.remove'),
-    },
-    summaries: { find: call('summaries.find'), keep: call('summaries.keep'), keepAll: call('summaries.keepAll') },
-    providerBatches: {
-      list: call('providerBatches.list'),
-      find: call('providerBatches.find'),
-      change: call('providerBatches.change'),
-    },
-    runs: {
-      record: call('runs.record'),
-      notePath: call('runs.notePath'),
-      forget: call('runs.forget'),
-      list: call('runs.list'),
-      markFileUndone: call('runs.markFileUndone'),
-      markUndone: call('runs.markUndone'),
-    },
+    ...remote,
+    path,
+    isReadOnly,
+    isReadableWhileStoring,
     begin: async (outline) =>
       createWriter<LineDraft, CompactionDraft, StoredAs>(
         ask,
         await ask({ kind: 'begin', method: 'begin', args: [outline] }),
       ),
     captures: {
-      find: call('captures.find'),
-      list: call('captures.list'),
-      listStates: call('captures.listStates'),
-      read: iterate('captures.read'),
+      ...remote.captures,
       begin: async (outline) => {
         const writer = await ask({ kind: 'begin', method: 'captures.begin', args: [outline] });
         return writer === null ? null : createWriter<Uint8Array, CaptureDraft, StoredCapture>(ask, writer);
       },
-      confirm: call('captures.confirm'),
-      markGone: call('captures.markGone'),
     },
-    retention: {
-      listHolds: call('retention.listHolds'),
-      addHold: call('retention.addHold'),
-      removeHold: call('retention.removeHold'),
-      lastFileId: call('retention.lastFileId'),
-      listErasable: iterate('retention.listErasable'),
-      findMessageLines: call('retention.findMessageLines'),
-      readPieces: iterate('retention.readPieces'),
-      findEffect: call('retention.findEffect'),
-      erase: call('retention.erase'),
-      purge: call('retention.purge'),
-      isPurged: call('retention.isPurged'),
-      listErasures: call('retention.listErasures'),
-    },
-    markApplied: call('markApplied'),
-    discard: call('discard'),
-    usedBytes: call('usedBytes'),
-    listPrepared: call('listPrepared'),
-    readLines: iterate('readLines'),
-    readSurvivors: call('readSurvivors'),
-    check: iterate('check'),
     inOneState: async (work) => {
       await ask({ kind: 'enter-state' });
       try {
-        return await work(state);
+        return await work(remote);
       } finally {
         await ask({ kind: 'leave-state' });
       }
     },
     close: async () => link.close(),
   };
+}
+
+/** The methods that give an iterable. */
+const ITERATED: ReadonlySet<string> = new Set([
+  'readOriginals',
+  'readLines',
+  'check',
+  'captures.read',
+  'retention.listErasable',
+  'retention.readPieces',
+]);
+
+/** `{'a.b': x}` becomes `{a: {b: x}}`. */
+function unflatten(flat: Readonly<Record<string, unknown>>): object {
+  const whole: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(flat)) {
+    const [first = '', second] = name.split('.');
+    whole[first] = second === undefined ? value : { ...(whole[first] as object | undefined), [second]: value };
+  }
+  return whole;
 }
 
 /** Asks for the next item while the caller works on one. */

@@ -25,7 +25,10 @@ export type Answer = { readonly id: number } & (
 );
 
 /** The first message to a client. */
-export type Greeting = { readonly kind: 'greeting' } & Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring'>;
+export type Greeting = { readonly kind: 'greeting'; readonly methods: readonly string[] } & Pick<
+  Archive,
+  'path' | 'isReadOnly' | 'isReadableWhileStoring'
+>;
 
 /** `failure`: that of an `ArchiveError`. */
 export type SentError = {

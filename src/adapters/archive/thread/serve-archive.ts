@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArchiveWriter } from '../../../ports/archive-writer.ts';
-import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
+import type { Archive, ArchiveFailure, ArchiveState } from '../../../ports/archive.ts';
 import type { Answer, Greeting, NextItem, Request, SentError } from './messages.ts';
 import { buffersOf, isObject } from './transfer.ts';
 
@@ -11,15 +11,18 @@ import { buffersOf, isObject } from './transfer.ts';
 export function serveArchive(archive: Archive, port: MessagePort): void {
   const iterators = new Map<number, AsyncIterator<unknown>>();
   const writers = new Map<number, Writer>();
-  const states: (() => void)[] = [];
+  const states: State[] = [];
+  // Between 'enter-state' and 'leave-state', everything is read in that state.
+  const method = (name: string): Method =>
+    findMethod(hasMethod(states.at(-1)?.state, name) ? states.at(-1)?.state : archive, name);
   const status = { isClosed: false };
 
   const run = async (request: Request): Promise<unknown> => {
     switch (request.kind) {
       case 'call':
-        return findMethod(archive, request.method)(...request.args);
+        return method(request.method)(...request.args);
       case 'iterate':
-        iterators.set(request.id, iteratorOf(findMethod(archive, request.method)(...request.args)));
+        iterators.set(request.id, iteratorOf(method(request.method)(...request.args)));
         return request.id;
       case 'next':
         return nextOf(iterators, request.iterator);
@@ -42,10 +45,10 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
       }
       case 'enter-state':
         await enterState(archive, states);
-        if (status.isClosed) states.pop()?.();
+        if (status.isClosed) states.pop()?.leave();
         return null;
       case 'leave-state':
-        states.pop()?.();
+        states.pop()?.leave();
         return null;
       default:
         return request satisfies never;
@@ -64,13 +67,19 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
   port.on('message', (request: Request) => void answer(request));
   port.on('close', () => {
     status.isClosed = true;
-    for (const leave of states) leave();
+    for (const { leave } of states) leave();
     // Nobody is left to hear of errors, and the archive may be closed already.
     for (const iterator of iterators.values()) void iterator.return?.().catch(() => undefined);
     for (const writer of writers.values()) void writer.abandon().catch(() => undefined);
   });
   const { path, isReadOnly, isReadableWhileStoring } = archive;
-  const greeting: Greeting = { kind: 'greeting', path, isReadOnly, isReadableWhileStoring };
+  const greeting: Greeting = {
+    kind: 'greeting',
+    path,
+    isReadOnly,
+    isReadableWhileStoring,
+    methods: methodsOf(archive),
+  };
   port.postMessage(greeting, []);
 }
 
@@ -81,9 +90,25 @@ function post(port: MessagePort, answer: Answer, transfer: readonly ArrayBuffer[
 type Writer = ArchiveWriter<unknown, unknown, unknown>;
 type Method = (...args: readonly unknown[]) => unknown;
 
-/** The port's method of this name; `a.b`: that of one of its parts. */
+/** The names of a port's methods; `a.b`: one of a part of it. */
+function methodsOf(port: object): readonly string[] {
+  return Object.entries(port).flatMap(([name, value]: readonly [string, unknown]) => {
+    if (typeof value === 'function') return [name];
+    return isObject(value) ? methodsOf(value).map((method) => `${name}.${method}`) : [];
+  });
+}
+
+function lookUp(thing: unknown, name: string): unknown {
+  return name.split('.').reduce<unknown>((part, key) => (isObject(part) ? part[key] : undefined), thing);
+}
+
+function hasMethod(thing: unknown, name: string): boolean {
+  return typeof lookUp(thing, name) === 'function';
+}
+
+/** The port's method of this name. */
 function findMethod(thing: unknown, name: string): Method {
-  const method = name.split('.').reduce<unknown>((part, key) => (isObject(part) ? part[key] : undefined), thing);
+  const method = lookUp(thing, name);
   if (typeof method !== 'function') throw new Error(`an archive has no method '${name}'`);
   return (...args) => Reflect.apply(method, thing, args);
 }
@@ -101,12 +126,14 @@ async function nextOf(iterators: Map<number, AsyncIterator<unknown>>, id: number
   return null;
 }
 
-/** Comes back when the state is there; it lasts until the function in `states` is called. */
-async function enterState(archive: Archive, states: (() => void)[]): Promise<null> {
+type State = { readonly state: ArchiveState; readonly leave: () => void };
+
+/** Comes back when the state is there; it lasts until its `leave` is called. */
+async function enterState(archive: Archive, states: State[]): Promise<null> {
   const entered = Promise.withResolvers<null>();
-  const work = archive.inOneState(async () => {
+  const work = archive.inOneState(async (state) => {
     const left = Promise.withResolvers<void>();
-    states.push(left.resolve);
+    states.push({ state, leave: left.resolve });
     entered.resolve(null);
     await left.promise;
   });
