@@ -279,6 +279,8 @@ type RunLog = {
   readonly record: (run: RunMark, file: RunFile) => Promise<number | null>;
   /** Notes that the file at a path is an output of an applied compaction, unless that is known. */
   readonly notePath: (compactionId: number, path: string) => Promise<void>;
+  /** When an applied compaction was written to this path, unless that was undone; null: never. */
+  readonly findOutput: (path: string) => Promise<Date | null>;
   /** Removes the record of a file that was not written after all. */
   readonly forget: (fileId: number) => Promise<void>;
   /** Newest first; only applied compactions. */

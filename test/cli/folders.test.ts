@@ -328,6 +328,19 @@ test('score and verify skip in a folder what is no transcript, and fail where it
   }
 });
 
+test('a compacted file that something else overwrote fails the check of its folder', async (t) => {
+  const home = folderWith(t, { 's/talk.jsonl': chatTranscript(30), 's/other.bin': '\0\u0001\0\u0002' });
+  const place = { homeFolder: home, workingFolder: home };
+  assert.equal((await runHere(['-i', join(home, 's/talk.jsonl')], '', place)).code, 0);
+  assert.equal((await runHere(['verify', join(home, 's')], '', place)).code, 0);
+  writeFileSync(join(home, 's/talk.jsonl'), Buffer.alloc(5000));
+  for (const named of ['s', 's/talk.jsonl']) {
+    const { code, stderr } = await runHere(['verify', join(home, named)], '', place);
+    assert.equal(code, 1);
+    assert.match(stderr, /talk\.jsonl: compact wrote a transcript here on \d{4}-\d\d-\d\d, and now it looks like/);
+  }
+});
+
 test('why a file was not recognized is told with -v alone', async (t) => {
   const { path } = placeWith(t, { 'odd.jsonl': '{"price":1}\n' });
   for (const command of [[], ['score'], ['verify'], ['restore'], ['scan']]) {

@@ -93,6 +93,8 @@ export type Failure =
   /** Archived lines of it were erased on purpose. */
   | ({ readonly kind: 'erased'; readonly file: string } & ErasureMark)
   /** The compacted file differs from what was written. */
+  /** compact wrote a transcript to this path, and it holds something else. `at`: when, in ISO 8601. */
+  | { readonly kind: 'overwritten'; readonly file: string; readonly at: string; readonly looksLike: string }
   | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
   | {
       readonly kind: 'no-summary';

@@ -1,9 +1,9 @@
 import { groupsOf, type PlanMessage, viewConversation } from '../../core/plan/view.ts';
-import { ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, StoredCompaction, StoredCycle, StoredLine } from '../../ports/archive.ts';
 import { keptLineLookup } from '../compact/compose.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attemptDamaged, type Failure } from '../contract/failure.ts';
+import { attempt, attemptDamaged, type Failure } from '../contract/failure.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
 import type { VerifyFileRequest } from '../contract/requests.ts';
 import { splitConversations } from '../read/conversations.ts';
@@ -23,13 +23,21 @@ import {
 } from '../read/open-compacted.ts';
 import { attemptRestore, type LineStream, type RestoreProblem } from '../read/restore-input.ts';
 import { archiveFor, provenLines, restoredLines } from '../read/restored-lines.ts';
+import { openUnsettled } from '../write/settle.ts';
 import { checkBatches } from './verify-batches.ts';
 
 /** Proves that a compacted file and the archive together contain the original, back to its first compaction; otherwise reports what is wrong. */
 export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
-  return withCompacted(deps, input, ({ revision, archive }) =>
+  const verified = await withCompacted(deps, input, ({ revision, archive }) =>
     verifyRevisions(deps, { revision, archive, name: input.name }),
   );
+  if (verified.ok || verified.error.kind !== 'not-a-transcript') return verified;
+  const { looksLike } = verified.error;
+  return attempt({ file: input.name }, async () => {
+    const at = await (await openUnsettled(deps))?.runs.findOutput(deps.files.absolute(input.path));
+    if (at === undefined || at === null) return verified;
+    return err({ kind: 'overwritten', file: input.name, at: at.toISOString(), looksLike });
+  });
 }
 
 /** A compaction that was proven to be reversible. */

@@ -102,6 +102,12 @@ export function renderFailure(failure: LookupFailure): string {
       const place = failure.line === null ? safeText(failure.file) : `${safeText(failure.file)}:${failure.line}`;
       return `${place}: changed since it was written: ${safeText(failure.problem)}. 'compact verify' says what is still intact.`;
     }
+    case 'overwritten':
+      return at(
+        failure.file,
+        `compact wrote a transcript here on ${failure.at.slice(0, 10)}, and now it looks like ${safeText(failure.looksLike)}.`,
+        "If you have a copy of it, put it back; 'compact search' still finds what left it.",
+      );
     case 'erased':
       return at(
         failure.file,

@@ -166,6 +166,10 @@ const CASES: readonly (readonly [Failure, string])[] = [
     "talk.jsonl:3: changed since it was written: a kept line differs. 'compact verify' says what is still intact.",
   ],
   [
+    { kind: 'overwritten', file, at: '2026-03-01T08:00:00.000Z', looksLike: 'binary data' },
+    "talk.jsonl: compact wrote a transcript here on 2026-03-01, and now it looks like binary data. If you have a copy of it, put it back; 'compact search' still finds what left it.",
+  ],
+  [
     { kind: 'no-summary', file, problem: 'the answer was empty', advice: 'Try again.' },
     'talk.jsonl: no summary: the answer was empty. The file is unchanged. Try again.',
   ],

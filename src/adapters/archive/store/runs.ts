@@ -24,6 +24,9 @@ ORDER BY id DESC`;
 const LIST_FILES = `
 SELECT f.*, c.source_size_bytes, c.output_size_bytes FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id
 WHERE c.status = 'applied' AND f.run_id IS NOT NULL ORDER BY f.source_path, f.id`;
+const FIND_OUTPUT = `
+SELECT max(r.begun_at_ms) AS at_ms FROM run_files AS f JOIN runs AS r ON r.id = f.run_id JOIN compactions AS c ON c.id = f.compaction_id
+WHERE f.output_path = :path AND f.undone_at_ms IS NULL AND c.status = 'applied'`;
 const MARK_FILE = 'UPDATE run_files SET undone_at_ms = :at WHERE id = :id';
 const MARK_RUN = 'UPDATE runs SET undone_at_ms = :at WHERE id = :id';
 
@@ -56,6 +59,7 @@ export function createRunLog({ query, transaction, dialect }: Sql): RunLog {
         await keepFile(within, compactionId, file);
       });
     },
+    findOutput: async (path) => readTime((await query(FIND_OUTPUT, { path }))[0] ?? { at_ms: null }, 'at_ms'),
     forget: (id) => change('DELETE FROM run_files WHERE id = :id', { id }),
     list: () =>
       transaction('snapshot', async (within): Promise<readonly StoredRun[]> => {
