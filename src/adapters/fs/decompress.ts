@@ -126,8 +126,8 @@ export async function* unpack(
       continue;
     }
     if (detectCompression(head) !== compression) {
-      const isStump = head.length < MAGIC_BYTES && readBytes > 0 && head.every((byte, at) => byte === first[at]);
-      yield { problem: isStump ? 'cut-off' : 'trailing' };
+      const isTruncated = head.length < MAGIC_BYTES && readBytes > 0 && head.every((byte, at) => byte === first[at]);
+      yield { problem: isTruncated ? 'cut-off' : 'trailing' };
       return;
     }
     const engine = createEngine(compression);

@@ -11,7 +11,7 @@ import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/score.ts';
 import { findMessages, renderExplained, renderMessage, selectExplained } from '../render/score-explain.ts';
 import { describeNear, renderCandidates } from '../render/score-missing.ts';
 import { safeText, shellWord } from '../render/text.ts';
-import { partFlags, typedAgain } from '../render/typed-again.ts';
+import { partFlags, quoteForShell } from '../render/shell-words.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, type Flag, inSession } from './command.ts';
 import {
@@ -197,5 +197,5 @@ function commandLine(
   { program, argv }: Session['terminal'],
   [command, known]: readonly [command: string, known: readonly Flag[]],
 ): string {
-  return [program(), command, typedAgain(partFlags(argv, known).flags)].filter((part) => part !== '').join(' ');
+  return [program(), command, quoteForShell(partFlags(argv, known).flags)].filter((part) => part !== '').join(' ');
 }

@@ -4,7 +4,7 @@ import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { type Column, layTable } from './table.ts';
 import { clipMiddle, clipStart, safeText, shellWord } from './text.ts';
 import type { Theme } from './theme.ts';
-import { partFlags, typedAgain } from './typed-again.ts';
+import { partFlags, quoteForShell } from './shell-words.ts';
 
 export type ScanRendering = {
   readonly theme: Theme;
@@ -90,11 +90,11 @@ export function renderNextStep(
   const first = rows.find(({ saving }) => saving > 0);
   if (first === undefined) return [];
   const parted = partFlags(argv, POLICY_FLAGS);
-  const compact = [program, typedAgain(parted.flags)].filter((part) => part !== '').join(' ');
+  const compact = [program, quoteForShell(parted.flags)].filter((part) => part !== '').join(' ');
   return [
     'Next, plan one, or compact all of them in place:',
     `  ${compact} -n ${shellWord(first.file)}`,
-    `  ${program} ${typedAgain(partFlags(argv, OUTPUT_FLAGS).rest)} -0 | ${compact} -i --files-from -`,
+    `  ${program} ${quoteForShell(partFlags(argv, OUTPUT_FLAGS).rest)} -0 | ${compact} -i --files-from -`,
   ];
 }
 

@@ -6,12 +6,12 @@ import type { ContextView, CutProblem } from '../../../ports/codec.ts';
  * empty nodes, instructions between messages, and branches that were replaced by new questions or answers. So a kept
  * node never names one that is gone.
  */
-export function readContext({ way, firstSaid, placeOf }: Tree, entries: readonly Entry[]): ContextView {
+export function readContext({ path, firstSaid, placeOf }: Tree, entries: readonly Entry[]): ContextView {
   const frame = entries[0]?.line ?? 0;
-  const first = way[firstSaid];
+  const first = path[firstSaid];
   // For each place on the path, the line that decides: of the message there, or of the last one before it.
   const deciding: number[] = [];
-  for (const [place, entry] of way.entries()) {
+  for (const [place, entry] of path.entries()) {
     const isSaid = entry === first || entry.kind === 'message';
     deciding.push(isSaid ? entry.line : (deciding[place - 1] ?? frame));
   }
@@ -20,7 +20,7 @@ export function readContext({ way, firstSaid, placeOf }: Tree, entries: readonly
     priorLine: first?.kind === 'summary' ? first.line : null,
     isStale: (entry) => {
       const place = placeOf(entry);
-      if (place === null || way[place] !== entry) return true;
+      if (place === null || path[place] !== entry) return true;
       return entry.kind === 'instruction' && place > firstSaid;
     },
     anchorOf: (entry) => {
@@ -32,9 +32,9 @@ export function readContext({ way, firstSaid, placeOf }: Tree, entries: readonly
 }
 
 /** The summary takes the id that the first kept node names as its parent. The only problem can be a tool's answer. */
-export function findCuts({ way, firstSaid }: Tree): (line: number) => CutProblem {
+export function findCuts({ path, firstSaid }: Tree): (line: number) => CutProblem {
   const problems = new Map(
-    way.slice(firstSaid).flatMap((entry, place): readonly [number, CutProblem][] => {
+    path.slice(firstSaid).flatMap((entry, place): readonly [number, CutProblem][] => {
       if (entry.kind !== 'message') return [];
       if (place === 0) return [[entry.line, 'it is the first message of the conversation']];
       return [[entry.line, entry.role === 'tool' ? 'it answers a call that would be gone' : null]];
@@ -52,7 +52,7 @@ export function findCuts({ way, firstSaid }: Tree): (line: number) => CutProblem
  */
 export type Tree = {
   /** The path from the root to the current node. */
-  readonly way: readonly Entry[];
+  readonly path: readonly Entry[];
   /** The place on the path of the first message: before it there are only roots, empty nodes and instructions. */
   readonly firstSaid: number;
   /** The place on the path of a member, or of the node that it depends on; null: it is not connected to the path. */
@@ -67,8 +67,8 @@ export function buildTree(entries: readonly Entry[], currentId: string | undefin
   const current =
     byId.get(currentId ?? '') ?? nodes.findLast(({ kind, recordId }) => kind === 'message' && !parents.has(recordId));
   const places = new Map<Entry, number>();
-  const way = walkUp(current, byId).toReversed();
-  way.forEach((entry, place) => places.set(entry, place));
+  const path = walkUp(current, byId).toReversed();
+  path.forEach((entry, place) => places.set(entry, place));
   const known = new Map<Entry, number | null>(places);
   const placeOf = (entry: Entry): number | null => {
     const asked: Entry[] = [];
@@ -82,14 +82,14 @@ export function buildTree(entries: readonly Entry[], currentId: string | undefin
     for (const one of asked) known.set(one, place);
     return place;
   };
-  const said = way.findIndex(({ kind }) => kind === 'message' || kind === 'summary');
-  return { way, firstSaid: said < 0 ? way.length : said, placeOf };
+  const said = path.findIndex(({ kind }) => kind === 'message' || kind === 'summary');
+  return { path, firstSaid: said < 0 ? path.length : said, placeOf };
 }
 
 function walkUp(from: Entry | undefined, byId: ReadonlyMap<string, Entry>): readonly Entry[] {
-  const way = new Set<Entry>();
-  for (let at = from; at !== undefined && !way.has(at); at = parentOf(at, byId)) way.add(at);
-  return [...way];
+  const path = new Set<Entry>();
+  for (let at = from; at !== undefined && !path.has(at); at = parentOf(at, byId)) path.add(at);
+  return [...path];
 }
 
 function parentOf({ parentId }: Entry, byId: ReadonlyMap<string, Entry>): Entry | undefined {

@@ -10,22 +10,22 @@ export const ROOT_ID = '00000000-0000-4000-8000-000000000000';
  */
 export function findBranches(entries: readonly Entry[]): ReadonlySet<number> {
   const byId = new Map(entries.flatMap((entry) => (entry.recordId === undefined ? [] : [[entry.recordId, entry]])));
-  const way = new Set<Entry>();
+  const path = new Set<Entry>();
   let top: Entry | undefined = entries.findLast(({ kind }) => kind === 'message');
-  while (top !== undefined && !way.has(top)) {
-    way.add(top);
+  while (top !== undefined && !path.has(top)) {
+    path.add(top);
     const parent = parentOf(top, byId);
     if (parent === undefined) break;
     top = parent;
   }
   const reachesRoot = top?.parentId === ROOT_ID;
   const hangs = new Map<Entry, boolean>();
-  const hangsOnWay = (entry: Entry): boolean => {
+  const branchesFromPath = (entry: Entry): boolean => {
     const asked: Entry[] = [];
     let answer = false;
     for (let at: Entry | undefined = entry; at !== undefined; at = parentOf(at, byId)) {
       const known = hangs.get(at);
-      if (known !== undefined || way.has(at)) {
+      if (known !== undefined || path.has(at)) {
         answer = known ?? true;
         break;
       }
@@ -36,7 +36,7 @@ export function findBranches(entries: readonly Entry[]): ReadonlySet<number> {
     for (const one of asked) hangs.set(one, answer);
     return answer;
   };
-  const branches = entries.filter((entry) => entry.kind === 'message' && !way.has(entry) && hangsOnWay(entry));
+  const branches = entries.filter((entry) => entry.kind === 'message' && !path.has(entry) && branchesFromPath(entry));
   return new Set(branches.map(({ line }) => line));
 }
 

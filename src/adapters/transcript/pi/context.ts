@@ -28,9 +28,9 @@ export function readContext({ entries, sinceCompaction, reach }: Path): ContextV
  * either, since pi sends none of them.
  */
 export function legalCuts(path: Path, program = 'pi'): (line: number) => CutProblem {
-  const { entries, sinceCompaction, reach, isTidy, circleLine } = path;
+  const { entries, sinceCompaction, reach, isTidy, cycleLine } = path;
   const lines = entries.map(({ line }, step) => (step === sinceCompaction ? null : line));
-  const beyond = latestFrom([...lines, circleLine]);
+  const beyond = latestFrom([...lines, cycleLine]);
   const older = entries.findIndex(({ kind }, step) => kind === 'summary' && step > sinceCompaction);
   const end = older < 0 ? reach : Math.min(reach, older);
   const problems = new Map<number, CutProblem>();
@@ -48,7 +48,7 @@ export function legalCuts(path: Path, program = 'pi'): (line: number) => CutProb
     if (problem !== undefined) return problem;
     return earlier.has(line)
       ? "it is before the conversation's last compaction"
-      : 'the entry is not on the way from the last one to the first';
+      : 'the entry is not on the path from the last one to the first';
   };
 }
 
@@ -83,7 +83,7 @@ export type Path = {
   /** Without its last entry, the file would still end on the path. */
   readonly isTidy: boolean;
   /** The line of the entry at which a cycle closes; 0: there is no cycle. */
-  readonly circleLine: number;
+  readonly cycleLine: number;
 };
 
 /**
@@ -113,7 +113,7 @@ export function findPath(entries: readonly Entry[], noteOf: NoteOf): Path {
     sinceCompaction: compaction < 0 ? found.length : compaction,
     reach: reachOf(found, compaction, noteOf),
     isTidy: beforeLast === found[1],
-    circleLine: at?.line ?? 0,
+    cycleLine: at?.line ?? 0,
   };
 }
 

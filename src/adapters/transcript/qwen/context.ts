@@ -23,7 +23,7 @@ export function findChain(entries: readonly Entry[]): Path {
     id = records[0]?.parentId ?? undefined;
     records = byId.get(id ?? '');
   }
-  const circle = id !== undefined && seen.has(id) ? (byId.get(id)?.[0]?.line ?? 0) : 0;
+  const cycleLine = id !== undefined && seen.has(id) ? (byId.get(id)?.[0]?.line ?? 0) : 0;
   const compaction = chain.findIndex(({ kind }) => kind === 'summary');
   const isCompacted = compaction >= 0;
   return {
@@ -31,6 +31,6 @@ export function findChain(entries: readonly Entry[]): Path {
     sinceCompaction: isCompacted ? compaction : chain.length,
     reach: isCompacted ? compaction + 1 : chain.length,
     isTidy: true, // a cut is never before a compaction of Qwen's, so that one never leaves alone
-    circleLine: circle,
+    cycleLine,
   };
 }

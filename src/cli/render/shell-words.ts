@@ -2,7 +2,7 @@ import type { Flag } from '../commands/command.ts';
 import { shellWord } from './text.ts';
 
 /** A command line that can be typed again; `./` keeps a leading dash from being a flag. */
-export function typedAgain(argv: readonly string[]): string {
+export function quoteForShell(argv: readonly string[]): string {
   return argv.map((word) => (word.startsWith('-') ? shellWord(word).replace('./-', '-') : shellWord(word))).join(' ');
 }
 
