@@ -169,7 +169,7 @@ const CLAUDE: Installation = {
     DISABLE_TELEMETRY: '1',
     IS_SANDBOX: '1',
   }),
-  expected: ['Rules that hold', RULE, 'memory_read'],
+  expected: ['What the user said before this conversation was summarized', RULE, 'memory_read'],
   archives: true,
   turns: (rule) => [
     ['PROGRAM', '-p', '--resume', SESSION, `${rule} Say hello.`],
@@ -183,7 +183,7 @@ const CODEX_CLI: Installation = {
   program: 'codex/node_modules/.bin/codex',
   files: { 'codex/config.toml': '[tui]\nnotifications = true\n' },
   environment: (home) => ({ ...KEYS, CODEX_HOME: join(home, 'codex') }),
-  expected: ['Rules that hold', RULE, 'memory_read'],
+  expected: ['What the user said before this conversation was summarized', RULE, 'memory_read'],
   archives: true,
   turns: (rule) => [
     [...CODEX, `${rule} Say hello.`],
@@ -249,7 +249,12 @@ export const INSTALLATIONS: readonly Installation[] = [
     session: { fixture: 'opencode/session.json', at: () => 'session.json' },
     environment: () => openCodeEnvironment({ context: 20, output: 12 }),
     // It compacts by itself in the second turn, because the token counts in the fixture are above the model's limit.
-    expected: ['Rules that hold', RULE, 'opencode export ses_', 'memory_read'],
+    expected: [
+      'What the user said before this conversation was summarized',
+      RULE,
+      'opencode export ses_',
+      'memory_read',
+    ],
     archives: true,
     turns: (rule) => [
       ['sh', '-c', 'PROGRAM import "$HOME/session.json"'],
