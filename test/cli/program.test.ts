@@ -210,21 +210,29 @@ test('show becomes data', async () => {
 });
 
 test('config becomes data', async () => {
-  const given = { name: null, value: null, scope: null, change: null };
-  const config = { kind: 'config', ...given, outputOptions: plain, settings: noSettings };
+  const options = { progress: true, color: 'auto', rules: true };
+  const config = { kind: 'config', operands: [], options, outputOptions: plain, settings: noSettings };
   for (const action of ['show', 'path', 'init', 'edit', 'trust']) {
     assert.deepEqual(await parsed('config', action), { ...config, action });
   }
-  assert.deepEqual(await parsed('config', 'trust', 'a'), { ...config, action: 'trust', name: 'a' });
-  assert.deepEqual(await parsed('config', 'trust', '--list'), { ...config, action: 'trust', change: 'list' });
+  assert.deepEqual(await parsed('config', 'trust', 'a'), { ...config, action: 'trust', operands: ['a'] });
+  assert.deepEqual(await parsed('config', 'trust', '--list'), {
+    ...config,
+    action: 'trust',
+    options: { ...options, list: true },
+  });
   assert.deepEqual(await parsed('config', '--revoke', 'trust', 'a'), {
     ...config,
     action: 'trust',
-    name: 'a',
-    change: 'revoke',
+    operands: ['a'],
+    options: { ...options, revoke: true },
   });
-  const set = { ...config, action: 'set', name: 'a.b', value: '3', scope: 'user' };
-  assert.deepEqual(await parsed('config', 'set', '--user', 'a.b', '3'), set);
+  assert.deepEqual(await parsed('config', 'set', '--user', 'a.b', '3'), {
+    ...config,
+    action: 'set',
+    operands: ['a.b', '3'],
+    options: { ...options, user: true },
+  });
   assert.match(await refused('config', 'set', 'a.b'), /^config set takes a key and a value/);
   assert.match(await refused('config', 'get', 'a.b', '3'), /^config get takes one key/);
   assert.match(await refused('config', 'trust', 'a', 'b'), /^config trust takes one file/);

@@ -4,7 +4,13 @@ import type { ExitCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
 import type { CliContext } from '../session.ts';
 import type { Command, Flag, Operands, OptionsOf } from './command.ts';
-import { type OUTPUT_FLAGS, readOutputOptions, readSettings, type SettingsOptions } from './options.ts';
+import {
+  type FORMAT_FLAG,
+  type OUTPUT_FLAGS,
+  readOutputOptions,
+  readSettings,
+  type SettingsOptions,
+} from './options.ts';
 
 /** What a line asks of an action, as `compact archive prune …` does. */
 export type Asked<Options = object> = CommonRequest & {
@@ -51,7 +57,7 @@ type ActionsSpec<Place> = Pick<Command, 'flags' | 'examples'> & {
   /** Makes what the action works with, and runs it. */
   readonly run: (
     context: CliContext,
-    asked: CommonRequest & Pick<Action<Place>, 'needs'>,
+    asked: CommonRequest & Pick<Action<Place>, 'needs'> & { readonly format: string | null },
     work: (place: Place) => Promise<ExitCode>,
   ) => Promise<ExitCode>;
 };
@@ -89,7 +95,11 @@ export function defineActions<Place>(spec: ActionsSpec<Place>): Command {
           : action.refuseOperands(rest);
       const conflict = refuse(name, { operandProblem, foreign, takes }) ?? action.findConflict?.(asked) ?? null;
       if (conflict !== null) return err(conflict);
-      const request = { ...common, ...(action.needs !== undefined && { needs: action.needs }) };
+      const request = {
+        ...common,
+        format: readFormat(options),
+        ...(action.needs !== undefined && { needs: action.needs }),
+      };
       return ok({
         request: { kind, action: name, ...asked },
         run: (context) => run(context, request, async (place) => action.run(place, asked)),
@@ -100,6 +110,10 @@ export function defineActions<Place>(spec: ActionsSpec<Place>): Command {
 
 function readCommon(options: OptionsOf<typeof OUTPUT_FLAGS> & SettingsOptions): CommonRequest {
   return { outputOptions: readOutputOptions(options), settings: readSettings(options) };
+}
+
+function readFormat({ format }: OptionsOf<readonly [typeof FORMAT_FLAG]>): string | null {
+  return format ?? null;
 }
 
 /** 'path: the file that is read; get, set: one setting' */

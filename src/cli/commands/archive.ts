@@ -65,5 +65,5 @@ export const archiveCommand = defineActions<Session>({
     return refuseOneOf(EXPORT_FLAGS, IMPORT_FLAGS) ?? operandProblem ?? refuseOneOf(POLICY_FLAGS, ERASE_FLAGS);
   },
   run: (context, { needs = ['archive'], ...asked }, work) =>
-    inSession(context, { ...asked, format: null, command: 'compact archive', needs, endsWithStdout: true }, work),
+    inSession(context, { ...asked, command: 'compact archive', needs, endsWithStdout: true }, work),
 });

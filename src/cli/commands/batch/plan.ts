@@ -1,20 +1,23 @@
-import { toPolicy } from '../config/resolve.ts';
-import type { BatchInvocation } from './batch-run.ts';
-import { type Job, runJobs } from './compact-jobs.ts';
-import { createSummarizer } from './create-services.ts';
-import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
-import { gatherInputs } from './gather.ts';
-import { countOf } from './render/quantities.ts';
-import { createRunReport } from './run-report.ts';
-import type { Session } from './session.ts';
+import { toPolicy } from '../../../config/resolve.ts';
+import { type Job, type JobOptions, runJobs } from '../../compact-jobs.ts';
+import { createSummarizer } from '../../create-services.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../../exit-codes.ts';
+import { gatherInputs } from '../../gather.ts';
+import type { CommonRequest } from '../../invocation.ts';
+import { countOf } from '../../render/quantities.ts';
+import { createRunReport } from '../../run-report.ts';
+import type { Session } from '../../session.ts';
+
+type PlanRequest = CommonRequest &
+  Omit<JobOptions, 'jobs' | 'before'> & { readonly operands: readonly string[]; readonly filesFrom: string | null };
 
 /** Shows what a batch would send and cost, as a dry run of `compact` does. Nothing is written or sent. `session` has the prices of batches. */
-export async function planBatch(session: Session, invocation: BatchInvocation): Promise<ExitCode> {
+export async function planBatch(session: Session, request: PlanRequest): Promise<ExitCode> {
   const { reporter, terminal } = session;
-  const { compaction } = toPolicy(session.settings, invocation.policy);
-  const summarizer = await createSummarizer(session, { ...invocation, compaction });
+  const { compaction } = toPolicy(session.settings, request.policy);
+  const summarizer = await createSummarizer(session, { ...request, compaction });
   if (!summarizer.ok) return session.refuse(summarizer.error);
-  const { operands, filesFrom, outputOptions } = invocation;
+  const { operands, filesFrom, outputOptions } = request;
   const gathered = await gatherInputs(session, operands, { skipsCompacted: true, filesFrom });
   if (typeof gathered === 'number') return gathered;
   const { inputs, isSeveral, failures } = gathered;
@@ -30,7 +33,7 @@ export async function planBatch(session: Session, invocation: BatchInvocation): 
       isVerbose: outputOptions.verbosity === 'verbose',
       archiveFlag: null,
       program: terminal.program(),
-      isInPlace: invocation.output.kind === 'in-place',
+      isInPlace: request.output.kind === 'in-place',
       widthColumns: terminal.stderr.widthColumns,
     },
   });
@@ -45,7 +48,7 @@ export async function planBatch(session: Session, invocation: BatchInvocation): 
     },
   };
   const jobs = inputs.map((input): Job => ({ input, output: { kind: 'none' } }));
-  const options = { ...invocation, jobs: null, before: null };
+  const options = { ...request, jobs: null, before: null };
   const run = { session, options, isSeveral, report, summarizer: summarizer.value, embeddings: null };
   const { failed } = report.end(await runJobs(run, jobs));
   const price = sum.isPriced

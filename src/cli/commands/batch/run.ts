@@ -1,27 +1,19 @@
-import { type PolicyRequest, toPolicy } from '../config/resolve.ts';
-import { err, ok, type Result } from '../core/result.ts';
-import { chooseModel } from './create-services.ts';
-import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
-import type { CommonRequest } from './invocation.ts';
-import type { OutputChoice } from '../compose/outputs.ts';
-import { renderFinished, renderRun } from './render/batch.ts';
-import { reportJson } from './render/json-lines.ts';
-import { safeText } from './render/text.ts';
-import type { BatchRunReport } from './reports.ts';
-import type { Session } from './session.ts';
-import type { BatchRun } from '../compose/use-cases.ts';
+import { type PolicyRequest, toPolicy } from '../../../config/resolve.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { chooseModel } from '../../create-services.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../../exit-codes.ts';
+import type { CommonRequest } from '../../invocation.ts';
+import { renderFinished, renderRun } from '../../render/batch.ts';
+import { reportJson } from '../../render/json-lines.ts';
+import { safeText } from '../../render/text.ts';
+import type { BatchRunReport } from '../../reports.ts';
+import type { Session } from '../../session.ts';
+import type { BatchRun } from '../../../compose/use-cases.ts';
 
-export type BatchInvocation = CommonRequest & {
-  readonly kind: 'batch';
-  readonly action: 'submit' | 'status' | 'collect' | 'cancel';
-  readonly operands: readonly string[];
-  readonly filesFrom: string | null;
-  readonly format: string | null;
-  readonly policy: PolicyRequest;
-  readonly output: OutputChoice;
-  readonly isDryRun: boolean;
-  /** The first option given that only submit uses; null: none. */
-  readonly submitOption: string | null;
+type BatchRequest = CommonRequest & {
+  readonly action: BatchRunReport['action'];
+  readonly policy?: PolicyRequest;
+  readonly isDryRun?: boolean;
 };
 
 type Outcome = {
@@ -29,9 +21,14 @@ type Outcome = {
   readonly run: BatchRun;
 };
 
+const NO_POLICY: PolicyRequest = { targetTokens: null, ifOver: null, conversation: null };
+
 /** The error is a sentence that says why there can be no batch. */
-export function openRun(session: Session, invocation: BatchInvocation): Result<Outcome, string> {
-  const model = chooseModel(session, invocation);
+export function openRun(
+  session: Session,
+  { policy = NO_POLICY, isDryRun = false, ...request }: BatchRequest,
+): Result<Outcome, string> {
+  const model = chooseModel(session, { ...request, isDryRun });
   if (!model.ok) return model;
   if (model.value === null || model.value.provider === 'ollama')
     return err('batches need a provider with a batch API: --provider anthropic or openai-compat');
@@ -41,7 +38,7 @@ export function openRun(session: Session, invocation: BatchInvocation): Result<O
   const problems: string[] = [];
   const report: Outcome['report'] = {
     schema: 'compact/batch@1',
-    action: invocation.action === 'status' ? 'collect' : invocation.action,
+    action: request.action,
     files,
     sent: { batches: 0, requests: 0 },
     unclear: 0,
@@ -54,7 +51,7 @@ export function openRun(session: Session, invocation: BatchInvocation): Result<O
   };
   const run: BatchRun = {
     model: model.value,
-    compaction: toPolicy(settings, invocation.policy).compaction,
+    compaction: toPolicy(settings, policy).compaction,
     priceOf: (name) => settings.prices[name],
     onFile: (file) => {
       files.push({ file: file.path, state: file.state, note: file.note });
@@ -77,7 +74,7 @@ export function openRun(session: Session, invocation: BatchInvocation): Result<O
 /** Prints the report of a run, and gives its exit code. */
 export function end(
   { reporter, terminal }: Session,
-  { outputOptions }: BatchInvocation,
+  { outputOptions }: CommonRequest,
   report: BatchRunReport,
   failures = 0,
 ): ExitCode {

@@ -1,0 +1,121 @@
+import { basename, join, resolve } from 'node:path';
+import { findConfig, lookAtFolder, PROJECT_FILE } from '../../../config/find.ts';
+import { listFileSettings } from '../../../config/origins.ts';
+import { parseConfig } from '../../../config/parse.ts';
+import { readConfigText } from '../../../config/read-config.ts';
+import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../../../config/trust-store.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
+import { renderSettings } from '../../render/config.ts';
+import { reportJson } from '../../render/json-lines.ts';
+import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
+import { safeText, shellWord } from '../../render/text.ts';
+import type { ConfigTrustReport } from '../../reports.ts';
+import type { Terminal } from '../../terminal.ts';
+import { type Asked, defineAction } from '../action.ts';
+import type { Flag, OptionsOf } from '../command.ts';
+import { type Console, refuse } from './console.ts';
+
+export const TRUST_FLAGS = [
+  { flags: '--list', description: 'for trust: list the files that you have trusted', conflicts: 'revoke' },
+  { flags: '--revoke', description: 'for trust: revoke it' },
+] as const satisfies readonly Flag[];
+
+/** Allows a project's file to set everything as long as its content stays the same. */
+export const trustAction = defineAction({
+  summary: "let a project's file set everything, until it changes",
+  flags: TRUST_FLAGS,
+  refuseOperands: (operands) => (operands.length > 1 ? 'config trust takes one file' : null),
+  findConflict: ({ operands, options, settings }) => {
+    if (settings.configFlag !== null) return 'a file given with --config needs no trust';
+    return options.list === true && operands.length > 0 ? '--list takes no file' : null;
+  },
+  run: async (place: Console, asked) => {
+    if (asked.options.list === true) return listTrusted(place, asked);
+    const path = findFile(place, asked);
+    if (!path.ok) return refuse(place, [renderUsageProblem({ message: path.error, command: 'compact config' })]);
+    return asked.options.revoke === true ? revoke(place, asked, path.value) : trust(place, asked, path.value);
+  },
+});
+
+type TrustAsked = Asked<OptionsOf<typeof TRUST_FLAGS>>;
+
+/** A folder means the file in it, as with direnv. */
+function findFile({ terminal }: Console, { operands: [name], settings }: TrustAsked): Result<string, string> {
+  const { host } = terminal;
+  if (name === undefined) {
+    const environment = { ...host.environment, COMPACT_CONFIG: undefined };
+    const { found } = findConfig({ ...host, environment }, settings);
+    return found?.place === 'project'
+      ? ok(found.path)
+      : err(`there is no ${PROJECT_FILE} in this folder or above it in the repository: name one`);
+  }
+  const path = resolve(host.workingFolder, name);
+  if (lookAtFolder(path)?.isDirectory() === true) return ok(join(path, PROJECT_FILE));
+  if (basename(path) === PROJECT_FILE) return ok(path);
+  return err(`only files named ${PROJECT_FILE} are found automatically: a file given with --config needs no trust`);
+}
+
+/** Reads the file once, so that the content shown is the content recorded. */
+async function trust(place: Console, { operands: [name], outputOptions }: TrustAsked, path: string): Promise<ExitCode> {
+  const { terminal, reporter } = place;
+  const read = await readConfigText({ path, place: 'project' }, terminal.host);
+  if (!read.ok) return refuse(place, [renderConfigProblem(read.error)]);
+  const parsed = parseConfig(read.value.text, path);
+  if (!parsed.ok) return refuse(place, parsed.error.map(renderConfigProblem));
+  const record: TrustRecord = {
+    path: trustedPath(path),
+    sha256: hashConfig(read.value.bytes),
+    trustedAt: new Date().toISOString(),
+  };
+  const rows = listFileSettings({ path, lines: parsed.value.lines }, parsed.value.values);
+  if (!outputOptions.json) reporter.answer(renderSettings(rows, reporter.answerTheme));
+  const recorded = createTrustStore(terminal.host).record(record);
+  if (!recorded.ok) return refuse(place, [`${safeText(recorded.error)}. Nothing is trusted.`]);
+  if (outputOptions.json) {
+    const values = rows.map(({ table, key, value }) => ({ key: `${table}.${key}`, value }));
+    reporter.answerPiece(toJson({ result: 'trusted', ...record, values }));
+  }
+  const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
+  const file = name === undefined ? '' : ` ${shellWord(name)}`;
+  const until = `After any change it must be trusted again; \`${terminal.program()} config trust --revoke${file}\` revokes the trust.`;
+  reporter.report([`${safeText(record.path)}: trusted in its current state${owner}. ${until}`]);
+  return EXIT_CODES.done;
+}
+
+function revoke(place: Console, { outputOptions }: TrustAsked, path: string): ExitCode {
+  const { terminal, reporter } = place;
+  const revoked = createTrustStore(terminal.host).revoke(trustedPath(path));
+  if (!revoked.ok) return refuse(place, [`${safeText(revoked.error)}.`]);
+  const result = revoked.value ? 'revoked' : 'not-trusted';
+  if (outputOptions.json) reporter.answerPiece(toJson({ result, path }));
+  reporter.report([`${safeText(path)}: ${revoked.value ? 'no longer trusted' : 'it was not trusted'}.`]);
+  return EXIT_CODES.done;
+}
+
+async function listTrusted(place: Console, { outputOptions }: TrustAsked): Promise<ExitCode> {
+  const { terminal, reporter } = place;
+  const records = createTrustStore(terminal.host).list();
+  if (!records.ok) return refuse(place, [`${safeText(records.error)}.`]);
+  for (const record of records.value) {
+    const state = await compareWithDisk(record, terminal);
+    if (outputOptions.json) {
+      reporter.answerPiece(toJson({ result: state, ...record }));
+    } else reporter.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
+  }
+  if (records.value.length === 0) reporter.report(['No file is trusted.']);
+  return EXIT_CODES.done;
+}
+
+function toJson(report: Omit<ConfigTrustReport, 'schema'>): string {
+  return reportJson({ schema: 'compact/config-trust@1', ...report } satisfies ConfigTrustReport);
+}
+
+async function compareWithDisk(
+  { path, sha256 }: TrustRecord,
+  { host }: Terminal,
+): Promise<'trusted' | 'changed' | 'gone'> {
+  const read = await readConfigText({ path, place: 'project' }, host);
+  if (!read.ok) return 'gone';
+  return hashConfig(read.value.bytes) === sha256 ? 'trusted' : 'changed';
+}
