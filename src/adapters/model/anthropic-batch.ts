@@ -1,36 +1,25 @@
 import { z } from 'zod';
-import type { BatchOutcome, BatchService, RemoteBatch } from '../../ports/batch.ts';
+import type { BatchService, RemoteBatch } from '../../ports/batch.ts';
 import { validate } from './answer.ts';
-import { readAnthropicAnswer } from './anthropic-answer.ts';
+import { type AnthropicApi, openAnthropic } from './anthropic.ts';
 import {
-  ADVICE,
-  buildAnthropicBody,
-  classifyAnthropic,
-  createClient,
-  maskContent,
-  withoutEffort,
-} from './anthropic.ts';
-import {
+  type BatchApi,
   type BatchOptions,
-  createBatchCall,
-  createOrRefuse,
-  identify,
-  MAX_BATCH_BYTES,
+  createBatchService,
+  MAX_CLOCK_ERROR_MS,
   MAX_RESULT_BYTES,
-  outcomeOfFailure,
-  readOutcome,
-  takeLines,
-  unlessGone,
-} from './batch-calls.ts';
-import { openService } from './service.ts';
-import { toModelError } from './translate.ts';
+  type RawResult,
+} from './batches.ts';
+
+/** Anthropic's Message Batches. Nothing of ours can be stored with a batch, so one is recognized by its results. */
+export function createAnthropicBatches(options: BatchOptions): BatchService {
+  return createBatchService(openAnthropic({ ...options, maxAnswerBytes: MAX_RESULT_BYTES }), describe, options);
+}
 
 /** Of the API. */
 const MAX_REQUESTS = 100_000;
 const RESULTS_DAYS = 29;
 const DAY_MS = 86_400_000;
-/** Batches that were created this long before ours, by the provider's clock, are not ours. */
-const MAX_CLOCK_ERROR_MS = 3_600_000;
 
 const batchSchema = z.looseObject({
   id: z.string().min(1),
@@ -50,84 +39,23 @@ const resultSchema = z.looseObject({
   result: z.looseObject({ type: z.string(), message: z.unknown().optional(), error: z.unknown().optional() }),
 });
 
-/** Anthropic's Message Batches. Nothing of ours can be stored with a batch, so one is recognized by its results. */
-export function createAnthropicBatches(options: BatchOptions): BatchService {
-  const opened = openService({ ...options, baseUrl: options.baseUrl.replace(/\/v1\/*$/, '') }, ADVICE);
-  if (!opened.ok) throw opened.error;
-  const reachable = opened.value;
-  const { service } = reachable;
-  const client = createClient(reachable, options.log, { maxAnswerBytes: MAX_RESULT_BYTES });
+function describe(client: AnthropicApi['client']): BatchApi {
   const { batches } = client.messages;
-  const call = createBatchCall(reachable, classifyAnthropic, options.signal);
-  const form = { hasEffort: true };
-
-  const readResult = async (value: unknown): Promise<{ customId: string; outcome: BatchOutcome }> => {
-    const { custom_id: customId, result } = validate(resultSchema, value, 'result');
-    switch (result.type) {
-      case 'succeeded': {
-        const read = async (): Promise<BatchOutcome> => ({
-          kind: 'answered',
-          response: maskContent(reachable, await readAnthropicAnswer({ kind: 'whole', value: result.message })),
-        });
-        return { customId, outcome: await readOutcome(reachable, classifyAnthropic, read) };
-      }
-      case 'canceled':
-        return { customId, outcome: { kind: 'canceled' } };
-      case 'expired':
-        return { customId, outcome: { kind: 'again', problem: 'it expired before it was answered' } };
-      default: {
-        const failure = { kind: 'error-body', body: result.error } as const;
-        if (withoutEffort(form, failure) !== null) {
-          form.hasEffort = false;
-          return { customId, outcome: { kind: 'again', problem: 'the model knows no effort' } };
-        }
-        return { customId, outcome: outcomeOfFailure(toModelError(service, failure, classifyAnthropic)) };
-      }
-    }
-  };
-
-  const results: BatchService['results'] = (id, take) =>
-    call(async (signal) => {
+  return {
+    maxRequests: MAX_REQUESTS,
+    formProblem: 'the model knows no effort',
+    toLine: (customId, params) => ({ custom_id: customId, params }),
+    create: (_mark, lines, signal) => batches.create({ requests: lines.map((line) => JSON.parse(line)) }, { signal }),
+    retrieve: (id, signal) => batches.retrieve(id, {}, { signal }),
+    cancel: (id, signal) => batches.cancel(id, {}, { signal }),
+    toRemote,
+    resultFiles: async (id, signal) => {
       // Not with `batches.results`, which sends the key to wherever a URL in the answer leads.
       const path = `/v1/messages/batches/${encodeURIComponent(id)}/results`;
-      const response = await unlessGone(() => client.get(path, { signal, __binaryResponse: true }).asResponse());
-      if (response === null) return false;
-      await takeLines(response, async (value) => take(await readResult(value)));
-      return true;
-    });
-
-  const firstId = async (id: string): Promise<string | null> => {
-    const first: { id: string | null } = { id: null };
-    const stop = new Error('the first one is enough');
-    try {
-      await results(id, async ({ customId }) => {
-        first.id = customId;
-        throw stop;
-      });
-    } catch (error) {
-      if (error !== stop) throw error;
-    }
-    return first.id;
-  };
-
-  return {
-    ...identify(reachable),
-    maxRequests: options.limits?.requests ?? MAX_REQUESTS,
-    maxBytes: options.limits?.bytes ?? MAX_BATCH_BYTES,
-    write: (customId, request) => {
-      const { stream: _stream, ...params } = buildAnthropicBody(request, form);
-      return JSON.stringify({ custom_id: customId, params });
+      return [() => client.get(path, { signal, __binaryResponse: true }).asResponse()];
     },
-    create: (_intent, lines) =>
-      call((signal) =>
-        createOrRefuse(reachable, classifyAnthropic, async () => {
-          const requests = lines.map((line): Parameters<typeof batches.create>[0]['requests'][number] =>
-            JSON.parse(line),
-          );
-          return toRemote(await batches.create({ requests }, { signal }));
-        }),
-      ),
-    find: async ({ sentAt, requests }, { isOurs, known }) => {
+    readResult,
+    find: async ({ sentAt, requests }, { isOurs, known }, { call, results }) => {
       const running: string[] = [];
       const ended: RemoteBatch[] = [];
       await call(async (signal) => {
@@ -142,16 +70,41 @@ export function createAnthropicBatches(options: BatchOptions): BatchService {
         }
       });
       for (const batch of ended) {
-        const id = await firstId(batch.id);
+        const id = await firstId(results, batch.id);
         if (id === null) running.push(batch.id);
         else if (await isOurs(id)) return { kind: 'found', batch };
       }
       return running.length > 0 ? { kind: 'unclear', ids: running } : { kind: 'absent' };
     },
-    look: (id) => call((signal) => unlessGone(async () => toRemote(await batches.retrieve(id, {}, { signal })))),
-    results,
-    cancel: (id) => call(async (signal) => toRemote(await batches.cancel(id, {}, { signal }))),
   };
+}
+
+function readResult(line: unknown): RawResult {
+  const { custom_id: customId, result } = validate(resultSchema, line, 'result');
+  switch (result.type) {
+    case 'succeeded':
+      return { customId, result: { kind: 'answer', value: result.message } };
+    case 'canceled':
+      return { customId, result: { kind: 'canceled' } };
+    case 'expired':
+      return { customId, result: { kind: 'again', problem: 'it expired before it was answered' } };
+    default:
+      return { customId, result: { kind: 'failure', failure: { kind: 'error-body', body: result.error } } };
+  }
+}
+
+async function firstId(results: BatchService['results'], batchId: string): Promise<string | null> {
+  const first: { id: string | null } = { id: null };
+  const stop = new Error('the first one is enough');
+  try {
+    await results(batchId, async ({ customId }) => {
+      first.id = customId;
+      throw stop;
+    });
+  } catch (error) {
+    if (error !== stop) throw error;
+  }
+  return first.id;
 }
 
 function toRemote(value: unknown): RemoteBatch {

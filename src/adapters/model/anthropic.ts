@@ -1,109 +1,65 @@
-import { Anthropic, APIError } from '@anthropic-ai/sdk';
+import { Anthropic } from '@anthropic-ai/sdk';
 import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages';
 import type { Stream } from '@anthropic-ai/sdk/streaming';
+import { z } from 'zod';
 import {
   buildAnthropicSystemParam,
   type Message,
+  type ModelError,
   type ModelRequest,
-  type ModelResponse,
 } from '../../core/model-request.ts';
+import { ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { ModelProvider } from '../../ports/model.ts';
-import { createGuardedFetch, type FetchLimits, openAnswer } from './answer.ts';
-import { readAnthropicAnswer } from './anthropic-answer.ts';
-import { askAdapting, callService } from './call-service.ts';
-import type { ErrorBody, ServiceFailure } from './service-failure.ts';
-import {
-  createSdkLogger,
-  openService,
-  type ReachableService,
-  requestHeaders,
-  type ServiceOptions,
-  type Verdict,
-} from './service.ts';
-import { namesUnsupported, NO_CREDIT } from './translate.ts';
+import { type ClientOptions, clientOptions, validate } from './answer.ts';
+import { type AnswerReader, type ChatApi, createChatProvider, type Draft } from './chat.ts';
+import { classifyAnthropic, namesUnsupported } from './service-failure.ts';
+import { openService, type ServiceOptions } from './service.ts';
+
+/** Summaries by Anthropic's Messages API. `baseUrl` should end without `/v1`, but may have it. */
+export function createAnthropicProvider(options: ServiceOptions): ModelProvider {
+  return createChatProvider(openAnthropic(options));
+}
 
 /** Answers are parsed as this version of the API, not as one that the environment may set for the SDK. */
 const API_VERSION = '2026-10-21';
 
-export const ADVICE = {
+const ADVICE = {
   key: 'ANTHROPIC_API_KEY or what api_key_env names',
   notFound: 'check the name of the model, and base_url, which ends without /v1',
   refused: 'check base_url, and whether a server runs there',
 };
 
-/** Summaries by Anthropic's Messages API. `baseUrl` should end without `/v1`, but may have it. */
-export function createAnthropicProvider(options: ServiceOptions): ModelProvider {
-  const opened = openService({ ...options, baseUrl: options.baseUrl.replace(/\/v1\/*$/, '') }, ADVICE);
-  if (!opened.ok) return { complete: () => Promise.reject(opened.error) };
-  const reachable = opened.value;
-  const client = createClient(reachable, options.log);
-  const state = { form: { hasEffort: true } };
-  return {
-    complete: (request, signal) =>
-      callService(
-        { service: reachable.service, classify: classifyAnthropic },
-        { timeoutMs: request.timeout, signal },
-        (own) => askAdapting(state, (form) => ask(client, { request, form, signal: own, reachable }), withoutEffort),
-      ),
-  };
-}
+/** `hasEffort` asks for little thinking, because thinking counts toward `max_tokens`. */
+type Form = { readonly hasEffort: boolean };
 
-export function createClient(
-  { service, base, key }: ReachableService,
-  log: ServiceOptions['log'],
-  limits?: FetchLimits,
-): Anthropic {
-  return new Anthropic({
-    // Both are set, so that the SDK does not read them from the environment or from profiles. Our fetch sends the real
-    // header.
-    apiKey: key ?? 'none',
-    baseURL: base.url,
+export type AnthropicApi = ChatApi<Form, AnthropicBody, Usage> & { readonly client: Anthropic };
+
+export function openAnthropic(options: ServiceOptions & ClientOptions): Result<AnthropicApi, ModelError> {
+  const baseUrl = options.baseUrl.replace(/\/v1\/*$/, '');
+  const opened = openService({ ...options, baseUrl }, { advice: ADVICE, classify: classifyAnthropic });
+  if (!opened.ok) return opened;
+  const service = opened.value;
+  const client = new Anthropic({
+    ...clientOptions(service, options, { 'anthropic-version': API_VERSION }),
     webhookKey: null,
-    maxRetries: 0,
     openTelemetry: false,
-    logger: createSdkLogger(service, log ?? (() => undefined)),
-    logLevel: log === undefined ? 'off' : 'info',
-    fetch: createGuardedFetch({ ...requestHeaders(key), 'anthropic-version': API_VERSION }, limits),
   });
-}
-
-type Asked = {
-  readonly request: ModelRequest;
-  readonly form: { readonly hasEffort: boolean };
-  readonly signal: AbortSignal;
-  readonly reachable: ReachableService;
-};
-
-/** Not with `messages.create`, which prints warnings about old models to the console, whatever its logger. */
-async function ask(client: Anthropic, { request, form, signal, reachable }: Asked): Promise<ModelResponse> {
-  const response = await client
-    .post<Stream<RawMessageStreamEvent>>('/v1/messages', {
-      body: buildAnthropicBody(request, form),
-      stream: true,
-      signal,
-      timeout: SDK_TIMEOUT_MS,
-    })
-    .withResponse();
-  return maskContent(reachable, await readAnthropicAnswer(await openAnswer(response, errorEventBody)));
-}
-
-/** Masks the API key in an answer. */
-export function maskContent({ service }: ReachableService, answer: ModelResponse): ModelResponse {
-  const { maskAnswer } = service.mask;
-  return { ...answer, content: answer.content.map((block) => ({ ...block, text: maskAnswer(block.text) })) };
-}
-
-/** So long that our own timeout always comes first. */
-const SDK_TIMEOUT_MS = 2 ** 31 - 1;
-
-function errorEventBody(error: unknown): unknown {
-  return error instanceof APIError ? error.error : undefined;
-}
-
-/** Models older than the effort setting refuse it. */
-export function withoutEffort({ hasEffort }: Asked['form'], failure: ServiceFailure): Partial<Asked['form']> | null {
-  return hasEffort && namesUnsupported(failure, ['effort', 'output_config']) ? { hasEffort: false } : null;
+  return ok({
+    service,
+    client,
+    firstForm: { hasEffort: true },
+    // Models older than the effort setting refuse it.
+    adapt: ({ hasEffort }, failure) =>
+      hasEffort && namesUnsupported(failure, ['effort', 'output_config']) ? { hasEffort: false } : null,
+    buildBody: buildAnthropicBody,
+    // Not with `messages.create`, which prints warnings about old models to the console, whatever its logger.
+    post: (body, signal) =>
+      client.post<Stream<RawMessageStreamEvent>>('/v1/messages', { body, stream: true, signal }).withResponse(),
+    reader: READER,
+    // The API always counts.
+    textsOf: () => [],
+  });
 }
 
 type TextBlock = { readonly type: 'text'; readonly text: string };
@@ -111,7 +67,7 @@ type SystemBlock = TextBlock & { readonly cache_control?: { readonly type: 'ephe
 type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly TextBlock[] };
 
 /** A request to the Messages API. It has no sampling parameters, because newer models refuse them. */
-export type AnthropicBody = {
+type AnthropicBody = {
   readonly model: string;
   readonly max_tokens: number;
   readonly system?: string | readonly SystemBlock[];
@@ -126,14 +82,8 @@ const MIN_CACHED_TOKENS = 1024;
 /** The API wants a user's message first, so this one precedes an excerpt that starts with an answer. */
 const STARTS_WITH_ANSWER_NOTE = '[The excerpt begins with an answer; what it answers is not shown.]';
 
-/**
- * Builds the API's form of a request (M1, M4). `hasEffort` asks for little thinking, because thinking counts toward
- * `max_tokens`.
- */
-export function buildAnthropicBody(
-  request: ModelRequest,
-  { hasEffort }: { readonly hasEffort: boolean },
-): AnthropicBody {
+/** Builds the API's form of a request (M1, M4). */
+function buildAnthropicBody(request: ModelRequest, { hasEffort }: Form): AnthropicBody {
   const system = systemOf(request);
   return {
     model: request.model,
@@ -189,22 +139,85 @@ function textBlock(text: string): TextBlock {
   return { type: 'text', text: text.toWellFormed() };
 }
 
-/** Maps the Messages API's own error types, if they say more than the status or come without one. */
-export function classifyAnthropic({ type, text }: ErrorBody, status: number | null): Verdict | null {
-  if (type === 'billing_error' || /credit balance is too low/i.test(text)) {
-    return { code: 'api_error', retryable: false, advice: NO_CREDIT };
-  }
-  return status === null ? (VERDICTS_IN_ANSWERS[type ?? ''] ?? null) : null;
+const count = z.int().min(0).nullish();
+const usageSchema = z.looseObject({
+  input_tokens: count,
+  output_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_read_input_tokens: count,
+});
+type Usage = z.infer<typeof usageSchema>;
+const blockSchema = z.looseObject({ type: z.string(), text: z.string().optional() });
+const messageSchema = z.looseObject({
+  content: z.array(blockSchema),
+  stop_reason: z.string().nullable(),
+  usage: usageSchema,
+});
+const eventSchema = z.looseObject({ type: z.string() });
+const startSchema = z.looseObject({ message: messageSchema });
+const blockStartSchema = z.looseObject({ content_block: blockSchema });
+const blockDeltaSchema = z.looseObject({ delta: z.looseObject({ type: z.string(), text: z.string().optional() }) });
+const deltaSchema = z.looseObject({
+  delta: z.looseObject({ stop_reason: z.string().nullish() }),
+  usage: usageSchema.optional(),
+});
+
+const READER: AnswerReader<Usage> = {
+  whole: wholeDraft,
+  add: (draft, event) => {
+    const { type } = validate(eventSchema, event, 'event');
+    switch (type) {
+      case 'message_start':
+        return { ...wholeDraft(validate(startSchema, event, type).message), hasEnded: false };
+      case 'message_stop':
+        return { ...(draft ?? NOTHING), hasEnded: true };
+      default:
+        return draft === null ? null : addEvent(draft, type, event);
+    }
+  },
+  toUsage: (usage) => {
+    const cached = usage.cache_read_input_tokens ?? 0;
+    return {
+      // The API counts tokens that were read from and written to the cache separately.
+      input_tokens: (usage.input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0) + cached,
+      output_tokens: usage.output_tokens ?? 0,
+      cached_input_tokens: cached,
+    };
+  },
+};
+
+const NOTHING: Draft<Usage> = { text: '', reason: null, hasEnded: false, usage: null };
+
+/** The text blocks only: thinking and tool calls are not part of a summary. */
+function wholeDraft(value: unknown): Draft<Usage> {
+  const { content, stop_reason: reason, usage } = validate(messageSchema, value, 'message');
+  return { text: content.map(textOf).join(''), reason, hasEnded: true, usage };
 }
 
-/** An error that interrupts an answer has a type but no status. */
-const VERDICTS_IN_ANSWERS: Readonly<Record<string, Verdict>> = {
-  authentication_error: { code: 'auth', retryable: false },
-  permission_error: { code: 'auth', retryable: false },
-  rate_limit_error: { code: 'rate_limit', retryable: true },
-  timeout_error: { code: 'timeout', retryable: true },
-  overloaded_error: { code: 'api_error', retryable: true },
-  api_error: { code: 'api_error', retryable: true },
-  invalid_request_error: { code: 'api_error', retryable: false },
-  not_found_error: { code: 'api_error', retryable: false },
-};
+/** Ignores events of unknown kinds, as the API requests. */
+function addEvent(draft: Draft<Usage>, type: string, event: unknown): Draft<Usage> {
+  switch (type) {
+    case 'content_block_start':
+      return { ...draft, text: draft.text + textOf(validate(blockStartSchema, event, type).content_block) };
+    case 'content_block_delta': {
+      const { delta } = validate(blockDeltaSchema, event, type);
+      return delta.type === 'text_delta' ? { ...draft, text: draft.text + (delta.text ?? '') } : draft;
+    }
+    case 'message_delta': {
+      const { delta, usage } = validate(deltaSchema, event, type);
+      // Counts are running totals: a later one replaces an earlier one, and a missing one changes nothing.
+      const later = Object.entries(usage ?? {}).filter(([, count]) => count !== undefined && count !== null);
+      return {
+        ...draft,
+        reason: delta.stop_reason ?? draft.reason,
+        usage: { ...draft.usage, ...Object.fromEntries(later) },
+      };
+    }
+    default:
+      return draft;
+  }
+}
+
+function textOf({ type, text }: z.infer<typeof blockSchema>): string {
+  return type === 'text' ? (text ?? '') : '';
+}

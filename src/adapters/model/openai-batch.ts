@@ -1,30 +1,28 @@
 import { z } from 'zod';
-import type { ModelResponse } from '../../core/model-request.ts';
-import type { BatchOutcome, BatchService, RemoteBatch } from '../../ports/batch.ts';
+import type { BatchService, RemoteBatch } from '../../ports/batch.ts';
 import { validate } from './answer.ts';
 import {
+  type BatchApi,
   type BatchOptions,
-  createBatchCall,
-  createOrRefuse,
-  identify,
-  MAX_BATCH_BYTES,
+  createBatchService,
+  MAX_CLOCK_ERROR_MS,
   MAX_RESULT_BYTES,
-  outcomeOfFailure,
-  readOutcome,
-  takeLines,
-  unlessGone,
-} from './batch-calls.ts';
-import { readOpenAiAnswer } from './openai-answer.ts';
-import { adaptForm, buildOpenAiBody, createClient, firstForm, type MaxTokensField } from './openai-compatible.ts';
-import { ADVICE, classifyOpenAi } from './openai-errors.ts';
-import { openService } from './service.ts';
-import { toModelError } from './translate.ts';
+  type RawResult,
+} from './batches.ts';
+import { type OpenAiApi, type OpenAiCompatibleOptions, openOpenAi } from './openai-compatible.ts';
+
+type OpenAiBatchOptions = BatchOptions & Pick<OpenAiCompatibleOptions, 'maxTokensField'>;
+
+/** OpenAI's Batch API, which other servers have too: a file of requests, and files of answers and of errors. */
+export function createOpenAiBatches(options: OpenAiBatchOptions): BatchService {
+  const opened = openOpenAi({ ...options, flavor: 'openai', maxAnswerBytes: MAX_RESULT_BYTES });
+  return createBatchService(opened, describe, options);
+}
 
 /** Of the API. */
 const MAX_REQUESTS = 50_000;
 /** The longest time for which results can be kept, in seconds. */
 const RESULTS_SECONDS = 30 * 86_400;
-const MAX_CLOCK_ERROR_MS = 3_600_000;
 /** The key under which our word is stored with a batch. */
 const MARK = 'compact_mark';
 
@@ -47,81 +45,39 @@ const lineSchema = z.looseObject({
   error: z.looseObject({ code: z.string().nullish(), message: z.string().nullish() }).nullish(),
 });
 
-type OpenAiBatchOptions = BatchOptions & { readonly maxTokensField?: MaxTokensField | null };
-
-/** OpenAI's Batch API, which other servers have too: a file of requests, and files of answers and of errors. */
-export function createOpenAiBatches(options: OpenAiBatchOptions): BatchService {
-  const opened = openService(options, ADVICE.openai);
-  if (!opened.ok) throw opened.error;
-  const reachable = opened.value;
-  const { service, base } = reachable;
-  const client = createClient(reachable, options.log, { maxAnswerBytes: MAX_RESULT_BYTES });
-  const call = createBatchCall(reachable, classifyOpenAi, options.signal);
-  const state = { form: firstForm(base.hostname, options.maxTokensField ?? null) };
-
-  const readAnswer = async (body: unknown): Promise<ModelResponse> => {
-    const { text, stopReason, usage } = await readOpenAiAnswer({ kind: 'whole', value: body });
-    return {
-      content: text === '' ? [] : [{ type: 'text', text: service.mask.maskAnswer(text) }],
-      stop_reason: stopReason,
-      usage: usage ?? { input_tokens: 0, output_tokens: 0, isEstimate: true },
-    };
-  };
-  const readLine = async (value: unknown): Promise<{ customId: string; outcome: BatchOutcome }> => {
-    const { custom_id: customId, response, error } = validate(lineSchema, value, 'result');
-    if (response === null || response === undefined) {
-      const problem = error?.message ?? 'it was not answered';
-      const isCanceled = error?.code === 'batch_cancelled';
-      return { customId, outcome: isCanceled ? { kind: 'canceled' } : { kind: 'again', problem } };
-    }
-    const { status_code: status, body } = response;
-    if (status >= 200 && status < 300) {
-      const read = async (): Promise<BatchOutcome> => ({ kind: 'answered', response: await readAnswer(body) });
-      return { customId, outcome: await readOutcome(reachable, classifyOpenAi, read) };
-    }
-    const failure = { kind: 'status', status, headers: new Headers(), body: JSON.stringify(body ?? {}) } as const;
-    const change = adaptForm(state.form, failure);
-    if (change === null) return { customId, outcome: outcomeOfFailure(toModelError(service, failure, classifyOpenAi)) };
-    state.form = { ...state.form, ...change };
-    return { customId, outcome: { kind: 'again', problem: 'the model takes requests in another form' } };
-  };
-
+function describe(client: OpenAiApi['client']): BatchApi {
   return {
-    ...identify(reachable),
-    maxRequests: options.limits?.requests ?? MAX_REQUESTS,
-    maxBytes: options.limits?.bytes ?? MAX_BATCH_BYTES,
-    write: (customId, request) => {
-      const { stream: _stream, stream_options: _options, ...body } = buildOpenAiBody(request, state.form);
-      return JSON.stringify({ custom_id: customId, method: 'POST', url: '/v1/chat/completions', body });
+    maxRequests: MAX_REQUESTS,
+    formProblem: 'the model takes requests in another form',
+    toLine: (customId, body) => ({ custom_id: customId, method: 'POST', url: '/v1/chat/completions', body }),
+    create: async (mark, lines, signal) => {
+      const expiry = { anchor: 'created_at', seconds: RESULTS_SECONDS } as const;
+      // A file that no batch was made of costs nothing and expires.
+      const upload = new File([`${lines.join('\n')}\n`], `compact-${mark}.jsonl`);
+      const file = await client.files.create({ file: upload, purpose: 'batch', expires_after: expiry }, { signal });
+      const { id } = validate(z.looseObject({ id: z.string().min(1) }), file, 'file');
+      return client.batches.create(
+        {
+          input_file_id: id,
+          endpoint: '/v1/chat/completions',
+          completion_window: '24h',
+          metadata: { [MARK]: mark },
+          output_expires_after: expiry,
+        },
+        { signal },
+      );
     },
-    create: ({ mark }, lines) =>
-      call((signal) =>
-        createOrRefuse(reachable, classifyOpenAi, async () => {
-          const expiry = { anchor: 'created_at', seconds: RESULTS_SECONDS } as const;
-          // A file that no batch was made of costs nothing and expires.
-          const file = await client.files.create(
-            {
-              file: new File([`${lines.join('\n')}\n`], `compact-${mark}.jsonl`),
-              purpose: 'batch',
-              expires_after: expiry,
-            },
-            { signal },
-          );
-          const { id } = validate(z.looseObject({ id: z.string().min(1) }), file, 'file');
-          const batch = await client.batches.create(
-            {
-              input_file_id: id,
-              endpoint: '/v1/chat/completions',
-              completion_window: '24h',
-              metadata: { [MARK]: mark },
-              output_expires_after: expiry,
-            },
-            { signal },
-          );
-          return toRemote(batch);
-        }),
-      ),
-    find: ({ mark, sentAt }) =>
+    retrieve: (id, signal) => client.batches.retrieve(id, { signal }),
+    cancel: (id, signal) => client.batches.cancel(id, { signal }),
+    toRemote,
+    resultFiles: async (id, signal) => {
+      const batch = validate(batchSchema, await client.batches.retrieve(id, { signal }), 'batch');
+      // Errors are in a file of their own. A batch that did nothing has neither.
+      const files = [batch.output_file_id, batch.error_file_id].flatMap((file) => file ?? []);
+      return files.map((file) => () => client.files.content(file, { signal }).asResponse());
+    },
+    readResult,
+    find: ({ mark, sentAt }, _others, { call }) =>
       call(async (signal) => {
         for await (const one of client.batches.list({ limit: 100 }, { signal })) {
           const { created_at: createdAt, metadata } = validate(batchSchema, one, 'batch');
@@ -130,21 +86,20 @@ export function createOpenAiBatches(options: OpenAiBatchOptions): BatchService {
         }
         return { kind: 'absent' };
       }),
-    look: (id) => call((signal) => unlessGone(async () => toRemote(await client.batches.retrieve(id, { signal })))),
-    results: (id, take) =>
-      call(async (signal) => {
-        const batch = validate(batchSchema, await client.batches.retrieve(id, { signal }), 'batch');
-        // Errors are in a file of their own. A batch that did nothing has neither.
-        for (const file of [batch.output_file_id, batch.error_file_id]) {
-          if (file === null || file === undefined) continue;
-          const response = await unlessGone(() => client.files.content(file, { signal }).asResponse());
-          if (response === null) return false;
-          await takeLines(response, async (value) => take(await readLine(value)));
-        }
-        return true;
-      }),
-    cancel: (id) => call(async (signal) => toRemote(await client.batches.cancel(id, { signal }))),
   };
+}
+
+function readResult(line: unknown): RawResult {
+  const { custom_id: customId, response, error } = validate(lineSchema, line, 'result');
+  if (response === null || response === undefined) {
+    const problem = error?.message ?? 'it was not answered';
+    const isCanceled = error?.code === 'batch_cancelled';
+    return { customId, result: isCanceled ? { kind: 'canceled' } : { kind: 'again', problem } };
+  }
+  const { status_code: status, body } = response;
+  if (status >= 200 && status < 300) return { customId, result: { kind: 'answer', value: body } };
+  const failure = { kind: 'status', status, headers: new Headers(), body: JSON.stringify(body ?? {}) } as const;
+  return { customId, result: { kind: 'failure', failure } };
 }
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);

@@ -1,23 +1,14 @@
-import { APIError, OpenAI } from 'openai';
+import { OpenAI } from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { Stream } from 'openai/streaming';
-import { type ModelRequest, type ModelResponse, textOfContent } from '../../core/model-request.ts';
-import { estimateTokensByBytes } from '../../core/tokens.ts';
+import { z } from 'zod';
+import { type ModelError, type ModelRequest, textOfContent } from '../../core/model-request.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { ModelProvider } from '../../ports/model.ts';
-import { createGuardedFetch, type FetchLimits, openAnswer } from './answer.ts';
-import { askAdapting, callService } from './call-service.ts';
-import type { ServiceFailure } from './service-failure.ts';
-import { readOpenAiAnswer } from './openai-answer.ts';
-import { ADVICE, classifyOpenAi } from './openai-errors.ts';
-import {
-  createSdkLogger,
-  openService,
-  type ReachableService,
-  requestHeaders,
-  serviceError,
-  type ServiceOptions,
-} from './service.ts';
-import { namesUnsupported } from './translate.ts';
+import { type ClientOptions, clientOptions, validate } from './answer.ts';
+import { type AnswerReader, type ChatApi, createChatProvider, type Draft, sizeOf } from './chat.ts';
+import { namesUnsupported, type ServiceFailure } from './service-failure.ts';
+import { OPENAI_VENDORS, openService, serviceError, type ServiceOptions } from './service.ts';
 
 export type OpenAiCompatibleOptions = ServiceOptions & {
   /** ollama: it cuts long prompts silently, so every answer is checked for that. */
@@ -28,83 +19,45 @@ export type OpenAiCompatibleOptions = ServiceOptions & {
 
 /** Summaries by any server with OpenAI's chat completions. `baseUrl` is what precedes `/chat/completions`. */
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): ModelProvider {
-  const opened = openService(options, ADVICE[options.flavor]);
-  if (!opened.ok) return { complete: () => Promise.reject(opened.error) };
-  const reachable = opened.value;
-  const client = createClient(reachable, options.log);
-  const state = { form: firstForm(reachable.base.hostname, options.maxTokensField ?? null) };
-  const mayCut = options.flavor === 'ollama';
-  return {
-    complete: (request, signal) =>
-      callService(
-        { service: reachable.service, classify: classifyOpenAi },
-        { timeoutMs: request.timeout, signal },
-        (own) =>
-          askAdapting(state, (form) => ask(client, { request, form, signal: own, reachable, mayCut }), adaptForm),
-      ),
-  };
+  return createChatProvider(openOpenAi(options));
 }
 
-/** So long that our own timeout always comes first. */
-const SDK_TIMEOUT_MS = 2 ** 31 - 1;
+export type OpenAiApi = ChatApi<OpenAiForm, OpenAiBody, Usage> & { readonly client: OpenAI };
 
-export function createClient(
-  { service, base, key }: ReachableService,
-  log: ServiceOptions['log'],
-  limits?: FetchLimits,
-): OpenAI {
-  return new OpenAI({
-    // All are set, so that the SDK does not read them from the environment. Our fetch sends the real header.
-    apiKey: key ?? 'none',
+export function openOpenAi(options: OpenAiCompatibleOptions & ClientOptions): Result<OpenAiApi, ModelError> {
+  const opened = openService(options, OPENAI_VENDORS[options.flavor]);
+  if (!opened.ok) return opened;
+  const service = opened.value;
+  const client = new OpenAI({
+    ...clientOptions(service, options),
     adminAPIKey: null,
     organization: null,
     project: null,
     webhookSecret: null,
-    baseURL: base.url,
-    maxRetries: 0,
-    timeout: SDK_TIMEOUT_MS,
-    logger: createSdkLogger(service, log ?? (() => undefined)),
-    logLevel: log === undefined ? 'off' : 'info',
-    fetch: createGuardedFetch(requestHeaders(key), limits),
+  });
+  return ok({
+    service,
+    client,
+    firstForm: firstForm(service.hostname, options.maxTokensField ?? null),
+    adapt: adaptForm,
+    buildBody: buildOpenAiBody,
+    post: (body, signal) =>
+      client.post<Stream<ChatCompletionChunk>>('/chat/completions', { body, stream: true, signal }).withResponse(),
+    reader: READER,
+    textsOf: ({ messages }) => messages.map(({ content }) => content),
+    check: (sent, { input_tokens: read }) => {
+      if (options.flavor !== 'ollama' || !isCutPrompt(sent, read)) return;
+      const happened = `read ${read} tokens of about ${sizeOf(sent)}, so it has cut the request`;
+      const advice = 'give the model a larger context (num_ctx, OLLAMA_CONTEXT_LENGTH), or make smaller chunks';
+      throw serviceError(service, happened, { code: 'context_length', retryable: false, advice });
+    },
   });
 }
 
-type Asked = {
-  readonly request: ModelRequest;
-  readonly form: OpenAiForm;
-  readonly signal: AbortSignal;
-  readonly reachable: ReachableService;
-  readonly mayCut: boolean;
-};
-
-async function ask(client: OpenAI, { request, form, signal, reachable, mayCut }: Asked): Promise<ModelResponse> {
-  const body = buildOpenAiBody(request, form);
-  const response = await client
-    .post<Stream<ChatCompletionChunk>>('/chat/completions', { body, stream: true, signal })
-    .withResponse();
-  const { text, stopReason, usage } = await readOpenAiAnswer(await openAnswer(response, errorEventBody));
-  const sent = body.messages.map(({ content }) => content);
-  if (mayCut && usage !== null && isCutPrompt(sent, usage.input_tokens)) {
-    const happened = `read ${usage.input_tokens} tokens of about ${sizeOf(sent)}, so it has cut the request`;
-    const advice = 'give the model a larger context (num_ctx, OLLAMA_CONTEXT_LENGTH), or make smaller chunks';
-    throw serviceError(reachable.service, happened, { code: 'context_length', retryable: false, advice });
-  }
-  return {
-    content: text === '' ? [] : [{ type: 'text', text: reachable.service.mask.maskAnswer(text) }],
-    stop_reason: stopReason,
-    usage: usage ?? { input_tokens: sizeOf(sent), output_tokens: sizeOf([text]), isEstimate: true },
-  };
-}
-
-/** The SDK stores the inner object of `{ error }`. */
-function errorEventBody(error: unknown): unknown {
-  return error instanceof APIError ? error.error : undefined;
-}
-
-export type MaxTokensField = 'max_tokens' | 'max_completion_tokens';
+type MaxTokensField = 'max_tokens' | 'max_completion_tokens';
 
 /** The form in which a server takes requests, as far as is known. */
-export type OpenAiForm = {
+type OpenAiForm = {
   readonly maxTokensField: MaxTokensField;
   /** The other field was tried before. */
   readonly isSwapped: boolean;
@@ -135,7 +88,7 @@ export function firstForm(hostname: string, configured: MaxTokensField | null): 
 }
 
 /** Builds OpenAI's form of a request (M2–M4): the system prompt first, then everything in its place. */
-export function buildOpenAiBody(request: ModelRequest, form: OpenAiForm): OpenAiBody {
+function buildOpenAiBody(request: ModelRequest, form: OpenAiForm): OpenAiBody {
   const { system, messages, temperature } = request;
   const first = system === undefined || system.trim() === '' ? [] : [{ role: 'system', content: system } as const];
   return {
@@ -154,8 +107,7 @@ export function buildOpenAiBody(request: ModelRequest, form: OpenAiForm): OpenAi
   };
 }
 
-/** What to change after a refusal that names one of our parameters; null: nothing. Each change is made at most once. */
-export function adaptForm(used: OpenAiForm, failure: ServiceFailure): Partial<OpenAiForm> | null {
+function adaptForm(used: OpenAiForm, failure: ServiceFailure): Partial<OpenAiForm> | null {
   if (!used.isSwapped && namesUnsupported(failure, [used.maxTokensField])) {
     return {
       maxTokensField: used.maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens',
@@ -174,11 +126,6 @@ const MIN_SHARE = 0.6;
 /** In a shorter prompt the overhead of a chat outweighs the text. */
 const MIN_JUDGED_TOKENS = 500;
 
-/** Estimated tokens. */
-function sizeOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + estimateTokensByBytes(text), 0);
-}
-
 /**
  * Whether a server that cuts prompts silently has cut this one. Runs of one character (spaces, table rules) are single
  * tokens for most models, so they count once. Zero tokens mean that the server did not count.
@@ -186,4 +133,69 @@ function sizeOf(texts: readonly string[]): number {
 function isCutPrompt(texts: readonly string[], promptTokens: number): boolean {
   const expected = sizeOf(texts.map((text) => text.replaceAll(/(\s|[^\p{L}\p{N}])\1{2,}/gu, '$1')));
   return promptTokens > 0 && expected >= MIN_JUDGED_TOKENS && promptTokens < expected * MIN_SHARE;
+}
+
+const usageSchema = z.looseObject({
+  prompt_tokens: z.int().min(0),
+  completion_tokens: z.int().min(0).nullish(),
+  prompt_tokens_details: z
+    .looseObject({ cached_tokens: z.int().min(0).nullish() })
+    .nullish()
+    .catch(undefined),
+});
+type Usage = z.infer<typeof usageSchema>;
+const contentSchema = z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() });
+const envelope = { usage: usageSchema.nullish().catch(undefined) };
+const chunkSchema = z.looseObject({
+  ...envelope,
+  choices: z
+    .array(
+      z.looseObject({ index: z.int().optional(), delta: contentSchema.nullish(), finish_reason: z.string().nullish() }),
+    )
+    .nullish(),
+});
+const completionSchema = z.looseObject({
+  ...envelope,
+  choices: z.array(z.looseObject({ message: contentSchema, finish_reason: z.string().nullish() })).min(1),
+});
+
+const READER: AnswerReader<Usage> = {
+  whole: (value) => {
+    const { choices, usage } = validate(completionSchema, value, 'completion');
+    const [choice] = choices;
+    const draft = { ...NOTHING, usage: usage ?? null };
+    return choice === undefined ? draft : addContent(draft, choice.message, choice.finish_reason);
+  },
+  add: (before, event) => {
+    const { choices, usage } = validate(chunkSchema, event, 'chunk');
+    let draft = before ?? NOTHING;
+    if (usage !== undefined && usage !== null) draft = { ...draft, usage };
+    for (const { index = 0, delta, finish_reason: reason } of choices ?? []) {
+      if (index === 0) draft = addContent(draft, delta ?? {}, reason);
+    }
+    return draft;
+  },
+  toUsage: ({ prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details }) => ({
+    input_tokens: input,
+    output_tokens: output ?? 0,
+    cached_input_tokens: details?.cached_tokens ?? 0,
+  }),
+  // Local servers that do not parse a model's thinking leave it at the start of the text.
+  clean: (text) => text.replace(/^\s*<think>[\s\S]*?(?:<\/think>\s*|$)/, ''),
+};
+
+/** A stream ends with its finish reason. */
+const NOTHING: Draft<Usage> = { text: '', reason: null, isRefusal: false, hasEnded: true, usage: null };
+
+function addContent(
+  draft: Draft<Usage>,
+  { content, refusal }: z.infer<typeof contentSchema>,
+  reason: string | null | undefined,
+): Draft<Usage> {
+  return {
+    ...draft,
+    text: draft.text + (content ?? ''),
+    isRefusal: draft.isRefusal === true || (refusal ?? '') !== '',
+    reason: reason ?? draft.reason,
+  };
 }

@@ -1,18 +1,16 @@
 import { z } from 'zod';
 import type { Embedder, Embedding, EmbedRequest } from '../../ports/model.ts';
-import { validate, createGuardedFetch } from './answer.ts';
-import { askAdapting, callService } from './call-service.ts';
+import { createGuardedFetch, readValue, validate } from './answer.ts';
+import { namesUnsupported, type ServiceFailure, ServiceFailureError } from './service-failure.ts';
 import {
-  connectionFailure,
-  type ServiceFailure,
-  failureBehind,
-  isHtml,
-  parseJson,
-  ServiceFailureError,
-} from './service-failure.ts';
-import { ADVICE, classifyOpenAi } from './openai-errors.ts';
-import { openService, type ReachableService, requestHeaders, serviceError, type ServiceOptions } from './service.ts';
-import { namesUnsupported } from './translate.ts';
+  askAdapting,
+  callService,
+  OPENAI_VENDORS,
+  openService,
+  type Service,
+  serviceError,
+  type ServiceOptions,
+} from './service.ts';
 
 export type OpenAiEmbedderOptions = Omit<ServiceOptions, 'log'> & {
   readonly flavor: 'openai' | 'ollama';
@@ -31,16 +29,16 @@ type Form = { readonly namesDimensions: boolean };
  * of request.
  */
 export function createOpenAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
-  const opened = openService(options, ADVICE[options.flavor]);
+  const opened = openService(options, OPENAI_VENDORS[options.flavor]);
   if (!opened.ok) return { embed: () => Promise.reject(opened.error) };
-  const reachable = opened.value;
+  const service = opened.value;
   const state: { form: Form } = { form: { namesDimensions: options.dimensions !== null } };
   return {
     embed: (request, signal) =>
       callService(
-        { service: reachable.service, classify: classifyOpenAi },
+        service,
         { timeoutMs: request.timeoutMs, signal, lateAdvice: 'is the server busy with something else?' },
-        (own) => askAdapting(state, (form) => ask(reachable, { options, request, form, signal: own }), adaptForm),
+        (own) => askAdapting(state, (form) => ask(service, { options, request, form, signal: own }), adaptForm),
       ),
   };
 }
@@ -52,31 +50,24 @@ type Asked = {
   readonly signal: AbortSignal;
 };
 
-async function ask({ base, key, service }: ReachableService, asked: Asked): Promise<Embedding> {
+async function ask(service: Service, asked: Asked): Promise<Embedding> {
   const { model, dimensions } = asked.options;
   const { texts } = asked.request;
   const body = { model, input: texts, ...(asked.form.namesDimensions ? { dimensions } : {}) };
-  const fetchGuarded = createGuardedFetch(requestHeaders(key));
-  const response = await fetchGuarded(`${base.url}/embeddings`, {
+  const response = await createGuardedFetch(service)(`${service.url}/embeddings`, {
     method: 'POST',
     body: JSON.stringify(body),
     signal: asked.signal,
   });
   const answer = await readEmbeddings(response, texts.length);
   const given = answer.vectors[0]?.length ?? 0;
-  if (given > MAX_DIMENSIONS) {
-    throw serviceError(service, `sent vectors of ${given} numbers, and no more than ${MAX_DIMENSIONS} can be kept`, {
-      code: 'api_error',
-      retryable: false,
-      advice: 'use another model, or set dimensions',
-    });
-  }
-  if (dimensions === null || given === dimensions) return answer;
-  throw serviceError(service, `sent vectors of ${given} numbers where dimensions says ${dimensions}`, {
-    code: 'api_error',
-    retryable: false,
-    advice: `set dimensions = ${given}, or remove it`,
-  });
+  const refuse = (limit: string, advice: string) =>
+    serviceError(service, `sent vectors of ${given} numbers${limit}`, { code: 'api_error', retryable: false, advice });
+  if (given > MAX_DIMENSIONS)
+    throw refuse(`, and no more than ${MAX_DIMENSIONS} can be kept`, 'use another model, or set dimensions');
+  if (dimensions !== null && given !== dimensions)
+    throw refuse(` where dimensions says ${dimensions}`, `set dimensions = ${given}, or remove it`);
+  return answer;
 }
 
 /** Models with one fixed length refuse the parameter; the length of their vectors is checked anyway. */
@@ -112,20 +103,6 @@ async function readEmbeddings(response: Response, count: number): Promise<Embedd
     return vector;
   });
   return { vectors: whole, inputTokens: usage?.prompt_tokens ?? null };
-}
-
-async function readValue(response: Response): Promise<unknown> {
-  const text = await response.text().catch((error: unknown) => {
-    throw failureBehind(error) === null ? new ServiceFailureError(connectionFailure(error)) : error;
-  });
-  if (text.trim() === '') throw new ServiceFailureError({ kind: 'empty' });
-  if (isHtml(text)) throw new ServiceFailureError({ kind: 'html' });
-  const value = parseJson(text);
-  if (value === undefined) throw new ServiceFailureError({ kind: 'no-json' });
-  if (typeof value === 'object' && value !== null && 'error' in value && value.error !== null) {
-    throw new ServiceFailureError({ kind: 'error-body', body: value });
-  }
-  return value;
 }
 
 function toVector(embedding: readonly number[] | string, where: string): Float32Array {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withDeadline } from '../../../src/adapters/model/call-service.ts';
+import { withDeadline } from '../../../src/adapters/model/service.ts';
 import { answer, type Reply } from '../../support/model-server/reply.ts';
 import { errorOf, PROVIDERS, reach, request } from './providers.ts';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readErrorBody } from '../../../src/adapters/model/service-failure.ts';
-import { isOverflow, OVERFLOW_TEXTS } from '../../../src/adapters/model/translate.ts';
+import { isOverflow, OVERFLOW_TEXTS, readErrorBody } from '../../../src/adapters/model/service-failure.ts';
 import { failing } from '../../support/model-server/reply.ts';
 import { errorOf, reach, request } from './providers.ts';
 

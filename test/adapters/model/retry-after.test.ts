@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readRetryAfterMs } from '../../../src/adapters/model/translate.ts';
+import { readRetryAfterMs } from '../../../src/adapters/model/service.ts';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { createMask, createSdkLogger } from '../../../src/adapters/model/service.ts';
+import { createSdkLogger } from '../../../src/adapters/model/answer.ts';
+import { createMask } from '../../../src/adapters/model/service.ts';
 import { answer, failing, type Reply } from '../../support/model-server/reply.ts';
 import { errorOf, KEY, providerAt, PROVIDERS, reach, request } from './providers.ts';
 
