@@ -10,16 +10,51 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The string under a key; undefined for anything else. */
-export function stringAt(record: JsonRecord, key: string): string | undefined {
-  const value = record[key];
-  return typeof value === 'string' ? value : undefined;
+/** The value under a path of keys; undefined: there is none. */
+export function valueAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+  let inner = value;
+  for (const key of path) inner = isRecord(inner) ? inner[key] : undefined;
+  return inner;
+}
+
+/** The string under a path of keys; undefined for anything else. */
+export function stringAt(value: Json | undefined, ...path: readonly string[]): string | undefined {
+  const found = valueAt(value, ...path);
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** The object under a path of keys; an empty one for anything else. */
+export function recordAt(value: Json | undefined, ...path: readonly string[]): JsonRecord {
+  const found = valueAt(value, ...path);
+  return isRecord(found) ? found : {};
+}
+
+/** The list under a path of keys; an empty one for anything else. */
+function listAt(value: Json | undefined, ...path: readonly string[]): readonly Json[] {
+  const found = valueAt(value, ...path);
+  return isList(found) ? found : [];
+}
+
+/** The objects in the list under a path of keys. */
+export function recordsAt(value: Json | undefined, ...path: readonly string[]): readonly JsonRecord[] {
+  return listAt(value, ...path).filter(isRecord);
 }
 
 /** An id as a string: databases number their rows. */
 export function idAt(record: JsonRecord, key: string): string | undefined {
   const value = record[key];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+type Known<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The object without the keys that have no value. */
+export function known<T extends object>(record: T): Known<T> {
+  const found = {} as Known<T> & { -readonly [K in keyof T]?: T[K] };
+  for (const key in record) if (record[key] !== undefined) found[key] = record[key];
+  return found;
 }
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/;
@@ -50,8 +85,7 @@ function validDate(date: Date): Date | null {
 export function findWorkingFolder(...keys: readonly string[]): (sample: readonly Json[]) => string | null {
   return (sample) => {
     for (const record of sample) {
-      const holder = keys.reduce<Json | undefined>((value, key) => (isRecord(value) ? value[key] : undefined), record);
-      const folder = isRecord(holder) ? stringAt(holder, 'cwd') : undefined;
+      const folder = stringAt(record, ...keys, 'cwd');
       if (folder !== undefined) return folder;
     }
     return null;
