@@ -3,7 +3,7 @@ import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import type { CommonRequest } from './invocation.ts';
 import { renderRestoredCapture } from './render/capture.ts';
 import { renderFailure } from './render/failure.ts';
-import { reportJson } from './render/json-lines.ts';
+import { reportJson } from './render/text.ts';
 import type { CliContext } from './session.ts';
 import { inSession } from './commands/command.ts';
 

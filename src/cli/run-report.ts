@@ -3,9 +3,9 @@ import { addUsage } from '../app/summarize/usage.ts';
 import { createSkipRenderer, renderFailed } from './failed-and-skipped.ts';
 import type { OutputOptions } from './invocation.ts';
 import { layList, renderListHead, renderListLine, skipWords } from './render/compact-list.ts';
-import { countLevels } from './render/compact-rows.ts';
 import {
   type CompactRendering,
+  countLevels,
   renderCompactReport,
   renderPreview,
   renderTotals,
@@ -13,9 +13,8 @@ import {
   sizesOf,
   sumTokens,
 } from './render/compact.ts';
-import { reportJson } from './render/json-lines.ts';
+import { reportJson, safeText } from './render/text.ts';
 import { countOf, formatCount } from './render/quantities.ts';
-import { safeText } from './render/text.ts';
 import type { Theme } from './render/theme.ts';
 import type { Reporter } from './reporter.ts';
 

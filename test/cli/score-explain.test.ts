@@ -7,7 +7,7 @@ import { run } from '../../src/cli/run.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runHere } from '../support/program.ts';
-import { describeNear, renderCandidates } from '../../src/cli/render/score-missing.ts';
+import { describeNear, renderCandidates } from '../../src/cli/render/score.ts';
 import { asReport } from '../support/report-schemas.ts';
 import { createFakeTerminal } from './fakes.ts';
 

@@ -8,8 +8,7 @@ import type { CommonRequest } from '../invocation.ts';
 import { type CaptureCounts, renderCapture, renderCaptureCounts } from '../render/capture.ts';
 import { skipWords } from '../render/compact-list.ts';
 import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/json-lines.ts';
-import { safeText } from '../render/text.ts';
+import { reportJson, safeText } from '../render/text.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {

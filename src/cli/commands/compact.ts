@@ -218,7 +218,7 @@ async function printFormats(context: CliContext, { outputOptions }: FormatsInvoc
   const reporter = await createReporter(context.terminal, outputOptions);
   const formats = await listFormats(context);
   if (outputOptions.json) {
-    const { reportJson } = await import('../render/json-lines.ts');
+    const { reportJson } = await import('../render/text.ts');
     for (const format of formats) reporter.answerPiece(reportJson(format));
   } else {
     const { renderFormats } = await import('../render/formats.ts');

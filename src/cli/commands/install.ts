@@ -5,7 +5,7 @@ import type { OutputOptions } from '../invocation.ts';
 import { EXTENSIONS_FOLDER } from '../program-name.ts';
 import { renderFailure } from '../render/failure.ts';
 import { renderInstallation } from '../render/install.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { reportJson } from '../render/text.ts';
 import { createReporter } from '../reporter.ts';
 import type { CliContext } from '../session.ts';
 import { defineCommand } from './command.ts';

@@ -6,10 +6,9 @@ import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { isSameFile } from '../../compose/outputs.ts';
 import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { reportJson, safeText, shellWord } from '../render/text.ts';
 import { describeOutputProblem } from '../render/problems.ts';
 import { countOf, formatBytes } from '../render/quantities.ts';
-import { safeText, shellWord } from '../render/text.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {

@@ -11,7 +11,7 @@ import { runInOrder } from '../in-order.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { makeFolderFor, type OutputChoice, planOutputs } from '../../compose/outputs.ts';
 import { skipWords } from '../render/compact-list.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { reportJson } from '../render/text.ts';
 import { describeOutputProblem } from '../render/problems.ts';
 import { CUT_SHORT, renderFileCounts, renderRestoredLine, renderRestoreReport } from '../render/restore.ts';
 import type { Place } from '../reporter.ts';

@@ -3,7 +3,7 @@ import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { reportJson } from '../render/text.ts';
 import { renderRules } from '../render/rules.ts';
 import type { CliContext } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';

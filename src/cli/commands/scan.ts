@@ -11,10 +11,9 @@ import type { CommonRequest } from '../invocation.ts';
 import { openFilesAtWork } from '../files-at-work.ts';
 import { runInOrder } from '../in-order.ts';
 import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { reportJson, safeText } from '../render/text.ts';
 import { renderBug } from '../render/problems.ts';
 import { countOf } from '../render/quantities.ts';
-import { safeText } from '../render/text.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {

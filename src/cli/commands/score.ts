@@ -6,12 +6,19 @@ import { createSkipRenderer, skipUnreadable } from '../failed-and-skipped.ts';
 import { gatherInputs } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
-import { scoreJson } from '../render/json-lines.ts';
-import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/score.ts';
-import { findMessages, renderExplained, renderMessage, selectExplained } from '../render/score-explain.ts';
-import { describeNear, renderCandidates } from '../render/score-missing.ts';
-import { safeText, shellWord } from '../render/text.ts';
-import { partFlags, quoteForShell } from '../render/shell-words.ts';
+import {
+  describeNear,
+  findMessages,
+  renderCandidates,
+  renderExplained,
+  renderMessage,
+  SCORE_ORDERS,
+  scoreJson,
+  type ScoreOrder,
+  selectExplained,
+  selectRows,
+} from '../render/score.ts';
+import { partFlags, quoteForShell, safeText, shellWord } from '../render/text.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, type Flag, inSession } from './command.ts';
 import {

@@ -3,7 +3,7 @@ import type { ShownOriginal } from '../../app/search/show-archived.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { reportJson } from '../render/text.ts';
 import { renderShown } from '../render/show.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';

@@ -9,7 +9,7 @@ import { openFilesAtWork } from '../files-at-work.ts';
 import { runInOrder } from '../in-order.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { reportJson, safeText } from '../render/text.ts';
 import { noArchive } from '../render/problems.ts';
 import {
   nameOfRun,
@@ -18,8 +18,7 @@ import {
   renderUndoCounts,
   renderUndone,
   type UndoCounts,
-} from '../render/undo.ts';
-import { safeText } from '../render/text.ts';
+} from '../render/restore.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {

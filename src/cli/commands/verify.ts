@@ -8,9 +8,8 @@ import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { runInOrder } from '../in-order.ts';
 import { openFilesAtWork } from '../files-at-work.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { reportJson, safeText } from '../render/text.ts';
 import { renderVerifyReport } from '../render/restore.ts';
-import { safeText } from '../render/text.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {

@@ -141,7 +141,7 @@ async function answer(
   lines: readonly string[],
 ): Promise<void> {
   if (!outputOptions.json) return reporter.report(lines);
-  const { reportJson } = await import('../render/json-lines.ts');
+  const { reportJson } = await import('../render/text.ts');
   reporter.answerPiece(reportJson(report));
 }
 
@@ -170,7 +170,7 @@ async function showStatus(session: Session, { outputOptions }: WorkInvocation): 
   const read = await useCases.readQueue(fileOfJob);
   if (!read.ok) return fail(session, read.error);
   if (outputOptions.json) {
-    const { reportJson } = await import('../render/json-lines.ts');
+    const { reportJson } = await import('../render/text.ts');
     reporter.answerPiece(reportJson(read.value));
   } else if (!read.value.exists) {
     reporter.report(["There is no queue yet. 'compact work --add' creates one."]);

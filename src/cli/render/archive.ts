@@ -3,51 +3,66 @@ import type {
   ArchiveListReport,
   ArchiveStatsReport,
 } from '../../app/contract/archive-reports.ts';
+import type {
+  ArchiveEraseReport,
+  ArchiveExportReport,
+  ArchiveHoldReport,
+  ArchiveMergeReport,
+  ArchiveReceiptsReport,
+  ErasedPart,
+  HoldReport,
+  MergeCount,
+  MergedArchive,
+  ReceiptReport,
+} from '../../app/contract/retention-reports.ts';
 import type { ArchiveCheckReport } from '../../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../../app/search/embeddings/embed-archive.ts';
-import { countOf, formatBytes, formatCount } from './quantities.ts';
-import { clipPath, formatMinute, safeText, wrapFacts, wrapText } from './text.ts';
-import type { Theme } from './theme.ts';
-
-type ListRendering = { readonly theme: Theme; readonly widthColumns: number };
+import { countOf, countsOf, formatBytes, formatCount } from './quantities.ts';
+import { clipStart, formatMinute, indent, reportRow, safeText, wrapFacts, wrapText } from './text.ts';
+import type { Rendering, Theme } from './theme.ts';
 
 const TIME_COLUMNS = 16;
 const MIN_PATH_COLUMNS = 20;
 
 /** Each compaction's time and file, then what it archived. */
-export function renderArchiveList(report: ArchiveListReport, rendering: ListRendering): readonly string[] {
-  return report.compactions.flatMap((one) => renderCompaction(one, rendering));
+export function renderArchiveList({ compactions }: ArchiveListReport, rendering: Rendering): readonly string[] {
+  return compactions.flatMap((one) => renderCompaction(one, rendering));
 }
 
-function renderCompaction(one: ArchivedCompactionReport, { theme, widthColumns }: ListRendering): readonly string[] {
-  const { lines, bytes, conversations } = one;
-  const file = clipPath(safeText(one.file), Math.max(MIN_PATH_COLUMNS, widthColumns - TIME_COLUMNS - 2));
-  const [first] = conversations;
-  const whose =
-    first === undefined || conversations.length > 1 ? countOf(conversations.length, 'conversation') : first.id;
+function renderCompaction(
+  { at, file, format, lines, bytes, conversations }: ArchivedCompactionReport,
+  { theme, widthColumns }: Rendering,
+): readonly string[] {
+  const path = clipStart(safeText(file), Math.max(MIN_PATH_COLUMNS, widthColumns - TIME_COLUMNS - 2));
   const facts = [
-    safeText(one.format),
+    format,
     `cycle ${Math.max(0, ...conversations.map(({ cycle }) => cycle))}`,
     `${countOf(lines.archived, 'line')} archived`,
     `${formatBytes(bytes.before)} → ${formatBytes(bytes.after)}`,
-    safeText(whose),
-  ];
-  return [
-    `${formatMinute(one.at)}  ${theme.strong(file)}`,
-    ...wrapFacts(facts, Math.max(MIN_PATH_COLUMNS, widthColumns - 2)).map((line) => `  ${theme.faint(line)}`),
-  ];
+    whoseOf(conversations.map(({ id }) => id)),
+  ].map(safeText);
+  const lists = wrapFacts(facts, Math.max(MIN_PATH_COLUMNS, widthColumns - 2));
+  return [`${formatMinute(at)}  ${theme.strong(path)}`, ...indent(lists.map(theme.faint))];
 }
 
-type StatsRendering = { readonly theme: Theme; readonly widthColumns: number };
+/** The only conversation, or how many there are. */
+function whoseOf(conversations: readonly string[]): string {
+  const [first] = conversations;
+  return first === undefined || conversations.length > 1 ? countOf(conversations.length, 'conversation') : first;
+}
+
+const LABEL_COLUMNS = 12;
+
+function row(label: string, text: string): string {
+  return reportRow(label, text, LABEL_COLUMNS);
+}
 
 /** The archive's name, then counts, sizes and formats, one per line. */
-export function renderArchiveStats(
-  report: ArchiveStatsReport,
-  { theme, widthColumns }: StatsRendering,
-): readonly string[] {
-  const { bytes, captured, oldest, newest, prepared } = report;
+export function renderArchiveStats(report: ArchiveStatsReport, { theme, widthColumns }: Rendering): readonly string[] {
+  const { bytes, captured, oldest, newest, prepared, vectors } = report;
   const times = oldest === null || newest === null ? '' : `, ${formatMinute(oldest)} to ${formatMinute(newest)}`;
-  const path = clipPath(safeText(report.archive ?? ''), Math.max(MIN_PATH_COLUMNS, widthColumns));
+  const path = clipStart(safeText(report.archive ?? ''), Math.max(MIN_PATH_COLUMNS, widthColumns));
+  const share = bytes.share === null ? '' : ` (${Math.round(100 * bytes.share)} % of the originals)`;
   return [
     theme.strong(path),
     row('compactions', `${formatCount(report.compactions)}${times}`),
@@ -56,9 +71,18 @@ export function renderArchiveStats(
     row('batches', formatCount(report.batches)),
     row('originals', formatBytes(bytes.original)),
     row('compressed', formatBytes(bytes.compressed)),
-    ...(captured.files === 0 ? [] : [row('captured', capturedText(captured))]),
-    row('on disk', `${formatBytes(bytes.file)}${bytes.share === null ? '' : ` (${formatShare(bytes.share)})`}`),
-    ...(report.vectors === null ? [] : [row('vectors', vectorsText(report.vectors))]),
+    ...(captured.files === 0
+      ? []
+      : [row('captured', `${countOf(captured.files, 'file')}, ${compressedText(captured.bytes)}`)]),
+    row('on disk', `${formatBytes(bytes.file)}${share}`),
+    ...(vectors === null
+      ? []
+      : [
+          row(
+            'vectors',
+            `${formatCount(vectors.done)} of ${formatCount(vectors.total)}, by ${safeText(vectors.model)}${lengthText(vectors.dimensions)}`,
+          ),
+        ]),
     ...report.formats.map(({ format, compactions, lines, bytes: size }) =>
       row(safeText(format), `${countOf(compactions, 'compaction')}, ${countOf(lines, 'line')}, ${formatBytes(size)}`),
     ),
@@ -68,37 +92,35 @@ export function renderArchiveStats(
   ];
 }
 
-function capturedText({ files, bytes }: ArchiveStatsReport['captured']): string {
-  return `${countOf(files, 'file')}, ${formatBytes(bytes.original)} compressed to ${formatBytes(bytes.compressed)}`;
+function compressedText(bytes: { readonly original: number; readonly compressed: number }): string {
+  return `${formatBytes(bytes.original)} compressed to ${formatBytes(bytes.compressed)}`;
 }
 
-function vectorsText({ done, total, model, dimensions }: NonNullable<ArchiveStatsReport['vectors']>): string {
-  return `${formatCount(done)} of ${formatCount(total)}, by ${safeText(model)}, ${formatCount(dimensions)} numbers each`;
-}
-
-const LABEL_COLUMNS = 12;
-
-function row(label: string, text: string): string {
-  return `  ${label.padEnd(LABEL_COLUMNS)} ${text}`;
-}
-
-function formatShare(share: number): string {
-  return `${Math.round(100 * share)} % of the originals`;
+function lengthText(dimensions: number): string {
+  return `, ${formatCount(dimensions)} numbers each`;
 }
 
 const WIDTH_COLUMNS = 60;
 
 /** The result and its scope; then each problem with the transcripts that it affects, one path per line. */
 export function renderArchiveCheck(report: ArchiveCheckReport, theme: Theme): readonly string[] {
+  const { problems, moreProblems, prepared, captured } = report;
   const isSound = report.result === 'sound';
-  const problemCount = report.problems.length + report.moreProblems;
-  const verdict = isSound ? theme.good('sound') : `${theme.bad('damaged')}, ${countOf(problemCount, 'problem')}`;
+  const verdict = isSound
+    ? theme.good('sound')
+    : `${theme.bad('damaged')}, ${countOf(problems.length + moreProblems, 'problem')}`;
+  const unsettled = `${countOf(prepared.length, 'compaction')} started and not settled yet (the next run does that):`;
   return [
     `${theme.strong(safeText(report.archive))}: ${verdict}`,
-    ...renderCounts(report),
-    ...renderPrepared(report),
-    ...report.problems.flatMap(({ message, files }) => [...bullet(safeText(message)), ...indent(files)]),
-    ...(report.moreProblems === 0 ? [] : bullet(`and ${countOf(report.moreProblems, 'more problem')}`)),
+    row('compactions', formatCount(report.compactions)),
+    row('batches', formatCount(report.batches)),
+    ...(captured === 0 ? [] : [row('captured', countOf(captured, 'file'))]),
+    row('lines', `${formatCount(report.lines)} in ${countOf(report.blocks, 'block')}`),
+    row('size', compressedText(report.bytes)),
+    row('file', formatBytes(report.bytes.file)),
+    ...(prepared.length === 0 ? [] : [...bullet(unsettled), ...prepared.flatMap(({ files }) => pathLines(files))]),
+    ...problems.flatMap(({ message, files }) => [...bullet(safeText(message)), ...pathLines(files)]),
+    ...(moreProblems === 0 ? [] : bullet(`and ${countOf(moreProblems, 'more problem')}`)),
     ...(isSound ? [] : wrapText(ADVICE, WIDTH_COLUMNS)),
   ];
 }
@@ -106,41 +128,170 @@ export function renderArchiveCheck(report: ArchiveCheckReport, theme: Theme): re
 const ADVICE =
   "Replace the archive with a backup. 'compact verify FILE' says whether a compacted file's original can still be restored.";
 
-function renderCounts({ compactions, batches, captured, lines, blocks, bytes }: ArchiveCheckReport): readonly string[] {
-  return [
-    `  compactions  ${formatCount(compactions)}`,
-    `  batches      ${formatCount(batches)}`,
-    ...(captured === 0 ? [] : [`  captured     ${countOf(captured, 'file')}`]),
-    `  lines        ${formatCount(lines)} in ${countOf(blocks, 'block')}`,
-    `  size         ${formatBytes(bytes.original)} compressed to ${formatBytes(bytes.compressed)}`,
-    `  file         ${formatBytes(bytes.file)}`,
-  ];
-}
-
-function renderPrepared({ prepared }: ArchiveCheckReport): readonly string[] {
-  if (prepared.length === 0) return [];
-  const what = `${countOf(prepared.length, 'compaction')} started and not settled yet (the next run does that):`;
-  return [...bullet(what), ...prepared.flatMap(({ files }) => indent(files))];
-}
-
 function bullet(text: string): readonly string[] {
   return wrapText(text, WIDTH_COLUMNS - 4).map((line, at) => (at === 0 ? `  - ${line}` : `    ${line}`));
 }
 
-function indent(files: readonly string[]): readonly string[] {
-  return files.map((file) => `      ${safeText(file)}`);
+function pathLines(files: readonly string[], columns = 6): readonly string[] {
+  return indent(files.map(safeText), columns);
 }
 
 /** What was done, in one line, and a second line if vectors were dropped. */
 export function renderArchiveEmbed(report: ArchiveEmbedReport): readonly string[] {
   const { embedded, missing, model, dimensions, dropped } = report;
-  const length = dimensions === null ? '' : `, ${formatCount(dimensions)} numbers each`;
-  const nothing = embedded === 0 && missing === 0;
-  const done = nothing
-    ? 'nothing is missing'
-    : `${countOf(embedded, 'vector')} made by ${safeText(model)}${length}${missing === 0 ? '' : `; ${formatCount(missing)} missing still`}`;
+  const rest = missing === 0 ? '' : `; ${formatCount(missing)} missing still`;
+  const done =
+    embedded === 0 && missing === 0
+      ? 'nothing is missing'
+      : `${countOf(embedded, 'vector')} made by ${safeText(model)}${dimensions === null ? '' : lengthText(dimensions)}${rest}`;
   return [
     `${safeText(report.archive ?? '')}: ${done}`,
-    ...(dropped === 0 ? [] : [`  dropped      ${formatCount(dropped)} by another model`]),
+    ...(dropped === 0 ? [] : [row('dropped', `${formatCount(dropped)} by another model`)]),
   ];
+}
+
+/** What came from each archive; what there was nothing of is left out. */
+export function renderMerge({ result, merged }: ArchiveMergeReport, theme: Theme): readonly string[] {
+  return [theme.strong(result === 'merged' ? 'merged' : 'nothing new'), ...merged.flatMap(renderMerged)];
+}
+
+/** A warning for each archive whose batches must be collected before it is merged. */
+export function renderUncollected({ merged }: ArchiveMergeReport): readonly string[] {
+  return merged.flatMap(({ archive, uncollectedBatches: count }) => {
+    if (count === 0) return [];
+    const rest = count === 1 ? 'is still at the provider and is' : 'are still at the provider and are';
+    const what = `${countOf(count, 'batch', 'batches')} ${rest} not merged`;
+    return [`warning: ${safeText(archive)}: ${what}: run 'compact batch collect --archive ${safeText(archive)}' first`];
+  });
+}
+
+function renderMerged({ archive, ...of }: MergedArchive): readonly string[] {
+  const rows: readonly (readonly [MergeCount, string, string?])[] = [
+    [of.compactions, 'compaction'],
+    [of.lines, 'line'],
+    [of.captured, 'captured file'],
+    [of.holds, 'hold'],
+    [of.droppedRules, 'dropped rule'],
+    [of.receipts, 'receipt of an erasure', 'receipts of erasures'],
+    [of.summaries, 'stored model answer'],
+    [of.vectors, 'vector'],
+  ];
+  const parts = rows.flatMap(([count, one, many]) => renderCount(count, one, many));
+  return [`  ${safeText(archive)}`, ...indent(parts.length === 0 ? ['empty'] : parts, 4)];
+}
+
+function renderCount({ new: added, known, refused }: MergeCount, one: string, many = `${one}s`): readonly string[] {
+  const rest = [...(known > 0 ? [`${known} already there`] : []), ...(refused > 0 ? [`${refused} left out`] : [])];
+  if (added > 0) return [[countOf(added, `new ${one}`, `new ${many}`), ...rest].join(', ')];
+  if (rest.length === 0) return [];
+  const what = countOf(known + refused, one, many);
+  return [rest.length > 1 ? `${what}: ${rest.join(', ')}` : `${what}, ${known > 0 ? 'already there' : 'left out'}`];
+}
+
+/** One line. */
+export function renderExport({ folder, isComplete, compactions, lines, capturedFiles }: ArchiveExportReport): string {
+  const what = `${countOf(compactions, 'compaction')}, ${countOf(lines, 'line')}, ${countOf(capturedFiles, 'captured file')}`;
+  if (!isComplete && compactions + lines + capturedFiles === 0)
+    return `nothing matches, so the export in ${safeText(folder)} is empty`;
+  return `exported ${isComplete ? 'everything' : 'what matches'} to ${safeText(folder)}: ${what}`;
+}
+
+/** One line for each hold, as it would be added again, and what an added one protects. */
+export function renderHolds({ holds, protects }: ArchiveHoldReport): readonly string[] {
+  const list = holds.length === 0 ? ['no holds'] : holds.map(renderHold);
+  if (protects === null) return list;
+  const what = countsOf([
+    [protects.conversations, 'conversation'],
+    [protects.capturedFiles, 'captured file'],
+  ]).join(' and ');
+  return [...list, `the added hold protects ${what === '' ? 'nothing in the archive yet' : what}`];
+}
+
+function renderHold({ kind, value, reason, addedAt }: HoldReport): string {
+  return `${formatMinute(addedAt)}  --${kind} ${safeText(value)}${inParentheses(reason)}`;
+}
+
+function inParentheses(reason: string | null): string {
+  return reason === null ? '' : `  (${safeText(reason)})`;
+}
+
+/** One line for each receipt. */
+export function renderReceipts({ receipts }: ArchiveReceiptsReport): readonly string[] {
+  return receipts.length === 0 ? ['nothing was erased'] : receipts.map(renderReceipt);
+}
+
+function renderReceipt({ receipt, kind, at, lines, captured, bytes, reason }: ReceiptReport): string {
+  const what = `${countOf(lines + captured.lines, 'line')}, ${formatBytes(bytes)}`;
+  return `${formatMinute(at)}  ${receipt}  ${GONE[kind]} ${what}${inParentheses(reason)}`;
+}
+
+const GONE = { prune: 'pruned', erase: 'erased' } as const;
+const MAX_PARTS = 20;
+const SERVER_COPIES = [
+  "  The tables are clean. The server's write-ahead log still has the text until it is recycled; its log archive and backups until you",
+  '  delete them; its replicas until they have caught up. docs/archive.md says what to do.',
+];
+
+/** What goes or went, what protects it, and where the text may still be. */
+export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly string[] {
+  const { result, kind, parts, held, files, receipt, captured } = report;
+  if (result === 'nothing') return [kind === 'prune' ? 'nothing to prune' : 'nothing in the archive matches'];
+  const verdict = { planned: `would be ${GONE[kind]}`, refused: `not ${GONE[kind]}`, erased: GONE[kind] };
+  const what = [
+    `${countOf(report.lines, 'line')} (${formatBytes(report.bytes)}) of ${countOf(parts.length, 'compaction')}`,
+    ...countsOf([
+      [captured.files, 'captured file'],
+      [captured.lines, 'captured line'],
+    ]),
+  ].join(', ');
+  const isErased = result === 'erased' && kind === 'erase';
+  return [
+    `${theme.strong(verdict[result])}: ${what}${report.isEverything ? theme.warning(', which is everything in the archive') : ''}`,
+    ...firstOf(parts.map(renderPart), 'more compaction'),
+    ...firstOf(
+      report.capturedFiles.map((file) => reportRow('captured', safeText(file))),
+      'more captured file',
+    ),
+    ...report.notes.map((path) => reportRow('note', safeText(path))),
+    ...held.map((hold) => theme.warning(reportRow('held', renderHold(hold)))),
+    ...(receipt === null ? [] : renderErased(receipt)),
+    ...(result === 'planned'
+      ? [...renderAnswers(report), '  Nothing was removed yet. Run it again with --yes to remove this.']
+      : []),
+    ...(isErased && files.length > 0
+      ? ['  These files, and backups of the archive, may still have the text:', ...pathLines(files, 4)]
+      : []),
+    ...(isErased && report.isOnServer ? SERVER_COPIES : []),
+  ];
+}
+
+/** As many as a screen has room for. */
+function firstOf(lines: readonly string[], noun: string): readonly string[] {
+  const more = lines.length - MAX_PARTS;
+  return more > 0 ? [...lines.slice(0, MAX_PARTS), `  and ${countOf(more, noun)}`] : lines;
+}
+
+function renderAnswers({ kind, paidBefore }: ArchiveEraseReport): readonly string[] {
+  if (kind === 'erase') return [reportRow('also', 'summaries made from it, and all stored model answers')];
+  return paidBefore === null
+    ? []
+    : [reportRow('also', `all stored model answers from before ${formatMinute(paidBefore)}`)];
+}
+
+function renderPart({ file, conversations, archivedAt, lines, bytes }: ErasedPart): string {
+  const what = `${safeText(whoseOf(conversations))}, ${countOf(lines, 'line')}, ${formatBytes(bytes)}`;
+  return `  ${formatMinute(archivedAt)}  ${safeText(file)}  ${what}`;
+}
+
+function renderErased(receipt: ReceiptReport): readonly string[] {
+  const rest = [
+    countOf(receipt.summaries, 'summary', 'summaries'),
+    countOf(receipt.paidSummaries, 'stored model answer'),
+    countOf(receipt.vectors, 'vector'),
+    ...countsOf([
+      [receipt.notes, 'note of a hook', 'notes of hooks'],
+      [receipt.droppedRules, 'dropped rule'],
+    ]),
+  ];
+  return [reportRow('also', rest.join(', ')), reportRow('receipt', receipt.receipt)];
 }

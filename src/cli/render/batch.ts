@@ -4,7 +4,7 @@ import { assertNever } from '../../core/result.ts';
 import type { BatchRunReport } from '../reports.ts';
 import { renderFailure } from './failure.ts';
 import { countOf } from './quantities.ts';
-import { clipPath, formatMinute, safeText, textWidth, wrapFacts, wrapText } from './text.ts';
+import { clipStart, formatMinute, indent, safeText, textWidth, wrapFacts, wrapText } from './text.ts';
 
 /** One line about a transcript that is done, or had to wait. */
 export function renderFinished({ name, state, result, note }: FinishedFile): string {
@@ -70,21 +70,17 @@ export function renderBatchStatus(report: BatchStatusReport, widthColumns: numbe
   const batches = firstOfEach(report.batches.toReversed());
   const files = firstOfEach(report.files);
   const columns = Math.max(MIN_COLUMNS, widthColumns);
-  const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
   const noteLines = (note: string | null): readonly string[] =>
-    note === null ? [] : indented(wrapText(safeText(note), columns - 2));
+    note === null ? [] : indent(wrapText(safeText(note), columns - 2));
   return [
-    ...countOthers(
-      batches.others,
-      (state, count) => `${countOf(count, 'older batch', 'older batches')}: ${BATCH_WORDS[state]}`,
-    ),
+    ...countOthers(batches.others, BATCH_WORDS, (count) => countOf(count, 'older batch', 'older batches')),
     ...batches.shown
       .toReversed()
       .flatMap(({ id, state, provider, requests, sentAt, resultsExpireAt, note }) => [
         `${formatMinute(sentAt)}  ${BATCH_WORDS[state]}`,
-        ...indented([safeText(id ?? '(id unknown)')]),
-        ...indented(
-          wrapFacts(
+        ...indent([
+          safeText(id ?? '(id unknown)'),
+          ...wrapFacts(
             [
               safeText(provider),
               countOf(requests, 'request'),
@@ -94,7 +90,7 @@ export function renderBatchStatus(report: BatchStatusReport, widthColumns: numbe
             ],
             columns - 2,
           ),
-        ),
+        ]),
         ...noteLines(note),
       ]),
     ...files.shown.flatMap(({ file, note, ...counts }) => {
@@ -102,33 +98,32 @@ export function renderBatchStatus(report: BatchStatusReport, widthColumns: numbe
       const state = stateWords(counts);
       const line = `${path}: ${state}`;
       const head =
-        textWidth(line) <= columns ? [line] : [clipPath(path, columns), ...indented(wrapText(state, columns - 2))];
+        textWidth(line) <= columns ? [line] : [clipStart(path, columns), ...indent(wrapText(state, columns - 2))];
       return [...head, ...noteLines(note)];
     }),
-    ...countOthers(files.others, (state, count) => `${countOf(count, 'more transcript')}: ${FILE_WORDS[state]}`),
+    ...countOthers(files.others, FILE_WORDS, (count) => countOf(count, 'more transcript')),
   ];
 }
 
-type Shown<T extends { readonly state: string }> = {
-  readonly shown: readonly T[];
-  /** How many are not shown, by state. */
-  readonly others: ReadonlyMap<T['state'], number>;
-};
-
-function firstOfEach<T extends { readonly state: string }>(all: readonly T[]): Shown<T> {
-  const counts = new Map<T['state'], number>();
+/** The first of each state, and how many others there are. */
+function firstOfEach<T extends { readonly state: string }>(all: readonly T[]) {
+  const others = new Map<T['state'], number>();
   const shown = all.filter(({ state }) => {
-    counts.set(state, (counts.get(state) ?? 0) + 1);
-    return (counts.get(state) ?? 0) <= SHOWN;
+    const count = (others.get(state) ?? -SHOWN) + 1;
+    others.set(state, count);
+    return count <= 0;
   });
-  return { shown, others: new Map([...counts].map(([state, count]) => [state, count - SHOWN])) };
+  return { shown, others };
 }
 
-function countOthers<State>(
+function countOthers<State extends string>(
   others: ReadonlyMap<State, number>,
-  words: (state: State, count: number) => string,
+  words: { readonly [state in State]: string },
+  name: (count: number) => string,
 ): readonly string[] {
-  return [...others].flatMap(([state, count]) => (count > 0 ? [`${words(state, count)} (--json lists all)`] : []));
+  return [...others].flatMap(([state, count]) =>
+    count > 0 ? [`${name(count)}: ${words[state]} (--json lists all)`] : [],
+  );
 }
 
 type FileCounts = Pick<BatchStatusReport['files'][number], 'state' | 'requests' | 'answered' | 'unsent'>;

@@ -1,6 +1,6 @@
 import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../../app/contract/capture-reports.ts';
-import { countOf, formatBytes, formatCount } from './quantities.ts';
-import { formatMinute, safeText } from './text.ts';
+import { countOf, formatBytes, sumOf, tally } from './quantities.ts';
+import { formatMinute, nameOutput, reportRow, safeText } from './text.ts';
 import type { Theme } from './theme.ts';
 
 const CHANGES: Readonly<Record<NonNullable<CaptureReport['change']>, string>> = {
@@ -13,22 +13,16 @@ const CHANGES: Readonly<Record<NonNullable<CaptureReport['change']>, string>> = 
   damaged: 'its archived copy was damaged',
 };
 
-export function renderCapture(report: CaptureReport, theme: Theme): string {
-  const { file, result, change, version, bytes } = report;
-  const name = theme.strong(safeText(file));
+export function renderCapture({ file, result, change, version, bytes }: CaptureReport, theme: Theme): string {
+  const size = formatBytes(bytes.size);
   const why = change === null ? '' : CHANGES[change];
-  switch (result) {
-    case 'unchanged':
-      return `${name}: unchanged, version ${version}`;
-    case 'planned':
-      return `${name}: would be captured, ${why}, ${formatBytes(bytes.size)}`;
-    case 'gone':
-      return `${name}: ${theme.warning('gone')}, version ${version} of ${formatBytes(bytes.size)} can be restored`;
-    case 'captured':
-      return `${name}: ${theme.good('captured')}, ${why}: version ${version}, ${formatBytes(bytes.size)}, ${describeNew(bytes.new ?? 0, bytes.stored ?? 0)}`;
-    default:
-      return result satisfies never;
-  }
+  const told = {
+    unchanged: `unchanged, version ${version}`,
+    planned: `would be captured, ${why}, ${size}`,
+    gone: `${theme.warning('gone')}, version ${version} of ${size} can be restored`,
+    captured: `${theme.good('captured')}, ${why}: version ${version}, ${size}, ${describeNew(bytes.new ?? 0, bytes.stored ?? 0)}`,
+  };
+  return `${theme.strong(safeText(file))}: ${told[result]}`;
 }
 
 function describeNew(newBytes: number, storedBytes: number): string {
@@ -49,24 +43,19 @@ export function renderCaptureCounts(
   { results, skipped, failed, newBytes, storedBytes }: CaptureCounts,
   { left, theme }: { readonly left: number; readonly theme: Theme },
 ): string {
-  const countOfAll = (counts: Map<string, number>): number => counts.values().reduce((sum, count) => sum + count, 0);
-  const told = (result: string, text: string, paint = theme.good): readonly string[] => {
-    const count = results.get(result) ?? 0;
-    return count === 0 ? [] : [paint(`${formatCount(count)} ${text}`)];
-  };
-  const plain = (text: string): string => text;
+  const countOfResult = (result: string): number => results.get(result) ?? 0;
   const why = [...skipped].map(([words, count]) => (skipped.size === 1 ? words : `${count} ${words}`)).join(', ');
-  const skippedCount = countOfAll(skipped);
-  const parts = [
-    ...told('captured', `captured (${describeNew(newBytes, storedBytes)})`),
-    ...told('planned', 'would be captured'),
-    ...told('unchanged', 'unchanged', plain),
-    ...told('gone', 'gone', theme.warning),
-    ...(skippedCount > 0 ? [`${formatCount(skippedCount)} skipped (${why})`] : []),
-    ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
-    ...(left > 0 ? [theme.warning(`${formatCount(left)} not looked at`)] : []),
-  ];
-  const all = countOf(countOfAll(results) + skippedCount + failed + left, 'file');
+  const skippedCount = sumOf(skipped.values(), Number);
+  const parts = tally([
+    [countOfResult('captured'), `captured (${describeNew(newBytes, storedBytes)})`, theme.good],
+    [countOfResult('planned'), 'would be captured', theme.good],
+    [countOfResult('unchanged'), 'unchanged'],
+    [countOfResult('gone'), 'gone', theme.warning],
+    [skippedCount, `skipped (${why})`],
+    [failed, 'failed', theme.bad],
+    [left, 'not looked at', theme.warning],
+  ]);
+  const all = countOf(sumOf(results.values(), Number) + skippedCount + failed + left, 'file');
   return parts.length === 0 ? `${all} found; nothing to capture` : `${all}: ${parts.join(', ')}`;
 }
 
@@ -87,16 +76,9 @@ export function renderCaptured({ file, format, versions }: CapturedFileReport, t
 
 export function renderRestoredCapture(report: RestoreCapturedReport, theme: Theme): readonly string[] {
   const { file, output, version, captured, bytes, sha256 } = report;
-  const where = output === file ? ': restored in place' : ` → ${output === '-' ? 'standard output' : safeText(output)}`;
+  const where = output === file ? ': restored in place' : ` → ${nameOutput(output)}`;
   return [
     `${theme.strong(safeText(file))}${theme.good(where)}: version ${version}, captured ${formatMinute(captured ?? '')}, ${formatBytes(bytes)}`,
-    `  sha256    ${sha256}`,
+    reportRow('sha256', sha256),
   ];
-}
-
-/** Why a capture of what a file holds now cannot be relied on. */
-export function describeUncaptured({ isDamaged }: { readonly isDamaged: boolean }): string {
-  return isDamaged
-    ? 'its current content was captured, but that capture is damaged'
-    : 'its current content was not captured';
 }

@@ -1,5 +1,6 @@
 import type {
   BatchReport,
+  BeforeAfter,
   CompactReport,
   ConversationReport,
   SkipReason,
@@ -7,31 +8,38 @@ import type {
 } from '../../app/contract/reports.ts';
 import { restoredPath } from '../../compose/transcript-files.ts';
 import {
-  countKept,
-  countLevels,
-  factRows,
-  LEVEL_TEXTS,
-  type LevelCounts,
-  levelRows,
-  planRows,
+  countOf,
+  countReasons,
+  formatAtMost,
+  formatBytes,
+  formatChange,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatSaving,
+  sumOf,
+  tally,
+} from './quantities.ts';
+import {
+  INDENT_COLUMNS,
+  listSome,
+  nameOutput,
   reportList,
   reportRow,
-  usageRows,
-} from './compact-rows.ts';
-import { countOf, formatAtMost, formatBytes, formatChange, formatCount, formatSaving } from './quantities.ts';
-import { safeText, shellWord, textLines } from './text.ts';
-import type { Theme } from './theme.ts';
+  safeText,
+  shellWord,
+  textLines,
+  textWidth,
+} from './text.ts';
+import type { Rendering, Theme } from './theme.ts';
 
-export type CompactRendering = {
-  readonly theme: Theme;
+export type CompactRendering = Rendering & {
   readonly isVerbose: boolean;
   /** The `--archive` that restoring needs; null: none. */
   readonly archiveFlag: string | null;
   /** How the user calls this program. */
   readonly program: string;
   readonly isInPlace: boolean;
-  /** The terminal's width. */
-  readonly widthColumns: number;
 };
 
 /** What was done to one transcript, for people. */
@@ -64,9 +72,9 @@ export type RunTotals = {
   readonly left: number;
   /** Tokens of the planned transcripts, with their summaries. */
   readonly previewed: number;
-  readonly tokens: { readonly before: number; readonly after: number };
+  readonly tokens: BeforeAfter;
   /** The compacted files, and by how much the archive grew; estimates for planned ones. */
-  readonly bytes: { readonly before: number; readonly after: number; readonly archive: number };
+  readonly bytes: Sizes;
   /** The facts that summaries kept. */
   readonly facts: { readonly kept: number; readonly total: number };
   readonly levels: LevelCounts;
@@ -80,15 +88,15 @@ export function renderTotals(
   rendering: CompactRendering & { readonly archive: string | null },
 ): readonly string[] {
   const { compacted, planned, failed, left } = totals;
-  const skipped = totals.skipped.values().reduce((sum, count) => sum + count, 0);
+  const skipped = sumOf(totals.skipped.values(), Number);
   const { theme, archive } = rendering;
-  const parts = [
-    ...(compacted > 0 ? [theme.good(`${formatCount(compacted)} compacted`)] : []),
-    ...(planned > 0 ? [`${formatCount(planned)} planned`] : []),
-    ...(skipped > 0 ? [`${formatCount(skipped)} skipped (${skipReasons(totals)})`] : []),
-    ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
-    ...(left > 0 ? [theme.warning(`${formatCount(left)} not done`)] : []),
-  ];
+  const parts = tally([
+    [compacted, 'compacted', theme.good],
+    [planned, 'planned'],
+    [skipped, `skipped (${countReasons(totals.skipped)})`],
+    [failed, 'failed', theme.bad],
+    [left, 'not done', theme.warning],
+  ]);
   const nothing = planned === 0 ? '' : `; ${totals.previewed > 0 ? 'no transcript' : 'nothing'} was written`;
   const untouched = left === 0 ? '' : '; the files of those are as they were';
   const head = `${countOf(compacted + planned + skipped + failed + left, 'transcript')}: ${parts.join(', ')}${nothing}${untouched}`;
@@ -116,33 +124,19 @@ function totalTexts(
   if (bytes.before === 0) return [saved];
   const gained = bytes.before - bytes.after - bytes.archive;
   const net = gained < 0 ? `${formatBytes(-gained)} more on disk` : `${formatBytes(gained)} of disk gained`;
-  return [
-    sizeText({ ...bytes, isEstimate: isPlan }),
-    saved,
-    ...(isInPlace ? [`${about}${net}, net of the archive`] : []),
-  ];
+  return [sizeText(bytes, isPlan), saved, ...(isInPlace ? [`${about}${net}, net of the archive`] : [])];
 }
 
-function sizeText(size: {
-  readonly before: number;
-  readonly after: number;
-  readonly archive: number;
-  readonly isEstimate: boolean;
-}): string {
-  const about = size.isEstimate ? 'about ' : '';
-  const archive = size.archive === 0 ? '' : ` (archive + ${about}${formatBytes(size.archive)})`;
-  return `${formatBytes(size.before)} → ${about}${formatBytes(size.after)}${archive}`;
+type Sizes = BeforeAfter & { readonly archive: number };
+
+function sizeText({ before, after, archive }: Sizes, isEstimate: boolean): string {
+  const about = isEstimate ? 'about ' : '';
+  const grown = archive === 0 ? '' : ` (archive + ${about}${formatBytes(archive)})`;
+  return `${formatBytes(before)} → ${about}${formatBytes(after)}${grown}`;
 }
 
-/** "12 nothing new, 3 no messages", the most frequent first. */
-function skipReasons({ skipped }: RunTotals): string {
-  const counts = [...skipped].toSorted(([, a], [, b]) => b - a);
-  return counts.map(([words, count]) => `${formatCount(count)} ${words}`).join(', ');
-}
-
-/** Added up over all conversations of a transcript. */
-export function sumTokens(report: CompactReport): { readonly before: number; readonly after: number } {
-  return sum(report, (conversation) => conversation.tokens);
+export function sumTokens({ conversations }: CompactReport): BeforeAfter {
+  return sumChanges(conversations, ({ tokens }) => tokens);
 }
 
 function headline(report: CompactReport, { theme, isInPlace }: CompactRendering): string {
@@ -150,7 +144,7 @@ function headline(report: CompactReport, { theme, isInPlace }: CompactRendering)
   if (report.preview !== undefined) return `${name}: a preview; no transcript was written`;
   if (report.result === 'planned') return `${name}: the plan; nothing was written`;
   if (isInPlace || report.output === null) return `${name}: ${theme.good('compacted in place')}`;
-  return `${name} → ${theme.good(report.output === '-' ? 'standard output' : safeText(report.output))}`;
+  return `${name} → ${theme.good(nameOutput(report.output))}`;
 }
 
 const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
@@ -166,10 +160,7 @@ const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
 function renderSkip(report: CompactReport, theme: Theme): string {
   const why = report.reason === undefined ? 'nothing to do' : SKIP_TEXTS[report.reason];
   const notes = report.notes.map((note) => safeText(note).replace(/\.$/, '')).join('; ');
-  const copied =
-    report.output === null
-      ? ''
-      : `; copied as it is to ${report.output === '-' ? 'standard output' : safeText(report.output)}`;
+  const copied = report.output === null ? '' : `; copied as it is to ${nameOutput(report.output)}`;
   return `${theme.strong(safeText(report.file))}: ${theme.warning('skipped')}, ${notes === '' ? why : notes}${copied}`;
 }
 
@@ -179,11 +170,7 @@ function formatterOf({ plan }: CompactReport): typeof formatChange {
 }
 
 /** The sizes of a file before and after, as far as they are known, and by how much the archive grew. */
-export function sizesOf({
-  bytes,
-  plan,
-  archiveBytes = 0,
-}: CompactReport): { readonly before: number; readonly after: number; readonly archive: number } | null {
+export function sizesOf({ bytes, plan, archiveBytes = 0 }: CompactReport): Sizes | null {
   if (plan !== undefined) return { before: bytes.before, after: plan.bytesAfter, archive: plan.archiveBytes };
   return bytes.after === null ? null : { before: bytes.before, after: bytes.after, archive: archiveBytes };
 }
@@ -193,34 +180,27 @@ function changeTexts(report: CompactReport): readonly string[] {
   const tokens = sumTokens(report);
   const sizes = sizesOf(report);
   return [
-    ...(sizes === null ? [] : [sizeText({ ...sizes, isEstimate: report.plan !== undefined })]),
+    ...(sizes === null ? [] : [sizeText(sizes, report.plan !== undefined)]),
     `${formatterOf(report)(tokens)} tokens (${formatSaving(tokens)})`,
   ];
 }
 
 function messageTexts(report: CompactReport): readonly string[] {
   const { quoted } = report.ledger;
-  const change = formatChange(sum(report, (conversation) => conversation.messages));
+  const change = formatChange(sumChanges(report.conversations, ({ messages }) => messages));
   return [change, ...(quoted === 0 ? [] : [`${countOf(quoted, 'message')} quoted word for word`])];
 }
 
 /** A single summary of everything, as the offline summarizer makes it, is no news. */
-function batchRows(report: CompactReport, { isVerbose }: CompactRendering): readonly string[] {
-  const batches = report.conversations.flatMap((conversation) => conversation.batches);
+function batchRows({ conversations }: CompactReport, { isVerbose }: CompactRendering): readonly string[] {
+  const batches = conversations.flatMap((conversation) => conversation.batches);
   if (batches.length < 2 && !isVerbose) return [];
-  const depths = new Map<number, number>();
-  for (const { depth } of batches) depths.set(depth, (depths.get(depth) ?? 0) + 1);
-  const byDepth = [...depths]
+  const byDepth = [...Map.groupBy(batches, ({ depth }) => depth)]
     .toSorted(([a], [b]) => a - b)
-    .map(([depth, count]) => `${formatCount(count)} of depth ${depth}`);
-  const cycles = Math.max(0, ...report.conversations.map((conversation) => conversation.cycles));
-  const several = report.conversations.length > 1 ? `, in ${countOf(report.conversations.length, 'conversation')}` : '';
-  return [
-    reportRow(
-      'batches',
-      `${byDepth.length === 0 ? 'none' : byDepth.join(', ')} after ${countOf(cycles, 'cycle')}${several}`,
-    ),
-  ];
+    .map(([depth, those]) => `${formatCount(those.length)} of depth ${depth}`);
+  const cycles = Math.max(0, ...conversations.map((conversation) => conversation.cycles));
+  const several = conversations.length > 1 ? `, in ${countOf(conversations.length, 'conversation')}` : '';
+  return [reportRow('batches', `${byDepth.join(', ') || 'none'} after ${countOf(cycles, 'cycle')}${several}`)];
 }
 
 function ledgerText({ ledger }: CompactReport): string {
@@ -247,18 +227,10 @@ function commandOnArchive(command: 'restore' | 'undo', { archiveFlag, program }:
 
 function verboseBatches(report: CompactReport, { theme, isVerbose }: CompactRendering): readonly string[] {
   if (!isVerbose) return [];
-  const formatTokens = formatterOf(report);
-  return report.conversations.flatMap((conversation) => conversationLines(conversation, { theme, formatTokens }));
-}
-
-function conversationLines(
-  conversation: ConversationReport,
-  { theme, formatTokens }: { readonly theme: Theme; readonly formatTokens: typeof formatChange },
-): readonly string[] {
-  const { id, messages, tokens, batches } = conversation;
-  const measure = `tokens ${formatTokens(tokens)}, estimated as ${safeText(tokens.by)}`;
-  const head = `  ${theme.strong(safeText(id))}: messages ${formatChange(messages)}, ${measure}`;
-  return [head, ...batches.map((batch) => `    ${batchText(batch)}`)];
+  return report.conversations.flatMap(({ id, messages, tokens, batches }) => [
+    `  ${theme.strong(safeText(id))}: messages ${formatChange(messages)}, tokens ${formatterOf(report)(tokens)}, estimated as ${safeText(tokens.by)}`,
+    ...batches.map((batch) => `    ${batchText(batch)}`),
+  ]);
 }
 
 function batchText({ label, depth, start, end, count, level }: BatchReport): string {
@@ -268,15 +240,13 @@ function batchText({ label, depth, start, end, count, level }: BatchReport): str
   return `${name}: depth ${depth}, ${countOf(count, 'message')}${times}${how}`;
 }
 
-function sum(
-  report: CompactReport,
-  pick: (conversation: ConversationReport) => { readonly before: number; readonly after: number },
-): { readonly before: number; readonly after: number } {
-  const changes = report.conversations.map(pick);
-  return {
-    before: changes.reduce((total, { before }) => total + before, 0),
-    after: changes.reduce((total, { after }) => total + after, 0),
-  };
+/** Added up over all conversations. */
+export function sumChanges(
+  conversations: readonly ConversationReport[],
+  pick: (conversation: ConversationReport) => BeforeAfter,
+): BeforeAfter {
+  const changes = conversations.map(pick);
+  return { before: sumOf(changes, ({ before }) => before), after: sumOf(changes, ({ after }) => after) };
 }
 
 /** The clip-archives of a preview as they would be written, with a heading each if there are several. */
@@ -290,4 +260,93 @@ export function renderPreview(
     ...textLines(text),
     ...(isNamed ? [''] : []),
   ]);
+}
+
+type Kept = { readonly kept: number; readonly total: number; readonly lost: readonly string[] };
+
+/** The batches of a long transcript would fill the screen. */
+const MAX_BATCHES = 8;
+
+/** The salient facts that summaries keep and lose: one line, or with several batches one for each that lost any. */
+export function factRows({ retention }: CompactReport, widthColumns: number): readonly string[] {
+  if (retention === undefined || retention.total === 0) return [];
+  const [first, ...others] = retention.batches;
+  if (first === undefined) return [];
+  if (others.length === 0) return [reportRow('facts', factsText(first, widthColumns))];
+  const losing = retention.batches.flatMap((batch, index) =>
+    batch.kept < batch.total ? [reportRow('', factsText(batch, widthColumns, `${index + 1}: `))] : [],
+  );
+  const unlisted = losing.length - MAX_BATCHES;
+  return [
+    reportRow('facts', `${countKept(retention)} in ${countOf(retention.batches.length, 'batch', 'batches')}`),
+    ...losing.slice(0, MAX_BATCHES),
+    ...(unlisted > 0 ? [reportRow('', `… and ${countOf(unlisted, 'more', 'more')}; --json lists them all`)] : []),
+  ];
+}
+
+function factsText(batch: Kept, widthColumns: number, prefix = ''): string {
+  const text = `${prefix}${countKept(batch)}`;
+  if (batch.lost.length === 0) return text;
+  const start = `${text}; lost: `;
+  const columns = widthColumns - INDENT_COLUMNS - textWidth(start);
+  return start + listSome(batch.lost, { count: batch.total - batch.kept, columns });
+}
+
+/** '41 of 52 kept'. */
+function countKept({ kept, total }: Pick<Kept, 'kept' | 'total'>): string {
+  return `${formatCount(kept)} of ${formatCount(total)} kept`;
+}
+
+/** The model's usage. The offline provider uses no tokens, and its calls do not matter. */
+export function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly string[] {
+  if (usage === undefined) return [];
+  const { calls, inputTokens, cachedInputTokens, outputTokens, reused, retries, waitedMs, cost } = usage;
+  if (inputTokens + outputTokens + reused + retries === 0) return [];
+  const cached = cachedInputTokens === 0 ? '' : ` (${formatCount(cachedInputTokens)} cached)`;
+  return reportList('model', [
+    calls === 0 ? 'no calls' : countOf(calls, 'call'),
+    ...(calls === 0 ? [] : [`${countOf(inputTokens, 'token')} in${cached}`, `${formatCount(outputTokens)} out`]),
+    ...(retries === 0 ? [] : [countOf(retries, 'retry', 'retries')]),
+    ...(waitedMs === 0 ? [] : [`${formatDuration(waitedMs)} waited`]),
+    ...(reused === 0 ? [] : [`${countOf(reused, 'summary', 'summaries')} paid before`]),
+    ...(cost === null ? [] : [`cost ${formatCost(cost)}`]),
+  ]);
+}
+
+/** What a model would be asked. The offline summarizer asks nobody. */
+export function planRows({ plan }: CompactReport): readonly string[] {
+  if (plan?.asked === undefined) return [];
+  const { requests, tokensIn, tokensOut, cost } = plan;
+  return reportList('model', [
+    countOf(requests, 'request'),
+    `about ${countOf(tokensIn, 'token')} in`,
+    `at most ${formatCount(tokensOut)} out`,
+    ...(cost === null ? [] : [`cost about ${formatCost(cost)}`]),
+  ]);
+}
+
+const LEVEL_TEXTS: { readonly [level in NonNullable<BatchReport['level']>]: string } = {
+  fallback: 'summarized offline, the model failed',
+  halved: 'summarized in parts',
+  feedback: 'requested again, with what was wrong',
+};
+
+/** How many batches came about in which way, except by the model's first answer. */
+type LevelCounts = { readonly [level in NonNullable<BatchReport['level']>]: number };
+
+export function countLevels({ conversations }: CompactReport): LevelCounts {
+  const counts = { fallback: 0, halved: 0, feedback: 0 };
+  for (const { batches } of conversations) for (const { level } of batches) if (level !== undefined) counts[level] += 1;
+  return counts;
+}
+
+/** The worst comes first. */
+export function levelRows(counts: LevelCounts, theme: Theme): readonly string[] {
+  const parts = (['fallback', 'halved', 'feedback'] as const).flatMap((level) => {
+    const count = counts[level];
+    if (count === 0) return [];
+    const text = `${countOf(count, 'batch', 'batches')} ${LEVEL_TEXTS[level]}`;
+    return [level === 'fallback' ? theme.warning(text) : text];
+  });
+  return parts.flatMap((part, index) => reportList(index === 0 ? 'levels' : '', [part]));
 }

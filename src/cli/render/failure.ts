@@ -1,162 +1,309 @@
 import type { Failure, LookupFailure } from '../../app/contract/failure.ts';
-import { assertNever } from '../../core/result.ts';
-import type { FileFailure } from '../../ports/files.ts';
-import { at, renderArchiveFailure } from './archive-failure.ts';
-import { describeUncaptured } from './capture.ts';
-import { renderLowRetention } from './compact-rows.ts';
-import { renderFileFailure } from './file-failure.ts';
-import { formatCount } from './quantities.ts';
 import { describeErasure } from '../../core/erasure.ts';
-import { safeText } from './text.ts';
-import { renderCannotUndo } from './undo.ts';
+import { findRemedy } from '../../core/system-error.ts';
+import type { ArchiveFailure } from '../../ports/archive.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import { countOf, formatBytes, formatCount } from './quantities.ts';
+import { listSome, safeText, shellWord } from './text.ts';
+
+/** The advice may be empty. */
+type Sentence = readonly [where: string, what: string, whatToTry: string];
+
+/** How each kind of failure is told. Whatever a failure carries is made safe when the sentence is written. */
+type Sentences<F extends { readonly kind: string }> = {
+  readonly [One in F as One['kind']]: (failure: One) => Sentence;
+};
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
 export function renderFailure(failure: LookupFailure): string {
-  switch (failure.kind) {
-    case 'file':
-      return renderFileFailure(failure.failure);
-    case 'archive':
-      return failure.replaced === undefined
-        ? renderArchiveFailure(failure.failure)
-        : at(
-            failure.replaced,
-            'it was replaced, and then its archive failed, so it may not be possible to restore it.',
-            `Keep the archive ${safeText(failure.failure.path)}, and run 'compact verify' for the file. The cause: ${safeText('reason' in failure.failure ? failure.failure.reason : failure.failure.kind)}.`,
-          );
-    case 'bad-line': {
-      const place = `${safeText(failure.file)}:${failure.line}:${failure.column}`;
-      const advice = failure.canCarry ? 'Use --keep-invalid to carry such lines along.' : 'Fix or remove that line.';
-      return `${place}: ${safeText(failure.problem)}. ${advice}`;
-    }
-    case 'not-a-transcript':
-      return at(
-        failure.file,
-        `not a transcript: it looks like ${safeText(failure.looksLike)}.`,
-        safeText(failure.advice),
-      );
-    case 'unknown-format':
-      return at(
-        failure.file,
-        `${describeUnknown(failure)}.`,
-        failure.looksLike === null ? FORMAT_ADVICE : FORMATS_ADVICE,
-      );
-    case 'mixed-formats':
-      return at(
-        `${failure.file}:${failure.line}`,
-        `a message in ${safeText(failure.other)} format in a ${safeText(failure.format)} file.`,
-        `Split the file at such lines, or keep them unread with --format ${safeText(failure.format)}.`,
-      );
-    case 'no-messages':
-      return at(failure.file, `no messages, only ${safeText(failure.contains)}.`, TRANSCRIPT_ADVICE);
-    case 'read-only-format':
-      return at(
-        failure.file,
-        `an ${safeText(failure.title)} is not compacted: ${safeText(failure.reason)}.`,
-        'Use compact capture and compact search --captures instead.',
-      );
-    case 'too-recent':
-      return at(failure.file, 'its last message is too recent.', 'Leave out --older-than to compact it anyway.');
-    case 'no-text':
-      return at(failure.file, `${describeNoText(failure)}.`, TRANSCRIPT_ADVICE);
-    case 'output-exists':
-      return at(
-        failure.output,
-        'already exists and is not replaced, because its content would be lost.',
-        `Move it away, or give another output for ${safeText(failure.file)} with -o.`,
-      );
-    case 'zip-on-stdout':
-      return at(failure.file, 'the result is a zip file, which is not printed.', 'Use -i, or name a file with -o.');
-    case 'source-changed':
-      return at(failure.file, 'keeps changing while it is read.', 'Try again when its writer is done.');
-    case 'in-use':
-      return at(
-        failure.file,
-        `${safeText(failure.name)} (process ${failure.processId}) has it open for writing, and would go on writing to the replaced file.`,
-        'End that program first, or give another output with -o.',
-      );
-    case 'not-compacted':
-      return at(failure.file, 'not compacted.', 'Name a compacted file, or compact it first.');
-    case 'not-its-original':
-      return at(failure.file, `not the original of ${safeText(failure.compacted)}.`, 'Name the compacted file alone.');
-    case 'cannot-undo':
-      return renderCannotUndo(failure);
-    case 'not-in-archive':
-      if (failure.canUndoLast === true)
-        return at(
-          failure.file,
-          `the archive ${safeText(failure.archive)} does not have its first compaction.`,
-          "'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive. If somebody pasted that summary, --all --partial goes back to where it was pasted.",
-        );
-      return at(
-        failure.file,
-        `its compaction is not in the archive ${safeText(failure.archive)}.`,
-        'Name the archive that was used with --archive.',
-      );
-    case 'rewritten':
-      return at(
-        failure.file,
-        'its producer rewrote it after a compaction, so the first original cannot be restored byte for byte.',
-        `${failure.canUndoLast ? "'compact restore' without --all restores the state before the last compaction. " : ''}'compact show ${safeText(failure.key)} --messages' prints the lines that left it.`,
-      );
-    case 'altered': {
-      const place = failure.line === null ? safeText(failure.file) : `${safeText(failure.file)}:${failure.line}`;
-      return `${place}: changed since it was written: ${safeText(failure.problem)}. 'compact verify' says what is still intact.`;
-    }
-    case 'overwritten':
-      return at(
-        failure.file,
-        `compact wrote a transcript here on ${failure.at.slice(0, 10)}, and now it looks like ${safeText(failure.looksLike)}.`,
-        "If you have a copy of it, put it back; 'compact search' still finds what left it.",
-      );
-    case 'erased':
-      return at(
-        failure.file,
-        `archived lines of it were ${describeErasure(failure)}.`,
-        "'compact restore --partial' restores the rest.",
-      );
-    case 'no-summary':
-      return at(
-        failure.file,
-        `no summary: ${safeText(failure.problem)}. The file is unchanged.`,
-        safeText(failure.advice),
-      );
-    case 'no-batch-api':
-      return at(failure.provider, `${safeText(failure.problem)}.`, 'See docs/models.md.');
-    case 'not-archived': {
-      const near = failure.near.map(safeText).join(', ');
-      const advice = near === '' ? SEARCH_ADVICE : `The nearest labels: ${near}.`;
-      return at(failure.name, `not in the archive ${safeText(failure.archive)}.`, advice);
-    }
-    case 'not-captured':
-      return at(failure.file, 'no such file was captured.', CAPTURED_ADVICE);
-    case 'no-version':
-      return at(failure.file, 'it has no such version.', CAPTURED_ADVICE);
-    case 'uncaptured':
-      return at(failure.file, `${describeUncaptured(failure)}, so it is not replaced.`, RECAPTURE_ADVICE);
-    case 'ambiguous': {
-      const candidates = failure.candidates.map(({ name, about }) => `\n  ${safeText(name)}  (${safeText(about)})`);
-      const more = failure.hasMore ? '\n  …' : '';
-      return `${safeText(failure.name)}: the name is ambiguous. Give one of these:${candidates.join('')}${more}`;
-    }
-    case 'low-retention':
-      return renderLowRetention(failure);
-    case 'worker-died':
-      return at(
-        failure.file,
-        `the worker that processed it crashed (${safeText(failure.reason)}).`,
-        'Run it again with -j 1.',
-      );
-    case 'interrupted':
-      return 'interrupted: the current transcript is unchanged.';
-    default:
-      return assertNever(failure);
-  }
+  const line = write(tellFailure(failure));
+  if (failure.kind !== 'ambiguous') return line;
+  const candidates = failure.candidates.map(({ name, about }) => `\n  ${safeText(name)}  (${safeText(about)})`);
+  return `${line}${candidates.join('')}${failure.hasMore ? '\n  …' : ''}`;
 }
 
-const RECAPTURE_ADVICE = "Capture it first, with 'compact capture --reread'.";
+function write([where, what, whatToTry]: Sentence): string {
+  return safeText(`${where}: ${what}${whatToTry === '' ? '' : ` ${whatToTry}`}`);
+}
+
+type ByKind<F extends { readonly kind: string }> = { readonly [One in F as One['kind']]: One };
+
+function tell<Failures, Kind extends keyof Failures>(
+  sentences: { readonly [One in keyof Failures]: (failure: Failures[One]) => Sentence },
+  kind: Kind,
+  failure: Failures[Kind],
+): Sentence {
+  return sentences[kind](failure);
+}
+
+function tellFailure(failure: LookupFailure): Sentence {
+  return tell<ByKind<LookupFailure>, LookupFailure['kind']>(FAILURES, failure.kind, failure);
+}
+
+function tellFile(failure: FileFailure): Sentence {
+  return tell<ByKind<FileFailure>, FileFailure['kind']>(FILES, failure.kind, failure);
+}
+
+function tellArchive(failure: ArchiveFailure): Sentence {
+  return tell<ByKind<ArchiveFailure>, ArchiveFailure['kind']>(ARCHIVES, failure.kind, failure);
+}
+
+const NAME_ARCHIVE = 'Name another archive with --archive.';
+
+const ARCHIVES: Sentences<ArchiveFailure> = {
+  'cannot-open': ({ path, reason, advice = NAME_ARCHIVE }) => [
+    path,
+    `the archive cannot be opened: ${reason}.`,
+    advice,
+  ],
+  'not-ours': ({ path, reason }) => [path, `not an archive of compact: ${reason}.`, NAME_ARCHIVE],
+  unsupported: ({ path, reason, advice }) => [path, `${reason}.`, advice],
+  newer: ({ path, version, supported }) => [
+    path,
+    `an archive of version ${version}, but this program supports ${supported}.`,
+    'Update compact.',
+  ],
+  damaged: ({ path, reason }) => [path, `the archive is damaged: ${reason}.`, 'Replace it with a backup.'],
+  erased: (mark) => [
+    mark.path,
+    `what you asked for was ${describeErasure(mark)}.`,
+    `'compact archive erase --list' shows the receipts.`,
+  ],
+  'bad-export': ({ path, line, reason, advice }) => [atLine(path, line), `${reason}.`, advice],
+  busy: ({ path }) => [path, 'another program is using the archive.', 'Try again when it is done.'],
+  'no-space': ({ path, needs }) =>
+    needs === undefined
+      ? [path, 'no space is left for the archive.', 'Make room, or name another place with --archive.']
+      : [
+          path,
+          `nothing was removed, because then the archive is rewritten, which needs ${formatBytes(needs.neededBytes)} of free space in ${needs.folder}, and ${formatBytes(needs.freeBytes)} are free.`,
+          'Make room there, or let SQLITE_TMPDIR name a folder on another disk.',
+        ],
+};
+
+const FILES: Sentences<FileFailure> = {
+  'not-found': ({ path }) => [path, 'no such file or folder.', 'Check the path.'],
+  'not-a-file': ({ path, is }) => [path, `not a file: it is ${is}.`, 'Name a file.'],
+  denied: ({ path, what, reason }) =>
+    reason === 'owner'
+      ? [
+          path,
+          'it is not yours, and its owner could not write to the new file.',
+          'Run compact as its owner, or give another place with -o.',
+        ]
+      : [path, `no permission to ${what} it.`, 'Check the permissions of the file and its folder.'],
+  'no-space': ({ path }) => [path, 'no space is left there.', 'Make room, or give another place with -o.'],
+  'foreign-leftover': ({ path, is }) => [
+    path,
+    `compact puts files of this name beside a transcript, but did not create this one: ${is}.`,
+    'Look at it, and remove it.',
+  ],
+  held: ({ path }) => [path, 'another run of compact is working on it.', 'Try again when that one is done.'],
+  io: ({ path, code }) => {
+    const remedy = findRemedy(code);
+    return remedy === null
+      ? [path, `the system cannot read or write it (${code}).`, 'Check the disk.']
+      : [path, `${remedy.reason} (${code}).`, remedy.advice];
+  },
+  'too-large': ({ path, limitBytes }) => [
+    path,
+    `it is larger than ${formatBytes(limitBytes)}, the limit.`,
+    'Name a smaller one.',
+  ],
+  'line-too-long': ({ path, unit = 'line', line, maxLineBytes }) => [
+    path,
+    `${unit} ${line} is longer than ${Math.floor(maxLineBytes / 1024 / 1024)} MiB.`,
+    `Such a ${unit} is damage. Remove it.`,
+  ],
+  damaged: ({ path, compression, problem }) => [
+    path,
+    ...(compression === 'eval' && problem !== 'arranged-otherwise'
+      ? (['a part of this zip file is damaged.', 'Get another copy.'] as const)
+      : DAMAGES[problem](compression)),
+  ],
+  'no-room': ({ path, folder, code }) => {
+    const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'no space is left' : `the system says ${code}`;
+    return [path, `its content cannot be stored in ${folder} while it is read (${reason}).`, NAME_TEMP_FOLDER];
+  },
+  'unpacks-too-large': ({ path, limitBytes }) => [
+    path,
+    `unpacking stopped after ${formatBytes(limitBytes)}: the result is far larger than expected for its size.`,
+    'If you expect that, give --max-unpacked SIZE.',
+  ],
+  'member-too-large': ({ path, limitBytes }) => [
+    path,
+    `a file in this zip has more than ${formatBytes(limitBytes)} packed, too much to read.`,
+    "Convert the log to JSON with 'inspect log convert'.",
+  ],
+  unfinished: ({ path, keptAs, because }) => [
+    path,
+    `another program wrote to it while it was being replaced, and what it wrote could not be brought back: it is in ${keptAs}. The next command for this file brings it back.`,
+    `The cause: ${write(tellFile(because))}`,
+  ],
+  'not-flushed': ({ path, because }) => [
+    path,
+    'it was replaced and the archive has its original, but the system could not confirm that it is safe on disk.',
+    `Nothing is left to do unless the machine crashes now. The cause: ${write(tellFile(because))}`,
+  ],
+};
+
+const NAME_TEMP_FOLDER = 'Name another folder with TMPDIR.';
+
+type Damage = Extract<FileFailure, { readonly kind: 'damaged' }>['problem'];
+
+const DAMAGES: { readonly [problem in Damage]: (tool: string) => readonly [what: string, whatToTry: string] } = {
+  'arranged-otherwise': () => [
+    'this zip file is cut off, or was not written by Inspect.',
+    "Get a complete copy, or rewrite it with 'inspect log convert'.",
+  ],
+  'cut-off': (tool) => [`${tool} data that ends too early.`, 'Get a complete copy.'],
+  broken: (tool) => [`${tool} data that is damaged.`, `'${tool} -t' says more; get another copy.`],
+  trailing: (tool) => [`something other than ${tool} data follows its end, and would be lost.`, 'Remove that first.'],
+  'too-wide': (tool) => [`${tool} data that takes too much memory to unpack.`, 'Unpack it first: zstd -d --long=31.'],
+};
+
 const CAPTURED_ADVICE = "'compact capture --list' shows what there is.";
 const TRANSCRIPT_ADVICE = 'Name a transcript that holds a conversation.';
-const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
+
+const FAILURES: Sentences<LookupFailure> = {
+  file: ({ failure }) => tellFile(failure),
+  archive: ({ failure, replaced }) =>
+    replaced === undefined
+      ? tellArchive(failure)
+      : [
+          replaced,
+          'it was replaced, and then its archive failed, so it may not be possible to restore it.',
+          `Keep the archive ${failure.path}, and run 'compact verify' for the file. The cause: ${'reason' in failure ? failure.reason : failure.kind}.`,
+        ],
+  'bad-line': ({ file, line, column, problem, canCarry }) => [
+    `${file}:${line}:${column}`,
+    `${problem}.`,
+    canCarry ? 'Use --keep-invalid to carry such lines along.' : 'Fix or remove that line.',
+  ],
+  'not-a-transcript': ({ file, looksLike, advice }) => [file, `not a transcript: it looks like ${looksLike}.`, advice],
+  'unknown-format': (failure) => [
+    failure.file,
+    `${describeUnknown(failure)}.`,
+    failure.looksLike === null
+      ? "Give --format NAME if you know it ('compact --formats' lists them); -v says why it was not recognized."
+      : "'compact --formats' lists what it reads.",
+  ],
+  'mixed-formats': ({ file, line, other, format }) => [
+    `${file}:${line}`,
+    `a message in ${other} format in a ${format} file.`,
+    `Split the file at such lines, or keep them unread with --format ${format}.`,
+  ],
+  'no-messages': ({ file, contains }) => [file, `no messages, only ${contains}.`, TRANSCRIPT_ADVICE],
+  'read-only-format': ({ file, title, reason }) => [
+    file,
+    `an ${title} is not compacted: ${reason}.`,
+    'Use compact capture and compact search --captures instead.',
+  ],
+  'too-recent': ({ file }) => [file, 'its last message is too recent.', 'Leave out --older-than to compact it anyway.'],
+  'no-text': (failure) => [failure.file, `${describeNoText(failure)}.`, TRANSCRIPT_ADVICE],
+  'output-exists': ({ file, output }) => [
+    output,
+    'already exists and is not replaced, because its content would be lost.',
+    `Move it away, or give another output for ${file} with -o.`,
+  ],
+  'zip-on-stdout': ({ file }) => [
+    file,
+    'the result is a zip file, which is not printed.',
+    'Use -i, or name a file with -o.',
+  ],
+  'source-changed': ({ file }) => [file, 'keeps changing while it is read.', 'Try again when its writer is done.'],
+  'in-use': ({ file, name, processId }) => [
+    file,
+    `${name} (process ${processId}) has it open for writing, and would go on writing to the replaced file.`,
+    'End that program first, or give another output with -o.',
+  ],
+  'not-compacted': ({ file }) => [file, 'not compacted.', 'Name a compacted file, or compact it first.'],
+  'not-its-original': ({ file, compacted }) => [
+    file,
+    `not the original of ${compacted}.`,
+    'Name the compacted file alone.',
+  ],
+  'cannot-undo': (failure) => [failure.file, 'left alone:', LEFT_ALONE[failure.why](failure)],
+  'not-in-archive': ({ file, archive, canUndoLast }) =>
+    canUndoLast === true
+      ? [
+          file,
+          `the archive ${archive} does not have its first compaction.`,
+          "'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive. If somebody pasted that summary, --all --partial goes back to where it was pasted.",
+        ]
+      : [file, `its compaction is not in the archive ${archive}.`, 'Name the archive that was used with --archive.'],
+  rewritten: ({ file, key, canUndoLast }) => [
+    file,
+    'its producer rewrote it after a compaction, so the first original cannot be restored byte for byte.',
+    `${canUndoLast ? "'compact restore' without --all restores the state before the last compaction. " : ''}'compact show ${key} --messages' prints the lines that left it.`,
+  ],
+  altered: ({ file, line, problem }) => [
+    atLine(file, line),
+    `changed since it was written: ${problem}.`,
+    "'compact verify' says what is still intact.",
+  ],
+  overwritten: ({ file, at, looksLike }) => [
+    file,
+    `compact wrote a transcript here on ${at.slice(0, 10)}, and now it looks like ${looksLike}.`,
+    "If you have a copy of it, put it back; 'compact search' still finds what left it.",
+  ],
+  erased: (mark) => [
+    mark.file,
+    `archived lines of it were ${describeErasure(mark)}.`,
+    "'compact restore --partial' restores the rest.",
+  ],
+  'no-summary': ({ file, problem, advice }) => [file, `no summary: ${problem}. The file is unchanged.`, advice],
+  'no-batch-api': ({ provider, problem }) => [provider, `${problem}.`, 'See docs/models.md.'],
+  'not-archived': ({ name, near, archive }) => [
+    name,
+    `not in the archive ${archive}.`,
+    near.length === 0
+      ? "'compact search' gives the labels and ids of what is in it."
+      : `The nearest labels: ${near.join(', ')}.`,
+  ],
+  'not-captured': ({ file }) => [file, 'no such file was captured.', CAPTURED_ADVICE],
+  'no-version': ({ file }) => [file, 'it has no such version.', CAPTURED_ADVICE],
+  uncaptured: (failure) => [
+    failure.file,
+    `${describeUncaptured(failure)}, so it is not replaced.`,
+    "Capture it first, with 'compact capture --reread'.",
+  ],
+  ambiguous: ({ name }) => [name, 'the name is ambiguous.', 'Give one of these:'],
+  // The kept share is rounded down, so that it never looks like the wanted one.
+  'low-retention': ({ file, kept, total, wanted, lost }) => [
+    file,
+    `the summaries keep ${formatCount(kept)} of ${countOf(total, 'fact')} (${Math.floor((100 * kept) / total)} %), and ${Number((100 * wanted).toFixed(2))} % are required; lost: ${listSome(lost, { count: total - kept, columns: Number.POSITIVE_INFINITY })}. The file is unchanged.`,
+    'Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
+  ],
+  'worker-died': ({ file, reason }) => [
+    file,
+    `the worker that processed it crashed (${reason}).`,
+    'Run it again with -j 1.',
+  ],
+  interrupted: () => ['interrupted', 'the current transcript is unchanged.', ''],
+};
+
+type CannotUndo = Extract<Failure, { readonly kind: 'cannot-undo' }>;
+
+const IF_MOVED = "If it was moved, 'compact restore -i' restores it where it is now.";
+
+const LEFT_ALONE: { readonly [why in CannotUndo['why']]: (failure: CannotUndo) => string } = {
+  'no-folder': () => `its folder does not exist. If it is on an unmounted disk, mount the disk. ${IF_MOVED}`,
+  gone: ({ file, original }) =>
+    file === original
+      ? `it was moved or deleted since. ${IF_MOVED}`
+      : `it and its original, ${original}, were moved or deleted. If they are on an unmounted disk, mount the disk.`,
+  edited: ({ problem }) =>
+    `it was edited since${problem === undefined ? '' : ` (${problem})`}. 'compact verify' says what is still intact; 'compact search' finds the lines that left it.`,
+  'compacted-again': () => "a later run compacted it again. Undo that run first: 'compact undo --list' shows the runs.",
+  'other-output': () => 'it is no longer what was written there. Remove it yourself if you do not need it.',
+  'only-copy': ({ file, original }) =>
+    `its original is gone or was changed, so this may be the only copy. 'compact restore ${shellWord(file)} -o ${shellWord(original)}' brings the original back.`,
+};
+
+function atLine(path: string, line: number | null): string {
+  return line === null ? path : `${path}:${line}`;
+}
 
 /** Why messages without text cannot be compacted. */
 export function describeNoText({ messages }: Extract<Failure, { kind: 'no-text' }>): string {
@@ -172,17 +319,24 @@ export function describeUnknown({ looksLike }: Extract<Failure, { kind: 'unknown
     : `it looks like ${safeText(looksLike)}, which this version does not read`;
 }
 
-const FORMATS_ADVICE = "'compact --formats' lists what it reads.";
-const FORMAT_ADVICE =
-  "Give --format NAME if you know it ('compact --formats' lists them); -v says why it was not recognized.";
+/** Why a capture of what a file holds now cannot be relied on. */
+function describeUncaptured({ isDamaged }: { readonly isDamaged: boolean }): string {
+  return isDamaged
+    ? 'its current content was captured, but that capture is damaged'
+    : 'its current content was not captured';
+}
+
+const STDIN_REASONS: { readonly [kind in FileFailure['kind']]?: string } = {
+  'no-space': 'no space is left',
+  denied: 'it may not be written',
+  'not-found': 'no such folder',
+};
 
 /** Why standard input could not be stored in its temp file. */
 export function renderStdinFailure(failure: FileFailure): string {
-  const reasons = { 'no-space': 'no space is left', denied: 'it may not be written', 'not-found': 'no such folder' };
-  if (failure.kind !== 'no-space' && failure.kind !== 'denied' && failure.kind !== 'not-found')
-    return renderFileFailure(failure);
-  const what = `standard input cannot be stored there (${reasons[failure.kind]}).`;
-  return at(failure.path, what, 'Name another folder with TMPDIR.');
+  const reason = STDIN_REASONS[failure.kind];
+  if (reason === undefined) return write(tellFile(failure));
+  return write([failure.path, `standard input cannot be stored there (${reason}).`, NAME_TEMP_FOLDER]);
 }
 
 /** Why a file matches none of the formats, one per line, for `-v`. */

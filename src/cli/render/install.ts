@@ -1,6 +1,5 @@
 import { diff } from 'node:util';
 import type { FileChange, InstallAction, InstallOutcome, InstallReport } from '../../app/install/install-client.ts';
-import { assertNever } from '../../core/result.ts';
 import { safeText, textLines } from './text.ts';
 import type { Theme } from './theme.ts';
 
@@ -11,29 +10,23 @@ export function renderInstallation(
   { report, changes }: InstallOutcome,
   { action, theme }: Rendering,
 ): readonly string[] {
-  const title = theme.strong(report.title);
-  if (action === 'status')
-    return [`${report.title.padEnd(12)} ${describeState(report, theme)}`, ...renderNotices(report, theme)];
+  const { title, state } = report;
+  if (action === 'status') {
+    const states: { readonly [state in InstallReport['state']]: string } = {
+      installed: theme.good('installed'),
+      absent: 'not installed',
+      changed: theme.warning(
+        'changed since it was installed, or by another version: `compact install` writes it again',
+      ),
+      'not-found': theme.faint('client not found'),
+    };
+    return [`${title.padEnd(12)} ${states[state]}`, ...renderNotices(report, theme)];
+  }
   return [
     ...changes.flatMap((change) => renderDiff(change, theme)),
-    `${title}: ${describeResult(report, action)}`,
+    `${theme.strong(title)}: ${describeResult(report, action)}`,
     ...renderNotices(report, theme),
   ];
-}
-
-function describeState({ state }: InstallReport, theme: Theme): string {
-  switch (state) {
-    case 'installed':
-      return theme.good('installed');
-    case 'absent':
-      return 'not installed';
-    case 'changed':
-      return theme.warning('changed since it was installed, or by another version: `compact install` writes it again');
-    case 'not-found':
-      return theme.faint('client not found');
-    default:
-      return assertNever(state);
-  }
 }
 
 function describeResult({ result, state, nextStep }: InstallReport, action: InstallAction): string {

@@ -42,3 +42,35 @@ export function formatBytes(bytes: number): string {
   const value = bytes / 1000 ** power;
   return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[power - 1] ?? ''}`;
 }
+
+/** '3 restored' for each kind of which there is any. */
+export function tally(
+  kinds: readonly (readonly [count: number, words: string, paint?: (text: string) => string])[],
+): readonly string[] {
+  return kinds.flatMap(([count, words, paint = String]) => (count > 0 ? paint(`${formatCount(count)} ${words}`) : []));
+}
+
+export function sumOf<T>(items: Iterable<T>, figure: (item: T) => number): number {
+  let sum = 0;
+  for (const item of items) sum += figure(item);
+  return sum;
+}
+
+/** Why something was skipped: the only reason, or how often each, the most frequent first. */
+export function reasonsOf(skipped: ReadonlyMap<string, number>): string {
+  const [first, ...others] = skipped.keys();
+  return others.length === 0 ? (first ?? '') : countReasons(skipped);
+}
+
+/** "12 nothing new, 3 no messages", the most frequent first. */
+export function countReasons(skipped: ReadonlyMap<string, number>): string {
+  const counts = [...skipped].toSorted(([, a], [, b]) => b - a);
+  return counts.map(([words, count]) => `${formatCount(count)} ${words}`).join(', ');
+}
+
+/** '3 holds' for each kind of which there is any. */
+export function countsOf(
+  kinds: readonly (readonly [count: number, noun: string, plural?: string])[],
+): readonly string[] {
+  return kinds.flatMap(([count, noun, plural]) => (count > 0 ? countOf(count, noun, plural) : []));
+}

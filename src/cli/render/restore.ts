@@ -1,22 +1,25 @@
 import type { RestoreReport, VerifyReport } from '../../app/contract/reports.ts';
+import type { UndoneFile } from '../../app/contract/undo-reports.ts';
 import { describeErasure } from '../../core/erasure.ts';
-import { countOf, formatBytes, formatCount } from './quantities.ts';
-import { safeText } from './text.ts';
-import type { Theme } from './theme.ts';
+import { assertNever } from '../../core/result.ts';
+import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
+import { countOf, formatBytes, formatCount, reasonsOf, sumOf, tally } from './quantities.ts';
+import { clipStart, formatMinute, nameOutput, reportRow, safeText } from './text.ts';
+import type { Rendering, Theme } from './theme.ts';
 
 export function renderRestoreReport(report: RestoreReport, theme: Theme): readonly string[] {
   const appended =
     report.appendedBytes === 0 ? '' : `, ${formatBytes(report.appendedBytes)} appended since then at its end`;
   const what = `${formatBytes(report.bytes)}, ${countOf(report.cycles, 'compaction')} undone${appended}`;
+  const notes = [...(report.notes ?? []).map(safeText), ...(report.isStillCompacted === true ? [STILL_COMPACTED] : [])];
   return [
     `${theme.strong(safeText(report.file))}${whereTo(report, theme)}${what}`,
-    `  sha256    ${report.sha256}`,
+    reportRow('sha256', report.sha256),
     ...(report.appendedBytes === 0
       ? []
-      : [`  original  ${report.original.sha256}, the first ${formatBytes(report.original.bytes)}`]),
-    ...(report.erased === undefined ? [] : [`  missing   ${theme.warning(missingText(report.erased))}`]),
-    ...(report.notes ?? []).map((note) => `  note      ${theme.warning(safeText(note))}`),
-    ...(report.isStillCompacted === true ? [`  note      ${theme.warning(STILL_COMPACTED)}`] : []),
+      : [reportRow('original', `${report.original.sha256}, the first ${formatBytes(report.original.bytes)}`)]),
+    ...(report.erased === undefined ? [] : [reportRow('missing', theme.warning(missingText(report.erased)))]),
+    ...notes.map((note) => reportRow('note', theme.warning(note))),
   ];
 }
 
@@ -47,13 +50,14 @@ export function renderFileCounts(
   { done, skipped, failed, left }: FileCounts,
   { verb, theme }: { readonly verb: string; readonly theme: Theme },
 ): string {
-  const skippedCount = skipped.values().reduce((sum, count) => sum + count, 0);
-  const reasons = [...skipped].toSorted(([, a], [, b]) => b - a);
-  const why = reasons.length === 1 ? reasons[0]?.[0] : reasons.map(([words, count]) => `${count} ${words}`).join(', ');
+  const skippedCount = sumOf(skipped.values(), Number);
+  const isDone = done > 0 || skippedCount + failed === 0;
   const parts = [
-    ...(done > 0 || skippedCount + failed === 0 ? [theme.good(`${formatCount(done)} ${verb}`)] : []),
-    ...(skippedCount > 0 ? [`${formatCount(skippedCount)} skipped (${why})`] : []),
-    ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
+    ...(isDone ? [theme.good(`${formatCount(done)} ${verb}`)] : []),
+    ...tally([
+      [skippedCount, `skipped (${reasonsOf(skipped)})`],
+      [failed, 'failed', theme.bad],
+    ]),
   ];
   const all = `${countOf(done + skippedCount + failed + left, 'file')}: ${parts.join(', ')}`;
   return left === 0 ? all : `${all}; ${theme.warning(`interrupted: ${countOf(left, 'file')} left as before`)}`;
@@ -66,7 +70,7 @@ const STILL_COMPACTED = 'it begins with a summary of another program or archive,
 
 function whereTo({ file, output }: RestoreReport, theme: Theme): string {
   if (output === file) return `: ${theme.good('restored in place')}, `;
-  return ` → ${theme.good(output === '-' ? 'standard output' : safeText(output))}: `;
+  return ` → ${theme.good(nameOutput(output))}: `;
 }
 
 const IN_NEW_FORM = ', in the form in which its program has written the file since';
@@ -95,4 +99,104 @@ export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly
       ? `the state before the last of them, ${size}, can be restored; it had been compacted before, and its producer has rewritten it since`
       : `the original of ${size} can be restored${report.isRewritten === true ? IN_NEW_FORM : ''}`;
   return [`${theme.strong(file)}: ${theme.good('verified')}: ${lines}${since}, ${batches}; ${original}`];
+}
+
+export function nameOfRun({ id, begunAt }: StoredRun): string {
+  return `Run ${id} of ${formatMinute(begunAt.toISOString())}`;
+}
+
+const INDENT = '     ';
+
+/** Two or three lines for each run: number, time and figures; its files; whether it was undone. */
+export function renderRuns(runs: readonly StoredRun[], { theme, widthColumns }: Rendering): readonly string[] {
+  return runs.flatMap(({ id, begunAt, undoneAt, files }) => {
+    const others = files.length > 1 ? ` and ${countOf(files.length - 1, 'more', 'more')}` : '';
+    const columns = Math.max(20, widthColumns - INDENT.length - others.length);
+    const path = clipStart(safeText(files[0]?.sourcePath ?? ''), columns);
+    const undone = files.filter((file) => file.undoneAt !== null).length;
+    const when = undoneAt === null ? '' : ` ${formatMinute(undoneAt.toISOString())}`;
+    const state = undone === files.length || undoneAt !== null ? `undone${when}` : 'partly undone';
+    const rest = undone < files.length ? ` (${formatCount(undone)} of ${countOf(files.length, 'file')})` : '';
+    return [
+      `${String(id).padStart(INDENT.length - 2)}  ${theme.strong(formatMinute(begunAt.toISOString()))}  ${whatItDid(files)}`,
+      `${INDENT}${theme.faint(path + others)}`,
+      ...(undone > 0 || undoneAt !== null ? [`${INDENT}${theme.warning(state + rest)}`] : []),
+    ];
+  });
+}
+
+/** "3 files in place, 1 beside, 4.1 MB → 50 kB". */
+function whatItDid(files: readonly StoredRunFile[]): string {
+  const inPlace = files.filter(({ sourcePath, outputPath }) => sourcePath === outputPath).length;
+  const piped = files.filter(({ outputPath }) => outputPath === null).length;
+  const kinds = tally([
+    [inPlace, 'in place'],
+    [files.length - inPlace - piped, 'to another file'],
+    [piped, 'to standard output'],
+  ]);
+  const sizes = (['before', 'after'] as const).map((when) => formatBytes(sumOf(files, (file) => file.sizeBytes[when])));
+  return `${kinds.join(', ')}, ${sizes.join(' → ')}`;
+}
+
+type UndoRendering = { readonly theme: Theme; readonly isDryRun: boolean };
+
+export function renderUndone(
+  { sourcePath, outputPath }: StoredRunFile,
+  undone: UndoneFile,
+  { theme, isDryRun }: UndoRendering,
+): readonly string[] {
+  const name = `  ${theme.strong(safeText(outputPath ?? sourcePath))}: `;
+  switch (undone.result) {
+    case 'restored': {
+      const { bytes, appendedBytes } = undone;
+      const appended = appendedBytes === 0 ? '' : `, with ${formatBytes(appendedBytes)} that were appended since`;
+      return [`${name}${theme.good(isDryRun ? 'would be restored' : 'restored')}, ${formatBytes(bytes)}${appended}`];
+    }
+    case 'removed':
+      return [`${name}${theme.good(isDryRun ? 'would be removed' : 'removed')}; the original was never changed`];
+    case 'unchanged':
+      return [`${name}${NOTHING_TO_DO[undone.reason]}`];
+    default:
+      return assertNever(undone);
+  }
+}
+
+const NOTHING_TO_DO: { readonly [reason in Extract<UndoneFile, { reason: unknown }>['reason']]: string } = {
+  'as-before': 'already as it was before',
+  gone: 'already gone',
+  'standard-output': 'went to standard output, which cannot be undone; the file itself was never changed',
+};
+
+/** `left`: not touched, for a reason that was printed. `notBegun`: not touched because of an interruption. */
+export type UndoCounts = Record<'restored' | 'removed' | 'unchanged' | 'left' | 'notBegun', number>;
+
+/** The last lines: "5 files: 3 restored, 1 removed, 1 left alone", and what to do about the rest. */
+export function renderUndoCounts(
+  { id }: StoredRun,
+  { restored, removed, unchanged, left, notBegun }: Readonly<UndoCounts>,
+  { theme, isDryRun }: UndoRendering,
+): readonly string[] {
+  const would = isDryRun ? 'to be ' : '';
+  const total = restored + removed + unchanged + left + notBegun;
+  const parts = tally([
+    [restored, `${would}restored`, theme.good],
+    [removed, `${would}removed`, theme.good],
+    [unchanged, 'with nothing to do'],
+    [left, 'left alone', theme.bad],
+    [notBegun, 'not begun', theme.warning],
+  ]);
+  const what = unchanged > 0 && unchanged === total ? 'nothing to do' : parts.join(', ');
+  const again = notBegun > 0 ? 'finishes the rest, which is as it was' : 'tries the files again that were left alone';
+  return [
+    `${countOf(total, 'file')}: ${what}`,
+    ...(left + notBegun > 0 && !isDryRun ? [`'compact undo ${id}' ${again}.`] : []),
+  ];
+}
+
+/** What to do after an undo. `isOver`: nothing more is to be done about the run that was undone. */
+export function renderNextRun({ id, begunAt, files }: StoredRun, { isOver }: { readonly isOver: boolean }): string {
+  const time = formatMinute(begunAt.toISOString());
+  return isOver
+    ? `The next 'compact undo' undoes run ${id} of ${time} (${whatItDid(files)}).`
+    : `To undo the run before it instead, use 'compact undo ${id}' (${time}; ${whatItDid(files)}).`;
 }

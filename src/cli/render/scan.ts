@@ -1,14 +1,11 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SELECTION_FLAGS, SETTINGS_FLAGS } from '../commands/options.ts';
-import { countOf, formatBytes, formatCount } from './quantities.ts';
+import { countOf, formatBytes, formatCount, sumOf } from './quantities.ts';
 import { type Column, layTable } from './table.ts';
-import { clipMiddle, clipStart, safeText, shellWord } from './text.ts';
-import type { Theme } from './theme.ts';
-import { partFlags, quoteForShell } from './shell-words.ts';
+import { clipMiddle, clipStart, partFlags, quoteForShell, safeText, shellWord } from './text.ts';
+import type { Rendering } from './theme.ts';
 
-export type ScanRendering = {
-  readonly theme: Theme;
-  readonly widthColumns: number;
+export type ScanRendering = Rendering & {
   readonly nowMs: number;
   /** Shown as `~`. */
   readonly homeFolder: string;
@@ -27,27 +24,22 @@ const ID_DIGITS = 8;
 /** One row per transcript, in the given order, then the totals. Where every row has an id to type, paths come last. */
 export function renderScan(rows: readonly ScanReport[], rendering: ScanRendering): readonly string[] {
   const { theme, widthColumns, nowMs, homeFolder, namesFiles } = rendering;
-  const number = (title: string, cell: (row: ScanReport) => string): Column => ({
+  const text = (title: string, cell: (row: ScanReport) => string | null): Column<ScanReport> => ({
     title,
-    align: 'right',
-    cells: rows.map(cell),
+    cell: (row) => safeText(cell(row) ?? ''),
   });
-  const text = (title: string, cell: (row: ScanReport) => string): Column => ({
-    title,
-    align: 'left',
-    cells: rows.map((row) => safeText(cell(row))),
-  });
-  const project: Column = {
+  const project: Column<ScanReport> = {
     ...text('project', (row) => tilde(row.project ?? '', homeFolder)),
     isOptional: true,
     minColumns: MIN_PROJECT_COLUMNS,
     clip: clipStart,
   };
-  const columns: readonly Column[] = [
-    { ...number('saves', ({ saving }) => formatCount(saving)), paint: theme.good },
-    { ...number('tokens', ({ tokens }) => formatCount(tokens.before)), isOptional: true },
-    number('size', ({ bytes }) => formatBytes(bytes)),
-    number('age', ({ at, modified }) => formatAge(nowMs - Date.parse(at ?? modified))),
+  const right = 'right' as const;
+  const columns: readonly Column<ScanReport>[] = [
+    { title: 'saves', align: right, cell: ({ saving }) => formatCount(saving), paint: theme.good },
+    { title: 'tokens', align: right, cell: ({ tokens }) => formatCount(tokens.before), isOptional: true },
+    { title: 'size', align: right, cell: ({ bytes }) => formatBytes(bytes) },
+    { title: 'age', align: right, cell: ({ at, modified }) => formatAge(nowMs - Date.parse(at ?? modified)) },
     { ...text('id', ({ id }) => (id ?? '').slice(0, ID_DIGITS)), isOptional: namesFiles },
     ...(namesFiles && widthColumns < MIN_WIDTH_WITH_BOTH ? [] : [project]),
     {
@@ -56,25 +48,19 @@ export function renderScan(rows: readonly ScanReport[], rendering: ScanRendering
       minColumns: MIN_PATH_COLUMNS,
       clip: clipMiddle,
     },
-    {
-      ...text('title or first request', ({ title }) => title ?? ''),
-      isOptional: namesFiles,
-      minColumns: MIN_TITLE_COLUMNS,
-    },
+    { ...text('title or first request', ({ title }) => title), isOptional: namesFiles, minColumns: MIN_TITLE_COLUMNS },
   ];
-  return [...layTable(columns, { widthColumns, paintHead: theme.faint }), ...renderTotal(rows).map(theme.strong)];
+  return [...layTable(rows, columns, { widthColumns, paintHead: theme.faint }), ...renderTotal(rows).map(theme.strong)];
 }
 
 /** Every summary is assumed to be as long as it may be, so at least this many tokens are saved. */
 function renderTotal(rows: readonly ScanReport[]): readonly string[] {
-  const sum = (figure: (row: ScanReport) => number): number => rows.reduce((total, row) => total + figure(row), 0);
-  const bytes = sum((row) => row.bytes);
-  const before = sum(({ tokens }) => tokens.before);
-  const saving = sum((row) => row.saving);
+  const before = sumOf(rows, ({ tokens }) => tokens.before);
+  const saving = sumOf(rows, (row) => row.saving);
   const share = before === 0 ? 0 : Math.trunc((100 * saving) / before);
-  const all = `${countOf(rows.length, 'transcript')}, ${formatBytes(bytes)}, ${countOf(before, 'token')}`;
+  const all = `${countOf(rows.length, 'transcript')}, ${formatBytes(sumOf(rows, ({ bytes }) => bytes))}, ${countOf(before, 'token')}`;
   if (saving === 0) return [all, 'compaction would save nothing'];
-  const gained = sum((row) => row.bytes - row.bytesAfter - row.archiveBytes);
+  const gained = sumOf(rows, (row) => row.bytes - row.bytesAfter - row.archiveBytes);
   return [
     all,
     `compaction saves at least ${countOf(saving, 'token')} (${share} %)`,

@@ -6,10 +6,10 @@ import type {
   SearchReport,
 } from '../../app/contract/archive-reports.ts';
 import { countOf, formatCount } from './quantities.ts';
-import { clipPath, clipText, formatMinute, safeText, textWidth } from './text.ts';
-import type { Theme } from './theme.ts';
+import { clipStart, clipText, fillLines, formatMinute, indent, type Piece, safeText, textWidth } from './text.ts';
+import type { Rendering } from './theme.ts';
 
-type SearchRendering = { readonly theme: Theme; readonly widthColumns: number; readonly isVerbose: boolean };
+type SearchRendering = Rendering & { readonly isVerbose: boolean };
 
 const MIN_COLUMNS = 20; // narrower than this, nothing is readable
 const INDENT = '  ';
@@ -22,16 +22,16 @@ export function renderSearchReport(report: SearchReport, rendering: SearchRender
 /** For each hit its place and version, who said it, and the words found. */
 export function renderCapturedHits(
   { hits }: CapturedSearchReport,
-  { theme, widthColumns }: Omit<SearchRendering, 'isVerbose'>,
+  { theme, widthColumns }: Rendering,
 ): readonly string[] {
   const inner = Math.max(MIN_COLUMNS, widthColumns) - INDENT.length;
   return hits.flatMap((hit, index) => {
     const place = `:${hit.line}${INDENT}version ${hit.version}`;
     return [
       ...(index === 0 ? [] : ['']),
-      `${theme.strong(clipPath(safeText(hit.file), inner - place.length))}${place}`,
+      `${theme.strong(clipStart(safeText(hit.file), inner - place.length))}${place}`,
       `${INDENT}${theme.faint(clipText(aboutMessage(hit), inner))}`,
-      ...wrapMarked(hit, { columns: inner, paint: theme.match }).map((line) => INDENT + line),
+      ...markedLines(hit, { columns: inner, paint: theme.match }),
     ];
   });
 }
@@ -44,9 +44,9 @@ function renderHit(hit: SearchHit, { theme, widthColumns, isVerbose }: SearchRen
   const more = isVerbose ? [hit.label, hit.conversation, hit.id] : [];
   return [
     `${theme.strong(hit.show)}${INDENT}${about}`,
-    `${INDENT}${theme.faint(`${clipPath(safeText(hit.file), inner - place.length)}${place}`)}`,
+    `${INDENT}${theme.faint(`${clipStart(safeText(hit.file), inner - place.length)}${place}`)}`,
     ...[...new Set(more)].flatMap((one) => (one === null ? [] : [`${INDENT}${theme.faint(safeText(one))}`])),
-    ...wrapMarked(hit, { columns: inner, paint: theme.match }).map((line) => INDENT + line),
+    ...markedLines(hit, { columns: inner, paint: theme.match }),
   ];
 }
 
@@ -63,73 +63,51 @@ function aboutBatch({ count, depth, at }: Extract<SearchHit, { readonly kind: 'b
 type MarkedText = { readonly text: string; readonly marks: readonly MarkReport[] };
 type Look = { readonly columns: number; readonly paint: (text: string) => string };
 
-/** Text in lines of at most `columns`, with the found words painted; a longer line breaks anywhere. */
-function wrapMarked(marked: MarkedText, { columns, paint }: Look): readonly string[] {
-  const lines: string[] = [];
-  let line = { painted: '', width: 0 };
-  for (const word of toWords(marked, { columns, paint })) {
-    if (line.width === 0) line = word;
-    else if (line.width + 1 + word.width <= columns) {
-      line = { painted: `${line.painted} ${word.painted}`, width: line.width + 1 + word.width };
-    } else {
-      lines.push(line.painted);
-      line = word;
-    }
-  }
-  return line.width === 0 ? lines : [...lines, line.painted];
+/** Text in indented lines, with the found words painted; a longer line breaks anywhere. */
+function markedLines(marked: MarkedText, look: Look): readonly string[] {
+  const words = toWords(marked, look);
+  return words.length === 0 ? [] : indent(fillLines(words, look.columns));
 }
 
-type Word = { readonly painted: string; readonly width: number };
-
-/** No line is wider than `columns`. */
-function toWords(marked: MarkedText, { columns, paint }: Look): readonly Word[] {
-  const words: Word[] = [];
-  let word: Word = { painted: '', width: 0 };
+/** No word is wider than `columns`. */
+function toWords({ text, marks }: MarkedText, { columns, paint }: Look): readonly Piece[] {
+  const words: Piece[] = [];
+  let word: Piece = { text: '', width: 0 };
   const end = (): void => {
     if (word.width > 0) words.push(word);
-    word = { painted: '', width: 0 };
+    word = { text: '', width: 0 };
   };
-  for (const { text, isMarked } of toRuns(marked)) {
-    text.split(' ').forEach((part, index) => {
+  const add = (run: string, paintRun: (text: string) => string): void => {
+    for (const [index, part] of safeText(run).split(' ').entries()) {
       if (index > 0) end();
       for (const piece of breakText(part, columns)) {
         const width = textWidth(piece);
         if (word.width + width > columns) end();
-        word = { painted: word.painted + (isMarked ? paint(piece) : piece), width: word.width + width };
+        word = { text: word.text + paintRun(piece), width: word.width + width };
       }
-    });
+    }
+  };
+  let done = 0;
+  for (const { start, end: markEnd } of marks) {
+    add(text.slice(done, start), String);
+    add(text.slice(start, markEnd), paint);
+    done = markEnd;
   }
+  add(text.slice(done), String);
   end();
   return words;
 }
 
-type Run = { readonly text: string; readonly isMarked: boolean };
-
-function toRuns({ text, marks }: MarkedText): readonly Run[] {
-  const runs: Run[] = [];
-  let done = 0;
-  for (const { start, end } of marks) {
-    runs.push({ text: safeText(text.slice(done, start)), isMarked: false });
-    runs.push({ text: safeText(text.slice(start, end)), isMarked: true });
-    done = end;
-  }
-  return [...runs, { text: safeText(text.slice(done)), isMarked: false }].filter((run) => run.text !== '');
-}
-
 function breakText(text: string, columns: number): readonly string[] {
-  if (text === '' || textWidth(text) <= columns) return text === '' ? [] : [text];
-  const pieces: string[] = [];
-  let piece = '';
+  if (textWidth(text) <= columns) return text === '' ? [] : [text];
+  const pieces: string[] = [''];
   let width = 0;
   for (const character of text) {
     const own = textWidth(character);
-    if (width + own > columns) {
-      pieces.push(piece);
-      piece = '';
-      width = 0;
-    }
-    piece += character;
-    width += own;
+    const isFull = width + own > columns;
+    if (isFull) pieces.push('');
+    pieces.push(`${pieces.pop() ?? ''}${character}`);
+    width = isFull ? own : width + own;
   }
-  return [...pieces, piece];
+  return pieces;
 }

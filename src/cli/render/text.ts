@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { StringDecoder } from 'node:string_decoder';
 import type stringWidth from 'string-width';
 import { lazily } from '../../core/lazy.ts';
+import { formatCount } from '../../core/tokens.ts';
 
 // Control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, and characters that reorder or hide text, also tags:
 // a terminal obeys them, or they deceive readers. The joiner U+200D stays, because emoji need it.
@@ -24,6 +25,11 @@ export function safeJson(json: string): string {
   return json.replace(UNSAFE(), (unit) =>
     Array.from({ length: unit.length }, (_, at) => `\\u${unit.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   );
+}
+
+/** One report as one line; safe to print on a terminal, and the same value for a parser. */
+export function reportJson(report: object): string {
+  return `${safeJson(JSON.stringify(report))}\n`;
 }
 
 /** Rendered lines, whose parts should already be safe: styles and line endings stay, all else that a terminal would obey is escaped. */
@@ -75,6 +81,36 @@ function escapeForShell(character: string): string {
   return Array.from(new TextEncoder().encode(character), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
 }
 
+/** A command line that can be typed again; `./` keeps a leading dash from being a flag. */
+export function quoteForShell(argv: readonly string[]): string {
+  return argv.map((word) => (word.startsWith('-') ? shellWord(word).replace('./-', '-') : shellWord(word))).join(' ');
+}
+
+/** The words of these flags with their values, and all other words. */
+export function partFlags(
+  argv: readonly string[],
+  known: readonly { readonly flags: string }[],
+): { readonly flags: readonly string[]; readonly rest: readonly string[] } {
+  const flags: string[] = [];
+  const rest: string[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    const [name = ''] = word.split('=');
+    const flag = known.find((one) => one.flags.split(/,? /).includes(name));
+    (flag === undefined ? rest : flags).push(word);
+    if (flag?.flags.includes('<') === true && name === word && index + 1 < argv.length) {
+      index += 1;
+      flags.push(argv[index] ?? '');
+    }
+  }
+  return { flags, rest };
+}
+
+/** Where a result went; `-` is standard output. */
+export function nameOutput(output: string): string {
+  return output === '-' ? 'standard output' : safeText(output);
+}
+
 /** Its own line ends stay, and a tab is some room; all else that a terminal would obey is shown as an escape. */
 export function textLines(text: string): readonly string[] {
   return text.split(/\r?\n/).map((line) => safeText(line.replaceAll('\t', '    ')));
@@ -99,32 +135,30 @@ const unicode = lazily((): Unicode => {
 
 /** At most `columns` wide; an ellipsis replaces the cut end. */
 export function clipText(text: string, columns: number): string {
-  if (textWidth(text) <= columns) return text;
-  if (columns <= 0) return '';
-  if (SIMPLE.test(text)) return `${text.slice(0, columns - 1)}…`;
-  let width = 0;
-  let kept = '';
-  for (const { segment } of unicode().graphemes.segment(text)) {
-    width += textWidth(segment);
-    if (width > columns - 1) break;
-    kept += segment;
-  }
-  return `${kept}…`;
+  return clip(text, columns, 'end');
 }
 
 /** The same, but cut at the start: the end of a path identifies it. */
 export function clipStart(text: string, columns: number): string {
+  return clip(text, columns, 'start');
+}
+
+function clip(text: string, columns: number, cut: 'start' | 'end'): string {
   if (textWidth(text) <= columns) return text;
   if (columns <= 0) return '';
-  if (SIMPLE.test(text)) return `…${text.slice(text.length - columns + 1)}`;
-  let width = 0;
+  const isEnd = cut === 'end';
   let kept = '';
-  for (const { segment } of [...unicode().graphemes.segment(text)].toReversed()) {
-    width += textWidth(segment);
-    if (width > columns - 1) break;
-    kept = segment + kept;
+  if (SIMPLE.test(text)) kept = isEnd ? text.slice(0, columns - 1) : text.slice(text.length - columns + 1);
+  else {
+    const segments = unicode().graphemes.segment(text);
+    let width = 0;
+    for (const { segment } of isEnd ? segments : [...segments].toReversed()) {
+      width += textWidth(segment);
+      if (width > columns - 1) break;
+      kept = isEnd ? kept + segment : segment + kept;
+    }
   }
-  return `…${kept}`;
+  return isEnd ? `${kept}…` : `…${kept}`;
 }
 
 /** The same, but cut in the middle: the beginning of a path identifies its owner, the end the file. */
@@ -143,48 +177,77 @@ export function fitText(text: string, columns: number, align: 'left' | 'right' =
   return align === 'left' ? clipped + padding : padding + clipped;
 }
 
-/** Lines of at most `columns`, broken at spaces; a longer word gets its own line. */
-export function wrapText(text: string, columns: number): readonly string[] {
+/** A part of a line; `text` may be painted. */
+export type Piece = { readonly text: string; readonly width: number };
+
+function toPiece(text: string): Piece {
+  return { text, width: textWidth(text) };
+}
+
+/** Lines of at most `columns`, filled with pieces in their order; a wider piece gets its own line. */
+export function fillLines(pieces: readonly Piece[], columns: number): readonly string[] {
   const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line === '' || textWidth(longer) <= columns) line = longer;
-    else {
-      lines.push(line);
-      line = word;
-    }
+  let line: Piece = { text: '', width: 0 };
+  for (const piece of pieces) {
+    const width = line.width + 1 + piece.width;
+    if (line.text !== '' && width > columns) lines.push(line.text);
+    line = line.text === '' || width > columns ? piece : { text: `${line.text} ${piece.text}`, width };
   }
-  return [...lines, line];
+  return [...lines, line.text];
+}
+
+/** Lines broken at spaces. */
+export function wrapText(text: string, columns: number): readonly string[] {
+  return fillLines(text.split(' ').map(toPiece), columns);
 }
 
 /** Lines break only between facts: a number stays with its unit. */
 export function wrapFacts(facts: readonly string[], columns: number): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const fact of facts) {
-    const longer = line === '' ? fact : `${line}, ${fact}`;
-    // One column less, for the comma at the end of a broken line.
-    if (line === '' || textWidth(longer) < columns) line = longer;
-    else {
-      lines.push(`${line},`);
-      line = fact;
-    }
-  }
-  return [...lines, line];
+  return fillLines(
+    facts.map((fact, at) => toPiece(at === facts.length - 1 ? fact : `${fact},`)),
+    columns,
+  );
 }
 
-/** At most `columns` wide; a longer path keeps its end, which says more. */
-export function clipPath(path: string, columns: number): string {
-  if (textWidth(path) <= columns) return path;
-  const kept: string[] = [];
-  let width = 1;
-  for (const character of Array.from(path).toReversed()) {
-    width += textWidth(character);
-    if (width > columns) break;
-    kept.unshift(character);
+export function indent(lines: readonly string[], columns = 2): readonly string[] {
+  return lines.map((line) => ' '.repeat(columns) + line);
+}
+
+const LABEL_COLUMNS = 9;
+/** How far the texts of a report are indented. */
+export const INDENT_COLUMNS = LABEL_COLUMNS + 3;
+
+/** A line of a report: what it is about, and a text. */
+export function reportRow(label: string, text: string, labelColumns = LABEL_COLUMNS): string {
+  return `  ${label.padEnd(labelColumns)} ${text}`;
+}
+
+/** The width of a report where possible: half of most screens. */
+const REPORT_COLUMNS = 60;
+
+/** A comma-separated list that continues on the next line when one is full. */
+export function reportList(label: string, facts: readonly string[], widthColumns = REPORT_COLUMNS): readonly string[] {
+  return wrapFacts(facts, widthColumns - INDENT_COLUMNS).map((line, at) => reportRow(at === 0 ? label : '', line));
+}
+
+const MAX_ITEM_COLUMNS = 28;
+const MIN_ITEM_COLUMNS = 8;
+const MAX_ITEMS = 3;
+
+/** 'a, b and 8 more': as many of `count` as fit, and at least the beginning of the first. */
+export function listSome(
+  items: readonly string[],
+  { count, columns }: { readonly count: number; readonly columns: number },
+): string {
+  const texts = items.slice(0, MAX_ITEMS).map((text) => clipText(safeText(text), MAX_ITEM_COLUMNS));
+  for (let shown = texts.length; ; shown -= 1) {
+    const rest = count - shown;
+    const more = rest > 0 ? ` and ${formatCount(rest)} more` : '';
+    const text = texts.slice(0, shown).join(', ');
+    const room = columns - textWidth(more);
+    if (textWidth(text) <= room) return text + more;
+    if (shown <= 1) return clipText(text, Math.max(room, MIN_ITEM_COLUMNS)) + more;
   }
-  return `…${kept.join('')}`;
 }
 
 /** An ISO time to the minute, in UTC as it is stored: '2026-03-02 09:14'. */

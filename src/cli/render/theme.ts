@@ -16,6 +16,13 @@ export type Theme = {
   readonly series: readonly [Paint, Paint, Paint, Paint, Paint];
 };
 
+/** What every text for people depends on. */
+export type Rendering = {
+  readonly theme: Theme;
+  /** Of the terminal; infinite: there is none, so that no line is wrapped. */
+  readonly widthColumns: number;
+};
+
 const asIs: Paint = (text) => text;
 
 export const PLAIN_THEME: Theme = {

@@ -11,6 +11,8 @@ export type StripCell = {
   readonly first: number;
   readonly last: number;
   readonly tokens: Readonly<Record<Outcome, number>>;
+  /** How many messages have this outcome. */
+  readonly counts: Readonly<Record<Outcome, number>>;
   /** The highest score in the cell; 0 if no message has one. */
   readonly score: number;
 };
@@ -22,11 +24,13 @@ export function groupIntoCells(messages: readonly StripMessage[], maxCells: numb
     const first = Math.floor((at * messages.length) / count);
     const last = Math.floor(((at + 1) * messages.length) / count) - 1;
     const tokens = { kept: 0, quoted: 0, summarized: 0, archived: 0 };
+    const counts = { kept: 0, quoted: 0, summarized: 0, archived: 0 };
     let score = 0;
     for (const message of messages.slice(first, last + 1)) {
       tokens[message.outcome] += message.tokens;
+      counts[message.outcome] += 1;
       score = Math.max(score, message.score ?? 0);
     }
-    return { first, last, tokens, score };
+    return { first, last, tokens, counts, score };
   });
 }

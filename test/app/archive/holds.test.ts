@@ -9,7 +9,7 @@ import { restoreCaptured } from '../../../src/app/archive/restore-captured.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { ArchiveEraseReport, ArchiveHoldReport } from '../../../src/app/contract/retention-reports.ts';
 import { verifyFile } from '../../../src/app/restore/verify-file.ts';
-import { renderHolds } from '../../../src/cli/render/retention.ts';
+import { renderHolds } from '../../../src/cli/render/archive.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { HoldScope } from '../../../src/ports/retention.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ArchiveExportReport } from '../../../src/app/contract/retention-reports.ts';
-import { renderExport } from '../../../src/cli/render/exchange.ts';
+import { renderExport } from '../../../src/cli/render/archive.ts';
 
 const EMPTY: ArchiveExportReport = {
   schema: 'compact/archive-export@1',

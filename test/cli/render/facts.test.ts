@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RetentionReport } from '../../../src/app/contract/reports.ts';
-import { factRows } from '../../../src/cli/render/compact-rows.ts';
+import { factRows } from '../../../src/cli/render/compact.ts';
 import { compactReport } from '../fake-reports.ts';
 
 type Batch = RetentionReport['batches'][number];

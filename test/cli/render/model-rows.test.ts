@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BatchReport, ConversationReport, UsageReport } from '../../../src/app/contract/reports.ts';
 import { NO_USAGE } from '../../../src/app/summarize/usage.ts';
-import { countLevels, levelRows, planRows, usageRows } from '../../../src/cli/render/compact-rows.ts';
+import { countLevels, levelRows, planRows, usageRows } from '../../../src/cli/render/compact.ts';
 import { formatCost, formatDuration } from '../../../src/cli/render/quantities.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { compactReport } from '../fake-reports.ts';

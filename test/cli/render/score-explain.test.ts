@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { ScoreReport, ScoreRow } from '../../../src/app/contract/reports.ts';
-import { scoreJson } from '../../../src/cli/render/json-lines.ts';
 import {
   explainTerms,
-  type ExplainRendering,
   findMessages,
   renderExplained,
   renderMessage,
+  scoreJson,
+  type ScoreRendering,
   selectExplained,
-} from '../../../src/cli/render/score-explain.ts';
+} from '../../../src/cli/render/score.ts';
 import { textWidth } from '../../../src/cli/render/text.ts';
 import { loadTheme, PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { scoreReport } from '../fake-reports.ts';
 
-function rendering(changes: Partial<ExplainRendering> = {}): ExplainRendering {
+function rendering(changes: Partial<ScoreRendering> = {}): Omit<ScoreRendering, 'sort'> {
   return { theme: PLAIN_THEME, widthColumns: 60, limit: 20, ...changes };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatBytes, formatCount, formatSaving } from '../../../src/cli/render/quantities.ts';
-import { layTable } from '../../../src/cli/render/table.ts';
+import { type Column, layTable } from '../../../src/cli/render/table.ts';
 import { clipText, fitText, textWidth, wrapText } from '../../../src/cli/render/text.ts';
 
 test('thousands are parted, the same everywhere', () => {
@@ -32,18 +32,26 @@ test('wide characters take two columns, and none is cut in half', () => {
 });
 
 test('a table that is too wide takes from its widest columns, down to what they need', () => {
-  const columns = [
-    { title: 'n', align: 'right', cells: ['1', '10'] },
-    { title: 'long', align: 'left', cells: ['abcdefghij', 'x'], minColumns: 4 },
-    { title: 'short', align: 'left', cells: ['abcdef', 'y'], minColumns: 5 },
-  ] as const;
+  const rows = [
+    { n: 1, long: 'abcdefghij', short: 'abcdef' },
+    { n: 10, long: 'x', short: 'y' },
+  ];
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    { title: 'n', align: 'right', cell: ({ n }) => String(n) },
+    { title: 'long', cell: ({ long }) => long, minColumns: 4 },
+    { title: 'short', cell: ({ short }) => short, minColumns: 5 },
+  ];
   const paintHead = (line: string) => line;
-  assert.deepEqual(layTable(columns, { widthColumns: 80, paintHead }), [
+  assert.deepEqual(layTable(rows, columns, { widthColumns: 80, paintHead }), [
     ' n long       short',
     ' 1 abcdefghij abcdef',
     '10 x          y',
   ]);
-  assert.deepEqual(layTable(columns, { widthColumns: 13, paintHead }), [' n long short', ' 1 abc… abcd…', '10 x    y']);
+  assert.deepEqual(layTable(rows, columns, { widthColumns: 13, paintHead }), [
+    ' n long short',
+    ' 1 abc… abcd…',
+    '10 x    y',
+  ]);
 });
 
 test('text breaks at spaces, and a word that is too long gets its own line', () => {

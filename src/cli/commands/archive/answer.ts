@@ -1,4 +1,4 @@
-import { reportJson } from '../../render/json-lines.ts';
+import { reportJson } from '../../render/text.ts';
 import { noArchive } from '../../render/problems.ts';
 import type { Session } from '../../session.ts';
 import type { Asked } from '../action.ts';

@@ -1,5 +1,5 @@
 import { EXIT_CODES } from '../../exit-codes.ts';
-import { reportJson } from '../../render/json-lines.ts';
+import { reportJson } from '../../render/text.ts';
 import { fail, type Session } from '../../session.ts';
 import { defineAction } from '../action.ts';
 

@@ -4,7 +4,7 @@ import type { Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
 import { createRuleNotes } from '../../hook/rule-notes.ts';
 import { countOf } from '../../render/quantities.ts';
-import { renderErase, renderReceipts } from '../../render/retention.ts';
+import { renderErase, renderReceipts } from '../../render/archive.ts';
 import { safeText } from '../../render/text.ts';
 import { fail, type Session } from '../../session.ts';
 import { type Asked, defineAction } from '../action.ts';

@@ -1,7 +1,7 @@
 import { parseSince, parseUntil } from '../../../config/quantity.ts';
 import { EXIT_CODES } from '../../exit-codes.ts';
-import { renderExport } from '../../render/exchange.ts';
-import { reportJson } from '../../render/json-lines.ts';
+import { renderExport } from '../../render/archive.ts';
+import { reportJson } from '../../render/text.ts';
 import { fail, type Session } from '../../session.ts';
 import { defineAction } from '../action.ts';
 import type { Flag } from '../command.ts';

@@ -1,7 +1,7 @@
 import type { HoldRequest } from '../../../app/archive/holds.ts';
 import type { HoldScope } from '../../../ports/retention.ts';
 import { EXIT_CODES } from '../../exit-codes.ts';
-import { renderHolds } from '../../render/retention.ts';
+import { renderHolds } from '../../render/archive.ts';
 import { fail, type Session } from '../../session.ts';
 import { type Asked, defineAction } from '../action.ts';
 import type { OptionsOf } from '../command.ts';

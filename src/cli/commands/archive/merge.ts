@@ -2,8 +2,8 @@ import type { Failure } from '../../../app/contract/failure.ts';
 import type { ArchiveMergeReport } from '../../../app/contract/retention-reports.ts';
 import type { Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
-import { renderMerge, renderUncollected } from '../../render/exchange.ts';
-import { reportJson } from '../../render/json-lines.ts';
+import { renderMerge, renderUncollected } from '../../render/archive.ts';
+import { reportJson } from '../../render/text.ts';
 import { fail, type Session } from '../../session.ts';
 import { type Asked, defineAction } from '../action.ts';
 

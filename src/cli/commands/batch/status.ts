@@ -1,6 +1,6 @@
 import { EXIT_CODES } from '../../exit-codes.ts';
 import { renderBatchStatus } from '../../render/batch.ts';
-import { reportJson } from '../../render/json-lines.ts';
+import { reportJson } from '../../render/text.ts';
 import { noArchive } from '../../render/problems.ts';
 import { fail, type Session } from '../../session.ts';
 import { defineAction } from '../action.ts';

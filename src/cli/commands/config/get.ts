@@ -1,9 +1,8 @@
 import { loadConfig } from '../../../config/load.ts';
 import { parseKey } from '../../../config/set-value.ts';
 import { EXIT_CODES } from '../../exit-codes.ts';
-import { reportJson } from '../../render/json-lines.ts';
+import { reportJson, safeText } from '../../render/text.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
-import { safeText } from '../../render/text.ts';
 import type { ConfigGetReport } from '../../reports.ts';
 import { defineAction } from '../action.ts';
 import { type Console, refuse } from './console.ts';

@@ -1,8 +1,7 @@
 import { findConfig } from '../../../config/find.ts';
 import { EXIT_CODES } from '../../exit-codes.ts';
 import { renderIgnored } from '../../render/config.ts';
-import { reportJson } from '../../render/json-lines.ts';
-import { safeText } from '../../render/text.ts';
+import { reportJson, safeText } from '../../render/text.ts';
 import type { ConfigPathReport } from '../../reports.ts';
 import { defineAction } from '../action.ts';
 import type { Console } from './console.ts';

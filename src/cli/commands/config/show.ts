@@ -3,7 +3,7 @@ import { listFileSettings, listSettings, type SettingRow } from '../../../config
 import { resolveSettings } from '../../../config/resolve.ts';
 import { EXIT_CODES } from '../../exit-codes.ts';
 import { renderIgnored, renderRefusal, renderSettings } from '../../render/config.ts';
-import { reportJson } from '../../render/json-lines.ts';
+import { reportJson } from '../../render/text.ts';
 import { renderConfigProblem } from '../../render/problems.ts';
 import type { ConfigReport } from '../../reports.ts';
 import { type Asked, defineAction } from '../action.ts';

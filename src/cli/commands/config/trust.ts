@@ -7,9 +7,8 @@ import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../
 import { err, ok, type Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
 import { renderSettings } from '../../render/config.ts';
-import { reportJson } from '../../render/json-lines.ts';
+import { reportJson, safeText, shellWord } from '../../render/text.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
-import { safeText, shellWord } from '../../render/text.ts';
 import type { ConfigTrustReport } from '../../reports.ts';
 import type { Terminal } from '../../terminal.ts';
 import { type Asked, defineAction } from '../action.ts';
