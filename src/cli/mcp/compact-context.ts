@@ -1,12 +1,18 @@
 import { z } from 'zod';
-import type { BeforeAfter, CompactReport, ConversationReport } from '../../app/contract/reports.ts';
+import type { CompactReport } from '../../app/contract/reports.ts';
 import type { OutputTarget } from '../../app/contract/requests.ts';
 import { toModel, toPolicy } from '../../config/resolve.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { archiveToName, priceOf } from '../compact-jobs.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
 import type { CommonRequest } from '../invocation.ts';
-import { type CompactRendering, renderCompactReport, renderRestoring, sumTokens } from '../render/compact.ts';
+import {
+  type CompactRendering,
+  renderCompactReport,
+  renderRestoring,
+  sumChanges,
+  sumTokens,
+} from '../render/compact.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/text.ts';
 import { PLAIN_THEME } from '../render/theme.ts';
@@ -156,7 +162,7 @@ function answerCompacted(report: CompactReport, rendering: CompactRendering): To
   const { file, format, result, reason, output, conversations, ledger, archive, plan, usage, bytes } = report;
   const tokens = sumTokens(report);
   const figures = {
-    messages: sum(conversations, ({ messages }) => messages),
+    messages: sumChanges(conversations, ({ messages }) => messages),
     tokens: { ...tokens, saved: tokens.before - tokens.after },
     bytes,
     lines: ledger,
@@ -180,16 +186,5 @@ function answerCompacted(report: CompactReport, rendering: CompactRendering): To
       ...(usage === undefined || usage.inputTokens === 0 ? {} : { usage }),
       notes,
     },
-  };
-}
-
-function sum(
-  conversations: readonly ConversationReport[],
-  pick: (conversation: ConversationReport) => BeforeAfter,
-): BeforeAfter {
-  const changes = conversations.map(pick);
-  return {
-    before: changes.reduce((total, { before }) => total + before, 0),
-    after: changes.reduce((total, { after }) => total + after, 0),
   };
 }

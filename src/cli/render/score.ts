@@ -68,7 +68,7 @@ function paintOutcome({ outcome }: { readonly outcome: MessageOutcome }, theme: 
 }
 
 /** '49 kept, 1 quoted word for word, 583 go into the summary', or why nothing goes. */
-export function countOutcomes({ messages, whyReadOnly }: ScoreReport): string {
+function countOutcomes({ messages, whyReadOnly }: ScoreReport): string {
   if (whyReadOnly !== undefined) return `This format is not compacted: ${whyReadOnly}.`;
   const counts: { [outcome in MessageOutcome]: number } = { kept: 0, quoted: 0, summarized: 0 };
   for (const { outcome } of messages) counts[outcome] += 1;
