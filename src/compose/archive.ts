@@ -7,8 +7,7 @@ import { hidePassword, isArchiveUrl } from '../core/archive-url.ts';
 import { lazily } from '../core/lazy.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';
-import type { ArchiveExchange } from '../ports/exchange.ts';
-import type { ExportFolders } from '../ports/export.ts';
+import type { ArchiveExchange, ExportFolders } from '../ports/exchange.ts';
 
 type OpenArchive = AppDeps['openArchive'];
 
@@ -153,5 +152,5 @@ export async function withVectors(): Promise<ArchiveUse> {
 
 /** Reads and writes exports. */
 export async function createFolders({ vectorExtension }: ArchiveUse): Promise<ExportFolders> {
-  return (await import('../adapters/archive/exchange/export-folder.ts')).createExportFolders(vectorExtension);
+  return (await import('../adapters/archive/exchange/folder.ts')).createExportFolders(vectorExtension);
 }

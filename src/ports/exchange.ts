@@ -11,7 +11,7 @@ import type {
 import type { ArchivedOutcome } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
-import type { DroppedRule } from './retention.ts';
+import type { DroppedRule, Hold } from './retention.ts';
 import type { VectorModel } from './vector-store.ts';
 
 /** Names a compaction in every archive that has it: made from what never changes of it. */
@@ -126,13 +126,15 @@ export type ErasedState = {
   readonly originSha256: string;
 };
 
-export type ExchangedState = Omit<CapturedState, 'id' | 'capturedAt'> & { readonly capturedAtMs: number };
+export type ExchangedState = Omit<CapturedState, 'id'>;
 
-export type ExchangedCapture = Pick<CapturedFile, 'path' | 'format' | 'stamp' | 'sessions'> & {
-  readonly readAtMs: number;
+export type ExchangedCapture = Pick<CapturedFile, 'path' | 'format' | 'stamp' | 'sessions' | 'readAt'> & {
   /** Oldest first. */
   readonly states: readonly ExchangedState[];
 };
+
+/** A stored answer of a model; `request`: the hash of what it answers. */
+type ExchangedSummary = CachedSummary & { readonly request: string };
 
 /** The vector of an archived message (`line`) or of a batch, as the archive stores it; null: there is no text. */
 export type UnitVector = { readonly unit: UnitKey; readonly vector: Uint8Array | null } & (
@@ -181,7 +183,7 @@ export type UnitReader = CaptureReader & {
   readonly lineHashes: () => AsyncIterable<readonly { readonly unitId: number; readonly sha256: string }[]>;
   /** Hashes of the lines that were erased under a receipt. */
   readonly erasedHashes: (kind: 'archived' | 'captured', receipt: string) => AsyncIterable<readonly string[]>;
-  readonly summaries: () => AsyncIterable<readonly { readonly request: string; readonly summary: CachedSummary }[]>;
+  readonly summaries: () => AsyncIterable<readonly ExchangedSummary[]>;
   readonly vectorModel: () => Promise<VectorModel | null>;
   readonly vectors: () => AsyncIterable<readonly UnitVector[]>;
 };
@@ -196,9 +198,7 @@ export type UnitStore = UnitReader & {
   /** Adds the files that runs wrote. Gives how many were new. */
   readonly storeFiles: (unit: Unit) => Promise<number>;
   /** Gives how many were new. The summary that was made first stays. */
-  readonly storeSummaries: (
-    summaries: readonly { readonly request: string; readonly summary: CachedSummary }[],
-  ) => Promise<number>;
+  readonly storeSummaries: (summaries: readonly ExchangedSummary[]) => Promise<number>;
   readonly stamp: () => Promise<StoreStamp>;
   /**
    * Adds receipts of erasures that change nothing here, unfinished, and the erased states, all of whose receipts are known then. False: the archive has changed since it had this stamp, and nothing was added. If there
@@ -215,8 +215,8 @@ export type UnitStore = UnitReader & {
   /** Gives how many were new; null: this archive has vectors of another model, or cannot store any. */
   readonly storeVectors: (model: VectorModel, vectors: readonly UnitVector[]) => Promise<number | null>;
   /** Gives how many were new. Of two holds of one scope, the earlier stays. */
-  readonly storeHolds: (holds: readonly MergedHold[]) => Promise<number>;
-  readonly storeDroppedRules: (rules: readonly MergedRule[]) => Promise<number>;
+  readonly storeHolds: (holds: readonly Omit<Hold, 'id'>[]) => Promise<number>;
+  readonly storeDroppedRules: (rules: readonly DroppedRule[]) => Promise<number>;
   /**
    * Replaces what is known of a captured file; `versions` are the states of each of its versions, with their lines. False: it is not as in
    * `known` by now, and nothing was stored.
@@ -226,16 +226,6 @@ export type UnitStore = UnitReader & {
     change: { readonly known: ExchangedCapture | null; readonly versions: readonly MergedVersion[] },
   ) => Promise<boolean>;
 };
-
-export type MergedHold = {
-  readonly kind: 'conversation' | 'source';
-  readonly value: string;
-  readonly reason: string | null;
-  readonly addedAtMs: number;
-};
-
-/** A rule that was dropped for good. */
-export type MergedRule = Omit<DroppedRule, 'droppedAt'> & { readonly droppedAtMs: number };
 
 /** A version of a captured file: its states, oldest first, and the lines of the last one. */
 export type MergedVersion = {
@@ -266,4 +256,50 @@ export type ArchiveExchange = {
   readonly identify: (place: string) => Promise<string | null>;
   /** The archive must exist. */
   readonly openTarget: (place: string) => Promise<Result<OpenTarget, ArchiveFailure>>;
+};
+
+/** The records of an export, by kind. The lines of a compaction follow its order, as the pieces of a captured file follow that of its versions. */
+export type ExportRecords = {
+  readonly receipt: Receipt;
+  readonly erasedState: ErasedState;
+  readonly hold: Omit<Hold, 'id'>;
+  readonly droppedRule: DroppedRule;
+  readonly compaction: Unit;
+  readonly line: UnitLine & { readonly unit: UnitKey };
+  readonly capture: ExchangedCapture;
+  readonly piece: CapturedPiece & { readonly path: string; readonly version: number };
+  readonly summary: ExchangedSummary;
+  readonly model: VectorModel;
+  readonly vector: UnitVector;
+};
+export type ExportKind = keyof ExportRecords;
+
+/** How records are written: `jsonl` is one JSON object a line; `parquet` is tables with typed columns. */
+export type ExportEncoding = 'jsonl' | 'parquet';
+
+/** A folder that is being filled. It is complete after `commit`; until then nothing in it has its name. */
+export type ExportWriter = {
+  readonly write: <Kind extends ExportKind>(kind: Kind, record: ExportRecords[Kind]) => void;
+  readonly commit: () => void;
+  /** Removes what was written. Does nothing after `commit`. */
+  readonly abandon: () => void;
+};
+
+/** `maxLineBytes`: the longest line, or group of rows, that is read; undefined: the usual limit. Reading rejects when aborted. */
+export type ReadLimits = { readonly maxLineBytes?: number | undefined; readonly signal?: AbortSignal | undefined };
+
+/** Methods that read throw an `ArchiveError` if a file was changed or cut off. */
+export type ExportFolders = {
+  /** Creates the folder, or takes an empty one. Throws an `ArchiveError` if it cannot. */
+  readonly create: (folder: string, encoding: ExportEncoding) => Promise<ExportWriter>;
+  /** The records of one kind, in their order. The folder knows its encoding. */
+  readonly read: <Kind extends ExportKind>(
+    folder: string,
+    kind: Kind,
+    limits?: ReadLimits,
+  ) => AsyncIterable<ExportRecords[Kind]>;
+  /** Throws that records of this kind are left. */
+  readonly refuseRest: (folder: string, kind: ExportKind) => never;
+  /** A new, private archive in a temporary folder. */
+  readonly openScratch: () => Promise<OpenTarget & { readonly place: string; readonly remove: () => void }>;
 };

@@ -7,7 +7,7 @@ import type { Failure } from '../../src/app/contract/failure.ts';
 import type { ArchiveMergeReport } from '../../src/app/contract/retention-reports.ts';
 import type { ExportDeps } from '../../src/app/archive/export-archive.ts';
 import { mergeArchives } from '../../src/app/archive/merge-archives.ts';
-import { createExportFolders } from '../../src/adapters/archive/exchange/export-folder.ts';
+import { createExportFolders } from '../../src/adapters/archive/exchange/folder.ts';
 import { createExchange } from '../../src/compose/archive.ts';
 import { ok, type Result } from '../../src/core/result.ts';
 import type { Archive } from '../../src/ports/archive.ts';

@@ -1,7 +1,8 @@
 import { ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import type { OpenSource, OpenTarget } from '../../ports/exchange.ts';
-import { createReader, createUnitStore } from '../archive/exchange/unit-store.ts';
+import { createReader } from '../archive/exchange/read-units.ts';
+import { createUnitStore } from '../archive/exchange/unit-store.ts';
 import type { UnitEngine } from '../archive/exchange/write-units.ts';
 import { readText } from '../archive/rows.ts';
 import { createPostgresArchive } from './archive.ts';

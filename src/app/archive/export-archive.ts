@@ -1,13 +1,20 @@
 import { matchesGlob } from '../../core/glob.ts';
-import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive } from '../../ports/archive.ts';
-import type { ArchiveExchange, ExchangedCapture, Unit, UnitKey, UnitReader } from '../../ports/exchange.ts';
-import type { ExportEncoding, ExportFolders, ExportWriter } from '../../ports/export.ts';
-import { type AppDeps, isInterrupted } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type {
+  ArchiveExchange,
+  ExchangedCapture,
+  ExportEncoding,
+  ExportFolders,
+  ExportWriter,
+  OpenSource,
+  Unit,
+  UnitKey,
+  UnitReader,
+} from '../../ports/exchange.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { ArchiveExportReport } from '../contract/retention-reports.ts';
 import { belongsTo } from './sessions.ts';
-import { listRules, toMerged } from './merge-one.ts';
 
 /** What to export; null: everything. */
 export type ExportFilter = {
@@ -34,13 +41,11 @@ export async function exportArchive(
 ): Promise<Result<ArchiveExportReport, Failure>> {
   return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
     const source = await deps.exchange.openSource(deps.archivePath);
-    if (!source.ok) return err({ kind: 'archive', failure: source.error });
-    const { reader, archive, close } = source.value;
+    if (!source.ok) return stop({ kind: 'archive', failure: source.error });
     try {
       const writer = await deps.folders.create(folder, encoding);
       try {
-        const counts = await writeAll(deps, { reader, archive, writer, filter });
-        if (counts === null) return err({ kind: 'interrupted' });
+        const counts = await writeAll(deps, { source: source.value, writer, filter });
         writer.commit();
         const isComplete = isEmpty(filter);
         return ok({ schema: 'compact/archive-export@1', archive: deps.archivePath, folder, isComplete, ...counts });
@@ -48,7 +53,7 @@ export async function exportArchive(
         writer.abandon();
       }
     } finally {
-      await close();
+      await source.value.close();
     }
   });
 }
@@ -57,57 +62,48 @@ function isEmpty(filter: ExportFilter): boolean {
   return Object.values(filter).every((value) => value === null);
 }
 
-type Exporting = {
-  readonly reader: UnitReader;
-  readonly archive: Archive;
-  readonly writer: ExportWriter;
-  readonly filter: ExportFilter;
-};
-type Counts = Pick<ArchiveExportReport, 'compactions' | 'lines' | 'capturedFiles'>;
+type Exporting = { readonly source: OpenSource; readonly writer: ExportWriter; readonly filter: ExportFilter };
 
-/** Null: interrupted. */
-async function writeAll(deps: ExportDeps, { reader, archive, writer, filter }: Exporting): Promise<Counts | null> {
+async function writeAll(
+  deps: ExportDeps,
+  { source: { reader, archive }, writer, filter }: Exporting,
+): Promise<Pick<ArchiveExportReport, 'compactions' | 'lines' | 'capturedFiles'>> {
   const counts = { compactions: 0, lines: 0, capturedFiles: 0 };
   const selected = isEmpty(filter) ? null : await selectUnits(reader, filter);
-  for (const receipt of await reader.receipts()) writer.write({ kind: 'receipt', receipt });
-  for await (const page of reader.erasedStates())
-    for (const state of page) writer.write({ kind: 'erasedState', state });
+  for (const receipt of await reader.receipts()) writer.write('receipt', receipt);
+  for await (const page of reader.erasedStates()) for (const state of page) writer.write('erasedState', state);
   if (selected === null) {
-    for (const hold of await archive.retention.listHolds()) writer.write({ kind: 'hold', hold: toMerged(hold) });
-    for (const rule of await listRules(archive)) writer.write({ kind: 'droppedRule', rule });
+    for (const { id: _, ...hold } of await archive.retention.listHolds()) writer.write('hold', hold);
+    for (const rule of await archive.droppedRules.list()) writer.write('droppedRule', rule);
   }
   for await (const { id, unit } of reader.units()) {
     if (selected !== null && !selected.keys.has(unit.key)) continue;
-    writer.write({ kind: 'compaction', unit });
+    writer.write('compaction', unit);
     counts.compactions += 1;
-    for await (const page of reader.lines(id))
-      for (const line of page) {
-        writer.write({ kind: 'line', unit: unit.key, line });
-        counts.lines += 1;
-      }
+    for await (const page of reader.lines(id)) {
+      for (const line of page) writer.write('line', { unit: unit.key, ...line });
+      counts.lines += page.length;
+    }
     deps.progress.update('exporting', counts.compactions, counts.compactions);
-    if (await isInterrupted(deps)) return null;
+    await stopIfInterrupted(deps);
   }
   for await (const capture of reader.captures()) {
+    const { path, states } = capture;
     if (selected !== null && !isSelected(capture, { filter, paths: selected.paths })) continue;
-    writer.write({ kind: 'capture', capture });
+    writer.write('capture', capture);
     counts.capturedFiles += 1;
-    const lastOf = new Map(capture.states.map((state) => [state.version, state]));
-    for (const [version, state] of lastOf)
-      for await (const page of reader.pieces(capture.path, state))
-        for (const piece of page) writer.write({ kind: 'piece', path: capture.path, version, piece });
-    if (await isInterrupted(deps)) return null;
+    for (const [version, state] of new Map(states.map((one) => [one.version, one])))
+      for await (const page of reader.pieces(path, state))
+        for (const piece of page) writer.write('piece', { path, version, ...piece });
+    await stopIfInterrupted(deps);
   }
   if (selected === null)
-    for await (const page of reader.summaries())
-      for (const { request, summary } of page) writer.write({ kind: 'summary', request, summary });
+    for await (const page of reader.summaries()) for (const summary of page) writer.write('summary', summary);
   const model = await reader.vectorModel();
-  if (model !== null) {
-    writer.write({ kind: 'model', model });
-    for await (const page of reader.vectors())
-      for (const vector of page)
-        if (selected === null || selected.keys.has(vector.unit)) writer.write({ kind: 'vector', vector });
-  }
+  if (model === null) return counts;
+  writer.write('model', model);
+  for await (const page of reader.vectors())
+    for (const vector of page) if (selected === null || selected.keys.has(vector.unit)) writer.write('vector', vector);
   return counts;
 }
 
@@ -158,5 +154,5 @@ function isSelected(
   const { path, states } = capture;
   const isOf = conversation === null || paths.has(path) || belongsTo(capture, conversation);
   const isThere = source === null || matchesGlob(path, source);
-  return isOf && isThere && states.some(({ capturedAtMs }) => isWithin(capturedAtMs, filter));
+  return isOf && isThere && states.some(({ capturedAt }) => isWithin(capturedAt.getTime(), filter));
 }

@@ -1,16 +1,16 @@
-import { err, type Result } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
 import type {
-  CapturedPiece,
   ErasedState,
   ExchangedCapture,
+  ExportKind,
+  ExportRecords,
   MergedVersion,
   Receipt,
+  UnitKey,
   UnitLineDraft,
   UnitStore,
 } from '../../ports/exchange.ts';
-import type { ExportFolders, ExportRecord } from '../../ports/export.ts';
-import { isInterrupted } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { ArchiveMergeReport } from '../contract/retention-reports.ts';
 import type { ExportDeps } from './export-archive.ts';
 import { mergeArchives } from './merge-archives.ts';
@@ -30,13 +30,15 @@ export async function importArchive(
     const scratch = await deps.folders.openScratch();
     try {
       const limits = { maxLineBytes: maxLineBytes ?? undefined, signal: deps.signal };
-      const read: Filling['read'] = (kind) => deps.folders.read(folder, kind, limits);
-      const isFilled = await fill(deps, { folder, read, store: scratch.store }).catch((error: unknown) => {
-        if (deps.signal?.aborted) return false;
+      const read: Read = (kind) => deps.folders.read(folder, kind, limits);
+      try {
+        await fill(deps, { folder, read, store: scratch.store });
+      } catch (error) {
+        if (deps.signal.aborted) stop({ kind: 'interrupted' });
         throw error;
-      });
-      await scratch.close();
-      if (!isFilled) return err({ kind: 'interrupted' });
+      } finally {
+        await scratch.close();
+      }
       return await mergeArchives(deps, { others: [scratch.place], shownAs: folder });
     } finally {
       scratch.remove();
@@ -44,61 +46,42 @@ export async function importArchive(
   });
 }
 
-type Filling = {
-  readonly folder: string;
-  readonly read: <Kind extends ExportRecord['kind']>(
-    kind: Kind,
-  ) => AsyncIterable<Extract<ExportRecord, { readonly kind: Kind }>>;
-  readonly store: UnitStore;
-};
+type Read = <Kind extends ExportKind>(kind: Kind) => AsyncIterable<ExportRecords[Kind]>;
+type Filling = { readonly folder: string; readonly read: Read; readonly store: UnitStore };
 
-/** False: interrupted. */
-async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise<boolean> {
-  const { folders } = deps;
+async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise<void> {
   const receipts: Receipt[] = [];
-  for await (const { receipt } of read('receipt')) receipts.push(receipt);
-  await store.storeReceipts(receipts, [readErasedStates(read)], await store.stamp());
+  for await (const receipt of read('receipt')) receipts.push(receipt);
+  const states: AsyncIterable<readonly ErasedState[]> = inPages(read('erasedState'), () => 1);
+  await store.storeReceipts(receipts, [states], await store.stamp());
   await store.finishReceipts(receipts.map(({ receipt }) => receipt));
-  for await (const { hold } of read('hold')) await store.storeHolds([hold]);
-  for await (const { rule } of read('droppedRule')) await store.storeDroppedRules([rule]);
+  for await (const page of inPages(read('hold'), () => 1)) await store.storeHolds(page);
+  for await (const page of inPages(read('droppedRule'), () => 1)) await store.storeDroppedRules(page);
   const lines = createCursor(read('line'));
   let count = 0;
-  for await (const { unit } of read('compaction')) {
-    await store.storeUnit(unit, unitLines(lines, unit.key));
+  for await (const unit of read('compaction')) {
+    await store.storeUnit(unit, linesOf(lines, unit.key));
     count += 1;
     deps.progress.update('reading the export', count, count);
-    if (await isInterrupted(deps)) return false;
+    await stopIfInterrupted(deps);
   }
-  await lines.end(folders, { folder, kind: 'line' });
+  if (!(await lines.isAtEnd())) deps.folders.refuseRest(folder, 'line');
   const pieces = createCursor(read('piece'));
-  for await (const { capture } of read('capture')) {
+  for await (const capture of read('capture')) {
     await store.storeCapture(capture, { known: null, versions: versionsOf(capture, pieces) });
-    if (await isInterrupted(deps)) return false;
+    await stopIfInterrupted(deps);
   }
-  await pieces.end(folders, { folder, kind: 'piece' });
-  for await (const { request, summary } of read('summary')) await store.storeSummaries([{ request, summary }]);
-  for await (const { model } of read('model'))
-    for await (const page of inPages(read('vector'), () => 1))
-      await store.storeVectors(
-        model,
-        page.map(({ vector }) => vector),
-      );
-  return true;
-}
-
-async function* readErasedStates(read: Filling['read']): AsyncGenerator<readonly ErasedState[]> {
-  for await (const page of inPages(read('erasedState'), () => 1)) yield page.map(({ state }) => state);
+  if (!(await pieces.isAtEnd())) deps.folders.refuseRest(folder, 'piece');
+  for await (const page of inPages(read('summary'), ({ text }) => text.length)) await store.storeSummaries(page);
+  for await (const model of read('model'))
+    for await (const page of inPages(read('vector'), () => 1)) await store.storeVectors(model, page);
 }
 
 /** Reads records that follow those of another file. */
 type Cursor<T> = {
   /** The next records as long as they belong. */
   readonly takeWhile: (belongs: (record: T) => boolean) => AsyncGenerator<T>;
-  /** Throws if records are left. */
-  readonly end: (
-    folders: ExportFolders,
-    of: { readonly folder: string; readonly kind: ExportRecord['kind'] },
-  ) => Promise<void>;
+  readonly isAtEnd: () => Promise<boolean>;
 };
 
 function createCursor<T>(records: AsyncIterable<T>): Cursor<T> {
@@ -112,32 +95,27 @@ function createCursor<T>(records: AsyncIterable<T>): Cursor<T> {
         yield next.value;
       }
     },
-    end: async (folders, { folder, kind }) => {
-      if ((await peek()).done !== true) folders.refuseRest(folder, kind);
-    },
+    isAtEnd: async () => (await peek()).done === true,
   };
 }
 
-async function* unitLines(
-  lines: Cursor<Extract<ExportRecord, { readonly kind: 'line' }>>,
-  key: string,
-): AsyncGenerator<readonly UnitLineDraft[]> {
+async function* linesOf(lines: Cursor<ExportRecords['line']>, key: UnitKey): AsyncGenerator<readonly UnitLineDraft[]> {
   const own = lines.takeWhile(({ unit }) => unit === key);
   // Nothing searches in it, so no words are needed.
-  for await (const page of inPages(own, ({ line }) => line.bytes.length))
-    yield page.map(({ line }) => ({ ...line, text: '' }));
+  for await (const page of inPages(own, ({ bytes }) => bytes.length)) yield page.map((line) => ({ ...line, text: '' }));
 }
 
 function versionsOf(
   { path, states }: ExchangedCapture,
-  pieces: Cursor<Extract<ExportRecord, { readonly kind: 'piece' }>>,
+  pieces: Cursor<ExportRecords['piece']>,
 ): readonly MergedVersion[] {
   return [...Map.groupBy(states, ({ version }) => version)].map(([version, own]) => ({
     states: own,
-    async *pieces(): AsyncGenerator<readonly CapturedPiece[]> {
-      const found = pieces.takeWhile((piece) => piece.path === path && piece.version === version);
-      for await (const page of inPages(found, ({ piece }) => piece.sizeBytes)) yield page.map(({ piece }) => piece);
-    },
+    pieces: () =>
+      inPages(
+        pieces.takeWhile((piece) => piece.path === path && piece.version === version),
+        ({ sizeBytes }) => sizeBytes,
+      ),
   }));
 }
 

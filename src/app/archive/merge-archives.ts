@@ -1,13 +1,21 @@
-import { err, ok, type Result } from '../../core/result.ts';
-import type { ArchiveFailure } from '../../ports/archive.ts';
-import type { ArchiveExchange, OpenSource, Receipt, UnitReader, UnitStore } from '../../ports/exchange.ts';
-import { type AppDeps, isInterrupted } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
-import type { ArchiveMergeReport, MergedArchive } from '../contract/retention-reports.ts';
-import { openSettled } from '../write/settle.ts';
-import { readOnly } from './holds.ts';
-import { type Conflict, findConflict } from './merge-conflicts.ts';
-import { mergeOne } from './merge-one.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type {
+  ArchiveExchange,
+  OpenSource,
+  Receipt,
+  Unit,
+  UnitLine,
+  UnitLineDraft,
+  UnitStore,
+} from '../../ports/exchange.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
+import type { ArchiveMergeReport, MergeCount, MergedArchive } from '../contract/retention-reports.ts';
+import { listRecords, UNCOLLECTED } from '../jobs/records.ts';
+import { readArchivedText } from '../search/find-archived.ts';
+import { openForStoring } from '../write/settle.ts';
+import { mergeCapture, withoutPruned } from './merge-captures.ts';
+import { type Conflict, findConflict, isErase } from './merge-conflicts.ts';
 
 export type MergeRequest = {
   /** Paths or URLs of archives. */
@@ -25,83 +33,71 @@ export type MergeDeps = AppDeps & { readonly exchange: ArchiveExchange };
  */
 export async function mergeArchives(
   deps: MergeDeps,
-  request: MergeRequest,
+  { others, shownAs }: MergeRequest,
 ): Promise<Result<ArchiveMergeReport, Failure>> {
   const sources: OpenSource[] = [];
   try {
     return await attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
       const identity = await deps.exchange.identify(deps.archivePath);
-      for (const other of request.others) {
+      for (const other of others) {
         const opened = await openSource(deps, other, identity);
-        if (!opened.ok) return opened;
-        sources.push({ ...opened.value, path: request.shownAs ?? opened.value.path });
+        sources.push({ ...opened, path: shownAs ?? opened.path });
       }
-      return await mergeSources(deps, sources);
+      for (const source of sources) await refuseDamage(deps, source);
+      await openForStoring(deps);
+      const target = await deps.exchange.openTarget(deps.archivePath);
+      if (!target.ok) return stop({ kind: 'archive', failure: target.error });
+      try {
+        return ok(await mergeSources(deps, target.value.store, sources));
+      } finally {
+        await target.value.close();
+      }
     });
   } finally {
     for (const source of sources) await source.close();
   }
 }
 
-async function openSource(
-  { exchange }: MergeDeps,
-  place: string,
-  identity: string | null,
-): Promise<Result<OpenSource, Failure>> {
+async function openSource({ exchange }: MergeDeps, place: string, identity: string | null): Promise<OpenSource> {
   const opened = await exchange.openSource(place);
   if (!opened.ok) {
     const { error } = opened;
     const failure = error.kind === 'cannot-open' ? { advice: 'Check the path.', ...error } : error;
-    return err({ kind: 'archive', failure });
+    return stop({ kind: 'archive', failure });
   }
-  if (opened.value.identity !== identity) return ok(opened.value);
+  if (opened.value.identity !== identity) return opened.value;
   await opened.value.close();
   const reason = 'it is the archive that it would be merged into';
-  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: place, reason, advice: 'Name another one.' } });
+  return stop({ kind: 'archive', failure: { kind: 'cannot-open', path: place, reason, advice: 'Name another one.' } });
 }
 
-/** Null: it is sound. Reading all of it first keeps damage from being found when a part of it is stored. */
-async function findDamage(deps: MergeDeps, { path, archive }: OpenSource): Promise<Failure | null> {
+/** Reading all of it first keeps damage from being found when a part of it is stored. */
+async function refuseDamage(deps: MergeDeps, { path, archive }: OpenSource): Promise<void> {
   for await (const step of archive.check()) {
     if (step.kind === 'progress') deps.progress.update(`${path}: ${step.stage}`, step.done, step.total);
-    if (step.kind === 'damage') {
-      const failure: ArchiveFailure = { kind: 'damaged', path, reason: step.damage.message };
-      return { kind: 'archive', failure };
-    }
-    if (await isInterrupted(deps)) return { kind: 'interrupted' };
+    if (step.kind === 'damage')
+      stop({ kind: 'archive', failure: { kind: 'damaged', path, reason: step.damage.message } });
+    await stopIfInterrupted(deps);
   }
-  return null;
 }
 
 async function mergeSources(
   deps: MergeDeps,
+  store: UnitStore,
   sources: readonly OpenSource[],
-): Promise<Result<ArchiveMergeReport, Failure>> {
+): Promise<ArchiveMergeReport> {
+  const known = await storeReceipts(deps, store, sources);
+  const merged: MergedArchive[] = [];
   for (const source of sources) {
-    const failure = await findDamage(deps, source);
-    if (failure !== null) return err(failure);
+    const receipts = await source.reader.receipts();
+    merged.push(await mergeOne(deps, { store, source, receipts, known }));
+    const names = receipts.map(({ receipt }) => receipt);
+    await store.finishReceipts(names);
+    for (const receipt of names) known.add(receipt);
   }
-  const archive = await openSettled(deps, 'create');
-  if (archive === null || archive.isReadOnly) return err(readOnly(deps.archivePath));
-  const target = await deps.exchange.openTarget(deps.archivePath);
-  if (!target.ok) return err({ kind: 'archive', failure: target.error });
-  const { store } = target.value;
-  try {
-    const knownReceipts = await storeReceipts(deps, store, sources);
-    if (!knownReceipts.ok) return knownReceipts;
-    const merged: MergedArchive[] = [];
-    for (const source of sources) {
-      const done = await mergeOne(deps, { store, source, knownReceipts: knownReceipts.value });
-      if (done === null) return err({ kind: 'interrupted' });
-      merged.push(done);
-      const receipts = (await source.reader.receipts()).map(({ receipt }) => receipt);
-      await store.finishReceipts(receipts);
-      for (const receipt of receipts) knownReceipts.value.add(receipt);
-    }
-    return ok(reportOf(deps, merged));
-  } finally {
-    await target.value.close();
-  }
+  const isNew = merged.some((one) => KINDS.some((kind) => kind !== 'lines' && one[kind].new > 0));
+  const result = isNew ? 'merged' : 'unchanged';
+  return { schema: 'compact/archive-merge@1', archive: deps.archivePath, result, merged };
 }
 
 const MAX_COMPARISONS = 5;
@@ -110,91 +106,165 @@ const MAX_COMPARISONS = 5;
  * Checks that no archive has what another one has erased; then stores the receipts of all sources, and their hashes of erased captured files.
  * If another program changed the target meanwhile, it checks again. Gives the receipts that the target had before.
  */
-async function storeReceipts(
-  deps: MergeDeps,
-  store: UnitStore,
-  sources: readonly OpenSource[],
-): Promise<Result<Set<string>, Failure>> {
+async function storeReceipts(deps: MergeDeps, store: UnitStore, sources: readonly OpenSource[]): Promise<Set<string>> {
   for (let count = 0; count < MAX_COMPARISONS; count += 1) {
     const stamp = await store.stamp();
     const known = new Set((await store.receipts()).map(({ receipt }) => receipt));
-    const failure = await findErased(deps, [{ path: deps.archivePath, reader: store }, ...sources]);
-    if (failure !== null) return err(failure);
+    await refuseErased(deps, [{ path: deps.archivePath, reader: store }, ...sources]);
     const receipts: Receipt[] = [];
     for (const { reader } of sources) receipts.push(...(await reader.receipts()));
     const missing = receipts.filter(({ receipt }) => !known.has(receipt));
-    if (
-      await store.storeReceipts(
-        missing,
-        sources.map(({ reader }) => reader.erasedStates()),
-        stamp,
-      )
-    )
-      return ok(known);
+    const states = sources.map(({ reader }) => reader.erasedStates());
+    if (await store.storeReceipts(missing, states, stamp)) return known;
   }
-  return err({ kind: 'archive', failure: { kind: 'busy', path: deps.archivePath } });
+  return stop({ kind: 'archive', failure: { kind: 'busy', path: deps.archivePath } });
 }
 
-type Side = { readonly path: string; readonly reader: UnitReader };
-
-/** Null: none of these archives, the target first, has what another one has erased. */
-async function findErased(deps: MergeDeps, sides: readonly Side[]): Promise<Failure | null> {
+/** None of these archives, the target first, may have what another one has erased. */
+async function refuseErased(deps: MergeDeps, sides: readonly Pick<OpenSource, 'path' | 'reader'>[]): Promise<void> {
   const [target, ...sources] = sides;
   const named = new Set<string>();
   for (const { reader } of sources) for (const { receipt } of await reader.receipts()) named.add(receipt);
   for (const side of sides)
     for (const receipt of await side.reader.unfinishedReceipts())
-      if (side !== target || !named.has(receipt)) return refuseUnfinished(side.path);
+      if (side !== target || !named.has(receipt))
+        // Of such an archive nobody knows yet what the erasures removed.
+        refuse(side.path, {
+          reason: 'nothing was merged, because another merge into this archive is at work, or was interrupted',
+          advice: 'Wait for it, or run it again.',
+        });
   for (const from of sides)
     for (const to of sides) {
       if (from === to) continue;
       // The target keeps what others have pruned, and prunes for itself. Of two others, the order would decide.
       const withPruned = from !== target && to !== target;
-      const conflict = await findConflict(from.reader, to.reader, {
-        withPruned,
-        comparedElsewhere: from === target ? named : new Set(),
-      });
-      if (conflict !== null) return refuseErased(from.path, to.path, conflict);
-      if (await isInterrupted(deps)) return { kind: 'interrupted' };
+      const comparedElsewhere: ReadonlySet<string> = from === target ? named : new Set();
+      const conflict = await findConflict(from.reader, to.reader, { withPruned, comparedElsewhere });
+      if (conflict !== null)
+        refuse(to.path, {
+          reason: `nothing was merged, because ${from.path} has erased what this archive has, or may have: ${describe(conflict)}`,
+          advice: 'Erase it here too, or merge without one of them.',
+        });
+      await stopIfInterrupted(deps);
     }
-  return null;
 }
 
-/** Of such an archive nobody knows yet what the erasures removed. */
-function refuseUnfinished(path: string): Failure {
-  const reason = 'nothing was merged, because another merge into this archive is at work, or was interrupted';
-  const advice = 'Wait for it, or run it again.';
-  return { kind: 'archive', failure: { kind: 'unsupported', path, reason, advice } };
-}
-
-function refuseErased(from: string, to: string, { compactions, lines, capturedFiles }: Conflict): Failure {
-  const counts = [
-    `${compactions} ${compactions === 1 ? 'compaction' : 'compactions'}`,
-    `${lines} ${lines === 1 ? 'line' : 'lines'}`,
-    describeFiles(capturedFiles),
-  ].filter((part) => !part.startsWith('0 '));
-  const reason = `nothing was merged, because ${from} has erased what this archive has, or may have: ${counts.join(', ')}`;
-  const advice = 'Erase it here too, or merge without one of them.';
-  return { kind: 'archive', failure: { kind: 'unsupported', path: to, reason, advice } };
+function refuse(path: string, why: { readonly reason: string; readonly advice: string }): never {
+  return stop({ kind: 'archive', failure: { kind: 'unsupported', path, ...why } });
 }
 
 const MAX_NAMED = 3;
 
-function describeFiles(files: ReadonlySet<string>): string {
-  const named = [...files].slice(0, MAX_NAMED).join(', ') + (files.size > MAX_NAMED ? ', …' : '');
-  return `${files.size} ${files.size === 1 ? 'captured file' : 'captured files'} (${named})`;
+function describe({ compactions, lines, capturedFiles }: Conflict): string {
+  const count = (found: number, noun: string): string => `${found} ${noun}${found === 1 ? '' : 's'}`;
+  const files = [...capturedFiles].slice(0, MAX_NAMED).join(', ') + (capturedFiles.size > MAX_NAMED ? ', …' : '');
+  return [
+    count(compactions, 'compaction'),
+    count(lines, 'line'),
+    `${count(capturedFiles.size, 'captured file')} (${files})`,
+  ]
+    .filter((part) => !part.startsWith('0 '))
+    .join(', ');
 }
 
-function reportOf({ archivePath }: MergeDeps, merged: readonly MergedArchive[]): ArchiveMergeReport {
-  const isNew = merged.some((one) =>
-    [one.compactions, one.captured, one.holds, one.droppedRules, one.receipts, one.summaries, one.vectors].some(
-      (count) => count.new > 0,
-    ),
-  );
-  return {
-    schema: 'compact/archive-merge@1',
-    archive: archivePath,
-    result: isNew ? 'merged' : 'unchanged',
-    merged,
+const KINDS = [
+  'compactions',
+  'lines',
+  'captured',
+  'holds',
+  'droppedRules',
+  'receipts',
+  'summaries',
+  'vectors',
+] as const satisfies readonly (keyof MergedArchive)[];
+
+type Count = { -readonly [key in keyof MergeCount]: number };
+type Counts = Readonly<Record<(typeof KINDS)[number], Count>>;
+
+type Merging = {
+  /** It has the receipts and the erased states of all sources. */
+  readonly store: UnitStore;
+  readonly source: OpenSource;
+  /** Those of the source. */
+  readonly receipts: readonly Receipt[];
+  /** The receipts that the store had before. */
+  readonly known: ReadonlySet<string>;
+};
+
+/** Adds everything of one archive to another, which has nothing that the one has erased. */
+async function mergeOne(deps: AppDeps, { store, source, receipts, known }: Merging): Promise<MergedArchive> {
+  const { reader, archive } = source;
+  const theirs = new Set(receipts.map(({ receipt }) => receipt));
+  const counts = Object.fromEntries(KINDS.map((kind) => [kind, { new: 0, known: 0, refused: 0 }])) as Counts;
+  /** `added` null: all were refused. */
+  const note = (count: Count, total: number, added: number | null): void => {
+    count.new += added ?? 0;
+    count[added === null ? 'refused' : 'known'] += total - (added ?? 0);
   };
+  note(counts.receipts, receipts.length, [...theirs].filter((name) => !known.has(name)).length);
+  const holds = await archive.retention.listHolds();
+  note(counts.holds, holds.length, await store.storeHolds(holds));
+  const rules = await archive.droppedRules.list();
+  note(counts.droppedRules, rules.length, await store.storeDroppedRules(rules));
+  await mergeUnits(deps, { store, source }, counts);
+  const others = (await store.receipts()).filter(({ receipt }) => !theirs.has(receipt));
+  // What the other archive still has although it knows of the prune, it has kept.
+  const prunes = new Map(others.flatMap((one) => (isErase(one) ? [] : [[one.receipt, one.atMs] as const])));
+  const sides = { target: store, source: reader, runtime: deps.runtime };
+  for await (const capture of reader.captures()) {
+    deps.progress.update('merging captured files', counts.captured.new + counts.captured.known, 1);
+    const states = await withoutPruned(sides, capture, prunes);
+    if (states.length === 0) counts.captured.refused += 1;
+    else note(counts.captured, 1, (await mergeCapture(sides, { ...capture, states })) ? 1 : 0);
+    await stopIfInterrupted(deps);
+  }
+  // Nobody can tell which of them were made from what the target has erased.
+  const hasErased = others.some(isErase);
+  for await (const page of reader.summaries())
+    note(counts.summaries, page.length, hasErased ? null : await store.storeSummaries(page));
+  const model = await reader.vectorModel();
+  if (model !== null)
+    for await (const page of reader.vectors()) note(counts.vectors, page.length, await store.storeVectors(model, page));
+  const uncollected = await listRecords(archive, 'batch', UNCOLLECTED);
+  return { archive: source.path, ...counts, uncollectedBatches: uncollected.length };
+}
+
+async function mergeUnits(
+  deps: AppDeps,
+  { store, source: { reader, archive } }: Pick<Merging, 'store' | 'source'>,
+  { compactions, lines }: Counts,
+): Promise<void> {
+  const gone = new Set<string>();
+  for await (const { unit } of store.units({ touchedOnly: true })) if (unit.isErased) gone.add(unit.key);
+  const total = (await archive.measure()).compactions;
+  compactions.refused += (await archive.listPrepared()).length;
+  let done = 0;
+  for await (const { id, unit } of reader.units()) {
+    if (await store.storeUnit(unit, withText(deps, unit, { pages: reader.lines(id), count: lines })))
+      compactions[unit.isErased ? 'refused' : 'new'] += 1;
+    else {
+      compactions[gone.has(unit.key) && !unit.isErased ? 'refused' : 'known'] += 1;
+      await store.storeFiles(unit);
+    }
+    done += 1;
+    deps.progress.update('merging', done, Math.max(done, total));
+    await stopIfInterrupted(deps);
+  }
+}
+
+/** Counts lines, and adds the words that search looks in: the archive does not keep them, so they are read from the lines again. */
+async function* withText(
+  { formats }: Pick<AppDeps, 'formats'>,
+  { format }: Unit,
+  { pages, count }: { readonly pages: AsyncIterable<readonly UnitLine[]>; readonly count: Count },
+): AsyncGenerator<readonly UnitLineDraft[]> {
+  for await (const lines of pages) {
+    const erased = lines.filter(({ receipt }) => receipt !== null).length;
+    count.refused += erased;
+    count.new += lines.length - erased;
+    yield lines.map((line) => ({
+      ...line,
+      text: line.message === null ? '' : readArchivedText(formats, { format, line: line.line, bytes: line.bytes }),
+    }));
+  }
 }

@@ -1,11 +1,4 @@
-import type {
-  CapturedPiece,
-  ExchangedCapture,
-  ExchangedState,
-  MergedVersion,
-  UnitReader,
-  UnitStore,
-} from '../../ports/exchange.ts';
+import type { ExchangedCapture, ExchangedState, MergedVersion, UnitReader, UnitStore } from '../../ports/exchange.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
 type Sides = {
@@ -13,6 +6,27 @@ type Sides = {
   readonly source: UnitReader;
   readonly runtime: Pick<Runtime, 'createHash'>;
 };
+
+/** The states of a captured file that the target has, or has not pruned with this file since they were captured. `prunes`: when, by their receipts. */
+export async function withoutPruned(
+  { target, source }: Sides,
+  { path, states }: ExchangedCapture,
+  prunes: ReadonlyMap<string, number>,
+): Promise<readonly ExchangedState[]> {
+  const left: ExchangedState[] = [];
+  for (const state of states) {
+    const { sha256, capturedAt, version } = state;
+    const originSha256 = await source.originOf(path, version);
+    const isPruned = (await target.findErasedStates({ sha256, originSha256 })).some(
+      (one) =>
+        one.sha256 === sha256 &&
+        one.originSha256 === originSha256 &&
+        capturedAt.getTime() <= (prunes.get(one.receipt) ?? Number.NEGATIVE_INFINITY),
+    );
+    if (!isPruned || (await target.hasState(sha256))) left.push(state);
+  }
+  return left;
+}
 
 /**
  * Merges one captured file into the target: afterwards it has the states of both, in the order of their times. A version lasts as long as the
@@ -26,42 +40,38 @@ export async function mergeCapture(sides: Sides, capture: ExchangedCapture): Pro
   if (known !== null && capture.states.every((state) => own.has(nameOf(state)))) return false;
   const theirs = new Map(capture.states.map((state) => [nameOf(state), state]));
   const states = [...new Map([...theirs, ...own]).values()].toSorted(inTime);
-  const piecesOf = (state: ExchangedState): AsyncIterable<readonly CapturedPiece[]> => {
-    const ownState = own.get(nameOf(state));
-    const theirState = theirs.get(nameOf(state));
-    if (ownState !== undefined) return target.pieces(path, ownState);
-    return source.pieces(path, theirState ?? state);
-  };
   const versions: { states: ExchangedState[]; pieces: MergedVersion['pieces'] }[] = [];
   for (const state of states) {
     const last = versions.at(-1);
     const before = last?.states.at(-1);
-    const pieces = (): AsyncIterable<readonly CapturedPiece[]> => piecesOf(state);
+    const ownState = own.get(nameOf(state));
+    const pieces: MergedVersion['pieces'] = () =>
+      ownState === undefined ? source.pieces(path, state) : target.pieces(path, ownState);
     const isContinued =
       before !== undefined &&
-      (await continues(sides, { before, state, pieces, isOneVersion: isOneVersion(before, state, [own, theirs]) }));
+      (isOneVersion(before, state, [own, theirs]) ?? (await continues(sides, { before, state, pieces })));
     if (last !== undefined && isContinued) {
       last.states.push(state);
       last.pieces = pieces;
     } else versions.push({ states: [{ ...state, change: changeOf(before, state) }], pieces });
   }
-  const { format, readAtMs } = known === null || capture.readAtMs > known.readAtMs ? capture : known;
+  const { format, readAt } = known === null || capture.readAt > known.readAt ? capture : known;
   const [ownLast, last] = [known?.states.at(-1), states.at(-1)];
   const isSameLast = ownLast !== undefined && last !== undefined && nameOf(ownLast) === nameOf(last);
   // The stamp of a file on another machine proves nothing here.
   const stamp = isSameLast ? (known?.stamp ?? null) : null;
   const sessions = [...new Set([...capture.sessions, ...(known?.sessions ?? [])])].toSorted();
-  const isStored = await target.storeCapture({ path, format, sessions, readAtMs, stamp }, { known, versions });
+  const isStored = await target.storeCapture({ path, format, sessions, readAt, stamp }, { known, versions });
   return isStored || mergeCapture(sides, capture); // another program has captured the file meanwhile
 }
 
 /** The same in every archive. */
-function nameOf({ capturedAtMs, sizeBytes, sha256, change }: ExchangedState): string {
-  return `${capturedAtMs} ${sizeBytes} ${sha256} ${change === 'gone'}`;
+function nameOf({ capturedAt, sizeBytes, sha256, change }: ExchangedState): string {
+  return `${capturedAt.getTime()} ${sizeBytes} ${sha256} ${change === 'gone'}`;
 }
 
 function inTime(a: ExchangedState, b: ExchangedState): number {
-  return a.capturedAtMs - b.capturedAtMs || a.sizeBytes - b.sizeBytes || (a.sha256 < b.sha256 ? -1 : 1);
+  return a.capturedAt.getTime() - b.capturedAt.getTime() || a.sizeBytes - b.sizeBytes || (a.sha256 < b.sha256 ? -1 : 1);
 }
 
 type States = ReadonlyMap<string, ExchangedState>;
@@ -78,19 +88,8 @@ function isOneVersion(before: ExchangedState, state: ExchangedState, archives: r
 /** Whether a state begins with the bytes of the one before. */
 async function continues(
   { runtime }: Sides,
-  {
-    before,
-    state,
-    pieces,
-    isOneVersion: known,
-  }: {
-    readonly before: ExchangedState;
-    readonly state: ExchangedState;
-    readonly pieces: MergedVersion['pieces'];
-    readonly isOneVersion: boolean | null;
-  },
+  { before, state, pieces }: Record<'before' | 'state', ExchangedState> & Pick<MergedVersion, 'pieces'>,
 ): Promise<boolean> {
-  if (known !== null) return known;
   if (before.change === 'gone' || state.change === 'gone' || state.sizeBytes < before.sizeBytes) return false;
   const hash = runtime.createHash();
   let left = before.sizeBytes;

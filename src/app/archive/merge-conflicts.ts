@@ -23,17 +23,11 @@ type Erased = {
   readonly sessions: ReadonlyMap<string, number>;
   /** Receipts of erasures, without prunes, that the other archive knows. */
   readonly known: ReadonlySet<string>;
+  /** As in the options of `findConflict`. */
   readonly comparedElsewhere: ReadonlySet<string>;
 };
 
 type Sides = { readonly from: UnitReader; readonly to: UnitReader; readonly erased: Erased };
-
-type FindOptions = {
-  /** Also what `from` has pruned. */
-  readonly withPruned: boolean;
-  /** Receipts whose erased captured states another archive has too, which is compared with `to` as well. */
-  readonly comparedElsewhere: ReadonlySet<string>;
-};
 
 /**
  * Finds what `from` has erased and `to` still has; null: nothing. A known receipt proves nothing, because a merge may have been killed after it
@@ -41,7 +35,16 @@ type FindOptions = {
  * What an unfinished merge brought to `from` counts for nothing where `to` knows the receipt. Erased lines are compared a part at a time, so
  * memory is bounded.
  */
-export async function findConflict(from: UnitReader, to: UnitReader, options: FindOptions): Promise<Conflict | null> {
+export async function findConflict(
+  from: UnitReader,
+  to: UnitReader,
+  options: {
+    /** Also what `from` has pruned. */
+    readonly withPruned: boolean;
+    /** Receipts whose erased captured states another archive has too, which is compared with `to` as well. */
+    readonly comparedElsewhere: ReadonlySet<string>;
+  },
+): Promise<Conflict | null> {
   const erased = await readErased(from, to, options);
   if (erased.erasures.size === 0 && erased.prunes.size === 0) return null;
   const sides = { from, to, erased };
@@ -54,7 +57,7 @@ export async function findConflict(from: UnitReader, to: UnitReader, options: Fi
 async function readErased(
   from: UnitReader,
   to: UnitReader,
-  { withPruned, comparedElsewhere }: FindOptions,
+  { withPruned, comparedElsewhere }: Parameters<typeof findConflict>[2],
 ): Promise<Erased> {
   const [erasures, prunes] = [new Map<string, number>(), new Map<string, number>()];
   const known = new Set((await to.receipts()).flatMap((one) => (isErase(one) ? [one.receipt] : [])));
@@ -85,14 +88,10 @@ function isSessionId(conversationId: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(conversationId);
 }
 
-type Found = {
-  readonly compactions: number;
-  readonly lines: number;
-  /** The ids of compactions that only `to` has. */
-  readonly own: ReadonlySet<number>;
-};
-
-async function findCompactions(sides: Sides): Promise<Found> {
+/** `own`: the ids of compactions that only `to` has. */
+async function findCompactions(
+  sides: Sides,
+): Promise<Pick<Conflict, 'compactions' | 'lines'> & { readonly own: ReadonlySet<number> }> {
   const { from, to, erased } = sides;
   const own = new Set<number>();
   let [compactions, lines] = [0, 0];
@@ -225,7 +224,7 @@ async function findCaptures(sides: Sides): Promise<ReadonlySet<string>> {
         ...states.map(({ sha256 }) => erased.contents.get(sha256)),
       ].map((atMs) => atMs ?? Number.NEGATIVE_INFINITY),
     );
-    const older = states.filter(({ capturedAtMs }) => capturedAtMs <= erasedAtMs);
+    const older = states.filter(({ capturedAt }) => capturedAt.getTime() <= erasedAtMs);
     if (older.length > 0) {
       const kept = await hashesOf(from, path);
       if (older.some(({ sha256 }) => !kept.has(sha256))) found.add(path);
@@ -246,8 +245,9 @@ async function hashesOf(reader: UnitReader, path: string): Promise<ReadonlySet<s
 async function hasErasedState({ path, states }: ExchangedCapture, sides: Sides): Promise<boolean> {
   const { from, to, erased } = sides;
   const kept = await hashesOf(from, path);
-  for (const { version, sha256, capturedAtMs } of states) {
+  for (const { version, sha256, capturedAt } of states) {
     if (kept.has(sha256)) continue;
+    const capturedAtMs = capturedAt.getTime();
     const originSha256 = await to.originOf(path, version);
     for (const state of await from.findErasedStates({ sha256, originSha256 })) {
       const { receipt } = state;

@@ -4,6 +4,7 @@ import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { ErasureMark } from '../../ports/retention.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
+import { isInterrupted } from './deps.ts';
 
 /** Formats that almost matched, and why they did not. */
 type NearFormats = readonly { readonly format: string; readonly reason: string }[];
@@ -159,6 +160,11 @@ export async function attempt<T, E = never>(
 /** Ends a use case. `attempt` makes a result of it. */
 export function stop(failure: Failure): never {
   throw Object.assign(new Error(`stopped: ${failure.kind}`), { stopped: failure });
+}
+
+/** Ends a use case whose run was interrupted. */
+export async function stopIfInterrupted(deps: Parameters<typeof isInterrupted>[0]): Promise<void> {
+  if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
 }
 
 /** The failure that `stop` was given; null: another error. */

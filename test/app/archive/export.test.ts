@@ -23,7 +23,7 @@ import type { Failure } from '../../../src/app/contract/failure.ts';
 import type { ArchiveExportReport, ArchiveMergeReport } from '../../../src/app/contract/retention-reports.ts';
 import { renderFailure } from '../../../src/cli/render/failure.ts';
 import type { Result } from '../../../src/core/result.ts';
-import type { ExportEncoding } from '../../../src/ports/export.ts';
+import type { ExportEncoding } from '../../../src/ports/exchange.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { contentsOf, fileTarget, type MergeTarget, withDeps } from '../../support/merging.ts';
@@ -146,22 +146,6 @@ test('filters choose compactions, with the earlier ones that they continue, and 
     const imported = await importTo(fileTarget(join(folder, `${at}.db`)), path);
     assert.ok(imported.ok, JSON.stringify(imported));
   }
-});
-
-test('a manifest that an earlier build wrote, without an encoding, can be read', async (t) => {
-  const bench = await sceneFor(t);
-  const path = join(folderWith(t, {}), 'export');
-  assert.ok((await exportTo(bench.archivePath, path)).ok);
-  const manifest = join(path, 'manifest.json');
-  const older = readFileSync(manifest, 'utf8')
-    .replace(/\s*"encoding": ?"jsonl",/, '')
-    .replaceAll('"records":', '"lines":');
-  assert.ok(older.includes('"lines":') && !older.includes('encoding'), older);
-  writeFileSync(manifest, older);
-  const target = fileTarget(`${path}.db`);
-  const imported = await importTo(target, path);
-  assert.ok(imported.ok, JSON.stringify(imported));
-  assert.deepEqual(await contentsOf(target), await contentsOf(fileTarget(bench.archivePath)));
 });
 
 test('a folder that was changed or cut off is refused with its file and line, and nothing is stored', async (t) => {

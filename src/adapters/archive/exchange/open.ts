@@ -16,12 +16,13 @@ import {
   guardSqlite,
   restrictSchema,
 } from '../sqlite.ts';
-import { MANIFEST } from './export-manifest.ts';
+import { MANIFEST } from './manifest.ts';
 import { SQLITE_VECTORS } from '../sqlite/vectors.ts';
 import { createQuery, createSqliteSql } from '../sqlite/sql.ts';
 import { createSqliteStore } from '../sqlite/store.ts';
 import { createTurns } from '../turns.ts';
-import { createReader, createUnitStore } from './unit-store.ts';
+import { createReader } from './read-units.ts';
+import { createUnitStore } from './unit-store.ts';
 
 /** A file is the same under any name. Null: there is none. */
 export function identifyFile(path: string): string | null {

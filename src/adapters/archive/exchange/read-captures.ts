@@ -1,22 +1,22 @@
-import type {
-  CapturedPiece,
-  CaptureReader,
-  ErasedState,
-  ExchangedCapture,
-  ExchangedState,
-} from '../../../ports/exchange.ts';
+import type { CapturedPiece, CaptureReader, ErasedState, ExchangedCapture } from '../../../ports/exchange.ts';
 import { buildOrigin } from '../erase/captures.ts';
 import { DamageError } from '../failure.ts';
-import { readBlocksOf, takeCaptured, toState } from '../read/captured.ts';
-import { hashColumn, readHash, readInteger, readOptionalText, readText, readTexts, type Row } from '../rows.ts';
+import { LIST_STATES, readBlocksOf, takeCaptured, toState } from '../read/captured.ts';
+import {
+  hashColumn,
+  readHash,
+  readInteger,
+  readOptionalText,
+  readText,
+  readTexts,
+  readTime,
+  type Row,
+} from '../rows.ts';
 import { listPages, type Query } from '../sql/query.ts';
 
 const LIST_FILES =
   'SELECT id, path, format, stamp, read_at_ms, sessions FROM captured_files WHERE id > :after ORDER BY id LIMIT 500';
 const FIND_FILE = 'SELECT id, path, format, stamp, read_at_ms, sessions FROM captured_files WHERE path = :path';
-const LIST_STATES = `
-SELECT s.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms
-FROM captured_versions AS v JOIN captured_states AS s ON s.version_id = v.id WHERE v.file_id = :id ORDER BY s.id`;
 const FIND_VERSION = `
 SELECT v.id FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id WHERE f.path = :path AND v.version = :version`;
 const MAX_PLACES = 100;
@@ -47,8 +47,11 @@ export function createCaptureReader(query: Query): CaptureReader {
     format: readText(row, 'format'),
     sessions: readTexts(row, 'sessions'),
     stamp: readOptionalText(row, 'stamp'),
-    readAtMs: readInteger(row, 'read_at_ms'),
-    states: (await query(LIST_STATES, { id: readInteger(row, 'id') })).map(toExchanged),
+    readAt: readTime(row, 'read_at_ms') ?? new Date(Number.NaN),
+    states: (await query(LIST_STATES, { fileId: readInteger(row, 'id') })).map((state) => {
+      const { id: _, ...rest } = toState(state);
+      return rest;
+    }),
   });
 
   return {
@@ -126,9 +129,4 @@ function toErasedState(row: Row): ErasedState {
     sha256: readHash(row, 'sha256'),
     originSha256: readHash(row, 'origin_sha256'),
   };
-}
-
-function toExchanged(row: Row): ExchangedState {
-  const { id: _, capturedAt, ...state } = toState(row);
-  return { ...state, capturedAtMs: capturedAt.getTime() };
 }

@@ -1,6 +1,18 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { CaptureReader, Receipt, UnitKey, UnitLine, UnitReader } from '../../../ports/exchange.ts';
+import type {
+  BatchName,
+  Receipt,
+  Unit,
+  UnitBatch,
+  UnitCycle,
+  UnitKey,
+  UnitLine,
+  UnitReader,
+  UnitVector,
+} from '../../../ports/exchange.ts';
 import { DamageError } from '../failure.ts';
+import { LIST_INSERTED, LIST_KEPT, readBatch, readHead, toInserted, toKept } from '../read/compactions.ts';
 import { readLineBlocks, takeLine } from '../read/lines.ts';
 import {
   hashColumn,
@@ -14,25 +26,43 @@ import {
   ROLES,
   type Row,
 } from '../rows.ts';
-import { toSummary } from '../store/summaries.ts';
 import { listPages, type Query } from '../sql/query.ts';
-import { parseJson } from './export-manifest.ts';
-import { BATCH_NAME, createUnitHeads } from './unit-heads.ts';
+import { toSummary } from '../store/summaries.ts';
+import { findModel } from '../vectors/vector-store.ts';
+import { parseJson } from './manifest.ts';
+import { createCaptureReader } from './read-captures.ts';
+
+const BATCH_NAME = 'b.position AS batch, y.position AS cycle, y.compaction_id';
+const LIST_CYCLES = `
+SELECT y.*, p.compaction_id AS parent_compaction_id, p.position AS parent_position
+FROM cycles AS y LEFT JOIN cycles AS p ON p.id = y.parent_cycle_id WHERE y.compaction_id = :id ORDER BY y.position`;
+const LIST_BATCHES = 'SELECT * FROM batches WHERE cycle_id = :id ORDER BY position';
+const LIST_SOURCES = `
+SELECT ${BATCH_NAME} FROM batch_sources AS s JOIN batches AS b ON b.id = s.source_id JOIN cycles AS y ON y.id = b.cycle_id
+WHERE s.batch_id = :id ORDER BY s.position`;
+const LIST_LIVE = `
+SELECT ${BATCH_NAME} FROM live_batches AS s JOIN batches AS b ON b.id = s.batch_id JOIN cycles AS y ON y.id = b.cycle_id
+WHERE s.cycle_id = :id ORDER BY s.position`;
+const LIST_CARRIED = `
+SELECT y.position AS cycle, b.position AS batch, k.compaction_id, l.line FROM cycles AS y
+JOIN carried_lines AS d ON d.cycle_id = y.id JOIN batches AS b ON b.id = d.batch_id
+JOIN lines AS l ON l.id = d.line_id JOIN blocks AS k ON k.id = l.block_id
+WHERE y.compaction_id = :id ORDER BY y.position, k.compaction_id, l.line`;
+const LIST_FILES = `
+SELECT r.token, r.begun_at_ms, r.undone_at_ms AS run_undone_at_ms, f.source_path, f.output_path, f.undone_at_ms
+FROM run_files AS f LEFT JOIN runs AS r ON r.id = f.run_id WHERE f.compaction_id = :id ORDER BY f.id`;
 
 const PAGE = 2000;
+const MAX_KNOWN_KEYS = 1000;
 const LIST_RECEIPTS = 'SELECT receipt, at_ms, report FROM erasures ORDER BY id';
 const LIST_UNFINISHED = 'SELECT receipt FROM erasures WHERE is_finished = 0';
-const LIST_COMPACTIONS = `
-SELECT c.*, e.receipt FROM compactions AS c LEFT JOIN erasures AS e ON e.id = c.erasure_id
-WHERE c.status <> 'prepared' AND c.id > :after ORDER BY c.id LIMIT 1`;
+const COMPACTIONS = 'SELECT c.*, e.receipt FROM compactions AS c LEFT JOIN erasures AS e ON e.id = c.erasure_id';
+const LIST_COMPACTIONS = `${COMPACTIONS} WHERE c.status <> 'prepared' AND c.id > :after ORDER BY c.id LIMIT 1`;
 const LIST_TOUCHED = `
-SELECT c.*, e.receipt FROM compactions AS c JOIN erasures AS e ON e.id = c.erasure_id
-WHERE c.status <> 'prepared' AND c.id > :after ORDER BY c.id LIMIT 1`;
-const LOAD_COMPACTION = `
-SELECT c.*, e.receipt FROM compactions AS c LEFT JOIN erasures AS e ON e.id = c.erasure_id WHERE c.id = :id`;
+${COMPACTIONS} WHERE c.status <> 'prepared' AND c.erasure_id IS NOT NULL AND c.id > :after ORDER BY c.id LIMIT 1`;
+const LOAD_COMPACTION = `${COMPACTIONS} WHERE c.id = :id`;
 const FIND_COMPACTIONS = `
-SELECT c.*, NULL AS receipt FROM compactions AS c
-WHERE c.source_sha256 = :source AND c.settings_sha256 = :settings AND c.status <> 'prepared' ORDER BY c.id`;
+SELECT * FROM compactions WHERE source_sha256 = :source AND settings_sha256 = :settings AND status <> 'prepared' ORDER BY id`;
 const LIST_LINES = `
 SELECT l.*, e.receipt, y.position AS own_cycle, b.position AS batch_position, z.position AS batch_cycle
 FROM lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id LEFT JOIN cycles AS y ON y.id = l.cycle_id
@@ -50,56 +80,114 @@ WHERE e.receipt = :receipt AND l.id > :after ORDER BY l.id LIMIT ${PAGE}`,
 } as const;
 const LIST_SUMMARIES = `
 SELECT * FROM summaries WHERE request_sha256 > :after ORDER BY request_sha256 LIMIT 200`;
-const GET_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
-const LIST_MESSAGE_VECTORS = `
+const LIST_VECTORS: { readonly [kind in UnitVector['kind']]: string } = {
+  message: `
 SELECT v.line_id AS id, v.vector, k.compaction_id, l.line FROM message_vectors AS v
 JOIN lines AS l ON l.id = v.line_id JOIN blocks AS k ON k.id = l.block_id JOIN compactions AS c ON c.id = k.compaction_id
-WHERE c.status <> 'prepared' AND v.line_id > :after ORDER BY v.line_id LIMIT ${PAGE}`;
-const LIST_BATCH_VECTORS = `
+WHERE c.status <> 'prepared' AND v.line_id > :after ORDER BY v.line_id LIMIT ${PAGE}`,
+  batch: `
 SELECT v.batch_id AS id, v.vector, ${BATCH_NAME} FROM batch_vectors AS v
 JOIN batches AS b ON b.id = v.batch_id JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id
-WHERE c.status <> 'prepared' AND v.batch_id > :after ORDER BY v.batch_id LIMIT ${PAGE}`;
+WHERE c.status <> 'prepared' AND v.batch_id > :after ORDER BY v.batch_id LIMIT ${PAGE}`,
+};
 
-type CompactionUnits = Omit<UnitReader, keyof CaptureReader>;
-
-/** Reads compactions, receipts, paid summaries and vectors. */
-export function createUnitReader(query: Query): CompactionUnits {
-  const { readUnit, keyOf, keyFrom, readBatchName } = createUnitHeads(query);
-
-  async function* units({ touchedOnly } = { touchedOnly: false }): ReturnType<UnitReader['units']> {
-    const sql = touchedOnly ? LIST_TOUCHED : LIST_COMPACTIONS;
-    for (let after = 0; ;) {
-      const [row] = await query(sql, { after });
-      if (row === undefined) return;
-      after = readInteger(row, 'id');
-      yield { id: after, unit: await readUnit(row) };
-    }
-  }
-
-  async function* lines(id: number): AsyncGenerator<readonly UnitLine[]> {
-    for await (const { rows, raw } of readLineBlocks(query, id, LIST_LINES))
-      yield rows.map((row) => toUnitLine(row, raw));
-  }
+/** Reads an archive as units. */
+export function createReader(query: Query): UnitReader {
+  const loadRow = async (id: number): Promise<Row> => {
+    const [row] = await query(LOAD_COMPACTION, { id });
+    if (row === undefined) throw new DamageError(`compaction ${id} is missing`);
+    return row;
+  };
+  const known = new Map<number, UnitKey>();
+  const keyOf = async (id: number): Promise<UnitKey> => {
+    const found = known.get(id) ?? keyFrom(await loadRow(id), await query(LIST_CYCLES, { id }));
+    if (known.size >= MAX_KNOWN_KEYS) known.clear();
+    known.set(id, found);
+    return found;
+  };
+  const readUnit = async (row: Row): Promise<Unit> => {
+    const id = readInteger(row, 'id');
+    const cycleRows = await query(LIST_CYCLES, { id });
+    const cycles: UnitCycle[] = [];
+    for (const cycle of cycleRows) cycles.push(await readCycle(cycle));
+    const carried = [];
+    for (const line of await query(LIST_CARRIED, { id }))
+      carried.push({ ...(await readBatchName(line)), line: readInteger(line, 'line') });
+    return {
+      ...readHead(row),
+      createdAtMs: readInteger(row, 'created_at_ms'),
+      key: keyFrom(row, cycleRows),
+      receipt: readOptionalText(row, 'receipt'),
+      isErased: row['status'] === 'erased',
+      cycles,
+      inserted: (await query(LIST_INSERTED, { id })).map(toInserted),
+      kept: (await query(LIST_KEPT, { id })).map(toKept),
+      carried,
+      files: (await query(LIST_FILES, { id })).map((file) => ({
+        run:
+          file['token'] === null
+            ? null
+            : {
+                token: readText(file, 'token'),
+                begunAtMs: readInteger(file, 'begun_at_ms'),
+                undoneAtMs: readOptionalInteger(file, 'run_undone_at_ms'),
+              },
+        sourcePath: readText(file, 'source_path'),
+        outputPath: readOptionalText(file, 'output_path'),
+        undoneAtMs: readOptionalInteger(file, 'undone_at_ms'),
+      })),
+    };
+  };
+  const readBatchName = async (row: Row): Promise<BatchName> => ({
+    unit: await keyOf(readInteger(row, 'compaction_id')),
+    cycle: readInteger(row, 'cycle'),
+    batch: readInteger(row, 'batch'),
+  });
+  const readBatchNames = async (sql: string, id: number): Promise<UnitCycle['live']> => {
+    const names = [];
+    for (const row of await query(sql, { id })) names.push(await readBatchName(row));
+    return names;
+  };
+  const readCycle = async (row: Row): Promise<UnitCycle> => {
+    const id = readInteger(row, 'id');
+    const parent = readOptionalInteger(row, 'parent_compaction_id');
+    const batches: UnitBatch[] = [];
+    for (const batch of await query(LIST_BATCHES, { id }))
+      batches.push({ ...readBatch(batch), sources: await readBatchNames(LIST_SOURCES, readInteger(batch, 'id')) });
+    return {
+      conversationId: readText(row, 'conversation_id'),
+      cycle: readInteger(row, 'cycle'),
+      parent: parent === null ? null : { unit: await keyOf(parent), cycle: readInteger(row, 'parent_position') },
+      clipSha256: readHash(row, 'clip_sha256'),
+      messagesCompressed: readInteger(row, 'messages_compressed'),
+      batches,
+      live: await readBatchNames(LIST_LIVE, id),
+    };
+  };
 
   return {
+    ...createCaptureReader(query),
     receipts: async () => (await query(LIST_RECEIPTS)).map(toReceipt),
     unfinishedReceipts: async () => new Set((await query(LIST_UNFINISHED)).map((row) => readText(row, 'receipt'))),
-    units,
+    async *units({ touchedOnly } = { touchedOnly: false }) {
+      const sql = touchedOnly ? LIST_TOUCHED : LIST_COMPACTIONS;
+      for await (const [row = {}] of listPages(query, sql))
+        yield { id: readInteger(row, 'id'), unit: await readUnit(row) };
+    },
     findUnit: async (key) => {
       const [source = '', settings = ''] = key.split('-');
       const values = { source: hashColumn(source), settings: hashColumn(settings) };
       for (const row of await query(FIND_COMPACTIONS, values)) {
         const id = readInteger(row, 'id');
-        if ((await keyFrom(row)) === key) return id;
+        if (keyFrom(row, await query(LIST_CYCLES, { id })) === key) return id;
       }
       return null;
     },
-    loadUnit: async (id) => {
-      const [row] = await query(LOAD_COMPACTION, { id });
-      if (row === undefined) throw new DamageError(`compaction ${id} is missing`);
-      return readUnit(row);
+    loadUnit: async (id) => readUnit(await loadRow(id)),
+    async *lines(id) {
+      for await (const { rows, raw } of readLineBlocks(query, id, LIST_LINES))
+        yield rows.map((row) => toUnitLine(row, raw));
     },
-    lines,
     async *lineHashes() {
       for await (const rows of listPages(query, LIST_HASHES))
         yield rows.map((row) => ({ unitId: readInteger(row, 'compaction_id'), sha256: readHash(row, 'sha256') }));
@@ -115,32 +203,22 @@ export function createUnitReader(query: Query): CompactionUnits {
         const last = rows.at(-1);
         if (last === undefined) return;
         after = readBytes(last, 'request_sha256');
-        yield rows.map((row) => ({ request: readHash(row, 'request_sha256'), summary: toSummary(row) }));
+        yield rows.map((row) => ({ request: readHash(row, 'request_sha256'), ...toSummary(row) }));
       }
     },
-    vectorModel: async () => {
-      const [row] = await query(GET_MODEL);
-      if (row === undefined) return null;
-      const [provider, model] = [readText(row, 'provider'), readText(row, 'model')];
-      return { provider, model, dimensions: readInteger(row, 'dimensions') };
-    },
+    vectorModel: () => findModel(query),
     async *vectors() {
-      const toVector = async (row: Row): Promise<{ readonly unit: UnitKey; readonly vector: Uint8Array | null }> => ({
-        unit: await keyOf(readInteger(row, 'compaction_id')),
-        vector: row['vector'] === null ? null : readBytes(row, 'vector'),
-      });
-      for await (const rows of listPages(query, LIST_MESSAGE_VECTORS)) {
-        const page = [];
-        for (const row of rows)
-          page.push({ kind: 'message' as const, ...(await toVector(row)), line: readInteger(row, 'line') });
-        yield page;
-      }
-      for await (const rows of listPages(query, LIST_BATCH_VECTORS)) {
-        const page = [];
-        for (const row of rows)
-          page.push({ kind: 'batch' as const, ...(await toVector(row)), ...(await readBatchName(row)) });
-        yield page;
-      }
+      const toVector = async (row: Row, kind: UnitVector['kind']): Promise<UnitVector> => {
+        const vector = row['vector'] === null ? null : readBytes(row, 'vector');
+        if (kind === 'batch') return { kind, ...(await readBatchName(row)), vector };
+        return { kind, unit: await keyOf(readInteger(row, 'compaction_id')), line: readInteger(row, 'line'), vector };
+      };
+      for (const [kind, sql] of Object.entries(LIST_VECTORS))
+        for await (const rows of listPages(query, sql)) {
+          const page: UnitVector[] = [];
+          for (const row of rows) page.push(await toVector(row, kind as UnitVector['kind']));
+          yield page;
+        }
     },
   };
 }
@@ -178,4 +256,27 @@ function toReceipt(row: Row): Receipt {
   const [receipt, report] = [readText(row, 'receipt'), readText(row, 'report')];
   if (!storedReport.safeParse(parseJson(report)).success) throw new DamageError(`receipt ${receipt} cannot be read`);
   return { receipt, atMs: readInteger(row, 'at_ms'), report };
+}
+
+/** The hashes before the digest lead to the rows in question through an index. */
+function keyFrom(row: Row, cycles: readonly Row[]): UnitKey {
+  const { source, output, sourcePath, outputPath, processId, format, settingsSha256 } = readHead(row);
+  const facts = [
+    format,
+    sourcePath,
+    outputPath,
+    source.sizeBytes,
+    source.lineCount,
+    source.hasBom,
+    output.sha256,
+    output.sizeBytes,
+    readInteger(row, 'created_at_ms'),
+    processId,
+    ...cycles.map((cycle) => [
+      readText(cycle, 'conversation_id'),
+      readInteger(cycle, 'cycle'),
+      readHash(cycle, 'clip_sha256'),
+    ]),
+  ];
+  return `${source.sha256}-${settingsSha256}-${hash('sha256', JSON.stringify(facts)).slice(0, 32)}`;
 }

@@ -1,46 +1,147 @@
-import type { ErasedState, StoreStamp, UnitReader, UnitStore } from '../../../ports/exchange.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  CapturedPiece,
+  MergedVersion,
+  StoreStamp,
+  UnitReader,
+  UnitStore,
+  UnitVector,
+} from '../../../ports/exchange.ts';
 import { keepErasedState } from '../erase/captures.ts';
 import { addReceipt, findReceipt } from '../erase/erase.ts';
+import { ADD_HOLD } from '../erase/retention.ts';
 import { archiveError } from '../failure.ts';
-import { hashColumn, readInteger } from '../rows.ts';
-import type { Query } from '../sql/query.ts';
-import { createCaptureReader } from './read-captures.ts';
-import { createUnitReader } from './read-units.ts';
-import { createCaptureWriter } from './write-captures.ts';
-import { createRestWriter, type VectorWriting } from './write-rest.ts';
-import { createUnitWriter, findErasure, type UnitEngine } from './write-units.ts';
+import { CHANGES, hashColumn, readInteger, readOptionalText, timeColumn } from '../rows.ts';
+import type { VectorEngine } from '../search/engine.ts';
+import { countRows, type Dialect, type Query } from '../sql/query.ts';
+import { openLines } from '../store/captured-lines.ts';
+import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, UPDATE_FILE } from '../store/captures.ts';
+import { DROP_RULE } from '../store/dropped-rules.ts';
+import { keepSummary } from '../store/summaries.ts';
+import { isSameModel } from '../vectors/nearest.ts';
+import { beginVectors, keepVector } from '../vectors/vector-store.ts';
+import { createReader } from './read-units.ts';
+import { FIND_BATCH, findErasure, idOf, insertUnit, storeFiles, type UnitEngine } from './write-units.ts';
 
 const FINISH_RECEIPT = 'UPDATE erasures SET is_finished = 1 WHERE receipt = :receipt AND is_finished = 0';
-const COUNT_ERASURES = 'SELECT count(*) AS count FROM erasures';
 const COUNT_CONTENTS = `
 SELECT count(*) AS count, coalesce(max(id), 0) AS last_id FROM compactions WHERE status <> 'prepared'
 UNION ALL SELECT count(*), coalesce(max(id), 0) FROM captured_states`;
+const FIND_SUMMARY = 'SELECT created_at_ms AS at_ms, text FROM summaries WHERE request_sha256 = :request';
+const DELETE_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
+const FIND_HOLD = 'SELECT added_at_ms AS at_ms, reason AS text FROM holds WHERE kind = :kind AND value = :value';
+const FIND_MESSAGE = `
+SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id
+WHERE k.compaction_id = :unitId AND l.line = :line AND l.erasure_id IS NULL AND l.role IS NOT NULL`;
+const FIND_FILE = 'SELECT id FROM captured_files WHERE path = :path';
+const SET_ASIDE = 'UPDATE captured_versions SET version = -version WHERE file_id = :id';
+const DELETE_ASIDE = 'DELETE FROM captured_versions WHERE file_id = :id AND version < 0';
 
-/** What an engine does when others are merged into its archive. `path`: of it, for messages. */
-type MergeEngine = UnitEngine & VectorWriting & { readonly path: string };
-
-export function createReader(query: Query): UnitReader {
-  return { ...createUnitReader(query), ...createCaptureReader(query) };
-}
+/** What an engine does when others are merged into its archive. */
+type MergeEngine = UnitEngine & {
+  /** Of the archive, for messages. */
+  readonly path: string;
+  /** Null: no vectors can be stored here. */
+  readonly vectors: VectorEngine | null;
+};
 
 /** Stores what is merged, in the same way in every engine. */
 export function createUnitStore(engine: MergeEngine): UnitStore {
   const expected: { erasures: number | null } = { erasures: null };
-  const guarded: MergeEngine = {
-    ...engine,
-    transaction: (work) =>
-      engine.transaction(async (query) => {
-        // What was erased since the archives were compared would come back.
-        if (expected.erasures !== null && (await countErasures(query)) !== expected.erasures)
-          throw archiveError({ kind: 'busy', path: engine.path });
-        return work(query);
-      }),
-  };
+  const change = <T>(work: (query: Query, reader: UnitReader) => Promise<T>): Promise<T> =>
+    engine.transaction(async (query) => {
+      // What was erased since the archives were compared would come back.
+      if (expected.erasures !== null && (await countRows(query, 'erasures')) !== expected.erasures)
+        throw archiveError({ kind: 'busy', path: engine.path });
+      return work(query, createReader(query));
+    });
+  const countNew = async <T>(
+    items: readonly T[],
+    store: (query: Query, item: T) => Promise<boolean>,
+  ): Promise<number> =>
+    change(async (query) => {
+      let added = 0;
+      for (const item of items) added += (await store(query, item)) ? 1 : 0;
+      return added;
+    });
   return {
     ...createReader(engine.query),
-    ...createUnitWriter(guarded, createReader),
-    ...createRestWriter(guarded, createReader),
-    storeCapture: createCaptureWriter(guarded, createReader),
+    storeUnit: (unit, lines) =>
+      change(async (query, { findUnit }) => {
+        if ((await findUnit(unit.key)) !== null) return false;
+        await insertUnit(engine, { query, findUnit }, { unit, lines });
+        return true;
+      }),
+    storeFiles: (unit) =>
+      change(async (query, { findUnit }) => {
+        const unitId = await findUnit(unit.key);
+        return unitId === null ? 0 : storeFiles(query, unitId, unit);
+      }),
+    storeSummaries: (summaries) =>
+      countNew(summaries, async (query, summary) => {
+        const request = hashColumn(summary.request);
+        const known = await findEarlier(
+          query,
+          FIND_SUMMARY,
+          { request },
+          { at: summary.createdAt, text: summary.text },
+        );
+        if (known === 'replaced') await query(DELETE_SUMMARY, { request });
+        if (known !== 'stays') await keepSummary(query, request, summary);
+        return known === null;
+      }),
+    storeHolds: (holds) =>
+      countNew(holds, async (query, { kind, value, reason, addedAt }) => {
+        const known = await findEarlier(query, FIND_HOLD, { kind, value }, { at: addedAt, text: reason ?? '' });
+        if (known !== 'stays') await query(ADD_HOLD, { kind, value, reason, at: timeColumn(addedAt) });
+        return known === null;
+      }),
+    storeDroppedRules: (rules) =>
+      countNew(rules, async (query, { conversationId, path, text, droppedAt }) => {
+        return (await query(DROP_RULE, { conversationId, path, text, at: timeColumn(droppedAt) })).length > 0;
+      }),
+    storeVectors: async (model, vectors) => {
+      const { vectors: keeping } = engine;
+      if (keeping === null) return null;
+      return change(async (query, reader) => {
+        const known = await reader.vectorModel();
+        if (known !== null && !isSameModel(known, model)) return null;
+        await keeping.prepare(query);
+        let hasBegun = known !== null;
+        let added = 0;
+        for (const one of vectors) {
+          const id = await findPlace(query, await reader.findUnit(one.unit), one);
+          if (id === null) continue;
+          if (!hasBegun) {
+            await keeping.lock(query);
+            await beginVectors(query, keeping, { model, isFirst: true });
+          }
+          hasBegun = true;
+          if (await keepVector(query, keeping, { kind: one.kind, id, vector: one.vector })) added += 1;
+        }
+        return added;
+      });
+    },
+    // The old versions are read for the new ones, so they go last.
+    storeCapture: ({ path, format, stamp, readAt, sessions }, { known: before, versions }) =>
+      change(async (query, { findCapture }) => {
+        if (!isDeepStrictEqual(await findCapture(path), before)) return false;
+        const [known] = await query(FIND_FILE, { path });
+        const fileId = idOf(known === undefined ? await query(INSERT_FILE, { path, format }) : [known]);
+        const stored = await storeVersions(query, engine.dialect, versions);
+        const [at, names] = [timeColumn(readAt), JSON.stringify(sessions)];
+        await query(UPDATE_FILE, { fileId, format, stamp, at, sessions: names });
+        await query(SET_ASIDE, { id: fileId });
+        for (const [version, { states, runs }] of stored.entries()) {
+          const why = CHANGES.indexOf(states[0]?.change ?? 'new');
+          const versionId = idOf(await query(INSERT_VERSION, { fileId, version: version + 1, change: why }));
+          for (const [position, run] of runs.entries()) await query(INSERT_RUN, { versionId, position, ...run });
+          for (const { sizeBytes, sha256, capturedAt } of states)
+            await query(INSERT_STATE, { versionId, sizeBytes, sha256: hashColumn(sha256), at: timeColumn(capturedAt) });
+        }
+        await query(DELETE_ASIDE, { id: fileId });
+        return true;
+      }),
     stamp: () => readStamp(engine.query),
     storeReceipts: async (receipts, erasedStates, stamp) => {
       const erasures = await engine.transaction(async (query) => {
@@ -50,29 +151,76 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
           if ((await findReceipt(query, receipt)) === null)
             await addReceipt(query, { receipt, at_ms: atMs, report, is_purged: 1, is_finished: 0 });
         for (const pages of erasedStates)
-          for await (const page of pages) for (const state of page) await storeErasedState(query, state);
-        return countErasures(query);
+          for await (const page of pages)
+            for (const { receipt, sha256, originSha256 } of page) {
+              const state = { sha256: hashColumn(sha256), origin: hashColumn(originSha256) };
+              await keepErasedState(query, { ...state, erasureId: await findErasure(query, receipt) });
+            }
+        return countRows(query, 'erasures');
       });
       if (erasures !== null) expected.erasures = erasures;
       return erasures !== null;
     },
     finishReceipts: (receipts) =>
-      guarded.transaction(async (query) => {
+      change(async (query) => {
         for (const receipt of receipts) await query(FINISH_RECEIPT, { receipt });
       }),
   };
 }
 
-async function storeErasedState(query: Query, { receipt, sha256, originSha256 }: ErasedState): Promise<void> {
-  const erasureId = await findErasure(query, receipt);
-  await keepErasedState(query, { sha256: hashColumn(sha256), origin: hashColumn(originSha256), erasureId });
-}
-
 async function readStamp(query: Query): Promise<StoreStamp> {
-  return { erasures: await countErasures(query), contents: JSON.stringify(await query(COUNT_CONTENTS)) };
+  return { erasures: await countRows(query, 'erasures'), contents: JSON.stringify(await query(COUNT_CONTENTS)) };
 }
 
-async function countErasures(query: Query): Promise<number> {
-  const [row = {}] = await query(COUNT_ERASURES);
-  return readInteger(row, 'count');
+/** What becomes of the one that is stored already, if any. The one that was made first stays, so that merging in any order gives the same. */
+async function findEarlier(
+  query: Query,
+  sql: string,
+  key: Readonly<Record<string, unknown>>,
+  { at, text }: { readonly at: Date; readonly text: string },
+): Promise<'stays' | 'replaced' | null> {
+  const [known] = await query(sql, key);
+  if (known === undefined) return null;
+  const [atMs, knownMs] = [timeColumn(at) ?? 0, readInteger(known, 'at_ms')];
+  const isFirst = atMs < knownMs || (atMs === knownMs && text < (readOptionalText(known, 'text') ?? ''));
+  return isFirst ? 'replaced' : 'stays';
+}
+
+/** Where the vector belongs; null: that is not here, or was erased. */
+async function findPlace(query: Query, unitId: number | null, one: UnitVector): Promise<number | null> {
+  if (unitId === null) return null;
+  const [found] =
+    one.kind === 'message'
+      ? await query(FIND_MESSAGE, { unitId, line: one.line })
+      : await query(`${FIND_BATCH} AND b.content <> ''`, { unitId, cycle: one.cycle, batch: one.batch });
+  return found === undefined ? null : readInteger(found, 'id');
+}
+
+/** Stores the lines of versions, each line once. Gives the runs that each version consists of. */
+async function storeVersions(
+  query: Query,
+  dialect: Dialect,
+  versions: readonly MergedVersion[],
+): Promise<readonly (MergedVersion & { readonly runs: readonly { readonly first: number; count: number }[] })[]> {
+  for (const statement of dialect.capturing.begin) await query(statement);
+  const lines = await openLines(query, dialect);
+  const idsOf = async ({ bytes, sha256, sizeBytes, receipt }: CapturedPiece): Promise<readonly number[]> => {
+    if (receipt === null) return lines.add([bytes ?? new Uint8Array()]);
+    const erasureId = await findErasure(query, receipt);
+    return [await lines.addErased({ sha256: hashColumn(sha256), size: sizeBytes, erasureId })];
+  };
+  const stored = [];
+  for (const version of versions) {
+    const runs: { readonly first: number; count: number }[] = [];
+    for await (const batch of version.pieces())
+      for (const piece of batch)
+        for (const id of await idsOf(piece)) {
+          const last = runs.at(-1);
+          if (last !== undefined && last.first + last.count === id) last.count += 1;
+          else runs.push({ first: id, count: 1 });
+        }
+    stored.push({ ...version, runs });
+  }
+  await lines.end();
+  return stored;
 }

@@ -1,4 +1,4 @@
-import type { BatchName, CycleName, Unit, UnitLineDraft, UnitReader, UnitStore } from '../../../ports/exchange.ts';
+import type { BatchName, CycleName, Unit, UnitLineDraft, UnitReader } from '../../../ports/exchange.ts';
 import { compressReadably } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, readInteger, type Row } from '../rows.ts';
@@ -19,29 +19,6 @@ SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id WHERE k.compac
 const FIND_CYCLE = 'SELECT id FROM cycles WHERE compaction_id = :unitId AND position = :cycle';
 export const FIND_BATCH = `
 SELECT b.id FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id WHERE y.compaction_id = :unitId AND y.position = :cycle AND b.position = :batch`;
-type UnitWriter = Pick<UnitStore, 'storeUnit' | 'storeFiles'>;
-
-/** Stores units, each in one transaction. */
-export function createUnitWriter(
-  engine: UnitEngine,
-  readerOf: (query: Query) => Pick<UnitReader, 'findUnit'>,
-): UnitWriter {
-  return {
-    storeUnit: (unit, lines) =>
-      engine.transaction(async (query) => {
-        const { findUnit } = readerOf(query);
-        if ((await findUnit(unit.key)) !== null) return false;
-        await insertUnit(engine, { query, findUnit: remember(findUnit) }, { unit, lines });
-        return true;
-      }),
-    storeFiles: (unit) =>
-      engine.transaction(async (query) => {
-        const unitId = await readerOf(query).findUnit(unit.key);
-        return unitId === null ? 0 : storeFiles(query, unitId, unit);
-      }),
-  };
-}
-
 /** A unit mostly names the same few earlier ones, again and again. */
 function remember(findUnit: UnitReader['findUnit']): UnitReader['findUnit'] {
   const known = new Map<string, Promise<number | null>>();
@@ -54,19 +31,18 @@ function remember(findUnit: UnitReader['findUnit']): UnitReader['findUnit'] {
 
 type Within = { readonly query: Query; readonly findUnit: UnitReader['findUnit'] };
 
-async function insertUnit(
-  engine: UnitEngine,
-  within: Within,
+/** Stores a unit, inside a transaction. What it refers to must be there. */
+export async function insertUnit(
+  { storing }: UnitEngine,
+  { query, findUnit }: Within,
   { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
 ): Promise<void> {
-  const { query } = within;
-  const erasureId = (receipt: string): Promise<number> => findErasure(query, receipt);
-  const { storing } = engine;
+  const within = { query, findUnit: remember(findUnit) };
   const partition = await storing.prepare(query);
   const batchCounts = unit.cycles.map(({ batches }) => batches.length);
   const ids: Ids = { ...(await reserveIds(storing, query, { batchCounts })), partition };
   const { compactionId } = ids;
-  const lineIds = await storeLines(engine, query, { ids, lines, erasureId });
+  const lineIds = await storeLines(storing, query, { ids, lines });
   const resolve = async (names: readonly BatchName[]): Promise<readonly number[]> => {
     const found: number[] = [];
     for (const name of names) {
@@ -93,7 +69,7 @@ async function insertUnit(
   await writeCompaction(query, storing, ids, {
     ...unit,
     status: unit.isErased ? 'erased' : 'applied',
-    erasureId: unit.receipt === null ? null : await erasureId(unit.receipt),
+    erasureId: unit.receipt === null ? null : await findErasure(query, unit.receipt),
     lineIds,
     cycles,
     carried,
@@ -102,19 +78,14 @@ async function insertUnit(
   await storeFiles(query, compactionId, unit);
 }
 
-type UnitLines = {
-  readonly ids: Ids;
-  readonly lines: AsyncIterable<readonly UnitLineDraft[]>;
-  readonly erasureId: (receipt: string) => Promise<number>;
-};
-
 /** Stores lines in blocks, and makes their messages searchable. Gives the first and the last id. */
 async function storeLines(
-  { storing }: UnitEngine,
+  storing: StoreEngine,
   query: Query,
-  { ids, lines, erasureId }: UnitLines,
+  { ids, lines }: { readonly ids: Ids; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
 ): Promise<{ readonly first: number | null; readonly last: number | null }> {
-  let [first, last]: (number | null)[] = [null, null];
+  let first: number | null = null;
+  let last: number | null = null;
   let position = -1;
   for await (const batch of lines) {
     position += 1;
@@ -130,18 +101,18 @@ async function storeLines(
         cycleId: place !== null || cycle === null ? null : (ids.cycles[cycle]?.cycleId ?? null),
         batchId: place === null ? null : (ids.cycles[place.cycle]?.batchIds[place.batch] ?? null),
         sha256: hashColumn(sha256),
-        erasureId: receipt === null ? null : await erasureId(receipt),
+        erasureId: receipt === null ? null : await findErasure(query, receipt),
         entry: draft.message === null ? null : storing.toEntry(text),
       });
       offset += bytes.length;
     }
     const raw = Buffer.concat(batch.map(({ bytes }) => bytes));
     const block = { position, data: compressReadably(raw), rawSizeBytes: raw.length, lines: rows };
-    const stored = await writeBlock(query, storing, ids, block);
-    first ??= stored[0] ?? null;
-    last = stored.at(-1) ?? last;
+    const lineIds = await writeBlock(query, storing, ids, block);
+    first ??= lineIds[0] ?? null;
+    last = lineIds.at(-1) ?? last;
   }
-  return { first: first ?? null, last: last ?? null };
+  return { first, last };
 }
 
 /** Null: it was never applied, so nothing leads to it. */
@@ -170,7 +141,7 @@ export function idOf(rows: readonly Row[], what = 'a new row'): number {
 }
 
 /** Adds the files that runs wrote from a unit, and when they were undone; gives how many are new. */
-async function storeFiles(query: Query, unitId: number, { files }: Unit): Promise<number> {
+export async function storeFiles(query: Query, unitId: number, { files }: Unit): Promise<number> {
   let added = 0;
   for (const file of files) if ((await keepFile(query, unitId, file)).isNew) added += 1;
   return added;

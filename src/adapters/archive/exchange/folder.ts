@@ -16,41 +16,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lazily } from '../../../core/lazy.ts';
 import { systemCode } from '../../../core/result.ts';
-import type { ExportEncoding, ExportFolders, ExportRecord, ExportWriter, ReadLimits } from '../../../ports/export.ts';
+import type { ExportEncoding, ExportFolders, ExportKind, ExportWriter } from '../../../ports/exchange.ts';
+import { readOutsideLines } from '../../fs/outside-file.ts';
+import { carriedFileFailure } from '../../fs/system.ts';
 import { createArchiveFile } from '../create.ts';
 import { archiveError } from '../failure.ts';
-import { createJsonlSink, readJsonl } from './export-jsonl.ts';
 import {
   type ExportFile,
   type ExportSink,
   type ExportSource,
   type FoundRecord,
   MANIFEST,
-  type Manifest,
   type OpenOutput,
+  parseJson,
   readManifest,
   refuseExport,
-} from './export-manifest.ts';
-import { decodeRecord, type Stored } from './export-records.ts';
+  refuseFile,
+} from './manifest.ts';
 import { openFileTarget } from './open.ts';
+import { decodeRecord, encodeRecord } from './records.ts';
+import { TABLE_NAMES } from './tables.ts';
 
 /** How records become files. */
 type Encoding = {
   readonly createSink: (open: OpenOutput) => ExportSink;
-  readonly read: (source: ExportSource, kind: keyof Stored) => AsyncIterable<FoundRecord>;
+  readonly read: (source: ExportSource, kind: ExportKind) => AsyncIterable<FoundRecord>;
 };
-const jsonl: Encoding = { createSink: createJsonlSink, read: readJsonl };
-const parquet = lazily(async (): Promise<Encoding> => {
-  const { createParquetSink } = await import('./parquet-writer.ts');
-  const { readParquet } = await import('./parquet-reader.ts');
-  return { createSink: createParquetSink, read: readParquet };
-});
-const findEncoding = async (name: ExportEncoding): Promise<Encoding> => (name === 'jsonl' ? jsonl : parquet());
+const parquet = lazily(() => import('./parquet.ts'));
+const findEncoding = async (name: ExportEncoding): Promise<Encoding> => (name === 'jsonl' ? JSONL : parquet());
 
 /** Reads and writes exports: folders with a manifest. `extension`: of vectors, as for a target. */
 export const createExportFolders = (extension: string | null): ExportFolders => ({
   create: async (folder, encoding) => createExport(folder, encoding, (await findEncoding(encoding)).createSink),
-  read: readRecords,
+  async *read(folder, kind, limits = {}) {
+    const { encoding, files } = readManifest(folder);
+    const findFile = (name: string): ExportFile | null => files.find((file) => file.name === name) ?? null;
+    const { read } = await findEncoding(encoding);
+    for await (const { value, path, line } of read({ folder, findFile, limits }, kind)) {
+      const record = decodeRecord(kind, value);
+      yield typeof record === 'string' ? refuseExport(path, record, line) : record;
+    }
+  },
   refuseRest: (folder, kind) => refuseExport(folder, `it has records that belong to nothing (${kind})`),
   openScratch: async () => {
     const folder = mkdtempSync(join(tmpdir(), 'compact-import-'));
@@ -75,9 +81,8 @@ function createExport(
   encoding: ExportEncoding,
   createSink: (open: OpenOutput) => ExportSink,
 ): ExportWriter {
-  const refuse = (reason: string, advice = 'Name a new or an empty folder.'): never => {
-    throw archiveError({ kind: 'bad-export', path: folder, line: null, reason, advice });
-  };
+  const refuse = (reason: string, advice = 'Name a new or an empty folder.'): never =>
+    refuseExport(folder, reason, null, advice);
   const state = { madeFolder: false, isOver: false };
   try {
     const stats = lstatSync(folder, { throwIfNoEntry: false });
@@ -116,17 +121,17 @@ function createExport(
   };
   const sink = guarded(() => createSink(open));
   return {
-    write: (record) => guarded(() => sink.write(record)),
+    write: (kind, record) => guarded(() => sink.write(kind, encodeRecord(record))),
     commit: () =>
       guarded(() => {
         const files = new Map(sink.finish().map((file) => [file.name, file]));
-        const manifest: Manifest = { format: 'compact-export', version: 1, encoding, files: [] };
+        const listed: ExportFile[] = [];
         for (const [name, { descriptor, hash }] of outputs) {
           fsyncSync(descriptor);
           closeSync(descriptor);
-          const { records, sections } = files.get(name) ?? { records: 0 };
-          manifest.files.push({ name, records, sha256: hash.digest('hex'), sections });
+          listed.push({ records: 0, ...files.get(name), name, sha256: hash.digest('hex') });
         }
+        const manifest = { format: 'compact-export', version: 1, encoding, files: listed };
         for (const name of outputs.keys()) renameSync(temporary(name), join(folder, name));
         // Without it, the folder is not an export.
         writeFileSync(temporary(MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, {
@@ -155,17 +160,54 @@ function createExport(
   };
 }
 
-async function* readRecords<Kind extends ExportRecord['kind']>(
-  folder: string,
-  kind: Kind,
-  limits: ReadLimits = {},
-): AsyncGenerator<Extract<ExportRecord, { readonly kind: Kind }>> {
-  const { encoding, files } = readManifest(folder);
-  const findFile = (name: string): ExportFile | null => files.find((file) => file.name === name) ?? null;
-  const { read } = await findEncoding(encoding);
-  for await (const { value, path, line } of read({ folder, findFile, limits }, kind)) {
-    const record = decodeRecord(kind, value);
-    if (typeof record === 'string') refuseExport(path, record, line);
-    yield record as Extract<ExportRecord, { readonly kind: Kind }>; // decoded as this kind
-  }
-}
+const MAX_PENDING_CHARS = 1024 * 1024;
+
+const JSONL: Encoding = {
+  /** A file for each kind of record, also where there are none, with one JSON object a line. */
+  createSink: (open) => {
+    const createFile = (name: string) => ({ name, append: open(name), records: 0, pending: '' });
+    const files = new Map(
+      Object.entries(TABLE_NAMES).map(([kind, table]) => [kind, createFile(`${table}.jsonl`)] as const),
+    );
+    const flush = (file: ReturnType<typeof createFile>): void => {
+      file.append(Buffer.from(file.pending));
+      file.pending = '';
+    };
+    return {
+      write: (kind, record) => {
+        const file = files.get(kind);
+        if (file === undefined) throw new Error(`unknown kind of record: ${kind}`);
+        file.pending += `${JSON.stringify(record)}\n`;
+        file.records += 1;
+        if (file.pending.length > MAX_PENDING_CHARS) flush(file);
+      },
+      finish: () => {
+        for (const file of files.values()) flush(file);
+        return Array.from(files.values(), ({ name, records }) => ({ name, records }));
+      },
+    };
+  },
+  async *read({ folder, findFile, limits }, kind) {
+    const name = `${TABLE_NAMES[kind]}.jsonl`;
+    const path = join(folder, name);
+    const { records, sha256 } = findFile(name) ?? refuseExport(path, 'the file is missing in the manifest');
+    const digest = createHash('sha256');
+    let count = 0;
+    try {
+      for await (const { line, bytes, eolLength } of readOutsideLines(path, limits)) {
+        if (line > records) refuseExport(path, `the file has more lines than were exported (${records})`, line);
+        if (eolLength === 0) refuseExport(path, 'the file was cut off in this line', line);
+        digest.update(bytes);
+        const value = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));
+        yield { line, path, value: value ?? refuseExport(path, 'it is not valid JSON', line) };
+        count = line;
+      }
+    } catch (error) {
+      const failure = carriedFileFailure(error);
+      if (failure === null) throw error;
+      refuseFile(path, failure);
+    }
+    if (count < records) refuseExport(path, `the file was cut off: it had ${records} lines`, count + 1);
+    if (digest.digest('hex') !== sha256) refuseExport(path, 'the file was changed after it was exported');
+  },
+};

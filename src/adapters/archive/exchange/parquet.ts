@@ -2,31 +2,121 @@ import { hash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { zstdDecompressSync } from 'node:zlib';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type Compressors, parquetMetadata, type ParquetParsers, parquetReadObjects } from 'hyparquet';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { ExportKind, ReadLimits } from '../../../ports/exchange.ts';
 import { createLineSource, MAX_OUTSIDE_LINE_BYTES, openOutsideFile } from '../../fs/outside-file.ts';
 import { carriedFileFailure } from '../../fs/system.ts';
 import {
   type ExportFile,
+  type ExportSink,
   type ExportSource,
   type FoundRecord,
   inMebibytes,
-  MAX_GROUP_ROWS,
+  type OpenOutput,
   refuseExport,
   refuseFile,
-} from './export-manifest.ts';
-import type { ReadLimits } from '../../../ports/export.ts';
-import type { Stored } from './export-records.ts';
-import { type Cell, type Row, schemaOf, type Table, TABLES, toRecord } from './export-tables.ts';
+} from './manifest.ts';
+import type { Stored } from './records.ts';
+import { type Cell, type Row, schemaOf, type Table, TABLES, toRecord, toRows } from './tables.ts';
 
-export async function* readParquet(source: ExportSource, kind: keyof Stored): AsyncGenerator<FoundRecord> {
-  for await (const { line, path, record } of readTable(source, TABLES[kind])) yield { line, path, value: record };
+/** A row group is in memory while it is written or read. */
+const MAX_GROUP_ROWS = 100_000;
+const MAX_GROUP_BYTES = 8 * 1024 * 1024;
+
+/** A file for each table, also where it is empty, so that queries find the same tables in every export. */
+export function createSink(open: OpenOutput): ExportSink {
+  const tables = new Map(allTables().map((table) => [table.name, createTableWriter(table, open)]));
+  return {
+    write: (kind, record) => {
+      for (const { table, row } of toRows(TABLES[kind], record)) tables.get(table.name)?.write(row);
+    },
+    finish: () => [...tables.values()].map(({ finish }) => finish()),
+  };
 }
 
-type FoundRow = { readonly line: number; readonly path: string; readonly record: Readonly<Record<string, unknown>> };
+function allTables(): readonly Table[] {
+  const withParts = (table: Table): readonly Table[] => [
+    table,
+    ...(table.parts === null ? [] : withParts(table.parts.table)),
+  ];
+  return Object.values(TABLES).flatMap(withParts);
+}
+
+type TableWriter = {
+  readonly write: (row: Row) => void;
+  readonly finish: () => ReturnType<ExportSink['finish']>[number];
+};
+
+function createTableWriter(table: Table, open: OpenOutput): TableWriter {
+  const name = `${table.name}.parquet`;
+  const append = open(name);
+  const bytes = new ByteWriter();
+  const compressors = { ZSTD: (input: Uint8Array) => zstdCompressSync(input) };
+  const parquet = new ParquetWriter({
+    writer: bytes,
+    schema: schemaOf(table),
+    codec: 'ZSTD',
+    compressors,
+    createdBy: 'compact',
+  });
+  const sections: NonNullable<ExportFile['sections']> = [];
+  let rows: Row[] = [];
+  let sizeBytes = 0;
+  let written = 0;
+  const endSection = (): void => {
+    const section = bytes.getBytes();
+    append(section);
+    sections.push({ records: rows.length, sizeBytes: section.length, sha256: hash('sha256', section) });
+    bytes.index = 0; // its buffer is used again
+    written += rows.length;
+    rows = [];
+    sizeBytes = 0;
+  };
+  const endGroup = (): void => {
+    if (rows.length === 0) return;
+    const columnData = table.columns.map((column) => ({
+      name: column.name,
+      data: rows.map((row) => toPhysical(row[column.name] ?? null)),
+    }));
+    void parquet.write({ columnData, rowGroupSize: rows.length }); // it waits for nothing
+    endSection();
+  };
+  return {
+    write: (row) => {
+      const size = sizeOf(row);
+      if (rows.length >= MAX_GROUP_ROWS || sizeBytes + size > MAX_GROUP_BYTES) endGroup();
+      rows.push(row);
+      sizeBytes += size;
+    },
+    finish: () => {
+      endGroup();
+      void parquet.finish(); // it waits for nothing
+      endSection();
+      return { name, records: written, sections };
+    },
+  };
+}
+
+function toPhysical(cell: Cell): Cell | bigint {
+  return typeof cell === 'number' ? BigInt(cell) : cell;
+}
+
+function sizeOf(row: Row): number {
+  let size = 0;
+  for (const cell of Object.values(row))
+    size += typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 8;
+  return size;
+}
+
+/** The records of a kind before they are checked. */
+export function read(source: ExportSource, kind: ExportKind): AsyncGenerator<FoundRecord> {
+  return readTable(source, TABLES[kind]);
+}
 
 /** The records of a table with their parts, which are read from their own files at the same time. */
-async function* readTable(source: ExportSource, table: Table): AsyncGenerator<FoundRow> {
+async function* readTable(source: ExportSource, table: Table): AsyncGenerator<FoundRecord> {
   const name = `${table.name}.parquet`;
   const path = join(source.folder, name);
   const listed = source.findFile(name);
@@ -38,7 +128,7 @@ async function* readTable(source: ExportSource, table: Table): AsyncGenerator<Fo
       line += 1;
       const record = parseRow(table, row) ?? refuseExport(path, 'a column is not valid JSON', line);
       if (table.parts === null || parts === null) {
-        yield { line, path, record };
+        yield { line, path, value: record };
         continue;
       }
       const { property, count } = table.parts;
@@ -46,9 +136,9 @@ async function* readTable(source: ExportSource, table: Table): AsyncGenerator<Fo
       while (list.length < Number(row[count])) {
         const next = await parts.next();
         if (next.done === true) refuseExport(path, `its ${property} are missing`, line);
-        else list.push(next.value.record);
+        else list.push(next.value.value);
       }
-      yield { line, path, record: { ...record, [property]: list } };
+      yield { line, path, value: { ...record, [property]: list } };
     }
     if (parts !== null && (await parts.next()).done !== true)
       refuseExport(path, 'records of other tables belong to none of its rows');
@@ -57,7 +147,7 @@ async function* readTable(source: ExportSource, table: Table): AsyncGenerator<Fo
   }
 }
 
-function parseRow(table: Table, row: Row): FoundRow['record'] | null {
+function parseRow(table: Table, row: Row): Stored | null {
   try {
     return toRecord(table, row);
   } catch (error) {

@@ -1,47 +1,35 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { ExportRecord, ReadLimits } from '../../../ports/export.ts';
+import type { ExportKind, ReadLimits } from '../../../ports/exchange.ts';
 import type { FileFailure } from '../../../ports/files.ts';
 import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../fs/outside-file.ts';
 import { archiveError } from '../failure.ts';
+import type { Stored } from './records.ts';
 
 export const MANIFEST = 'manifest.json';
-/** Of a row group of Parquet. */
-export const MAX_GROUP_ROWS = 100_000;
 
 const count = z.int().min(0);
 const manifestSchema = z.strictObject({
   format: z.literal('compact-export'),
   version: z.literal(1),
-  encoding: z.enum(['jsonl', 'parquet']).default('jsonl'),
+  encoding: z.enum(['jsonl', 'parquet']),
   files: z.array(
-    z.preprocess(
-      nameRecords,
-      z.strictObject({
-        name: z.string(),
-        records: count,
-        sha256: z.string(),
-        /** Of a Parquet file: its row groups in order, and the footer. */
-        sections: z.array(z.strictObject({ records: count, sizeBytes: count, sha256: z.string() })).optional(),
-      }),
-    ),
+    z.strictObject({
+      name: z.string(),
+      records: count,
+      sha256: z.string(),
+      /** Of a Parquet file: its row groups in order, and the footer. */
+      sections: z.array(z.strictObject({ records: count, sizeBytes: count, sha256: z.string() })).optional(),
+    }),
   ),
 });
 
-/** Before exports could be Parquet files, their records were called lines. */
-function nameRecords(file: unknown): unknown {
-  if (typeof file !== 'object' || file === null || !('lines' in file) || 'records' in file) return file;
-  const { lines, ...rest } = file;
-  return { ...rest, records: lines };
-}
+export type ExportFile = z.infer<typeof manifestSchema>['files'][number];
 
-export type Manifest = z.infer<typeof manifestSchema>;
-export type ExportFile = Manifest['files'][number];
-
-/** Writes the records of an export into files. */
+/** Writes the records of an export, as JSON values, into files. */
 export type ExportSink = {
-  readonly write: (record: ExportRecord) => void;
+  readonly write: (kind: ExportKind, record: Stored) => void;
   /** Writes what is left. Gives the files as the manifest lists them, but for the hash of the whole file. */
   readonly finish: () => readonly Omit<ExportFile, 'sha256'>[];
 };
@@ -56,36 +44,28 @@ export type ExportSource = {
   readonly limits: ReadLimits;
 };
 
+const COPY = 'Copy the whole export again, or make a new one.';
+
 /** Throws that an export was changed or is not complete. `line`: or row, from 1. */
-export function refuseExport(path: string, reason: string, line: number | null = null): never {
-  const advice = 'Copy the whole export again, or make a new one.';
+export function refuseExport(path: string, reason: string, line: number | null = null, advice = COPY): never {
   throw archiveError({ kind: 'bad-export', path, line, reason, advice });
 }
 
-function refuseFolder(path: string): never {
-  const advice = 'Name the folder of an export.';
-  throw archiveError({ kind: 'bad-export', path, line: null, reason: 'it is not a folder', advice });
-}
-
 /** Throws an `ArchiveError` if the folder is not a complete export. */
-export function readManifest(folder: string): Manifest {
+export function readManifest(folder: string): z.infer<typeof manifestSchema> {
   const path = join(folder, MANIFEST);
   const file = readOutsideFile(path, { followsLinks: false, maxBytes: MAX_OUTSIDE_LINE_BYTES });
   if (!file.ok) {
     if (file.error.kind !== 'not-found') return refuseFile(path, file.error);
-    return isFile(folder)
-      ? refuseFolder(folder)
-      : refuseExport(path, 'it does not exist, so this is not a complete export');
+    if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true)
+      return refuseExport(folder, 'it is not a folder', null, 'Name the folder of an export.');
+    return refuseExport(path, 'it does not exist, so this is not a complete export');
   }
   const found = manifestSchema.safeParse(parseJson(Buffer.from(file.value).toString('utf8')));
   if (found.success) return found.data;
   const reason = 'it is not the manifest of an export that this version can read';
   const advice = 'If a newer version made the export, update compact. Otherwise make a new one.';
-  throw archiveError({ kind: 'bad-export', path, line: null, reason, advice });
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return refuseExport(path, reason, null, advice);
 }
 
 /** Null: it is not JSON. */
@@ -100,24 +80,21 @@ export function parseJson(text: string): unknown {
 
 /** Throws why a file of an export cannot be read. */
 export function refuseFile(path: string, failure: FileFailure): never {
-  const refuse = (reason: string, advice: string, line: number | null = null): never => {
-    throw archiveError({ kind: 'bad-export', path, line, reason, advice });
-  };
   switch (failure.kind) {
     case 'not-found':
       return refuseExport(path, 'the file is missing');
     case 'not-a-file':
       return refuseExport(path, `it is ${failure.is}, and no export has one`);
-    case 'line-too-long':
-      return refuse(`this line is longer than ${inMebibytes(failure.maxLineBytes)}`, ALLOW_MORE, failure.line);
+    case 'line-too-long': {
+      const reason = `this line is longer than ${inMebibytes(failure.maxLineBytes)}`;
+      return refuseExport(path, reason, failure.line, ALLOW_MORE);
+    }
     case 'too-large':
-      return refuse(`it is larger than ${inMebibytes(failure.limitBytes)}`, ALLOW_MORE);
+      return refuseExport(path, `it is larger than ${inMebibytes(failure.limitBytes)}`, null, ALLOW_MORE);
     default: {
       const why = failure.kind === 'denied' ? 'permission denied' : 'code' in failure ? failure.code : failure.kind;
-      return refuse(
-        `it cannot be read (${why})`,
-        'Check its permissions and its disk, or copy the whole export again.',
-      );
+      const advice = 'Check its permissions and its disk, or copy the whole export again.';
+      return refuseExport(path, `it cannot be read (${why})`, null, advice);
     }
   }
 }

@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createExportFolders } from '../../../src/adapters/archive/exchange/export-folder.ts';
+import { createExportFolders } from '../../../src/adapters/archive/exchange/folder.ts';
 import { openFileSource } from '../../../src/adapters/archive/exchange/open.ts';
 import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../../../src/adapters/archive/rows.ts';
-import type { ExportRecord } from '../../../src/ports/export.ts';
+import type { ExportKind } from '../../../src/ports/exchange.ts';
 import { collect } from '../../support/collect.ts';
 import { folderWith } from '../../support/folders.ts';
 
@@ -22,6 +22,7 @@ const text = fc.oneof(
 const orNull = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(of, { freq: 2 });
 const count = fc.oneof(fc.nat(), fc.constant(Number.MAX_SAFE_INTEGER));
 const ms = fc.oneof(fc.maxSafeInteger(), fc.constant(8.64e15 + 1)); // also later than a `Date` can be
+const date = fc.date({ noInvalidDate: true });
 const sha256 = whole.map((value) => hash('sha256', value));
 const key = fc.tuple(sha256, sha256).map(([one, other]) => `${one}-${other}-${other.slice(0, 32)}`);
 const bytes = fc.oneof(
@@ -54,7 +55,7 @@ const cycle = fc.record({
   batches: few(batch),
   live: few(batchName),
 });
-const unit = fc.record({
+const compaction = fc.record({
   key,
   format: text,
   sourcePath: text,
@@ -91,6 +92,7 @@ const message = fc.record({
 });
 const line = fc
   .record({
+    unit: key,
     line: count,
     outcome: fc.constantFrom(...OUTCOMES),
     batch: orNull(batchPlace),
@@ -101,47 +103,49 @@ const line = fc
   })
   .map(({ found, ...rest }) => ({ ...found, ...rest, ...(rest.receipt === null ? {} : { bytes: new Uint8Array() }) }));
 const piece = fc
-  .record({ found: content, receipt: orNull(text) })
-  .map(({ found, receipt }) => ({ ...found, receipt, bytes: receipt === null ? found.bytes : null }));
+  .record({ path: text, version: count, found: content, receipt: orNull(text) })
+  .map(({ found, ...rest }) => ({ ...found, ...rest, bytes: rest.receipt === null ? found.bytes : null }));
 const capture = fc.record({
   path: text,
   format: text,
   sessions: few(text),
   stamp: orNull(text),
-  readAtMs: ms,
+  readAt: date,
   states: few(
     fc.record({
       version: count,
       change: fc.constantFrom(...CHANGES),
       sizeBytes: count,
       sha256,
-      capturedAtMs: ms,
+      capturedAt: date,
     }),
   ),
 });
 const usage = fc.record({ input_tokens: count, cached_input_tokens: count, output_tokens: count });
-const summary = fc.record({ provider: text, model: text, text, usage, createdAt: fc.date({ noInvalidDate: true }) });
+const summary = fc.record({ request: sha256, provider: text, model: text, text, usage, createdAt: date });
 const vector = fc.oneof(
   fc.record({ kind: fc.constant('message' as const), unit: key, line: count, vector: orNull(bytes) }),
   fc.record({ kind: fc.constant('batch' as const), unit: key, cycle: count, batch: count, vector: orNull(bytes) }),
 );
 
+const receipt = text.map((value) => `r${value}`);
 const records = fc.record({
-  receipt: few(fc.record({ receipt: text.map((value) => `r${value}`), atMs: ms, report: text })),
-  erasedState: few(fc.record({ receipt: text.map((value) => `r${value}`), sha256, originSha256: sha256 })),
+  receipt: few(fc.record({ receipt, atMs: ms, report: text })),
+  erasedState: few(fc.record({ receipt, sha256, originSha256: sha256 })),
   hold: few(
     fc.record({
       kind: fc.constantFrom('conversation' as const, 'source' as const),
       value: text,
       reason: orNull(text),
-      addedAtMs: ms,
+      addedAt: date,
     }),
   ),
-  unit: few(unit),
-  line: few(fc.record({ unit: key, line })),
+  droppedRule: few(fc.record({ conversationId: text, path: text, text, droppedAt: date })),
+  compaction: few(compaction),
+  line: few(line),
   capture: few(capture),
-  piece: few(fc.record({ path: text, version: count, piece })),
-  summary: few(fc.record({ request: sha256, summary })),
+  piece: few(piece),
+  summary: few(summary),
   model: few(fc.record({ provider: text, model: text, dimensions: fc.integer({ min: 1 }) })),
   vector: few(vector),
 });
@@ -152,26 +156,13 @@ for (const encoding of ['jsonl', 'parquet'] as const)
     const folders = createExportFolders(null);
     const state = { run: 0 };
     const property = fc.asyncProperty(records, async (found) => {
-      const all: readonly ExportRecord[] = [
-        ...found.receipt.map((receipt) => ({ kind: 'receipt', receipt }) as const),
-        ...found.erasedState.map((one) => ({ kind: 'erasedState', state: one }) as const),
-        ...found.hold.map((hold) => ({ kind: 'hold', hold }) as const),
-        ...found.unit.map((one) => ({ kind: 'compaction', unit: one }) as const),
-        ...found.line.map((one) => ({ kind: 'line', ...one }) as const),
-        ...found.capture.map((one) => ({ kind: 'capture', capture: one }) as const),
-        ...found.piece.map((one) => ({ kind: 'piece', ...one }) as const),
-        ...found.summary.map((one) => ({ kind: 'summary', ...one }) as const),
-        ...found.model.map((model) => ({ kind: 'model', model }) as const),
-        ...found.vector.map((one) => ({ kind: 'vector', vector: one }) as const),
-      ];
       const path = join(folder, String((state.run += 1)));
       const writer = await folders.create(path, encoding);
-      for (const record of all) writer.write(record);
+      for (const [kind, all] of Object.entries(found))
+        for (const record of all) writer.write(kind as ExportKind, record);
       writer.commit();
-      const read = [];
-      for (const kind of new Set(all.map((record) => record.kind)))
-        read.push(...(await collect(folders.read(path, kind))));
-      assert.deepEqual(plain(read), plain(all));
+      for (const [kind, all] of Object.entries(found))
+        assert.deepEqual(plain(await collect(folders.read(path, kind as ExportKind))), plain(all));
     });
     await fc.assert(property, { numRuns: 15 });
   });

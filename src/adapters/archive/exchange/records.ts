@@ -1,0 +1,162 @@
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { ExportKind, ExportRecords } from '../../../ports/exchange.ts';
+import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../rows.ts';
+
+const count = z.int().min(0);
+const ms = z.int().nullable();
+const MAX_TIME = 8.64e15; // of a `Date`
+const date = z
+  .int()
+  .min(-MAX_TIME)
+  .max(MAX_TIME)
+  .transform((time) => new Date(time));
+const sha256 = z.string().regex(/^[\da-f]{64}$/);
+const text = z.string().nullable();
+const name = z.string().min(1);
+const key = z.string().regex(/^[\da-f]{64}-[\da-f]{64}-[\da-f]{32}$/);
+const fromBase64 = (found: string): Uint8Array => new Uint8Array(Buffer.from(found, 'base64'));
+/** Text, if they are valid UTF-8. */
+const bytes = z
+  .strictObject({ text: z.string().optional(), base64: z.base64().optional() })
+  .transform((found) =>
+    found.text === undefined ? fromBase64(found.base64 ?? '') : new TextEncoder().encode(found.text),
+  );
+const numbers = z.base64().transform(fromBase64);
+const batchPlace = { cycle: count, batch: count };
+const batchName = z.strictObject({ unit: key, ...batchPlace });
+const line = z.strictObject({
+  unit: key,
+  line: count,
+  message: z
+    .strictObject({ role: z.enum(ROLES), atMs: ms, index: ms, id: text, name: text, traits: z.int().min(0).max(3) })
+    .nullable(),
+  outcome: z.enum(OUTCOMES),
+  cycle: count.nullable(),
+  batch: z.strictObject(batchPlace).nullable(),
+  sha256,
+  sizeBytes: count,
+  receipt: text,
+  bytes,
+});
+const batch = z.strictObject({
+  label: z.string(),
+  content: z.string(),
+  contentSha256: sha256,
+  level: z.enum(LEVELS),
+  depth: count,
+  startMs: ms,
+  endMs: ms,
+  messageCount: count,
+  firstIndex: ms,
+  lastIndex: ms,
+  sources: z.array(batchName),
+});
+const cycle = z.strictObject({
+  conversationId: z.string(),
+  cycle: count,
+  parent: z.strictObject({ unit: key, cycle: count }).nullable(),
+  clipSha256: sha256,
+  messagesCompressed: count,
+  live: z.array(batchName),
+  batches: z.array(batch),
+});
+const run = z.strictObject({ token: z.string(), begunAtMs: z.int(), undoneAtMs: ms });
+
+/** What is stored of each kind of record: as JSON, or as columns of a table. */
+export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[kind]> } = {
+  receipt: z.strictObject({ receipt: name, atMs: z.int(), report: z.string() }),
+  erasedState: z.strictObject({ receipt: name, sha256, originSha256: sha256 }),
+  hold: z.strictObject({
+    kind: z.enum(['conversation', 'source']),
+    value: z.string(),
+    reason: text,
+    addedAt: date,
+  }),
+  droppedRule: z.strictObject({ conversationId: z.string(), path: z.string(), text: z.string(), droppedAt: date }),
+  compaction: z.strictObject({
+    key,
+    format: z.string(),
+    sourcePath: z.string(),
+    outputPath: text,
+    createdAtMs: z.int(),
+    source: z.strictObject({ sha256, sizeBytes: count, lineCount: count, hasBom: z.boolean() }),
+    output: z.strictObject({ sha256, sizeBytes: count }),
+    settingsSha256: sha256,
+    settings: z.string(),
+    processId: z.int(),
+    receipt: text,
+    isErased: z.boolean(),
+    inserted: z.array(z.strictObject({ beforeLine: count, erasedSha256: sha256.nullable(), bytes })),
+    kept: z.array(
+      z.strictObject({ firstLine: count, lineCount: count, sizeBytes: count, lineSha256: z.array(sha256) }),
+    ),
+    carried: z.array(z.strictObject({ unit: key, ...batchPlace, line: count })),
+    files: z.array(z.strictObject({ run: run.nullable(), sourcePath: z.string(), outputPath: text, undoneAtMs: ms })),
+    cycles: z.array(cycle),
+  }),
+  line,
+  capture: z.strictObject({
+    path: z.string(),
+    format: z.string(),
+    sessions: z.array(z.string()),
+    stamp: text,
+    readAt: date,
+    states: z.array(
+      z.strictObject({ version: count, change: z.enum(CHANGES), sizeBytes: count, sha256, capturedAt: date }),
+    ),
+  }),
+  piece: line
+    .pick({ sha256: true, sizeBytes: true, receipt: true })
+    .extend({ path: z.string(), version: count, bytes: bytes.nullable() }),
+  summary: z.strictObject({
+    request: sha256,
+    provider: z.string(),
+    model: z.string(),
+    text: z.string(),
+    usage: z.strictObject({ input_tokens: count, cached_input_tokens: count.optional(), output_tokens: count }),
+    createdAt: date,
+  }),
+  model: z.strictObject({ provider: z.string(), model: z.string(), dimensions: z.int().min(1) }),
+  vector: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('message'), unit: key, line: count, vector: numbers.nullable() }),
+    z.strictObject({ kind: z.literal('batch'), unit: key, ...batchPlace, vector: numbers.nullable() }),
+  ]),
+};
+
+/** A record as a JSON value. */
+export type Stored = Readonly<Record<string, unknown>>;
+
+export function encodeRecord(record: object): Stored {
+  return Object.fromEntries(
+    Object.entries(record).map(([property, value]) => [property, encodeValue(value, property)]),
+  );
+}
+
+function encodeValue(value: unknown, property: string): unknown {
+  if (value instanceof Date) return value.getTime();
+  if (value instanceof Uint8Array) {
+    const buffer = Buffer.from(value);
+    if (property === 'vector') return buffer.toString('base64');
+    return isUtf8(buffer) ? { text: buffer.toString('utf8') } : { base64: buffer.toString('base64') };
+  }
+  if (Array.isArray(value)) return value.map((one) => encodeValue(one, property));
+  return typeof value === 'object' && value !== null ? encodeRecord(value) : value;
+}
+
+/** Checks a JSON value and the hash of its bytes; a string says what is wrong. */
+export function decodeRecord<Kind extends ExportKind>(kind: Kind, value: unknown): ExportRecords[Kind] | string {
+  const found = SCHEMAS[kind].safeParse(value);
+  if (found.success)
+    return 'bytes' in found.data && !isWhole(found.data) ? 'its bytes differ from its hash' : found.data;
+  const [issue] = found.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? 'the record' : issue.path.join('.');
+  return `${where} is not as it was exported (${issue?.message ?? 'unknown'})`;
+}
+
+/** Whether a line has its bytes, or none because they were erased. */
+function isWhole({ bytes: found, receipt, sizeBytes, sha256: known }: ExportRecords['line' | 'piece']): boolean {
+  if (receipt !== null && (found === null || found.length === 0)) return true;
+  return found !== null && found.length === sizeBytes && hash('sha256', found) === known;
+}
