@@ -8,11 +8,15 @@ import type {
   CutProblem,
   Detection,
   Json,
+  ListedFile,
   RecordProblem,
+  SummaryInput,
 } from '../../../ports/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { leadingSummaryLine, withoutTyped } from '../message-parts.ts';
+import { conversationOf, firstText } from '../said.ts';
 import { createLog, type LineNote, type LogRecord, readContext } from './context.ts';
 import {
   type CheckpointMessage,
@@ -25,8 +29,6 @@ import {
   readLogLine,
   readMessage,
 } from './decode.ts';
-import { listedTitle, renderTitle } from './listing.ts';
-import { renderSummary } from './render.ts';
 
 /** Sessions as Gemini CLI has logged them since 2026: `~/.gemini/tmp/<project>/chats/session-….jsonl`. */
 export const gemini: Codec = {
@@ -162,8 +164,9 @@ function createSession(): CodecSession {
       const hasMessages = entries.some(({ line }) => notes.get(line)?.hasMessages === true);
       return hasMessages ? () => METADATA_WITH_MESSAGES : legalCuts(entries, contextOf(entries));
     },
+    // The client writes such an update when a model has summed up a session.
     renderSummary: (input) => [
-      ...(input.listedAs === undefined ? [] : [renderTitle(input.listedAs)]),
+      ...(input.listedAs === undefined ? [] : [JSON.stringify({ $set: { summary: input.listedAs } })]),
       renderSummary(input),
     ],
   };
@@ -181,6 +184,68 @@ function pick(messages: readonly CheckpointMessage[], positions: readonly number
 function legalCuts(entries: readonly Entry[], { isStale }: ContextView): (line: number) => CutProblem {
   const checkpoint = entries.findLast((entry) => entry.hidesBefore === true && !isStale(entry))?.line ?? 0;
   return (line) => (line > checkpoint ? null : 'Gemini CLI wrote all messages again after it');
+}
+
+/** A user message as Gemini CLI 0.61 writes it, which it sends as the first one of the conversation. */
+function renderSummary({ text, firstKept, lastDropped, uuid }: SummaryInput): string {
+  const timestamp = firstText('timestamp', lastDropped, firstKept);
+  const record = {
+    id: uuid('summary'),
+    ...(timestamp !== undefined && { timestamp }),
+    type: 'user',
+    content: [{ text }],
+  };
+  return JSON.stringify(record).replace(LINE_ENDS, escapeUnit);
+}
+
+/**
+ * JSON allows them, but Gemini CLI reads lines with `node:readline`, which ends a line at each of them: the record
+ * would be lost.
+ */
+const LINE_ENDS = /[\u2028\u2029]/g;
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16)}`;
+}
+
+/**
+ * The title in the client's list, as @google/gemini-cli 0.61.0 finds it: the latest summary of the metadata, otherwise
+ * the file's first user message that was meant for the model, even if it was taken back.
+ */
+function listedTitle(file: ListedFile): string | null {
+  const beside = listedRecords(file, 'end', { isWanted: ({ kind }) => kind !== 'message' });
+  const summary = firstIn(beside, (record) => summaryIn(record));
+  if (summary !== null && summary !== '') return asTitle(summary);
+  return asTitle(firstIn(listedRecords(file, 'start'), firstPromptIn));
+}
+
+function summaryIn(record: JsonRecord): string | null {
+  const { $set: update } = record;
+  if (isRecord(update)) return stringAt(update, 'summary') ?? null;
+  return 'projectHash' in record ? (stringAt(record, 'summary') ?? null) : null;
+}
+
+function firstPromptIn(record: JsonRecord): string | null {
+  const update = isRecord(record['$set']) ? record['$set'] : record;
+  const messages = isList(update['messages']) ? update['messages'] : [record];
+  return firstIn(messages.filter(isRecord), promptText);
+}
+
+/** What the client adds or answers by itself. */
+const NOT_SHOWN = /^(?:[/?]|<session_context>|<hook_context>)/;
+
+function promptText(message: JsonRecord): string | null {
+  if (message['type'] !== 'user' || stringAt(message, 'id') === undefined) return null;
+  const text = textOf(message['content'] ?? null);
+  if (text.trim() === '' || NOT_SHOWN.test(text.trim())) return null;
+  // The list shows only the printable characters of ASCII. A prompt without any is better than none.
+  return asTitle(text.replace(/\s+/g, ' ').replace(/[^ -~]+/g, '')) ?? text;
+}
+
+function textOf(content: Json): string {
+  if (typeof content === 'string') return content;
+  const parts = isList(content) ? content : [content];
+  return parts.map((part) => (isRecord(part) ? (stringAt(part, 'text') ?? '') : '')).join('');
 }
 
 /**
@@ -228,8 +293,7 @@ function createDocumentSession(): CodecSession {
     decode,
     openList: (around) => {
       if (isRecord(around) && around['kind'] === 'subagent') isSubagent = true;
-      const conversation = isRecord(around) ? stringAt(around, 'sessionId') : undefined;
-      return conversation === undefined ? {} : { conversation };
+      return isRecord(around) ? conversationOf(around, 'sessionId') : {};
     },
     readContext: (entries) => ({ priorLine: leadingSummaryLine(entries), isStale: () => false }),
     legalCuts: () => () => null,

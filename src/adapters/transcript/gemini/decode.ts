@@ -1,17 +1,20 @@
-import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
+import type { ConversationMessage, MessagePart } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
-import { type Content, messageKey, readContent, readRuleText, readTyped } from './content.ts';
+import { readPartText, refuseDeepNesting, ruleWords, typedText } from '../message-parts.ts';
+import { asTyped, callPart, decodeSaid, decodeSummary, resultPart, textParts, wordsKey } from '../said.ts';
 import type { CheckpointKind, LogMessage } from './context.ts';
 
 /** One message of a session, from a line or from a list of messages. */
 export type MessageReading = {
   /** A message, a clip-archive (kind summary, wherever it is), or meta if it is not sent to the model on resuming. */
   readonly decoded: Decoded;
-  /** Two messages with the same key say the same, whatever their ids. '': it says nothing. */
+  /**
+   * Two messages with the same key say the same, whatever their ids: the ids of their calls or results, else their words. '': it says nothing. A
+   * checkpoint that Gemini CLI writes after a compression gives every message a new id.
+   */
   readonly key: string;
   /** It holds only results. */
   readonly isOnlyResults: boolean;
@@ -22,41 +25,45 @@ const NOT_SENT = /^(?:$|\/|<session_context>|<hook_context>)/;
 
 /** A record `{id, timestamp, type, content, toolCalls?, …}`. Only malformed content or tool calls are a problem. */
 export function readMessage(record: JsonRecord, line: number): MessageReading | RecordProblem {
-  const type = stringAt(record, 'type');
+  const { type, content = null, toolCalls = null } = record;
   if (type !== 'user' && type !== 'gemini') return META;
-  const { content = null, toolCalls = null } = record;
   if (content !== null && typeof content !== 'string' && typeof content !== 'object')
     return { problem: `a ${type} message whose content is neither text nor parts` };
   if (toolCalls !== null && !isList(toolCalls)) return { problem: `a ${type} message whose toolCalls are not a list` };
-  return refuseDeepNesting('a message that is', () => readSaid(record, type, line));
+  return refuseDeepNesting('a message that is', () => readSaid(record, type === 'user', line));
 }
 
 const META: MessageReading = { decoded: { kind: 'meta' }, key: '', isOnlyResults: false };
 
-function readSaid(record: JsonRecord, type: 'user' | 'gemini', line: number): MessageReading {
-  const content = readContent(record);
-  const { parts, calls, results, beginsWithMedia } = content;
-  const isUser = type === 'user';
-  const isOnlyResults = isUser && results.length > 0;
+function readSaid(record: JsonRecord, isUser: boolean, line: number): MessageReading {
+  const parts = readParts(record);
+  const isOnlyResults = isUser && parts.some(({ kind }) => kind === 'result');
+  const role = isOnlyResults ? 'tool' : isUser ? 'user' : 'assistant';
+  const said = decodeSaid({ id: stringAt(record, 'id'), line, role, parts, at: readIsoTime(record['timestamp']) });
+  const { calls = [], results = [], message } = said;
   const isSent = isUser
-    ? beginsWithMedia || !NOT_SENT.test(parts.map(partText).join('').trim())
+    ? beginsWithMedia(record) || !NOT_SENT.test(message.content.trim())
     : parts.length > 0 || hasMedia(record);
   if (!isSent) return META;
-  const role = isOnlyResults ? 'tool' : isUser ? 'user' : 'assistant';
-  const message = messageOf(record, { line, role, content });
-  const isPrompt = role === 'user';
-  const decoded: Decoded = {
-    kind: isPrompt && isClipArchiveText(message.content) ? 'summary' : 'message',
-    ...(isPrompt && { isPrompt }),
-    ...(isPrompt && isClipArchiveText(message.content) && { isUnmarked: true }),
-    ...(calls.length > 0 && { calls }),
-    ...(results.length > 0 && { results }),
-    message:
-      isPrompt && !isClipArchiveText(message.content)
-        ? withTyped(message, readTyped(record), readRuleText(record))
-        : message,
-  };
-  return { decoded, key: messageKey(role, content), isOnlyResults };
+  const words = parts.map((part) => ('text' in part ? part.text : '')).join('');
+  const key =
+    calls.length > 0
+      ? `calls:${calls.join('\n')}`
+      : results.length > 0
+        ? `results:${results.join('\n')}`
+        : words.trim() === ''
+          ? ''
+          : wordsKey(role, words);
+  if (role !== 'user') return { decoded: said, key, isOnlyResults };
+  const decoded: Decoded = isClipArchiveText(message.content)
+    ? { ...said, kind: 'summary', isPrompt: true, isUnmarked: true }
+    : { ...asTyped(said, readTyped(record), readRuleText(record)), isPrompt: true };
+  return { decoded, key, isOnlyResults };
+}
+
+function beginsWithMedia({ content }: JsonRecord): boolean {
+  const first = partsOf(content).find((part) => part['thought'] !== true);
+  return first !== undefined && typeof first['text'] !== 'string';
 }
 
 /** Whether a model made pictures or audio; its thoughts do not count. */
@@ -66,29 +73,110 @@ function hasMedia({ content }: JsonRecord): boolean {
   );
 }
 
-function messageOf(
-  record: JsonRecord,
-  { line, role, content }: { readonly line: number; readonly role: Role; readonly content: Content },
-): ConversationMessage {
-  const { parts, results } = content;
-  const toolCalls = parts.flatMap((part) =>
-    part.kind === 'call' ? [{ id: part.id, name: part.name, arguments: part.arguments }] : [],
-  );
-  const [answered] = results;
-  return {
-    id: stringAt(record, 'id') ?? `line:${line}`,
-    conversation_id: '',
-    role,
-    content: parts.map(partText).join('\n'),
-    ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
-    ...(role === 'tool' && answered !== undefined && { tool_call_id: answered }),
-    created_at: readIsoTime(record['timestamp']),
-    parts,
+/**
+ * The parts of `content` (text, a part, or a list of both), then the calls of `toolCalls` with their results, without thoughts and media. Newer
+ * versions have a call in both places; it counts once.
+ * @throws RangeError if arguments or results are nested too deeply to be written as JSON.
+ */
+export function readParts({ content, toolCalls }: JsonRecord): readonly MessagePart[] {
+  const seen = new Set<string>();
+  const isNew = (part: MessagePart): boolean => {
+    if (part.kind === 'text') return true;
+    const key = part.kind === 'call' ? `call ${part.id}` : `result ${part.callId}`;
+    const isKnown = seen.has(key);
+    seen.add(key);
+    return !isKnown;
   };
+  const listed = isList(toolCalls) ? toolCalls.filter(isRecord) : [];
+  return [...partsOf(content).flatMap(readPart), ...listed.flatMap(readToolCall)].filter(isNew);
 }
 
-function partText(part: MessagePart): string {
-  return part.kind === 'call' ? `${part.name} ${part.arguments}` : part.text;
+function readPart(part: JsonRecord): readonly MessagePart[] {
+  const { functionCall, functionResponse } = part;
+  if (part['thought'] === true) return [];
+  if (isRecord(functionCall)) return [readCall(functionCall)];
+  if (!isRecord(functionResponse)) return textParts([textOfPart(part)]);
+  const { response } = functionResponse;
+  const isError = isRecord(response) && 'error' in response;
+  return [resultPart(stringAt(functionResponse, 'id'), responseText(response), isError)];
+}
+
+function readToolCall(call: JsonRecord): readonly MessagePart[] {
+  const { result } = call;
+  if (result === undefined || result === null || result === '') return [readCall(call)];
+  const isError = /^(?:error|cancelled)$/.test(stringAt(call, 'status') ?? '');
+  return [readCall(call), resultPart(stringAt(call, 'id'), resultText(result), isError)];
+}
+
+function readCall(call: JsonRecord): MessagePart {
+  return callPart(stringAt(call, 'id'), stringAt(call, 'name') ?? 'tool', JSON.stringify(call['args'] ?? {}));
+}
+
+function partsOf(content: Json | undefined): readonly JsonRecord[] {
+  const list = isList(content) ? content : content === undefined ? [] : [content];
+  return list.map((part): JsonRecord => (isRecord(part) ? part : { text: readPartText(part) }));
+}
+
+/** Text, or '' for media. Code that the server ran, and unknown parts, become JSON. */
+function textOfPart(part: JsonRecord): string {
+  const isMedia = 'inlineData' in part || 'fileData' in part;
+  return isMedia ? (stringAt(part, 'text') ?? '') : readPartText(part);
+}
+
+/** A result, given as text or as parts: the function's answer, and what was sent with it. */
+function resultText(result: Json): string {
+  const texts = partsOf(result).map((part) => {
+    const { functionResponse } = part;
+    return isRecord(functionResponse) ? responseText(functionResponse['response']) : textOfPart(part);
+  });
+  return texts.filter((text) => text !== '').join('\n');
+}
+
+/** Gemini CLI's tools answer `{output}` or `{error}`; the tools of other servers answer anything. */
+function responseText(response: Json | undefined): string {
+  if (!isRecord(response)) return readPartText(response);
+  return stringAt(response, 'output') ?? stringAt(response, 'error') ?? JSON.stringify(response);
+}
+
+/** From this line on, Gemini CLI adds the text of the files that a prompt names (`@path`). */
+const FILES_FOLLOW = '--- Content from referenced files ---';
+
+/**
+ * What Gemini CLI says as the user: a command that a person ran in its shell, with its output, and the model's own
+ * summary.
+ */
+const NOT_TYPED = ['I ran the following shell command:', '<state_snapshot>'];
+
+/**
+ * What a person typed in a user's record. `displayContent` is the prompt as it was typed, if something else was sent.
+ */
+export function readTyped({ displayContent, content }: JsonRecord): string | undefined {
+  const texts = textsOf(displayContent ?? content);
+  const at = texts.findIndex((text) => text.includes(FILES_FOLLOW));
+  if (at < 0) return typedText(texts.filter(isFromUser));
+  const [before = ''] = (texts[at] ?? '').split(FILES_FOLLOW, 1);
+  return typedText([...texts.slice(0, at), before.trimEnd()].filter(isFromUser));
+}
+
+/** What of a prompt may state rules: its first text. The texts after it are files and notes of hooks. */
+export function readRuleText({ displayContent, content }: JsonRecord): string | undefined {
+  return ruleWords(
+    textsOf(displayContent ?? content)
+      .slice(0, 1)
+      .filter(isFromUser),
+  );
+}
+
+function textsOf(content: Json | undefined): readonly string[] {
+  const parts = partsOf(content).filter((part) => part['thought'] !== true);
+  return parts.flatMap((part) =>
+    isRecord(part['functionCall']) || isRecord(part['functionResponse']) ? [] : [textOfPart(part)],
+  );
+}
+
+function isFromUser(text: string): boolean {
+  const start = text.trimStart();
+  return !NOT_TYPED.some((words) => start.startsWith(words));
 }
 
 /** What a line of the log is, distinguished in the same order as in Gemini CLI. */
@@ -137,9 +225,7 @@ const FILLERS = new Set([
 /** A message of a checkpoint: how the log identifies it, and its content (null: it is empty or not new). */
 export type CheckpointMessage = { readonly known: LogMessage; readonly message: ConversationMessage | null };
 
-/**
- * The messages of a checkpoint that have ids; Gemini CLI ignores the others. One that cannot be read counts as empty.
- */
+/** The messages of a checkpoint that have ids; Gemini CLI ignores the others. One that cannot be read counts as empty. */
 export function readCheckpoint(
   messages: readonly Json[],
   { line, answers }: { readonly line: number; readonly answers: Answers },
@@ -147,8 +233,8 @@ export function readCheckpoint(
   return messages.filter(isRecord).flatMap((record): readonly CheckpointMessage[] => {
     const id = stringAt(record, 'id');
     if (id === undefined) return [];
-    const reading = readMessage(record, line);
-    if ('problem' in reading) return [{ known: { id, key: '', isSaid: false }, message: null }];
+    const read = readMessage(record, line);
+    const reading = 'problem' in read ? META : read;
     const { message = null } = reading.decoded;
     const isTold = answers.toldAt(reading) !== null;
     answers.add(reading, line);
@@ -174,17 +260,11 @@ export function decodeCheckpoint(only: readonly ConversationMessage[], kind: Che
   if (first === undefined || kind === 'repeats') return { kind: 'meta' };
   const blocks = only.map(({ role, content }) => `[${role}]\n${content}`);
   const content = only.length === 1 ? first.content : blocks.join('\n\n');
-  const message: ConversationMessage = {
-    id: `line:${line}`,
-    conversation_id: '',
-    role: kind === 'summary' ? 'system' : 'user',
-    content,
-    created_at: only.at(-1)?.created_at ?? null,
-    parts: [{ kind: 'text', text: content }],
-  };
-  if (kind === 'summary') return { kind, message };
+  const place = { id: undefined, line, at: only.at(-1)?.created_at ?? null };
+  if (kind === 'summary') return decodeSummary(content, place);
   const typed = typedText(only.flatMap((one) => one.typed ?? []));
-  return { kind, hidesBefore: true, message: withTyped(message, typed) };
+  const parts: readonly MessagePart[] = [{ kind: 'text', text: content }];
+  return { ...asTyped(decodeSaid({ ...place, role: 'user', parts }), typed), hidesBefore: true };
 }
 
 /** Which results were seen so far, and on which line. */

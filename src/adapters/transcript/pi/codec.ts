@@ -1,12 +1,12 @@
 import { countOf } from '../../../core/tokens.ts';
-import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
+import type { Entry } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
-import { type CompactionNote, findPath, legalCuts, type Path, readContext } from './context.ts';
-import { decodeEntry, entryName, readTime } from './decode.ts';
-import { listedTitle } from './listing.ts';
-import { createSessionState, idOf, placeSummary, renderName, renderSummary } from './render.ts';
+import { createLineSession, type NoteOf } from '../line-session.ts';
+import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
+import { cutsOfPath, findPath, type Path, readPathContext, renderChain } from '../parents.ts';
+import { conversationOf, linksOf, textBlocks } from '../said.ts';
+import { type CompactionNote, decodeEntry, entryName, readTime } from './decode.ts';
 
 /** Sessions of pi, and of OpenClaw, which contains pi: `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`. */
 export const pi: Codec = {
@@ -64,94 +64,194 @@ function isEntry(record: JsonRecord): boolean {
   return type === 'message' ? isRecord(message) && typeof message['role'] === 'string' : ENTRY_TYPES.has(type);
 }
 
-type Seen = {
-  headerLine: number;
-  /** Version 1: entries have no ids, and each follows the one before it. */
-  isNumbered: boolean;
-  count: number;
-  lastName: string | null;
-  latestMs: number;
-};
-
-type Links = Pick<EntryFacts, 'recordId' | 'parentId'>;
-
-/** Remembers the header, the settings of the session, the latest time, and for version 1 the number of entries. */
+/** Remembers the settings of the session, the latest time, and for version 1, whose entries have no ids, the number of entries. */
 function createSession(): CodecSession {
   const state = createSessionState();
-  const notes = createLineNotes<CompactionNote>();
-  const seen: Seen = { headerLine: 0, isNumbered: false, count: 0, lastName: null, latestMs: 0 };
+  let version: number | null = null;
+  let count = 0;
+  let lastName: string | null = null;
+  let latestMs = 0;
   let known: { readonly entries: readonly Entry[]; readonly path: Path } | null = null;
 
-  const pathOf = (entries: readonly Entry[]): Path => {
-    if (known?.entries !== entries) known = { entries, path: findPath(entries, notes.of) };
+  const pathOf = (entries: readonly Entry[], noteOf: NoteOf<CompactionNote>): Path => {
+    if (known?.entries !== entries) {
+      const path = findPath(entries, { repeatedIds: 'last', keptFrom: (line) => noteOf(line)?.keptFrom });
+      known = { entries, path };
+    }
     return known.path;
   };
-  const numbered = (): Links => {
-    const parentId = seen.lastName;
-    seen.lastName = entryName(seen.count - 1);
-    return { recordId: seen.lastName, parentId };
+  /** In version 1 each entry follows the one before it. */
+  const isVersion1 = (): boolean => version !== null && version < 2;
+  const numberedLinks = (): ReturnType<typeof linksOf> => {
+    const parentId = lastName;
+    lastName = entryName(count - 1);
+    return { recordId: lastName, parentId };
   };
-  const noteEntry = (record: JsonRecord, line: number): Links => {
-    const links = seen.isNumbered ? numbered() : linksOf(record);
-    state.note(record, line);
-    seen.latestMs = Math.max(seen.latestMs, ...timesOf(record));
-    return links;
-  };
-  const read = (value: Json, line: number): Noted<CompactionNote> | RecordProblem => {
-    if (!isRecord(value) || value['type'] !== 'session') return decodeEntry(value, line);
-    return line === seen.headerLine ? headerOf(value) : { kind: 'meta' };
-  };
-  const observe = (value: Json, line: number): Decoded | RecordProblem => {
-    seen.count += 1;
-    const isHeader = isRecord(value) && value['type'] === 'session';
-    if (isHeader && seen.headerLine === 0) {
-      seen.headerLine = line;
-      seen.isNumbered = Number(value['version'] ?? 1) < 2;
-    }
-    const decoded = notes.keep(read(value, line), line);
-    if (isHeader || !isRecord(value) || 'problem' in decoded) return decoded;
-    return { ...decoded, ...noteEntry(value, line) };
-  };
-  const render = (summary: SummaryInput): readonly string[] => {
+  const renderSummary = (input: SummaryInput): readonly string[] => {
+    const { firstKept, listedAs, uuid } = input;
+    const isNumbered = isVersion1();
     const { entries = [], sinceCompaction = 0 } = known?.path ?? {};
     const steps = new Map(entries.map(({ line }, at) => [line, at] as const));
-    const firstKeptId = idOf(summary.firstKept);
+    const firstKeptId = idOf(firstKept);
     const step = entries.findIndex(({ recordId }) => recordId === firstKeptId);
     // In version 1 there is no sign of where the kept part begins, so the settings in force at the end are repeated.
-    const cutLine = seen.isNumbered ? undefined : entries[step]?.line;
-    const settings = state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, steps);
-    const replaced = sinceCompaction > 0 && step > sinceCompaction ? (summary.prior ?? null) : null;
-    const latest = seen.latestMs > 0 ? new Date(seen.latestMs).toISOString() : undefined;
-    return renderSummary({
-      summary,
-      place: seen.isNumbered ? null : placeSummary(summary, replaced),
-      settings: [...settings, ...(summary.listedAs === undefined ? [] : [renderName(summary.listedAs, latest)])],
-      latest,
+    const cutLine = isNumbered ? undefined : entries[step]?.line;
+    const latest: JsonRecord = latestMs > 0 ? { timestamp: new Date(latestMs).toISOString() } : {};
+    const settings = [
+      ...state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, steps),
+      ...(listedAs === undefined ? [] : [{ type: NAME, ...latest, name: listedAs }]),
+    ];
+    const replaced = sinceCompaction > 0 && step > sinceCompaction ? (input.prior ?? null) : null;
+    const place = placeSummary(input, replaced);
+    const { lines, lastId } = renderChain(settings, {
+      parentId: place.parentId,
+      uuid,
+      link: ({ id: _id, parentId: _parentId, type = null, ...rest }, id, parentId) => ({
+        type,
+        ...(!isNumbered && { id, parentId }),
+        ...rest,
+      }),
     });
+    const compaction = {
+      type: 'compaction',
+      ...(!isNumbered && { id: place.id, parentId: lastId }),
+      ...latest, // pi ignores the token counts of answers up to this time, and would otherwise compact at once because of them
+      summary: input.text,
+      ...(isNumbered && { firstKeptEntryIndex: lines.length + 2 }), // counted after the header, the settings and this entry
+      ...(!isNumbered && firstKeptId !== undefined && { firstKeptEntryId: firstKeptId }),
+      tokensBefore: input.tokensBefore,
+      fromHook: true,
+    };
+    return [...lines, JSON.stringify(compaction)];
   };
-  return {
-    observe,
-    decode: (value, line) => withoutNote(read(value, line)),
-    readContext: (entries) => readContext(pathOf(entries)),
-    legalCuts: (entries) => legalCuts(pathOf(entries)),
-    renderSummary: render,
-  };
+  return createLineSession<CompactionNote>({
+    nested: 'a call whose arguments are',
+    readHeader: (record) => (record['type'] === 'session' ? { kind: 'header', ...conversationOf(record, 'id') } : null),
+    see: (record) => {
+      if (record['type'] === 'session') version ??= Number(record['version'] ?? 1);
+      count += 1;
+    },
+    read: decodeEntry,
+    track: (read, line, record) => {
+      if (record['type'] === 'session') return read;
+      state.note(record, line);
+      latestMs = Math.max(latestMs, ...timesOf(record));
+      return { ...read, ...(isVersion1() ? numberedLinks() : linksOf(record, 'id', 'parentId')) };
+    },
+    readContext: (entries, noteOf) => readPathContext(pathOf(entries, noteOf)),
+    legalCuts: (entries, noteOf) => cutsOfPath(pathOf(entries, noteOf), 'pi'),
+    renderSummary,
+  });
 }
 
-function headerOf(record: JsonRecord): EntryFacts {
-  const conversation = stringAt(record, 'id');
-  return { kind: 'header', ...(conversation !== undefined && { conversation }) };
+/**
+ * The summary takes the id that the first kept entry names as its parent, so that the kept lines attach to it
+ * unchanged. If the kept part begins before a compaction that leaves (`replaced`), the entries after that compaction
+ * depend on its id: then the summary takes its id and parent.
+ */
+function placeSummary(
+  { firstKept, uuid }: SummaryInput,
+  replaced: Json,
+): { readonly id: string; readonly parentId: string | null } {
+  const id = idOf(replaced);
+  if (id !== undefined) return { id, parentId: parentOf(replaced) };
+  return { id: parentOf(firstKept) ?? uuid('compaction'), parentId: null };
 }
 
-/** As pi follows parents: an empty id is no id. */
-function linksOf(record: JsonRecord): Links {
-  const recordId = stringAt(record, 'id');
-  const parentId = stringAt(record, 'parentId') ?? '';
-  return recordId === undefined ? {} : { recordId, parentId: parentId === '' ? null : parentId };
+function idOf(record: Json): string | undefined {
+  return isRecord(record) ? stringAt(record, 'id') : undefined;
+}
+
+function parentOf(record: Json): string | null {
+  return isRecord(record) ? (stringAt(record, 'parentId') ?? null) : null;
 }
 
 /** The times of the entry and of its message: pi compares the latter with the time of a compaction. */
 function timesOf({ timestamp, message }: JsonRecord): readonly number[] {
   const times = [readTime(timestamp), isRecord(message) ? readTime(message['timestamp']) : null];
   return times.flatMap((time) => time?.getTime() ?? []);
+}
+
+/** The title in pi's list, as pi 0.73.1 finds it: the session's latest name, otherwise the first user message of the file. */
+function listedTitle(file: ListedFile): string | null {
+  const beside = listedRecords(file, 'end', { isWanted: ({ kind = 'meta' }) => kind === 'meta' });
+  const name = firstIn(beside, (record) =>
+    record['type'] === 'session_info' ? (stringAt(record, 'name') ?? '') : null,
+  );
+  return asTitle(name) ?? asTitle(firstIn(listedRecords(file, 'start'), promptText));
+}
+
+function promptText({ type, message }: JsonRecord): string | null {
+  if (type !== 'message' || !isRecord(message) || message['role'] !== 'user') return null;
+  const text = textBlocks(message['content']).join(' ');
+  return text === '' ? null : text;
+}
+
+/** A setting that pi finds in an entry when it reads a session. */
+type Setting = { readonly line: number; readonly record: JsonRecord };
+
+/** The settings of a session that would be lost with the entries that leave. */
+type SessionState = {
+  readonly note: (record: JsonRecord, line: number) => void;
+  /**
+   * The entries to repeat: for each setting the one in force, if it is before `cutLine`. `stepOf` maps an entry's line
+   * to its distance from the end of the path.
+   */
+  readonly lostBefore: (cutLine: number, stepOf: ReadonlyMap<number, number>) => readonly JsonRecord[];
+};
+
+/** The only setting that counts wherever it is. */
+const NAME = 'session_info';
+
+/**
+ * Thinking level, model, name of the session, and the latest entry of each extension. Small entries are all remembered
+ * (the latest may be on an abandoned branch); of extensions' entries, which may be large, only the latest of each
+ * type.
+ */
+function createSessionState(): SessionState {
+  const settings = new Map<string, Setting[]>();
+  const add = (name: string, setting: Setting): void => {
+    const known = settings.get(name);
+    if (known === undefined) settings.set(name, [setting]);
+    else known.push(setting);
+  };
+  const noteModel = (record: JsonRecord, line: number): void => {
+    const before = settings.get('model')?.at(-1)?.record;
+    const isSame = before?.['provider'] === record['provider'] && before?.['modelId'] === record['modelId'];
+    add('model', { line, record: isSame && before !== undefined ? before : record });
+  };
+  return {
+    note: (record, line) => {
+      switch (record['type']) {
+        case 'thinking_level_change':
+          return add('thinking', { line, record });
+        case 'model_change':
+          return noteModel(record, line);
+        case 'message': {
+          const change = modelOf(record);
+          return change === null ? undefined : noteModel(change, line);
+        }
+        case NAME:
+          return void settings.set(NAME, [{ line, record }]);
+        case 'custom':
+          return void settings.set(`custom ${stringAt(record, 'customType') ?? ''}`, [{ line, record }]);
+      }
+    },
+    lostBefore: (cutLine, stepOf) =>
+      [...settings].flatMap(([name, known]) => {
+        const step = ({ line }: Setting): number =>
+          name === NAME ? 0 : (stepOf.get(line) ?? Number.POSITIVE_INFINITY);
+        const inForce = known.reduce((best, one) => (step(one) < step(best) ? one : best));
+        return step(inForce) < Number.POSITIVE_INFINITY && inForce.line < cutLine ? [inForce.record] : [];
+      }),
+  };
+}
+
+/** An answer names the model that was in use, just as a change of model would. */
+function modelOf({ message, timestamp = null }: JsonRecord): JsonRecord | null {
+  if (!isRecord(message) || message['role'] !== 'assistant') return null;
+  const provider = stringAt(message, 'provider');
+  const modelId = stringAt(message, 'model');
+  if (provider === undefined || modelId === undefined) return null;
+  return { type: 'model_change', timestamp, provider, modelId };
 }

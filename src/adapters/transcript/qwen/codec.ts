@@ -1,12 +1,12 @@
-import { countOf } from '../../../core/tokens.ts';
-import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
+import { countOf, estimateTokens } from '../../../core/tokens.ts';
+import type { Entry } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { legalCuts, type Path, readContext } from '../pi/context.ts';
-import { findChain } from './context.ts';
+import { createLineSession } from '../line-session.ts';
+import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
+import { cutsOfPath, findPath, type Path, readPathContext, renderChain } from '../parents.ts';
+import { copyKeys, firstText } from '../said.ts';
 import { decodeRecord, isQwenRecord } from './decode.ts';
-import { listedTitle } from './listing.ts';
-import { renderSummary } from './render.ts';
 
 /** Sessions of Qwen Code: `~/.qwen/projects/<folder>/chats/<session id>.jsonl`. */
 export const qwen: Codec = {
@@ -49,24 +49,100 @@ function createSession(): CodecSession {
   const settings = new Map<string, { readonly line: number; readonly record: JsonRecord }>();
   let known: { readonly entries: readonly Entry[]; readonly path: Path } | null = null;
   const pathOf = (entries: readonly Entry[]): Path => {
-    if (known?.entries !== entries) known = { entries, path: findChain(entries) };
+    // A cut is never before a compaction of Qwen's, so that one never leaves alone.
+    if (known?.entries !== entries)
+      known = { entries, path: { ...findPath(entries, { repeatedIds: 'all' }), isTidy: true } };
     return known.path;
   };
-  const observe = (value: Json, line: number): Decoded | RecordProblem => {
-    const subtype = isRecord(value) && value['type'] === 'system' ? (stringAt(value, 'subtype') ?? '') : '';
-    if (isRecord(value) && SETTINGS.has(subtype)) settings.set(subtype, { line, record: value });
-    return decodeRecord(value, line);
-  };
-  return {
-    observe,
-    decode: decodeRecord,
-    readContext: (entries) => readContext(pathOf(entries)),
-    legalCuts: (entries) => legalCuts(pathOf(entries), 'Qwen Code'),
+  return createLineSession({
+    nested: 'a message that is',
+    see: (record, line) => {
+      const subtype = record['type'] === 'system' ? (stringAt(record, 'subtype') ?? '') : '';
+      if (SETTINGS.has(subtype)) settings.set(subtype, { line, record });
+    },
+    read: decodeRecord,
+    readContext: (entries) => readPathContext(pathOf(entries)),
+    legalCuts: (entries) => cutsOfPath(pathOf(entries), 'Qwen Code'),
     renderSummary: (input) => {
       const id = isRecord(input.firstKept) ? input.firstKept['uuid'] : undefined;
       const cutLine = known?.path.entries.findLast(({ recordId }) => recordId === id)?.line ?? 0;
       const lost = [...settings.values()].filter(({ line }) => line < cutLine).map(({ record }) => record);
       return renderSummary(input, lost);
     },
+  });
+}
+
+/** Qwen Code's number for a compression that succeeded. */
+const COMPRESSED = 1;
+/** Qwen Code goes by the id and the folder of the first line, and refuses a file with two session ids. */
+const SESSION_KEYS = ['sessionId', 'cwd', 'version', 'gitBranch'];
+
+/**
+ * A `chat_compression` like Qwen Code's own. It takes the uuid that the first kept record names as its parent, so that
+ * kept lines attach to it unchanged. Before it come the settings that would be lost.
+ */
+function renderSummary(input: SummaryInput, lost: readonly JsonRecord[]): readonly string[] {
+  const { text, firstKept, lastDropped, lastDroppedBefore, listedAs, tokensBefore, uuid } = input;
+  const timestamp = firstText('timestamp', lastDroppedBefore, lastDropped, firstKept);
+  const time: JsonRecord = timestamp === undefined ? {} : { timestamp };
+  const common = copyKeys(firstKept, SESSION_KEYS);
+  const title = {
+    ...time,
+    type: 'system',
+    subtype: 'custom_title',
+    systemPayload: { customTitle: listedAs ?? '', titleSource: 'auto' }, // as when a model has named a session
   };
+  const { lines, lastId } = renderChain(listedAs === undefined ? lost : [...lost, title], {
+    parentId: null,
+    uuid,
+    link: (record, id, parentUuid) => ({ ...record, uuid: id, parentUuid, ...common }),
+  });
+  const compression = {
+    uuid: firstText('parentUuid', firstKept) ?? uuid('compression'),
+    parentUuid: lastId,
+    ...common,
+    ...time,
+    type: 'system',
+    subtype: 'chat_compression',
+    systemPayload: {
+      info: {
+        originalTokenCount: tokensBefore,
+        newTokenCount: estimateTokens(text),
+        compressionStatus: COMPRESSED,
+      },
+      compressedHistory: [{ role: 'user', parts: [{ text }] }],
+    },
+  };
+  return [...lines, JSON.stringify(compression)];
+}
+
+/** Qwen Code looks for a title in this many bytes at either end of a file, and for a prompt in its first records. */
+const WINDOW_BYTES = 65_536;
+const PROMPT_RECORDS = 10;
+const FIRST_CHARACTERS = /^[\s\S]{0,200}/u;
+
+/** The title in the client's list, as Qwen Code 0.24.4 finds it: the latest title, otherwise the first prompt. */
+function listedTitle(file: ListedFile): string | null {
+  const window = { withinBytes: WINDOW_BYTES };
+  const title =
+    firstIn(listedRecords(file, 'end', window), titleIn) ??
+    firstIn([...listedRecords(file, 'start', window)].toReversed(), titleIn) ??
+    '';
+  if (title !== '') return asTitle(title);
+  return asTitle(firstIn(listedRecords(file, 'start', { maxLines: PROMPT_RECORDS }), promptText));
+}
+
+function titleIn({ subtype, systemPayload }: JsonRecord): string | null {
+  if (subtype !== 'custom_title' || !isRecord(systemPayload)) return null;
+  return stringAt(systemPayload, 'customTitle') ?? null;
+}
+
+function promptText({ type, subtype, message, systemPayload }: JsonRecord): string | null {
+  if (type !== 'user' || subtype !== undefined) return null;
+  const shown = isRecord(systemPayload) ? stringAt(systemPayload, 'displayText') : undefined;
+  const parts = isRecord(message) && isList(message['parts']) ? message['parts'] : [];
+  const text = shown ?? firstIn(parts.filter(isRecord), (part) => stringAt(part, 'text') ?? null) ?? '';
+  if (text === '') return null;
+  const start = FIRST_CHARACTERS.exec(text)?.[0] ?? '';
+  return start.length < text.length ? `${start}...` : text;
 }

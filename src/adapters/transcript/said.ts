@@ -1,0 +1,124 @@
+import type { ConversationMessage, MessagePart, Role } from '../../core/message.ts';
+import type { Decoded, EntryFacts } from '../../core/transcript.ts';
+import type { Json } from '../../ports/json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
+import { listCalls, textOfParts, withTyped } from './message-parts.ts';
+
+/** Where a message comes from: its own id if it has one, and the line that names it otherwise. */
+export type SaidPlace = {
+  readonly id: string | undefined;
+  readonly line: number;
+  readonly at: Date | null;
+  readonly conversation?: string | undefined;
+};
+
+type Said = SaidPlace & {
+  readonly role: Role;
+  readonly parts: readonly MessagePart[];
+  readonly name?: string | undefined;
+};
+
+export type DecodedMessage = Decoded & { readonly message: ConversationMessage };
+
+/** A message made of parts: its text, its calls, and which calls it answers all follow from them. */
+export function decodeSaid({ id, line, at, conversation, role, parts, name }: Said): DecodedMessage {
+  const calls = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
+  const results = parts.flatMap((part) => (part.kind === 'result' ? [part.callId] : []));
+  const [answered] = results;
+  return {
+    kind: 'message',
+    ...(calls.length > 0 && { calls }),
+    ...(results.length > 0 && { results }),
+    message: {
+      id: id ?? `line:${line}`,
+      conversation_id: conversation ?? '',
+      role,
+      ...(name !== undefined && { name }),
+      content: textOfParts(parts),
+      ...listCalls(parts),
+      ...(role === 'tool' && answered !== undefined && { tool_call_id: answered }),
+      created_at: at,
+      parts,
+    },
+  };
+}
+
+/** What a compaction left: one text that replaces everything before it. */
+export function decodeSummary(text: string, place: SaidPlace): DecodedMessage {
+  return { ...decodeSaid({ ...place, role: 'system', parts: [{ kind: 'text', text }] }), kind: 'summary' };
+}
+
+/** The same message with what a person typed in it, and what of that may state rules. */
+export function asTyped(decoded: DecodedMessage, typed: string | undefined, ruleText?: string): DecodedMessage {
+  return { ...decoded, message: withTyped(decoded.message, typed, ruleText) };
+}
+
+export function textParts(texts: readonly string[]): readonly MessagePart[] {
+  return texts.flatMap((text) => (text === '' ? [] : [{ kind: 'text', text }]));
+}
+
+/** A call without an id can never be answered, so it becomes text. */
+export function callPart(id: string | undefined, name: string, args: string): MessagePart {
+  return id === undefined ? { kind: 'text', text: `${name} ${args}` } : { kind: 'call', id, name, arguments: args };
+}
+
+/** A result that does not name its call becomes text, too. */
+export function resultPart(callId: string | undefined, text: string, isError: boolean): MessagePart {
+  return callId === undefined ? { kind: 'text', text } : { kind: 'result', callId, text, isError };
+}
+
+/** The texts of content whose blocks are marked as text; content of other kinds has none. */
+export function textBlocks(content: Json | undefined): readonly string[] {
+  return (isList(content) ? content : [content]).flatMap((block) => {
+    if (typeof block === 'string') return [block];
+    return isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? []) : [];
+  });
+}
+
+/** A record's id and the id of the record before it, under the names that a format has for them. An empty id is none. */
+export function linksOf(
+  record: JsonRecord,
+  idKey: string,
+  parentKey: string,
+): Pick<EntryFacts, 'recordId' | 'parentId'> {
+  const recordId = stringAt(record, idKey) ?? '';
+  const parentId = stringAt(record, parentKey) ?? '';
+  return recordId === '' ? {} : { recordId, parentId: parentId === '' ? null : parentId };
+}
+
+/** The conversation that a record names under a key; no key if it names none. */
+export function conversationOf(record: JsonRecord, key: string): Pick<EntryFacts, 'conversation'> {
+  const conversation = stringAt(record, key);
+  return conversation === undefined ? {} : { conversation };
+}
+
+/** The text under a key in the first of these records that has one. */
+export function firstText(key: string, ...records: readonly (Json | undefined)[]): string | undefined {
+  return records.flatMap((record) => (isRecord(record) ? (stringAt(record, key) ?? []) : []))[0];
+}
+
+/** What a record has under these keys, to be copied: nothing nested, which could be too deep to be written. */
+export function copyKeys(record: Json, keys: readonly string[]): JsonRecord {
+  if (!isRecord(record)) return {};
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = record[key];
+      const isNested = typeof value === 'object' && value !== null;
+      return value === undefined || isNested ? [] : [[key, value]];
+    }),
+  );
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/**
+ * A short key for the words of a message, to find what repeats them. White space is ignored: a message may have a part for each thing typed, its
+ * copy one text.
+ */
+export function wordsKey(role: string, text: string): string {
+  const words = text.replace(/\s+/g, '');
+  let hash = FNV_OFFSET;
+  for (let at = 0; at < words.length; at += 1) hash = Math.imul(hash ^ words.charCodeAt(at), FNV_PRIME);
+  return `${role}:${words.length}:${(hash >>> 0).toString(36)}`;
+}
