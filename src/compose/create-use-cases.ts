@@ -84,7 +84,7 @@ export function createUseCases(composition: Composition): UseCases {
       (await import('../app/survey/scan-file.ts')).scanFile({ ...deps, progress }, request),
     reportFile: async ({ mask = (text) => text, ...request }, progress) =>
       (await import('../app/survey/report-file.ts')).reportFile({ ...deps, progress, mask }, request),
-    writePage: async (page) => (await import('../app/write/write-page.ts')).writePage(deps, page),
+    writePage: async (page) => (await import('../app/write/write-output.ts')).writePage(deps, page),
     captureFile: async (request, progress) =>
       (await import('../app/archive/capture-file.ts')).captureFile({ ...deps, progress }, request),
     recordGone: async (request) => (await import('../app/archive/captured.ts')).recordGone(deps, request),

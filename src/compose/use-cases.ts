@@ -53,7 +53,7 @@ import type { ReportFileRequest } from '../app/survey/report-file.ts';
 import type { DiffFileRequest, DiffReport } from '../app/survey/diff-file.ts';
 import type { ScanFileRequest, ScanReport } from '../app/survey/scan-file.ts';
 import type { InstallOutcome, InstallRequest } from '../app/install/install-client.ts';
-import type { NewPage } from '../app/write/write-page.ts';
+import type { NewPage } from '../app/write/write-output.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { HostEnvironment } from '../config/find.ts';
 import type { CompactionConfig } from '../core/policy.ts';

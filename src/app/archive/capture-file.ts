@@ -6,7 +6,7 @@ import type { SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
 import type { CaptureReport } from '../contract/capture-reports.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { attempt, attemptStep, type Failure } from '../contract/failure.ts';
 import type { CaptureFileRequest } from '../contract/requests.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import { readPieces, readRecords } from '../read/records.ts';
@@ -75,7 +75,7 @@ async function open(
   { input }: CaptureFileRequest,
   known: CapturedFile | null,
 ): Promise<Result<Opened, Failure>> {
-  const transcript = await openTranscript(input, deps);
+  const transcript = await attemptStep(() => openTranscript(input, deps));
   if (transcript.ok) return ok({ ...transcript.value, format: transcript.value.codec.format.name });
   if (known === null || transcript.error.kind === 'file') return transcript;
   const opened = await deps.files.open(input.path, { signal: deps.signal, refusesLinks: input.refusesLinks });

@@ -4,12 +4,11 @@ import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { FileLock, SourceFile } from '../../ports/files.ts';
 import type { RestoreCapturedReport } from '../contract/capture-reports.ts';
-import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
+import type { WritingDeps } from '../contract/deps.ts';
 import { attempt, type LookupFailure } from '../contract/failure.ts';
 import type { RestoreCapturedRequest } from '../contract/requests.ts';
-import { toWriteFailure } from '../write/deliver.ts';
+import { withFileLock } from '../write/deliver.ts';
 import { openUnsettled } from '../write/settle.ts';
-import { withFileLock } from '../write/target.ts';
 import { writeOutput, writeNew } from '../write/write-output.ts';
 import { checkReadable, findByName, notCaptured, readState } from './captured.ts';
 
@@ -85,10 +84,9 @@ async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chos
         return err({ kind: 'output-exists', file: file.path, output: path });
       const kept = present === null ? 'yes' : await isKept(deps, chosen, present);
       if (kept !== 'yes') return err({ kind: 'uncaptured', file: path, isDamaged: kept === 'damaged' });
-      const written = await (source === null
-        ? writeNew({ lock, pieces: pieces(deps, chosen) })
-        : replace(deps, { lock, file, source, sha256: present?.sha256 ?? '', pieces: pieces(deps, chosen) }));
-      if (!written.ok) return err(toWriteFailure(written.error, { file: file.path, output: path }));
+      const content = { lock, pieces: pieces(deps, chosen) };
+      if (source === null) await writeNew({ ...content, file: file.path, target: { path, stamp: null } });
+      else await replace(deps, { ...content, file, source, sha256: present?.sha256 ?? '' });
       return ok(report(chosen, path));
     } finally {
       source?.close();
@@ -143,6 +141,7 @@ async function replace(
   const { stamp, sizeBytes } = source;
   return writeOutput(deps, {
     lock,
+    file: file.path,
     format: file.format,
     like: file.path,
     compression: 'none', // what was captured is what was on the disk
@@ -151,7 +150,6 @@ async function replace(
     known: { stamp, sizeBytes, sha256, isDocument: true },
     target: { path: file.path, stamp },
     replacesSource: true,
-    isInterrupted: () => isInterrupted(deps),
   });
 }
 

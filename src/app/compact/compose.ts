@@ -3,8 +3,7 @@ import type { Entry } from '../../core/transcript.ts';
 import type { InsertedLine, KeptRun } from '../../ports/archive.ts';
 import type { Json, ListedFile } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import { asListed, type LineOfFile, listSource, sourceLine } from '../read/listed-file.ts';
-import type { Prepared } from '../read/prepare.ts';
+import { asListed, type LineOfFile, listSource, type Prepared, sourceLine } from '../read/prepare.ts';
 import { concat, trimRecord } from '../read/records.ts';
 import { hashKept } from '../read/rewritten-document.ts';
 import type { CompactedConversation } from './summarize-conversation.ts';
@@ -196,21 +195,6 @@ function outputPieces({ inserted, kept }: OutputParts): readonly OutputPiece[] {
     ...kept.map((run) => ({ at: run.firstLine, rank: 1, piece: { kind: 'kept', run } satisfies OutputPiece })),
   ];
   return pieces.sort((a, b) => a.at - b.at || a.rank - b.rank).map(({ piece }) => piece);
-}
-
-/** Returns whether a source line stays. */
-export function keptLineLookup({ kept }: Pick<OutputParts, 'kept'>): (line: number) => boolean {
-  return (line) => {
-    let low = 0;
-    let high = kept.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const run = kept[middle];
-      if (run !== undefined && run.firstLine + run.lineCount <= line) low = middle + 1;
-      else high = middle;
-    }
-    return (kept[low]?.firstLine ?? Number.POSITIVE_INFINITY) <= line;
-  };
 }
 
 type LineFacts = { readonly sizeBytes: number; readonly sha256: string };

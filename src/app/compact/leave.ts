@@ -1,21 +1,15 @@
 import { describeUnder } from '../../core/tokens.ts';
 import type { WritingDeps } from '../contract/deps.ts';
-import { must, stoppedBy } from '../contract/failure.ts';
-import type { CompactReport, SkipReason, UsageReport } from '../contract/reports.ts';
+import { type Failure, stop, stoppedBy } from '../contract/failure.ts';
+import type { CompactReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
-import { lastWrite } from '../read/last-time.ts';
-import type { Prepared } from '../read/prepare.ts';
+import { isOlder, lastWrite, type Prepared } from '../read/prepare.ts';
 import { readPieces } from '../read/records.ts';
-import { deliver, type Delivery, outputCompression, targetPath } from '../write/deliver.ts';
-import { checkReplaceable, withTargetLock } from '../write/target.ts';
+import { checkReplaceable, deliver, outputCompression, targetPath, withTargetLock } from '../write/deliver.ts';
 import { describeMissing, skippedReport, tokensNow } from './report.ts';
 
 /** Why a run leaves a transcript as it is. `usage`: of summaries that came to nothing. */
-export type Skip = {
-  readonly reason: SkipReason;
-  readonly notes: readonly string[];
-  readonly usage?: UsageReport;
-};
+type Skip = Pick<CompactReport, 'notes' | 'usage'> & { readonly reason: SkipReason };
 
 /** Ends a run that has nothing to do. `reasonToLeave` finds out why. */
 export function leave(skip: Skip): never {
@@ -38,13 +32,21 @@ function inUse(note: string): Skip {
   return { reason: 'in-use', notes: [note] };
 }
 
-/** Leaves a transcript that is small, that a program may have open, or whose earlier compaction the archive does not have. */
-export function leaveUnlessDue(
+/**
+ * Leaves a transcript that is small, that a program may have open, or whose earlier compaction the archive does not have. Gives the producer's
+ * process that has a session open which would be replaced, as a sentence; null: none is to be seen.
+ */
+export async function leaveUnlessDue(
   deps: WritingDeps,
   request: CompactFileRequest,
-  { transcript, sign }: { readonly transcript: Prepared; readonly sign: string | null },
-): void {
-  const { policy, minIdleMs } = request;
+  transcript: Prepared,
+): Promise<string | null> {
+  const { policy, minIdleMs, input, before } = request;
+  const { title, whyReadOnly } = transcript.codec.format;
+  if (whyReadOnly !== undefined) stop({ kind: 'read-only-format', file: input.name, title, reason: whyReadOnly });
+  if (before !== undefined && !isOlder(transcript, before)) stop({ kind: 'too-recent', file: input.name });
+  const sign = await findSessionUser(deps, request, transcript);
+  deps.reached('read');
   const tokens = tokensNow(transcript);
   const limit = policy.ifOverTokens;
   if (limit !== null && tokens <= limit)
@@ -62,6 +64,26 @@ export function leaveUnlessDue(
     );
   if (policy.isFresh !== true && transcript.conversations.some((one) => one.isArchiveMissing))
     leave({ reason: 'archive-missing', notes: [describeMissing(deps.archivePath)] });
+  return sign;
+}
+
+async function findSessionUser(
+  { files }: WritingDeps,
+  { output, minIdleMs }: CompactFileRequest,
+  { source, codec }: Prepared,
+): Promise<string | null> {
+  if (output.kind !== 'in-place' && minIdleMs === undefined) return null;
+  const user = await files.findSessionUser(source.path, codec.format.openSigns ?? []);
+  return user === null ? null : `${user.name} (process ${user.processId}) has this session open`;
+}
+
+export function breakerOpen(file: string): Failure {
+  return {
+    kind: 'no-summary',
+    file,
+    problem: 'too many compactions in a row have failed',
+    advice: 'No more calls are made in this run. See the errors above.',
+  };
 }
 
 const LF = 0x0a;
@@ -105,11 +127,10 @@ export async function leaveUnchanged(
   if (path !== null || output.kind === 'stdout')
     await withTargetLock(deps, path, async (lock) => {
       const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
-      must(await deliver(deps, { request, transcript, lock, replaceable, ...copyOf(deps, request, transcript) }));
+      await deliver(deps, { request, transcript, lock, replaceable, ...copyOf(deps, request, transcript) });
     });
   const written = output.kind === 'stdout' ? '-' : path;
-  const report = skippedReport(transcript, { file: input.name, ...skip, output: written });
-  return skip.usage === undefined ? report : { ...report, usage: skip.usage };
+  return skippedReport(transcript, input, { ...skip, output: written });
 }
 
 /** Where the input's bytes go if there is nothing to do; null: nowhere. */
@@ -122,7 +143,7 @@ function copyOf(
   deps: WritingDeps,
   { output }: CompactFileRequest,
   { source }: Prepared,
-): Pick<Delivery, 'pieces' | 'compression'> {
+): Pick<Parameters<typeof deliver>[1], 'pieces' | 'compression'> {
   const isAlike =
     output.kind === 'file' && outputCompression(deps, { source, path: output.path }) === source.compression;
   if (isAlike) return { pieces: source.onDisk(), compression: 'none' };

@@ -12,16 +12,16 @@ import { callsIn, chunkRequest } from '../summarize/summarize.ts';
 import { costOf } from '../summarize/usage.ts';
 import { type CompactPlan, expectClipTokens, planOutcomes, planPrepared } from './plan.ts';
 import {
+  buildReport,
   countLedger,
   planNotes,
-  reportBase,
   reportConversation,
   reportRetention,
   reportUnchanged,
+  reportUsage,
   skippedReport,
 } from './report.ts';
-import { reportUsage } from './store.ts';
-import { type Attempted, createLoader } from './summarize-conversation.ts';
+import { type Attempted, createLoader, planOf, reportAttempts } from './summarize-conversation.ts';
 
 /** Estimated tokens of the directive and the system prompt in a request. */
 const REQUEST_FRAME_TOKENS = 400;
@@ -89,11 +89,11 @@ function atMostBefore(report: ConversationReport): ConversationReport {
 
 /** The report of a dry run: no model is asked, and nothing is written. */
 export function planReport(transcript: Prepared, request: CompactFileRequest): CompactReport {
-  const { policy } = request;
+  const { policy, input } = request;
   const expected = forecast(transcript, policy);
   if (expected.kind === 'skip') {
     const { reason, detail } = expected;
-    return skippedReport(transcript, { file: request.input.name, reason, notes: [detail], output: null });
+    return skippedReport(transcript, input, { reason, notes: [detail], output: null });
   }
   const { plans, outcomes, conversations, bytes } = expected;
   const notes = transcript.conversations.flatMap((prepared, index) => {
@@ -101,30 +101,17 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
     const tokensAfter = conversations[index]?.tokens.after ?? 0;
     return plan === null ? [] : planNotes(prepared, plan, { tokensAfter, targetTokens: policy.targetTokens });
   });
-  const ledger = countLedger(outcomes);
-  const plan = { ...bytes, ...describePlan(transcript, plans, request) };
-  return { ...plannedReport(transcript, request, { notes, conversations, ledger }), plan };
+  return buildReport(transcript, input, {
+    ...NOTHING_WRITTEN,
+    notes,
+    conversations,
+    ledger: countLedger(outcomes),
+    plan: { ...bytes, ...describePlan(transcript, plans, request) },
+  });
 }
 
-/** What the reports of a dry run and of a preview have in common: nothing was written. */
-function plannedReport(
-  transcript: Prepared,
-  { input }: CompactFileRequest,
-  { notes, conversations, ledger }: Pick<CompactReport, 'notes' | 'conversations' | 'ledger'>,
-): CompactReport {
-  const base = reportBase(transcript, input.name);
-  return {
-    ...base,
-    result: 'planned',
-    notes,
-    output: null,
-    sha256: { ...base.sha256, after: null },
-    bytes: { ...base.bytes, after: null },
-    conversations,
-    ledger,
-    archive: null,
-  };
-}
+/** What the reports of a dry run and of a preview have in common. */
+const NOTHING_WRITTEN = { result: 'planned', output: null, after: null, archive: null } as const;
 
 /** For a service, each request is built exactly as it would be sent; for the offline provider, requests are only counted. */
 function describePlan(
@@ -190,24 +177,17 @@ export function previewReport(
   attempts: readonly Attempted[],
   request: CompactFileRequest,
 ): CompactReport {
-  const plans = attempts.map((one) => (one.kind === 'compacted' ? one.result.plan : null));
-  const { outcomes } = planOutcomes(transcript, plans);
   const compacted = attempts.flatMap((one) => (one.kind === 'compacted' ? [one] : []));
   const results = compacted.map(({ result }) => result);
-  const retention = reportRetention(
-    results.flatMap(({ retentionOf }) => [...retentionOf.values()].map((one) => ({ label: '', retention: one }))),
-  );
-  const notes = compacted.flatMap((one) => one.notes);
-  const conversations = transcript.conversations.map((prepared, index) => {
-    const attempt = attempts[index];
-    return attempt?.kind === 'compacted' ? attempt.report : reportUnchanged(prepared);
-  });
-  return {
-    ...plannedReport(transcript, request, { notes, conversations, ledger: countLedger(outcomes) }),
+  return buildReport(transcript, request.input, {
+    ...NOTHING_WRITTEN,
+    notes: compacted.flatMap((one) => one.notes),
+    conversations: reportAttempts(transcript, attempts),
+    ledger: countLedger(planOutcomes(transcript, attempts.map(planOf)).outcomes),
     preview: results.map(({ prepared, text }) => ({ conversation: prepared.id, text: text() })),
     usage: reportUsage(results, request),
-    ...(retention === undefined ? {} : { retention }),
-  };
+    ...reportRetention(results),
+  });
 }
 
 /** The requests for one conversation, chunk by chunk. */

@@ -11,26 +11,22 @@ import type {
   CompactReport,
   ConversationReport,
   Ledger,
-  RetentionReport,
+  UsageReport,
 } from '../contract/reports.ts';
-import type { CompactFileRequest } from '../contract/requests.ts';
+import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import { addUsage, costOf, NO_USAGE, type Usage } from '../summarize/usage.ts';
+import type { Content } from '../write/settle.ts';
+import type { Written } from '../write/write-output.ts';
 import type { CompactPlan } from './plan.ts';
 
 const COMPACT_SCHEMA = 'compact/report@1';
 
-/** What a compaction made of one conversation, either just now or according to the archive. */
-export type ConversationOutcome = {
-  readonly cycles: number;
-  readonly clipTokens: number;
-  readonly batches: readonly BatchReport[];
-};
-
-/** Messages and tokens of a conversation as its producer sends it. */
+/** Messages and tokens of a conversation as its producer sends it, after a compaction that was made just now, earlier, or would be made. */
 export function reportConversation(
   prepared: PreparedConversation,
   isKept: (line: number) => boolean,
-  outcome: ConversationOutcome,
+  outcome: { readonly cycles: number; readonly clipTokens: number; readonly batches: readonly BatchReport[] },
 ): ConversationReport {
   const before = sentMessages(prepared);
   const kept = before.filter((entry) => entry !== prepared.view.prior && isKept(entry.line));
@@ -93,46 +89,52 @@ export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
   return { kept, summarized, quoted, other, total: outcomes.length };
 }
 
-type ReportBase = Pick<CompactReport, 'schema' | 'file' | 'format'> & {
-  readonly sha256: { readonly before: string };
-  readonly bytes: { readonly before: number };
+/** What a run did with a transcript: everything that does not follow from the transcript itself. `after`: what was written; null: nothing. */
+type Outcome = Omit<CompactReport, 'schema' | 'file' | 'format' | 'sha256' | 'bytes'> & {
+  readonly after: Content | null;
 };
 
-export function reportBase(transcript: Prepared, file: string): ReportBase {
+/** The one place that builds the report of a run. */
+export function buildReport(
+  { codec, recordIndex, source }: Prepared,
+  { name }: TranscriptInput,
+  { after, ...outcome }: Outcome,
+): CompactReport {
   return {
     schema: COMPACT_SCHEMA,
-    file,
-    format: transcript.codec.format.name,
-    sha256: { before: transcript.recordIndex.sha256 },
-    bytes: { before: transcript.source.sizeBytes },
+    file: name,
+    format: codec.format.name,
+    sha256: { before: recordIndex.sha256, after: after?.sha256 ?? null },
+    bytes: { before: source.sizeBytes, after: after?.sizeBytes ?? null },
+    ...outcome,
   };
 }
 
 /** The report of a transcript that stays as it is. */
 export function skippedReport(
   transcript: Prepared,
-  input: {
-    readonly file: string;
-    readonly reason: NonNullable<CompactReport['reason']>;
-    readonly notes: readonly string[];
-    readonly output: string | null;
-  },
+  input: TranscriptInput,
+  skip: Pick<CompactReport, 'reason' | 'notes' | 'output' | 'usage'>,
 ): CompactReport {
-  const base = reportBase(transcript, input.file);
-  const { lineCount } = transcript.recordIndex;
-  const after = input.output === null ? null : base.sha256.before;
-  return {
-    ...base,
+  const { recordIndex, source, conversations } = transcript;
+  const { lineCount, sha256 } = recordIndex;
+  return buildReport(transcript, input, {
     result: 'skipped',
-    reason: input.reason,
-    notes: input.notes,
-    output: input.output,
-    sha256: { ...base.sha256, after },
-    bytes: { ...base.bytes, after: input.output === null ? null : base.bytes.before },
-    conversations: transcript.conversations.map(reportUnchanged),
+    ...skip,
+    after: skip.output === null ? null : { sha256, sizeBytes: source.sizeBytes },
+    conversations: conversations.map(reportUnchanged),
     ledger: { kept: lineCount, summarized: 0, quoted: 0, other: 0, total: lineCount },
     archive: null,
-  };
+  });
+}
+
+/** The cost of all conversations together. */
+export function reportUsage(
+  results: readonly { readonly usage: Usage }[],
+  { price }: Pick<CompactFileRequest, 'price'>,
+): UsageReport {
+  const usage = results.reduce((sum, one) => addUsage(sum, one.usage), NO_USAGE);
+  return { ...usage, cost: costOf(usage, price) };
 }
 
 /** Notes on a plan and on the size of its result. */
@@ -145,14 +147,21 @@ export function planNotes(
   return missed === null ? plan.notes : [...plan.notes, missed];
 }
 
-/** The note for a replaced file that has other names (hard links): they still lead to the original. */
-export function noteOtherNames({ source }: Prepared, { output }: CompactFileRequest): readonly string[] {
-  const others = source.stamp.linkCount - 1;
-  if (output.kind !== 'in-place' || others < 1) return [];
-  return [
+/** Notes on how a file was written, and on its other names (hard links): they still lead to the original. */
+export function noteWritten(
+  { source }: Prepared,
+  { output }: CompactFileRequest,
+  { carriedBytes, notes }: Written,
+): readonly string[] {
+  const others = output.kind === 'in-place' ? source.stamp.linkCount - 1 : 0;
+  const still =
     others === 1
       ? 'another name of this file (hard links) still leads to the original'
-      : `${others} other names of this file (hard links) still lead to the original`,
+      : `${others} other names of this file (hard links) still lead to the original`;
+  return [
+    ...(carriedBytes === 0 ? [] : [`${carriedBytes} bytes that were appended meanwhile were carried over`]),
+    ...notes,
+    ...(others < 1 ? [] : [still]),
   ];
 }
 
@@ -167,22 +176,22 @@ export function totalTokens(conversations: readonly ConversationReport[]): Befor
 /** Listing every lost fact would make the report unreadable. */
 const MAX_LOST = 20;
 
-/** The retention of each audited batch; undefined: none was audited. */
+/** The retention of each audited batch; empty: none was audited. `labelOf` gives the label of a batch by its position in its cycle. */
 export function reportRetention(
-  audited: readonly { readonly label: string; readonly retention: Retention }[],
-): RetentionReport | undefined {
-  if (audited.length === 0) return undefined;
-  const batches = audited.map(({ label, retention: { kept, total, lost } }) => ({
-    label,
-    kept,
-    total,
-    lost: lost.slice(0, MAX_LOST).map(({ text }) => text),
-  }));
-  return {
-    kept: batches.reduce((sum, batch) => sum + batch.kept, 0),
-    total: batches.reduce((sum, batch) => sum + batch.total, 0),
-    batches,
-  };
+  results: readonly { readonly retentionOf: ReadonlyMap<number, Retention> }[],
+  labelOf: (cycle: number, position: number) => string = () => '',
+): Pick<CompactReport, 'retention'> {
+  const batches = results.flatMap(({ retentionOf }, cycle) =>
+    [...retentionOf].map(([position, { kept, total, lost }]) => ({
+      label: labelOf(cycle, position),
+      kept,
+      total,
+      lost: lost.slice(0, MAX_LOST).map(({ text }) => text),
+    })),
+  );
+  if (batches.length === 0) return {};
+  const sum = (count: 'kept' | 'total'): number => batches.reduce((all, batch) => all + batch[count], 0);
+  return { retention: { kept: sum('kept'), total: sum('total'), batches } };
 }
 
 /** Says which archive does not know a transcript's earlier compaction, and what to do. */

@@ -1,19 +1,28 @@
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
-import type { FileLock, FileStamp } from '../../ports/files.ts';
+import type { FileStamp } from '../../ports/files.ts';
 import type { WritingDeps } from '../contract/deps.ts';
-import { attemptDamaged, stop } from '../contract/failure.ts';
+import { attemptDamaged, attemptStep, must, stop } from '../contract/failure.ts';
 import type { CompactReport, ConversationReport, Ledger } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
+import { insertedRecords } from '../read/lineage.ts';
 import type { Prepared } from '../read/prepare.ts';
-import { parseRecord, trimRecord } from '../read/records.ts';
-import { costOf, NO_USAGE } from '../summarize/usage.ts';
+import { keptHashes } from '../read/records.ts';
 import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
 import { isOutputThere } from '../write/settle.ts';
 import { findUnprovable } from './archive-lines.ts';
-import { keptLineLookup, outputBytes } from './compose.ts';
+import { outputBytes } from './compose.ts';
 import { planPrepared } from './plan.ts';
-import { noteOtherNames, planNotes, reportBase, reportBatch, reportConversation, reportUnchanged } from './report.ts';
+import {
+  buildReport,
+  noteWritten,
+  planNotes,
+  reportBatch,
+  reportConversation,
+  reportUnchanged,
+  reportUsage,
+} from './report.ts';
+import type { StoreInput } from './store.ts';
 
 /** The compaction whose output a transcript is, byte for byte, if the settings are the same: compacting it again would change nothing. */
 export async function findWriterOf(
@@ -32,75 +41,84 @@ export async function findWriterOf(
   return null;
 }
 
+/** A stored compaction of the same bytes with the same settings, with the count of its lines; null: there is none that can be used. */
+export async function findReusable(
+  deps: WritingDeps,
+  {
+    request,
+    transcript,
+    settingsSha256,
+    archive,
+  }: Pick<StoreInput, 'request' | 'transcript' | 'settingsSha256' | 'archive'>,
+): Promise<{ readonly same: StoredCompaction; readonly ledger: Ledger; readonly archive: Archive } | null> {
+  const same = await archive.findSame(transcript.recordIndex.sha256, settingsSha256);
+  if (same === null || request.output.kind === 'preview') return null;
+  // Summaries that were made offline because the model failed are made again once there is a model.
+  const hasFallback = same.cycles.some(({ made }) => made.some(({ level }) => level === 'fallback'));
+  if (hasFallback && request.summarizer.service !== undefined) return null;
+  const ledger = await checkReusable(deps, { same, transcript, archive });
+  return ledger === null ? null : { same, ledger, archive };
+}
+
 /** Writes the stored result for the same input and settings: the same bytes, without model calls or new rows. */
 export async function reuseCompaction(
   deps: WritingDeps,
-  input: {
-    readonly request: CompactFileRequest;
-    readonly transcript: Prepared;
+  {
+    request,
+    transcript,
+    same,
+    ledger,
+    archive,
+    lock,
+    replaceable,
+  }: Pick<StoreInput, 'request' | 'transcript' | 'archive' | 'lock'> & {
     readonly same: StoredCompaction;
-    /** The result of `checkReusable`. */
     readonly ledger: Ledger;
-    readonly archive: Archive;
-    readonly lock: FileLock | null;
     readonly replaceable: FileStamp | null;
   },
 ): Promise<CompactReport> {
-  const { request, transcript, same, ledger, archive, lock, replaceable } = input;
-  const pieces = outputBytes(same, transcript);
   const path = targetPath(request);
+  const outputPath = path === null ? null : deps.files.absolute(path);
   // Recorded first: a run that is killed in between can still be undone.
-  const fileId = await archive.runs.record(deps.run, {
-    compactionId: same.id,
-    sourcePath: deps.files.absolute(request.input.path),
-    outputPath: path === null ? null : deps.files.absolute(path),
-  });
+  const file = { compactionId: same.id, sourcePath: deps.files.absolute(request.input.path), outputPath };
+  const fileId = await archive.runs.record(deps.run, file);
   // It was erased meanwhile: its output must not replace the original any more.
   if (fileId === null) return stop({ kind: 'source-changed', file: request.input.name });
-  const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
-  if (!delivered.ok) {
-    const isThere = path !== null && (await isOutputThere(deps, { outputPath: path, output: same.output }));
-    if (!isThere) await archive.runs.forget(fileId);
-    return stop(delivered.error);
-  }
-  const file = await describeWritten(deps, { request, planned: same.output, ...delivered.value });
-  const isKept = keptLineLookup(same);
+  const pieces = outputBytes(same, transcript);
+  const delivered = await attemptStep(() => deliver(deps, { request, transcript, pieces, lock, replaceable }));
+  if (!delivered.ok && !(await isOutputThere(deps, { outputPath: path, output: same.output })))
+    await archive.runs.forget(fileId);
+  const written = must(delivered);
+  const hashOf = keptHashes(same);
   const clipTokens = clipTokensByHash(deps, transcript, same);
   const cycles = new Map(same.cycles.map((cycle) => [cycle.conversationId, cycle]));
   const conversations = transcript.conversations.map((prepared) => {
     const cycle = cycles.get(prepared.id);
     if (cycle === undefined) return reportUnchanged(prepared);
-    return reportConversation(prepared, isKept, {
+    return reportConversation(prepared, (line) => hashOf(line) !== undefined, {
       cycles: cycle.cycle,
       clipTokens: clipTokens(cycle.clipSha256),
       batches: cycle.live.map(reportBatch),
     });
   });
-  return {
-    ...reportBase(transcript, request.input.name),
+  return buildReport(transcript, request.input, {
     result: 'compacted',
-    notes: [
-      ...notesAgain(transcript, request, conversations),
-      REUSED,
-      ...file.notes,
-      ...noteOtherNames(transcript, request),
-    ],
-    output: targetPath(request) ?? '-',
-    sha256: { before: transcript.recordIndex.sha256, after: file.sha256 },
-    bytes: { before: transcript.source.sizeBytes, after: file.sizeBytes },
+    notes: [...notesAgain(transcript, request, conversations), REUSED, ...noteWritten(transcript, request, written)],
+    output: path ?? '-',
+    after: await describeWritten(deps, { request, planned: same.output, ...written }),
     conversations,
     ledger,
     archive: archive.path,
     archiveBytes: 0,
-    usage: { ...NO_USAGE, cost: costOf(NO_USAGE, request.price) },
-  };
+    usage: reportUsage([], request),
+  });
 }
 
 /**
  * Counts the lines of a stored compaction after restoring its whole source and comparing it; null: the archive is damaged, so the result must
  * not be reused.
  */
-export async function checkReusable(
+async function checkReusable(
   { runtime }: Pick<WritingDeps, 'runtime'>,
   {
     same,
@@ -118,11 +136,9 @@ export async function checkReusable(
   const checked = await attemptDamaged(() =>
     findUnprovable({ runtime }, { transcript, archive, compaction: same, parts: same, onArchived }),
   );
-  return checked.ok && checked.value === null ? ledgerOf(same, counts) : null;
-}
-
-export function hasFallback({ cycles }: StoredCompaction): boolean {
-  return cycles.some(({ made }) => made.some(({ level }) => level === 'fallback'));
+  if (!checked.ok || checked.value !== null) return null;
+  const kept = same.kept.reduce((sum, run) => sum + run.lineCount, 0);
+  return { kept, ...counts, total: same.source.lineCount };
 }
 
 const REUSED = 'the same input was compacted with the same settings before: the stored summaries were used';
@@ -143,25 +159,13 @@ function notesAgain(
 
 function clipTokensByHash(
   deps: WritingDeps,
-  { session, codec }: Prepared,
-  { inserted }: StoredCompaction,
+  { session }: Prepared,
+  same: StoredCompaction,
 ): (sha256: string) => number {
-  const lines = new Map(
-    inserted.map(({ bytes }) => trimRecord(codec, bytes)).map((line) => [deps.runtime.sha256(line), line]),
-  );
+  const recordOf = insertedRecords(deps, same);
   return (sha256) => {
-    const line = lines.get(sha256);
-    const parsed = line === undefined ? null : parseRecord(deps.formats, codec, line);
-    if (parsed === null || !parsed.ok) return 0;
-    const decoded = session.decode(parsed.value, 0);
-    return 'problem' in decoded ? 0 : estimateTokensByBytes(decoded.message?.content ?? '');
+    const record = recordOf(sha256);
+    const decoded = record === undefined ? null : session.decode(record, 0);
+    return decoded !== null && 'message' in decoded ? estimateTokensByBytes(decoded.message?.content ?? '') : 0;
   };
-}
-
-function ledgerOf(
-  { kept, source }: StoredCompaction,
-  { summarized, quoted, other }: { readonly [outcome in StoredLine['outcome']]: number },
-): Ledger {
-  const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
-  return { kept: stay, summarized, quoted, other, total: source.lineCount };
 }

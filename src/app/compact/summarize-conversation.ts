@@ -1,22 +1,24 @@
-import type { KeptMessage } from '../../core/clip-archive.ts';
+import { type KeptMessage, originOf } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import { keptMessageLines } from '../../core/plan/line-outcomes.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
-import { type CompactionConfig, compactionWithin } from '../../core/policy.ts';
+import { compactionWithin } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes, formatCount } from '../../core/tokens.ts';
-import type { CarriedLine } from '../../ports/archive.ts';
-import type { WritingDeps } from '../contract/deps.ts';
-import { type Failure, sourceChanged } from '../contract/failure.ts';
-import type { ConversationReport, SkipReason } from '../contract/reports.ts';
+import type { Archive, CarriedLine } from '../../ports/archive.ts';
+import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
+import { type Failure, sourceChanged, stop } from '../contract/failure.ts';
+import type { BatchReport, ConversationReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
-import type { ReadLineage } from '../read/lineage.ts';
+import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import type { StaleRules } from '../summarize/rules-and-requests.ts';
-import { type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
+import { type CycleInput, type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
+import { costOf } from '../summarize/usage.ts';
+import { leave } from './leave.ts';
 import { type CompactPlan, expectClipTokens, planPrepared } from './plan.ts';
-import { labelBatch, planNotes, reportConversation } from './report.ts';
+import { labelBatch, planNotes, reportConversation, reportUnchanged, reportUsage } from './report.ts';
 
 export type Attempted =
   | {
@@ -33,43 +35,117 @@ export type Attempted =
       readonly wasted?: CompactedConversation;
     };
 
-type Input = {
+/** The plan that was carried out; null: the conversation stays as it is. */
+export function planOf(attempt: Attempted): CompactPlan | null {
+  return attempt.kind === 'compacted' ? attempt.result.plan : null;
+}
+
+/** The reports of all conversations. `batchesOf` gives the batches of a cycle as the archive has them; by default nothing was stored. */
+export function reportAttempts(
+  { conversations }: Prepared,
+  attempts: readonly Attempted[],
+  batchesOf?: (cycle: number) => readonly BatchReport[],
+): readonly ConversationReport[] {
+  let cycle = -1;
+  return conversations.map((prepared, index) => {
+    const attempt = attempts[index];
+    if (attempt?.kind !== 'compacted') return reportUnchanged(prepared);
+    cycle += 1;
+    return { ...attempt.report, batches: batchesOf?.(cycle) ?? attempt.report.batches };
+  });
+}
+
+type Input = Pick<CycleInput, 'originKey' | 'readLineage'> & {
   readonly transcript: Prepared;
   readonly request: CompactFileRequest;
-  readonly originKey: string;
   readonly summaries: SummaryDeps;
-  readonly readLineage: ReadLineage;
-  /** The first plan; undefined: it is made here. */
-  readonly plan: ConversationPlan | undefined;
 };
 
-/** The plan if every summary is as long as it may be. */
-export function planFirst(
-  transcript: Prepared,
-  prepared: PreparedConversation,
-  { policy }: CompactFileRequest,
-): ConversationPlan {
-  return planPrepared(transcript, prepared, { policy });
+/** The summaries of all conversations, each checked. Ends the run if one is missing, or if nothing would be gained. */
+export async function summarizeAll(
+  deps: WritingDeps,
+  {
+    request,
+    transcript,
+    settingsSha256,
+    plans,
+    archive,
+    summaries,
+  }: Pick<Input, 'transcript' | 'request' | 'summaries'> & {
+    readonly settingsSha256: string;
+    readonly plans: readonly ConversationPlan[];
+    readonly archive: Archive | null;
+  },
+): Promise<readonly Attempted[]> {
+  const { breaker } = request.summarizer;
+  const { recordIndex, codec, readJson, conversations } = transcript;
+  const headers = recordIndex.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
+  const decode = createOriginalDecoder(deps.formats, codec, headers.map(readJson));
+  const input: Input = {
+    transcript,
+    request,
+    summaries,
+    originKey: deps.runtime.sha256(originOf(recordIndex.sha256, settingsSha256)),
+    readLineage: async (cycle) => (archive === null ? NO_MATERIAL : readLineage(archive, cycle, decode)),
+  };
+  const attempts: Attempted[] = [];
+  let waiting: Failure | null = null; // requests of all conversations go into one batch
+  for (const [index, plan] of plans.entries()) {
+    const prepared = conversations[index];
+    if (prepared === undefined) continue;
+    const attempted = await attemptConversation(deps, input, { prepared, plan });
+    if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
+    // If no summary was requested, the model has neither failed nor succeeded.
+    if (!attempted.ok) breaker.record('failure');
+    else if (attempted.value.kind === 'compacted') breaker.record('success');
+    if (attempted.ok) attempts.push(attempted.value);
+    else if (summaries.isWaiting?.() === true) waiting ??= attempted.error;
+    else stop(withSpending(attempted.error, input));
+  }
+  if (waiting !== null) stop(waiting);
+  leaveIfIdle(attempts, request);
+  const losses = findLosses(attempts, request);
+  if (losses !== null) stop(withSpending(losses, input));
+  return attempts;
+}
+
+function leaveIfIdle(attempts: readonly Attempted[], request: CompactFileRequest): void {
+  const idle = attempts.filter((one) => one.kind === 'skipped');
+  // The reason of a conversation whose summaries were made and then dropped is the most helpful one.
+  const skipped = idle.find(({ wasted }) => wasted !== undefined) ?? idle[0];
+  if (idle.length < attempts.length || skipped === undefined) return;
+  const wasted = idle.flatMap((one) => one.wasted ?? []);
+  leave({
+    reason: skipped.reason,
+    notes: [skipped.detail],
+    ...(wasted.length > 0 && { usage: reportUsage(wasted, request) }),
+  });
+}
+
+/** A failed run may still have cost something. */
+function withSpending(failure: Failure, { summaries: { meter }, request: { price } }: Input): Failure {
+  const usage = meter?.total();
+  if (usage === undefined || usage.calls === 0) return failure;
+  if (failure.kind !== 'no-summary' && failure.kind !== 'low-retention') return failure;
+  return { ...failure, usage: { ...usage, cost: costOf(usage, price) } };
 }
 
 /**
  * Summarizes one conversation. With a target size, it may be planned and summarized a second time, because the size of a summary is only known
  * afterwards.
  */
-export async function attemptConversation(
+async function attemptConversation(
   deps: WritingDeps,
-  prepared: PreparedConversation,
   input: Input,
+  { prepared, plan: first }: { readonly prepared: PreparedConversation; readonly plan: ConversationPlan },
 ): Promise<Result<Attempted, Failure>> {
-  const { policy } = input.request;
-  const first = input.plan ?? planFirst(input.transcript, prepared, input.request);
+  const { targetTokens } = input.request.policy;
   if (first.kind === 'skip') return ok({ kind: 'skipped', reason: first.reason, detail: first.detail });
-  const done = await summarizePlan(deps, { ...input, prepared, plan: first });
+  const done = await summarizePlan(deps, input, { prepared, plan: first });
   if (!done.ok) return done;
-  const { targetTokens } = policy;
   const better = targetTokens === null ? null : planAgain(input, done.value, targetTokens);
   if (targetTokens === null || better === null) return ok(judge(done.value, targetTokens));
-  const again = await summarizePlan(deps, { ...input, prepared, plan: better });
+  const again = await summarizePlan(deps, input, { prepared, plan: better });
   if (!again.ok) return again;
   return ok(judge(closest(done.value, again.value, targetTokens), targetTokens));
 }
@@ -101,7 +177,7 @@ function closest(first: Summarized, second: Summarized, targetTokens: number): S
 const MAX_LOST = 5;
 
 /** The failure where summaries kept too few facts; null: they kept enough. */
-export function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFileRequest): Failure | null {
+function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFileRequest): Failure | null {
   const wanted = policy.compaction.minRetention ?? 0;
   const audited = attempts.flatMap((one) => (one.kind === 'compacted' ? [...one.result.retentionOf.values()] : []));
   const kept = audited.reduce((sum, one) => sum + one.kept, 0);
@@ -111,20 +187,34 @@ export function findLosses(attempts: readonly Attempted[], { policy, input }: Co
   return { kind: 'low-retention', file: input.name, kept, total, wanted, lost };
 }
 
+export type CompactedConversation = FinishedCycle & {
+  readonly prepared: PreparedConversation;
+  readonly plan: CompactPlan;
+  /** Lines that an earlier clip-archive quoted verbatim and that are summarized now. */
+  readonly carried: readonly Omit<CarriedLine, 'cycle'>[];
+};
+
 type Summarized = { readonly result: CompactedConversation; readonly report: ConversationReport };
 
+/** Summarizes the messages of one conversation that the plan removes. */
 async function summarizePlan(
   deps: WritingDeps,
-  input: Input & { readonly prepared: PreparedConversation; readonly plan: CompactPlan },
+  { transcript, request, summaries, originKey, readLineage: read }: Input,
+  { prepared, plan }: { readonly prepared: PreparedConversation; readonly plan: CompactPlan },
 ): Promise<Result<Summarized, Failure>> {
-  const { transcript, request, prepared, plan } = input;
-  const { name } = request.input;
-  const compacted = await compactConversation(input.summaries, {
-    transcript,
-    prepared,
-    plan,
-    originKey: input.originKey,
-    readLineage: input.readLineage,
+  const load = createLoader(transcript, prepared);
+  const { messages, carriedCount } = prepared.view;
+  const finished = await runCycle(summaries, {
+    conversationId: prepared.id,
+    originKey,
+    prior: prepared.prior,
+    compressedBefore: prepared.compressedBefore,
+    chunks: plan.chunks,
+    load,
+    readStale: () => readStale(transcript, prepared),
+    isTyped: (index) => messages[index]?.typedTokens !== undefined,
+    readLineage: read,
+    keptWordForWord: transcript.codec.format.layout.links === 'parents' ? wordForWord(plan, load) : [],
     config: compactionWithin(request.policy),
     modelName: request.modelName,
     onChunk: (done, total) => {
@@ -132,21 +222,16 @@ async function summarizePlan(
       deps.progress.update('summarizing', done, total);
     },
   });
-  if (!compacted.ok) return err(noSummary(name, compacted.error));
-  return ok({ result: compacted.value, report: reportOf(transcript, compacted.value) });
-}
-
-function noSummary(file: string, problem: string): Failure {
-  return { kind: 'no-summary', file, problem, advice: 'Try again, or use another provider.' };
-}
-
-export function breakerOpen(file: string): Failure {
-  return {
-    kind: 'no-summary',
-    file,
-    problem: 'too many compactions in a row have failed',
-    advice: 'No more calls are made in this run. See the errors above.',
-  };
+  if (!finished.ok) {
+    const advice = 'Try again, or use another provider.';
+    return err({ kind: 'no-summary', file: request.input.name, problem: finished.error, advice });
+  }
+  const carried = messages.slice(0, carriedCount).flatMap(({ carriedLineId: lineId }, index) => {
+    const batch = finished.value.batchOf.get(index);
+    return lineId === undefined || batch === undefined ? [] : [{ lineId, batch }];
+  });
+  const result = { ...finished.value, prepared, plan, carried };
+  return ok({ result, report: reportOf(transcript, result) });
 }
 
 function reportOf(transcript: Prepared, result: CompactedConversation): ConversationReport {
@@ -176,53 +261,6 @@ function judge({ result, report }: Summarized, targetTokens: number | null): Att
 
 function largestBatchTokens({ live }: CompactedConversation): number {
   return live.reduce((most, { content }) => Math.max(most, estimateTokensByBytes(content)), 0);
-}
-
-export type CompactedConversation = FinishedCycle & {
-  readonly prepared: PreparedConversation;
-  readonly plan: CompactPlan;
-  /** Lines that an earlier clip-archive quoted verbatim and that are summarized now. */
-  readonly carried: readonly Omit<CarriedLine, 'cycle'>[];
-};
-
-/** Summarizes the messages of one conversation that the plan removes. */
-async function compactConversation(
-  deps: SummaryDeps,
-  input: {
-    readonly transcript: Prepared;
-    readonly prepared: PreparedConversation;
-    readonly plan: CompactPlan;
-    readonly originKey: string;
-    readonly readLineage: ReadLineage;
-    readonly config: CompactionConfig;
-    readonly modelName: string;
-    readonly onChunk: (done: number, total: number) => void;
-  },
-): Promise<Result<CompactedConversation, string>> {
-  const { transcript, prepared, plan, originKey, readLineage, config, modelName, onChunk } = input;
-  const load = createLoader(transcript, prepared);
-  const finished = await runCycle(deps, {
-    conversationId: prepared.id,
-    originKey,
-    prior: prepared.prior,
-    compressedBefore: prepared.compressedBefore,
-    chunks: plan.chunks,
-    load,
-    readStale: () => readStale(transcript, prepared),
-    isTyped: (index) => prepared.view.messages[index]?.typedTokens !== undefined,
-    readLineage,
-    keptWordForWord: transcript.codec.format.layout.links === 'parents' ? wordForWord(plan, load) : [],
-    config,
-    modelName,
-    onChunk,
-  });
-  if (!finished.ok) return finished;
-  const { messages, carriedCount } = prepared.view;
-  const carried = messages.slice(0, carriedCount).flatMap(({ carriedLineId: lineId }, index) => {
-    const batch = finished.value.batchOf.get(index);
-    return lineId === undefined || batch === undefined ? [] : [{ lineId, batch }];
-  });
-  return ok({ ...finished.value, prepared, plan, carried });
 }
 
 /** What the producer's own compaction has put out of its context: typed messages and a clip-archive of ours. */

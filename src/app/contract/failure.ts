@@ -177,6 +177,33 @@ export function must<T>(result: Result<T, Failure>): T {
   return result.ok ? result.value : stop(result.error);
 }
 
+/** The same for a result of the file system. */
+export function mustFile<T>(result: Result<T, FileFailure>): T {
+  return result.ok ? result.value : stop({ kind: 'file', failure: result.error });
+}
+
+/** The value of a step, or the failure that it stopped with, for a caller that can go on without it. */
+export async function attemptStep<T>(step: () => Promise<T>): Promise<Result<T, Failure>> {
+  try {
+    return ok(await step());
+  } catch (error) {
+    const failure = stoppedBy(error);
+    if (failure === null) throw error;
+    return err(failure);
+  }
+}
+
+/** How often a source that changes during the run is read again. */
+const MAX_ATTEMPTS = 3;
+
+/** Does the work again where the source changed meanwhile. */
+export async function againWhileChanging<T>(work: () => Promise<Result<T, Failure>>): Promise<Result<T, Failure>> {
+  for (let tries = 1; ; tries += 1) {
+    const done = await work();
+    if (done.ok || done.error.kind !== 'source-changed' || tries === MAX_ATTEMPTS) return done;
+  }
+}
+
 /** The same for a caller that handles a damaged archive; all other errors are rethrown. */
 export async function attemptDamaged<T>(
   work: () => T | Promise<T>,

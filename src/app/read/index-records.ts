@@ -1,18 +1,17 @@
 import { readShownKey } from '../../core/clip-archive.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import type { ConversationMessage } from '../../core/message.ts';
+import type { ImportanceScoringConfig } from '../../core/policy.ts';
+import { createFeatureReader } from '../../core/scoring.ts';
 import { isClipArchiveText } from '../../core/split.ts';
+import { tokensOfBytes } from '../../core/tokens.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
 import type { Codec, CodecSession, Json, RecordProblem } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
 import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
-import type { Progress, RunningHash, Runtime } from '../../ports/runtime.ts';
-import { isInterrupted } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
-import { normalizeClipText } from './find-cycles.ts';
+import type { RunningHash, Runtime } from '../../ports/runtime.ts';
+import { type AppDeps, isInterrupted } from '../contract/deps.ts';
+import { stop } from '../contract/failure.ts';
 import { isBlank } from './open-transcript.ts';
-import type { LineStream } from './restore-input.ts';
-import { createTextSharer, type MeasureMessage, type ShareText, toEntry } from './entry.ts';
 import { parseUntrimmed, readRecords, trimRecord, UTF8_BOM } from './records.ts';
 
 /** The result of the first pass over a transcript: offsets, facts and score features of every record, never its text. */
@@ -23,12 +22,7 @@ export type RecordIndex = {
   readonly eol: '\n' | '\r\n';
 };
 
-type IndexDeps = {
-  readonly formats: FormatRegistry;
-  readonly runtime: Runtime;
-  readonly progress: Progress;
-  readonly signal: AbortSignal;
-};
+type IndexDeps = Pick<AppDeps, 'formats' | 'runtime' | 'progress' | 'signal'>;
 
 /** What the first pass reads: a real file, or one that is being restored. */
 export type RecordSource = {
@@ -61,7 +55,7 @@ const OPENING_BRACE = 0x7b;
 /** Bytes between two checks for signals and terminal output. */
 const YIELD_BYTES = 8 * 1024 * 1024;
 
-export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<Result<RecordIndex, Failure>> {
+export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<RecordIndex> {
   const { source, hash } = input;
   if (source.bomLength > 0) hash?.update(UTF8_BOM);
   const entries: Entry[] = [];
@@ -73,17 +67,16 @@ export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<
     for (const raw of batch) {
       hash?.update(raw.bytes);
       const entry = indexRecord(deps, input, { raw, share });
-      if (!entry.ok) return entry;
-      if (isListOpening(raw)) ({ conversation } = entry.value);
-      entries.push(raw.list === undefined ? entry.value : inList(entry.value, raw.list, conversation));
+      if (isListOpening(raw)) ({ conversation } = entry);
+      entries.push(raw.list === undefined ? entry : inList(entry, raw.list, conversation));
       eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
       if (raw.start < nextYield) continue;
       nextYield += YIELD_BYTES;
       deps.progress.update('reading', raw.start, source.sizeBytes);
-      if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
+      if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
     }
   }
-  return ok({ entries, lineCount: entries.length, eol: eol ?? '\n' });
+  return { entries, lineCount: entries.length, eol: eol ?? '\n' };
 }
 
 /** The line and column of the n-th character of a record, which may begin anywhere in a line and span several. */
@@ -113,16 +106,16 @@ function indexRecord(
   { formats, runtime }: IndexDeps,
   input: IndexInput,
   { raw, share }: { readonly raw: RawRecord; readonly share: ShareText },
-): Result<Entry, Failure> {
+): Entry {
   const { codec, session } = input;
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
-  if (raw.bytes[0] !== OPENING_BRACE && isBlank(trimRecord(codec, raw.bytes))) return ok({ ...place, kind: 'blank' });
+  if (raw.bytes[0] !== OPENING_BRACE && isBlank(trimRecord(codec, raw.bytes))) return { ...place, kind: 'blank' };
   // A document is only readable as a whole.
   const canCarry = codec.format.layout.kind !== 'document' || raw.list !== undefined;
-  const bad = (column: number, problem: string): Result<Entry, Failure> => {
-    if (input.keepInvalid && canCarry) return ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' });
+  const bad = (column: number, problem: string): Entry => {
+    if (input.keepInvalid && canCarry) return { ...place, kind: raw.around === undefined ? 'opaque' : 'header' };
     const fault = faultPlace(raw, trimRecord(codec, raw.bytes), column);
-    return err({ kind: 'bad-line', file: input.name, ...fault, problem, canCarry });
+    return stop({ kind: 'bad-line', file: input.name, ...fault, problem, canCarry });
   };
   const parsed =
     raw.around === undefined ? parseUntrimmed(formats, codec, raw.bytes) : { ok: true as const, value: raw.around };
@@ -138,14 +131,19 @@ function indexRecord(
   const other = mayBeOther && value !== null ? formats.findClaimant(value, codec) : null;
   if (other !== null) {
     const { line } = faultPlace(raw, trimRecord(codec, raw.bytes), 1);
-    return err({ kind: 'mixed-formats', file: input.name, line, format: codec.format.name, other });
+    stop({ kind: 'mixed-formats', file: input.name, line, format: codec.format.name, other });
   }
   if ('problem' in decoded) return bad(1, decoded.problem);
   const entry = toEntry(decoded, place, { share, measure: input.measure });
   const text = decoded.kind === 'summary' ? (decoded.message?.content ?? '') : '';
-  if (!isClipArchiveText(text)) return ok(entry);
+  if (!isClipArchiveText(text)) return entry;
   const clip = { textSha256: runtime.sha256(normalizeClipText(text)), key: readShownKey(text) };
-  return ok({ ...entry, sha256: runtime.sha256(trimRecord(codec, raw.bytes)), clip });
+  return { ...entry, sha256: runtime.sha256(trimRecord(codec, raw.bytes)), clip };
+}
+
+/** The text without the white space that a producer may change when it rewrites a record. */
+export function normalizeClipText(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
 }
 
 /** The value around a list, or its rest (null). */
@@ -162,6 +160,12 @@ export function asFileSource(
   const { bomLength, sizeBytes } = source;
   return { records: () => [readRecords(source, codec)], bomLength, sizeBytes };
 }
+
+/**
+ * The lines of a file with their line endings, in batches, so that they do not wait for each other one by one. Can be iterated more than
+ * once. A line's bytes are valid only until the next line is requested.
+ */
+export type LineStream = () => AsyncIterable<Iterable<Uint8Array>>;
 
 /** Makes a restored file readable for the first pass. Its size is not known beforehand: 0. */
 export function asRecordSource(lines: LineStream, hasBom: boolean, { records }: Pick<Codec, 'records'>): RecordSource {
@@ -195,5 +199,73 @@ function createLineNumbers(bomLength: number): RecordSplitter {
       return [record];
     },
     end: () => [],
+  };
+}
+
+/** Measures a message for the plan, which never sees its text. */
+export type MeasureMessage = (message: ConversationMessage) => Pick<Entry, 'features' | 'tokens' | 'typedTokens'>;
+
+export function createMeasure(
+  { utf8Length }: Pick<Runtime, 'utf8Length'>,
+  scoring: ImportanceScoringConfig,
+): MeasureMessage {
+  const readFeatures = createFeatureReader(scoring);
+  const tokensOf = (text: string): number => tokensOfBytes(utf8Length(text));
+  return (message) => {
+    const { content, typed } = message;
+    const measured = { features: readFeatures(message), tokens: tokensOf(content) };
+    if (typed === undefined) return measured;
+    return { ...measured, typedTokens: typed === content ? measured.tokens : tokensOf(typed) };
+  };
+}
+
+type Writable<T> = { -readonly [key in keyof T]: T[key] };
+
+/** Turns a decoded line into what the plan keeps of it. Assigns one key after another, which is several times as fast as spreading. */
+export function toEntry(
+  decoded: Decoded,
+  { line, start, length }: { readonly line: number; readonly start: number; readonly length: number },
+  { share, measure }: { readonly share: ShareText; readonly measure: MeasureMessage | undefined },
+): Entry {
+  const { conversation, recordId, parentId, isSide, isAside, calls, results, groupKey, message } = decoded;
+  const { isPrompt, isUnmarked, latestKey, hidesBefore } = decoded;
+  const entry: Writable<Entry> = { kind: decoded.kind, line, start, length };
+  if (conversation !== undefined) entry.conversation = share(conversation);
+  if (recordId !== undefined) entry.recordId = share(recordId);
+  if (parentId !== undefined) entry.parentId = parentId === null ? null : share(parentId);
+  if (isSide !== undefined) entry.isSide = isSide;
+  if (isAside !== undefined) entry.isAside = isAside;
+  if (calls !== undefined) entry.calls = calls.map(share);
+  if (results !== undefined) entry.results = results.map(share);
+  if (groupKey !== undefined) entry.groupKey = share(groupKey);
+  if (isPrompt !== undefined) entry.isPrompt = isPrompt;
+  if (isUnmarked !== undefined) entry.isUnmarked = isUnmarked;
+  if (latestKey !== undefined) entry.latestKey = latestKey;
+  if (hidesBefore !== undefined) entry.hidesBefore = hidesBefore;
+  if (message === undefined) return entry;
+  entry.id = share(message.id);
+  entry.role = message.role;
+  if (measure === undefined) return entry;
+  const { features, tokens, typedTokens } = measure(message);
+  entry.features = features;
+  entry.tokens = tokens;
+  if (typedTokens !== undefined) entry.typedTokens = typedTokens;
+  return entry;
+}
+
+/** Repeated ids follow soon: a parent's in its children, a call's in its result, a conversation's in every line. */
+const MAX_REMEMBERED = 2_000;
+
+export type ShareText = (text: string) => string;
+
+/** Makes equal ids of nearby records share one string. Every parsed line has its own strings, and the index keeps half a dozen for each line. */
+export function createTextSharer(): ShareText {
+  const recent = new Map<string, string>();
+  return (text) => {
+    const known = recent.get(text);
+    if (known !== undefined) return known;
+    if (recent.size >= MAX_REMEMBERED) recent.clear();
+    recent.set(text, text);
+    return text;
   };
 }

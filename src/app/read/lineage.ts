@@ -1,13 +1,15 @@
-import { clipArchiveBody, parseClipArchiveHead } from '../../core/clip-archive.ts';
+import { clipArchiveBody, originOf, parseClipArchiveHead } from '../../core/clip-archive.ts';
 import { condenseMessages } from '../../core/handover/condense.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import { type ParsedRules, parseRules, type TypedMessage } from '../../core/standing-rules/rules.ts';
+import type { ClipMark } from '../../core/transcript.ts';
 import type { ArchivedLine, StoredBatch } from '../../ports/archive-lookup.ts';
-import type { Archive, StoredCycle } from '../../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
-import { createTextSharer, type MeasureMessage, toEntry } from './entry.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { createTextSharer, type MeasureMessage, normalizeClipText, toEntry } from './index-records.ts';
 import { parseRecord, trimRecord } from './records.ts';
 
 /**
@@ -39,7 +41,7 @@ const NO_RULES = { rules: [], dropped: [] };
 export function foreignPrior(
   text: string,
   { staleMessageCount, isMarked }: { readonly staleMessageCount: number; readonly isMarked: boolean },
-): Prior {
+): Extract<Prior, { readonly kind: 'foreign' }> {
   const head = parseClipArchiveHead(text);
   if (head === null || Math.max(head.messages, head.cycles) > MAX_BELIEVED)
     return { kind: 'foreign', text, isOurs: false, rules: NO_RULES, messages: staleMessageCount, cycles: 1 };
@@ -199,4 +201,95 @@ function openWith(codec: Codec, headers: readonly Json[]): CodecSession {
   const session = codec.open();
   for (const header of headers) session.observe(header, 0);
   return session;
+}
+
+type Deps = Pick<AppDeps, 'formats' | 'runtime'>;
+
+/** The compactions whose key is in the last line of a clip-archive, newest first. */
+async function* findNamedCompactions(
+  { runtime }: Pick<Deps, 'runtime'>,
+  archive: Archive,
+  { key }: ClipMark,
+): AsyncGenerator<StoredCompaction> {
+  if (key === null) return;
+  for (const { compactionId, sourceSha256, settingsSha256 } of await archive.listCompactions()) {
+    if (!runtime.sha256(originOf(sourceSha256, settingsSha256)).startsWith(key)) continue;
+    const compaction = await archive.loadCompaction(compactionId);
+    if (compaction !== null) yield compaction;
+  }
+}
+
+/**
+ * The cycle whose clip-archive has the same text, although its producer rewrote the record: a document that became a log, a session of an
+ * older version, an export. The key alone proves nothing, because anybody can write one into a transcript.
+ */
+export async function findRewrittenCycle(deps: Deps, archive: Archive, clip: ClipMark): Promise<RewrittenCycle | null> {
+  for await (const found of findRewrittenCycles(deps, archive, clip)) return found;
+  return null;
+}
+
+type RewrittenCycle = { readonly cycle: StoredCycle; readonly format: string };
+
+/** All of them, the newest first: copies of a file have one each. */
+export async function* findRewrittenCycles(
+  deps: Deps,
+  archive: Archive,
+  clip: ClipMark,
+): AsyncGenerator<RewrittenCycle> {
+  for await (const compaction of findNamedCompactions(deps, archive, clip)) {
+    const codec = deps.formats.find(compaction.format);
+    if (codec === null) continue;
+    const recordOf = insertedRecords(deps, compaction);
+    const textOf = ({ clipSha256 }: StoredCycle): string | null => clipTextOf(deps, codec, recordOf(clipSha256));
+    const cycle = compaction.cycles.find((one) => textOf(one) === clip.textSha256);
+    if (cycle !== undefined) yield { cycle, format: compaction.format };
+  }
+}
+
+/**
+ * The values of the records that a compaction inserted, by the sha256 of their trimmed lines. Undefined: it inserted no such line, or it cannot
+ * be read.
+ */
+export function insertedRecords(
+  { formats, runtime }: Deps,
+  { inserted, format }: Pick<StoredCompaction, 'inserted' | 'format'>,
+): (sha256: string) => Json | undefined {
+  const codec = formats.find(format) ?? {};
+  const lines = new Map(
+    inserted.map(({ bytes }) => trimRecord(codec, bytes)).map((line) => [runtime.sha256(line), line]),
+  );
+  return (sha256) => {
+    const line = lines.get(sha256);
+    const parsed = line === undefined ? null : parseRecord(formats, codec, line);
+    return parsed?.ok === true ? parsed.value : undefined;
+  };
+}
+
+/** The sha256 of the text in a record, as `ClipMark` has it; null: it cannot be read. */
+export function clipTextOf({ runtime }: Pick<Deps, 'runtime'>, codec: Codec, record: Json | undefined): string | null {
+  const decoded = record === undefined ? null : codec.open().observe(record, 1);
+  if (decoded === null || 'problem' in decoded) return null;
+  return runtime.sha256(normalizeClipText(decoded.message?.content ?? ''));
+}
+
+/** Checks on the way back through compactions that every continued cycle is found. */
+export function createLineageCheck(archive: Archive) {
+  const children = new Map<number, StoredCycle>();
+  const found = new Set<number>();
+  /** Cycles whose clip-archive was found, also in a record that its producer rewrote. */
+  const addFound = async (cycles: readonly StoredCycle[]): Promise<void> => {
+    // Copies of one file, or of one conversation in it, contain the same line: each of them counts as that cycle.
+    const clips = new Set(cycles.map(({ clipSha256 }) => clipSha256));
+    for (const clip of clips) for (const { id } of await archive.findCycles(clip)) found.add(id);
+  };
+  return {
+    add: async ({ cycles }: StoredCompaction): Promise<void> => {
+      for (const cycle of cycles) if (cycle.parentCycleId !== null) children.set(cycle.parentCycleId, cycle);
+      await addFound(cycles);
+    },
+    addFound,
+    /** Cycles that continue one that was not found: what came before it is lost. */
+    orphans: (): readonly StoredCycle[] =>
+      [...children].flatMap(([parentId, child]) => (found.has(parentId) ? [] : [child])),
+  };
 }

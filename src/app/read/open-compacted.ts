@@ -1,19 +1,18 @@
-import { err, ok, type Result } from '../../core/result.ts';
+import { err, type Result } from '../../core/result.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { attempt, type Failure, mustFile, stop } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { openSettled } from '../write/settle.ts';
-import { findRewrittenCycle, findRewrittenCycles } from './find-cycles.ts';
-import { asRecordSource, indexRecords, type RecordIndex } from './index-records.ts';
+import { asRecordSource, indexRecords, type LineStream, type RecordIndex } from './index-records.ts';
+import { findRewrittenCycle, findRewrittenCycles } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { readRecords } from './records.ts';
-import { attemptRestore, type LineStream } from './restore-input.ts';
-import { findRestoreProblem, hashLines } from './restored-lines.ts';
+import { archiveFor, attemptRestore, findRestoreProblem, hashStart, type RestoreInput } from './restored-lines.ts';
 import { findRewrite, type Rewrite } from './rewritten-document.ts';
 
 type OpenCompacted = {
@@ -28,11 +27,11 @@ type OpenCompacted = {
 export async function withCompacted<T>(
   deps: AppDeps,
   input: TranscriptInput,
-  work: (opened: OpenCompacted) => Promise<Result<T, Failure>>,
+  work: (opened: OpenCompacted) => Promise<T>,
 ): Promise<Result<T, Failure>> {
   return attempt({ file: input.name, progress: deps.progress }, async () => {
     const done = await attemptRestore(() => openAndWork(deps, input, work));
-    if (done.ok) return done.value;
+    if (done.ok) return done;
     if (done.error.kind === 'erased') return err({ kind: 'erased', file: input.name, ...done.error.mark });
     return err({ kind: 'altered', file: input.name, line: done.error.line, problem: done.error.message });
   });
@@ -41,30 +40,20 @@ export async function withCompacted<T>(
 async function openAndWork<T>(
   deps: AppDeps,
   input: TranscriptInput,
-  work: (opened: OpenCompacted) => Promise<Result<T, Failure>>,
-): Promise<Result<T, Failure>> {
+  work: (opened: OpenCompacted) => Promise<T>,
+): Promise<T> {
   const archive = await openSettled(deps, 'existing');
-  const cleared = await deps.files.clearLeftovers(input.path);
-  if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
-  const opened = await openTranscript(input, deps);
-  if (!opened.ok) return opened;
-  const { source, codec } = opened.value;
+  mustFile(await deps.files.clearLeftovers(input.path));
+  const { source, codec } = await openTranscript(input, deps);
   try {
     const lines = async function* (): AsyncGenerator<Iterable<Uint8Array>> {
       yield readLineBytes(source, codec);
     };
     const hash = deps.runtime.createHash();
-    const revision = await readRevision(deps, {
-      hash,
-      lines,
-      hasBom: source.bomLength > 0,
-      ownLines: Number.POSITIVE_INFINITY,
-      codec,
-      name: input.name,
-    });
-    if (!revision.ok) return revision;
-    if (archive === null) return await notFound(deps, { revision: revision.value, file: input.name, archive: null });
-    return await work({ revision: revision.value, archive, source, sha256: hash.digest() });
+    const file = { hash, lines, hasBom: source.bomLength > 0, ownLines: Number.POSITIVE_INFINITY, codec };
+    const revision = await readRevision(deps, { ...file, name: input.name });
+    if (archive === null) return await notFound(deps, { revision, file: input.name, archive });
+    return await work({ revision, archive, source, sha256: hash.digest() });
   } finally {
     source.close();
   }
@@ -89,20 +78,18 @@ export type Revision = {
 /** Indexes a revision; invalid lines are allowed. */
 export async function readRevision(
   deps: AppDeps,
-  input: Omit<Revision, 'session' | 'recordIndex'> & { readonly name: string; readonly hash?: RunningHash },
-): Promise<Result<Revision, Failure>> {
-  const { lines, hasBom, codec, ownLines, name } = input;
-  const session = codec.open();
-  const recordIndex = await indexRecords(deps, {
-    source: asRecordSource(lines, hasBom, codec),
-    codec,
-    session,
+  {
     name,
-    hash: input.hash,
-    keepInvalid: true,
-    isOneFormat: false,
-  });
-  return recordIndex.ok ? ok({ lines, hasBom, codec, session, recordIndex: recordIndex.value, ownLines }) : recordIndex;
+    hash,
+    ...file
+  }: Omit<Revision, 'session' | 'recordIndex'> & { readonly name: string; readonly hash?: RunningHash },
+): Promise<Revision> {
+  const { lines, hasBom, codec } = file;
+  const session = codec.open();
+  const source = asRecordSource(lines, hasBom, codec);
+  const allowed = { keepInvalid: true, isOneFormat: false };
+  const recordIndex = await indexRecords(deps, { source, codec, session, name, hash, ...allowed });
+  return { ...file, session, recordIndex };
 }
 
 /** The summaries in a revision: one of these lines may be the clip-archive of a compaction. */
@@ -160,26 +147,46 @@ function rewriteOf(
 }
 
 /** The number of the records before a compaction, without those that were added since. A document's last record is the text after its list. */
-export function ownLinesOf({ compaction: { source }, rewrite }: Located): number {
+function ownLinesOf({ compaction: { source }, rewrite }: Located): number {
   return rewrite === null ? source.lineCount : source.lineCount - 1;
 }
 
 /** Whether a compaction's output is unchanged; appended lines do not matter. */
 async function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Revision): Promise<boolean> {
-  const { total, sha256 } = await hashLines(deps.runtime.createHash(), lines(), {
-    sizeBytes: output.sizeBytes,
-    hasBom,
-  });
-  return total >= output.sizeBytes && sha256 === output.sha256;
+  const start = hashStart(deps.runtime, { sizeBytes: output.sizeBytes, hasBom });
+  for await (const batch of lines()) for (const bytes of batch) start.add(bytes);
+  return start.isFull() && start.digest() === output.sha256;
 }
 
 /** The codec that read the original. What remains of it might be detected as another format. */
-export function codecBefore(
-  { formats }: Pick<AppDeps, 'formats'>,
-  { format }: StoredCompaction,
-  revision: Revision,
-): Codec {
+function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: StoredCompaction, revision: Revision): Codec {
   return formats.find(format) ?? revision.codec;
+}
+
+/** What restoring the revision before a compaction needs. */
+export async function restoringOf(
+  deps: AppDeps,
+  { archive, located, revision }: { readonly archive: Archive; readonly located: Located; readonly revision: Revision },
+): Promise<RestoreInput> {
+  const { compaction, rewrite } = located;
+  const codec = codecBefore(deps, compaction, revision);
+  const reader = await archiveFor(deps, archive, compaction);
+  return { compaction, archive: reader, runtime: deps.runtime, output: revision.lines, codec, rewrite };
+}
+
+/** Indexes the revision before a compaction. */
+export function readBefore(
+  deps: AppDeps,
+  input: {
+    readonly located: Located;
+    readonly restore: RestoreInput;
+    readonly lines: LineStream;
+    readonly name: string;
+  },
+): Promise<Revision> {
+  const { located, restore, lines, name } = input;
+  const { hasBom } = located.compaction.source;
+  return readRevision(deps, { lines, hasBom, ownLines: ownLinesOf(located), codec: restore.codec, name });
 }
 
 /** Whether the producer converted a compacted file to another format. */
@@ -238,11 +245,11 @@ export async function findKnownClips(
 export async function notFound(
   deps: AppDeps,
   { revision, file, archive }: { readonly revision: Revision; readonly file: string; readonly archive: Archive | null },
-): Promise<Result<never, Failure>> {
-  if (summariesOf(revision).length === 0) return err({ kind: 'not-compacted', file });
+): Promise<never> {
+  if (summariesOf(revision).length === 0) stop({ kind: 'not-compacted', file });
   const key =
     archive === null ? null : (await findKnownClips(deps, archive, revision)).find(({ isPasted }) => !isPasted)?.key;
   if (archive === null || key === null || key === undefined)
-    return err({ kind: 'not-in-archive', file, archive: deps.archivePath });
-  return err({ kind: 'rewritten', file, archive: archive.path, key, canUndoLast: false });
+    return stop({ kind: 'not-in-archive', file, archive: deps.archivePath });
+  return stop({ kind: 'rewritten', file, archive: archive.path, key, canUndoLast: false });
 }

@@ -1,10 +1,10 @@
-import { err, ok, type Result } from '../../core/result.ts';
 import type { Codec, Json } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { FormatRegistry, FormatSearch } from '../../ports/formats.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { type Failure, mustFile, stop } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
+import { isSameFile } from './records.ts';
 
 export type OpenTranscript = { readonly source: SourceFile; readonly codec: Codec };
 
@@ -20,41 +20,48 @@ const OPENING_BRACE = 0x7b;
 export async function openTranscript(
   input: TranscriptInput,
   { files, formats, signal }: Pick<AppDeps, 'files' | 'formats' | 'signal'>,
-): Promise<Result<OpenTranscript, Failure>> {
+): Promise<OpenTranscript> {
   const open = (): ReturnType<typeof files.open> =>
     files.open(input.path, { signal, maxBytes: input.planned?.sizeBytes, refusesLinks: input.refusesLinks });
   const first = await open();
   const isMissing = !first.ok && first.error.kind === 'not-found';
   // A run that was killed while it replaced the file may have left it under a hidden name only.
-  const cleared = isMissing ? await files.clearLeftovers(input.path) : ok(undefined);
-  if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
+  if (isMissing) mustFile(await files.clearLeftovers(input.path));
   const opened = isMissing ? await open() : first;
-  if (!opened.ok) return err({ kind: 'file', failure: { ...opened.error, path: input.name } });
+  if (!opened.ok) return stop({ kind: 'file', failure: { ...opened.error, path: input.name } });
   const source = opened.value;
   const { identity = source.stamp } = input;
-  if (identity.inode !== source.stamp.inode || identity.device !== source.stamp.device) {
-    source.close();
-    return err({ kind: 'source-changed', file: input.name });
-  }
-  const codec = detectFormat(source, input, formats);
-  if (codec.ok) return ok({ source, codec: codec.value });
-  source.close();
-  return codec;
+  return closedOnError(source, async () => {
+    if (!isSameFile(identity, source.stamp)) stop({ kind: 'source-changed', file: input.name });
+    return { source, codec: detectFormat(source, input, formats) };
+  });
 }
 
-function detectFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Result<Codec, Failure> {
+/** Closes the file if the work fails. */
+export async function closedOnError<T>(source: SourceFile, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+}
+
+function detectFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Codec {
   const file = input.name;
   const named = input.format === null ? null : formats.find(input.format);
-  if (input.format !== null && named === null) return err({ kind: 'unknown-format', file, looksLike: null, near: [] });
+  const fail = ({ looksLike, near }: Omit<Extract<FormatSearch, { kind: 'unknown' }>, 'kind'>): never =>
+    stop({ kind: 'unknown-format', file, looksLike, near });
+  if (input.format !== null && named === null) return fail({ looksLike: null, near: [] });
   const document = named === null ? readDocument(source, formats) : null;
-  if (document?.kind === 'found') return ok(document.codec);
-  if (document !== null && document.looksLike !== null) return err(unknownFormat(file, document));
+  if (document?.kind === 'found') return document.codec;
+  if (document !== null && document.looksLike !== null) return fail(document);
   const isDocument = named?.format.layout.kind === 'document' || named?.records?.spansLines === true;
   const foreign = isDocument ? null : formats.describeBytes(source.read(0, DOCUMENT_HEAD_BYTES));
   if (foreign !== null) {
     const isEmpty = source.sizeBytes <= source.bomLength;
     const near = document?.near;
-    return err({
+    return stop({
       kind: 'not-a-transcript',
       file,
       ...foreign,
@@ -62,15 +69,9 @@ function detectFormat(source: SourceFile, input: TranscriptInput, formats: Forma
       ...(near !== undefined && { near }),
     });
   }
-  if (named !== null) return ok(named);
-  const sample = readSample(source, formats, file);
-  if (!sample.ok) return sample;
-  const found = formats.detect(sample.value);
-  return found.kind === 'found' ? ok(found.codec) : err(unknownFormat(file, found));
-}
-
-function unknownFormat(file: string, { looksLike, near }: Extract<FormatSearch, { kind: 'unknown' }>): Failure {
-  return { kind: 'unknown-format', file, looksLike, near };
+  if (named !== null) return named;
+  const found = formats.detect(readSample(source, formats, file));
+  return found.kind === 'found' ? found.codec : fail(found);
 }
 
 /** Detects a file that is one JSON value; null: it is not one. */
@@ -80,7 +81,7 @@ function readDocument(source: SourceFile, formats: FormatRegistry): FormatSearch
   return formats.detectDocument(head, bomLength + head.length >= sizeBytes);
 }
 
-function readSample(source: SourceFile, formats: FormatRegistry, file: string): Result<readonly Json[], Failure> {
+function readSample(source: SourceFile, formats: FormatRegistry, file: string): readonly Json[] {
   const sample: Json[] = [];
   let firstProblem: Failure | null = null;
   let looksLikeRecords = false;
@@ -101,12 +102,12 @@ function readSample(source: SourceFile, formats: FormatRegistry, file: string): 
         canCarry: false, // without a record the format cannot be detected
       };
   }
-  if (sample.length > 0) return ok(sample);
+  if (sample.length > 0) return sample;
   if (firstProblem !== null && !looksLikeRecords) {
     const advice = 'A transcript has one JSON record a line.';
-    return err({ kind: 'not-a-transcript', file, looksLike: 'plain text', advice });
+    return stop({ kind: 'not-a-transcript', file, looksLike: 'plain text', advice });
   }
-  return err(
+  return stop(
     firstProblem ?? {
       kind: 'not-a-transcript',
       file,
@@ -120,4 +121,28 @@ function readSample(source: SourceFile, formats: FormatRegistry, file: string): 
 /** Only spaces, tabs and carriage returns. */
 export function isBlank(bytes: Uint8Array): boolean {
   return bytes[0] !== OPENING_BRACE && bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}
+
+/** Bytes at the end of a file: a dozen records of most sessions. */
+const TAIL_BYTES = 64 * 1024;
+const LF = 0x0a;
+
+/** False: the end of the file alone shows that its last message was not before that time. */
+export function mayBeOlder({ source, codec }: OpenTranscript, formats: FormatRegistry, before: Date): boolean {
+  if (codec.records !== undefined) return true; // a part of such a file cannot be split into records
+  const { sizeBytes } = source;
+  const start = Math.max(source.bomLength, sizeBytes - TAIL_BYTES);
+  const bytes = source.read(start, sizeBytes - start);
+  const session = codec.open();
+  // The first line of the tail is usually incomplete and then not valid JSON.
+  for (let from = 0; from < bytes.length;) {
+    const found = bytes.indexOf(LF, from);
+    const end = found < 0 ? bytes.length : found;
+    const parsed = formats.parseLine(bytes.subarray(from, end));
+    const decoded = parsed.ok ? session.decode(parsed.value, 1) : null;
+    const time = decoded !== null && 'kind' in decoded && decoded.kind === 'message' && decoded.message?.created_at;
+    if (time instanceof Date && time >= before) return false;
+    from = end + 1;
+  }
+  return true;
 }

@@ -1,23 +1,20 @@
 import type { ConversationMessage } from '../../core/message.ts';
 import { type ConversationView, type PlanMessage, viewConversation } from '../../core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG, type TranscriptPolicy } from '../../core/policy.ts';
-import { err, ok, type Result } from '../../core/result.ts';
-import type { ClipMark, Entry } from '../../core/transcript.ts';
+import type { Result } from '../../core/result.ts';
+import type { ClipMark, Decoded, Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCycle } from '../../ports/archive.ts';
-import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
-import type { SourceFile } from '../../ports/files.ts';
+import type { Codec, CodecSession, Json, ListedFile, ListedRecord, RecordProblem } from '../../ports/codec.ts';
+import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { attemptStep, type Failure, stop } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { type Conversation, splitConversations } from './conversations.ts';
-import { createMeasure, type MeasureMessage } from './entry.ts';
-import { findRewrittenCycle } from './find-cycles.ts';
-import { asFileSource, indexRecords, type RecordIndex } from './index-records.ts';
-import { type CarriedMessage, foreignPrior, type Prior, readCarried } from './lineage.ts';
-import { openTranscript } from './open-transcript.ts';
-import { parseRecord, trimRecord } from './records.ts';
-import { trustChats } from './trust-chats.ts';
+import { asFileSource, createMeasure, indexRecords, type MeasureMessage, type RecordIndex } from './index-records.ts';
+import { type CarriedMessage, findRewrittenCycle, foreignPrior, type Prior, readCarried } from './lineage.ts';
+import { closedOnError, mayBeOlder, openTranscript } from './open-transcript.ts';
+import { isSameStamp, parseRecord, trimRecord } from './records.ts';
 
 /** A conversation ready to be planned. */
 export type PreparedConversation = {
@@ -59,44 +56,58 @@ type ArchiveSource = () => Promise<Archive | null>;
 
 type ReadOptions = { readonly policy: TranscriptPolicy; readonly archive: ArchiveSource };
 
-/** Reads a transcript that may be compacted next. */
+/**
+ * Reads a transcript that may be compacted next. With `before`, a session that is being written is left alone after a look at the end of the
+ * file, without reading it.
+ */
 export async function prepareTranscript(
   deps: AppDeps,
   input: TranscriptInput,
-  options: ReadOptions,
-): Promise<Result<Prepared, Failure>> {
+  options: ReadOptions & { readonly before?: Date | undefined },
+): Promise<Prepared> {
+  const unread = await deps.files.stamp(input.path);
   const hash = deps.runtime.createHash();
-  const read = await readTranscript(deps, input, { ...options, hash });
-  if (!read.ok) return read;
+  const read = await attemptStep(() => readTranscript(deps, input, { ...options, hash }));
+  const changed: Failure = { kind: 'source-changed', file: input.name };
+  if (!read.ok) {
+    const isUnsettled = isMaybeUnfinished(read.error) && (await hasChanged(deps, input, unread));
+    return stop(isUnsettled ? changed : read.error);
+  }
+  const { source, recordIndex } = read.value;
   const sha256 = hash.digest();
   if (input.planned === undefined || input.planned.sha256 === sha256)
-    return ok({ ...read.value, recordIndex: { ...read.value.recordIndex, sha256 } });
-  read.value.source.close();
-  return err({ kind: 'source-changed', file: input.name });
+    return { ...read.value, recordIndex: { ...recordIndex, sha256 } };
+  source.close();
+  return stop(changed);
+}
+
+/** An invalid line or a truncated compressed file may be one that is still being written. */
+function isMaybeUnfinished(failure: Failure): boolean {
+  return failure.kind === 'bad-line' || (failure.kind === 'file' && failure.failure.kind === 'damaged');
+}
+
+async function hasChanged(
+  { files }: AppDeps,
+  { path }: TranscriptInput,
+  before: Result<FileStamp, unknown>,
+): Promise<boolean> {
+  const now = await files.stamp(path);
+  return !before.ok || !now.ok || !isSameStamp(before.value, now.value);
 }
 
 /** Reads a transcript that stays as it is. */
 export async function readTranscript(
   deps: AppDeps,
   input: TranscriptInput,
-  options: ReadOptions & { readonly hash?: RunningHash },
-): Promise<Result<ReadTranscript, Failure>> {
+  { before, ...options }: ReadOptions & { readonly hash?: RunningHash; readonly before?: Date | undefined },
+): Promise<ReadTranscript> {
   const opened = await openTranscript(input, deps);
-  if (!opened.ok) return opened;
-  const { source } = opened.value;
-  let isRead = false;
-  try {
-    const indexed = await indexTranscript(deps, {
-      ...opened.value,
-      name: input.name,
-      isOneFormat: input.format === null,
-      ...options,
-    });
-    isRead = indexed.ok;
-    return indexed.ok ? ok({ ...indexed.value, source }) : indexed;
-  } finally {
-    if (!isRead) source.close();
-  }
+  return closedOnError(opened.source, async () => {
+    if (before !== undefined && !mayBeOlder(opened, deps.formats, before))
+      stop({ kind: 'too-recent', file: input.name });
+    const named = { name: input.name, isOneFormat: input.format === null };
+    return { ...(await indexTranscript(deps, { ...opened, ...named, ...options })), source: opened.source };
+  });
 }
 
 /** The content of a transcript: a file's, or one that was restored into memory. */
@@ -112,12 +123,12 @@ type ReadInput = {
   readonly hash?: RunningHash;
 };
 
-export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<Result<IndexedTranscript, Failure>> {
+export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<IndexedTranscript> {
   const { source, name, policy } = input;
   const codec = policy.compaction.rulesFromChats === true ? trustChats(input.codec) : input.codec;
   const session = codec.open();
   const measure = createMeasure(deps.runtime, policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG);
-  const scanned = await indexRecords(deps, {
+  const recordIndex = await indexRecords(deps, {
     source: asFileSource(source, codec),
     codec,
     session,
@@ -127,12 +138,9 @@ export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<
     keepInvalid: policy.keepInvalid,
     isOneFormat: input.isOneFormat,
   });
-  if (!scanned.ok) return scanned;
-  const recordIndex = scanned.value;
   const said = recordIndex.entries.filter((entry) => entry.kind === 'message' || entry.kind === 'summary');
-  if (said.length === 0)
-    return err({ kind: 'no-messages', file: name, contains: describeContents(recordIndex.entries) });
-  if (said.every(({ tokens }) => tokens === 0)) return err({ kind: 'no-text', file: name, messages: said.length });
+  if (said.length === 0) stop({ kind: 'no-messages', file: name, contains: describeContents(recordIndex.entries) });
+  if (said.every(({ tokens }) => tokens === 0)) stop({ kind: 'no-text', file: name, messages: said.length });
   const readers = createReaders(deps, { source, codec, session });
   const hashLine = (entry: Entry): string => deps.runtime.sha256(trimRecord(codec, readers.readLine(entry)));
   const split = splitConversations({
@@ -150,7 +158,7 @@ export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<
   const context = { deps, policy, codec, session, archive, findCycle, measure, readMessage };
   const conversations: PreparedConversation[] = [];
   for (const conversation of split.conversations) conversations.push(await prepareConversation(conversation, context));
-  return ok({ codec, session, recordIndex, conversations, loose: split.loose, ...readers });
+  return { codec, session, recordIndex, conversations, loose: split.loose, ...readers };
 }
 
 function createReaders(
@@ -174,55 +182,40 @@ function createReaders(
   };
 }
 
+type ConversationContext = Pick<ReadInput, 'policy' | 'codec'> & {
+  readonly deps: AppDeps;
+  readonly session: CodecSession;
+  readonly archive: Archive | null;
+  readonly findCycle: CycleFinder;
+  readonly measure: MeasureMessage;
+  readonly readMessage: (entry: Entry) => ConversationMessage | null;
+};
+
 async function prepareConversation(
   conversation: Conversation,
-  context: {
-    readonly deps: AppDeps;
-    readonly policy: TranscriptPolicy;
-    readonly codec: Codec;
-    readonly session: CodecSession;
-    readonly archive: Archive | null;
-    readonly findCycle: CycleFinder;
-    readonly measure: MeasureMessage;
-    readonly readMessage: (entry: Entry) => ConversationMessage | null;
-  },
+  { archive, policy, codec, session, measure, deps, readMessage, findCycle }: ConversationContext,
 ): Promise<PreparedConversation> {
-  const { entries, context: rules } = conversation;
-  const { archive, policy, codec, session, measure, deps } = context;
+  const { id, entries, context: rules } = conversation;
   const view = (carried: readonly PlanMessage[]): ConversationView =>
     viewConversation({ entries, ...rules, carried, keepSystem: policy.keepSystem });
   const plain = view([]);
-  if (plain.prior === null) {
-    return {
-      id: conversation.id,
-      conversation,
-      view: plain,
-      prior: { kind: 'none' },
-      carried: [],
-      compressedBefore: 0,
-      isArchiveMissing: false,
-    };
-  }
-  const text = context.readMessage(plain.prior)?.content ?? '';
-  const { cycle, isKnown } = await context.findCycle(plain.prior, conversation.id);
+  const alone = { id, conversation, view: plain, carried: [], compressedBefore: 0, isArchiveMissing: false };
+  if (plain.prior === null) return { ...alone, prior: { kind: 'none' } };
+  const text = readMessage(plain.prior)?.content ?? '';
+  const { cycle, isKnown } = await findCycle(plain.prior, id);
   if (archive === null || cycle === undefined) {
-    const prior = foreignPrior(text, {
-      staleMessageCount: plain.staleMessageCount,
-      isMarked: plain.prior.isUnmarked !== true,
-    });
-    const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
-    const isArchiveMissing = prior.kind === 'foreign' && prior.isOurs && !isKnown;
-    return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore, isArchiveMissing };
+    const isMarked = plain.prior.isUnmarked !== true;
+    const prior = foreignPrior(text, { staleMessageCount: plain.staleMessageCount, isMarked });
+    return { ...alone, prior, compressedBefore: prior.messages, isArchiveMissing: prior.isOurs && !isKnown };
   }
   const carried = await readCarried(archive, cycle, { formats: deps.formats, codec, session, measure });
   return {
+    ...alone,
     id: cycle.conversationId,
-    conversation,
     view: carried.length === 0 ? plain : view(carried.map(({ plan }) => plan)),
     prior: { kind: 'lineage', cycle, text },
     carried,
     compressedBefore: cycle.messagesCompressed,
-    isArchiveMissing: false,
   };
 }
 
@@ -287,4 +280,93 @@ function describeContents(entries: readonly Entry[]): string {
   const parts = [...counts].map(([name, count]) => `${count} ${name}`);
   const last = parts.pop() ?? '';
   return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`} records`;
+}
+
+/** A codec whose user messages may state rules, although its format does not say who wrote them. */
+function trustChats(codec: Codec): Codec {
+  if (codec.format.marksTyped === true) return codec;
+  const trust = <T extends Decoded | RecordProblem>(decoded: T): T | Decoded => {
+    if ('problem' in decoded || decoded.message?.typed === undefined) return decoded;
+    return { ...decoded, message: { ...decoded.message, ruleText: decoded.message.typed } };
+  };
+  return {
+    ...codec,
+    open: () => {
+      const session = codec.open();
+      return {
+        ...session,
+        observe: (value, line) => trust(session.observe(value, line)),
+        decode: (value, line) => trust(session.decode(value, line)),
+      };
+    },
+  };
+}
+
+/** Whether the last message (or the last write, if no message has a time) was before a time. */
+export function isOlder(transcript: Prepared, before: Date): boolean {
+  return (findLastTime(transcript) ?? lastWrite(transcript.source)) < before;
+}
+
+const NANOSECONDS_PER_MILLISECOND = 1_000_000n;
+
+export function lastWrite({ stamp }: Pick<SourceFile, 'stamp'>): Date {
+  return new Date(Number(stamp.mtimeNs / NANOSECONDS_PER_MILLISECOND));
+}
+
+/** Messages may be stored out of order, so a few more than the last one are looked at. If none of these has a time, we assume that none has. */
+const MAX_MESSAGES = 100;
+
+/** The newest time among the last messages; null: none of them has a time. */
+export function findLastTime({ recordIndex, readMessage }: Pick<Prepared, 'recordIndex' | 'readMessage'>): Date | null {
+  let newest: Date | null = null;
+  let looked = 0;
+  for (let index = recordIndex.entries.length - 1; index >= 0 && looked < MAX_MESSAGES; index -= 1) {
+    const entry = recordIndex.entries[index];
+    if (entry?.kind !== 'message') continue;
+    looked += 1;
+    newest = newerOf(newest, readMessage(entry)?.created_at);
+  }
+  return newest;
+}
+
+function newerOf(time: Date | null, other: Date | null | undefined): Date | null {
+  if (other === null || other === undefined) return time;
+  return time === null || other > time ? other : time;
+}
+
+type Reading = Pick<Prepared, 'recordIndex' | 'readJson'>;
+
+/** A transcript as the list of its producer finds it. */
+export function listSource(transcript: Reading): ListedFile {
+  return asListed(transcript.recordIndex.entries, (entry) => sourceLine(transcript, entry));
+}
+
+export function sourceLine({ readJson }: Reading, entry: Entry): LineOfFile {
+  return { sizeBytes: entry.length, kind: entry.kind, read: () => readJson(entry) };
+}
+
+/** A line of a file, wherever it will be in it. */
+export type LineOfFile = Pick<ListedRecord, 'kind' | 'read'> & { readonly sizeBytes: number };
+
+export function asListed<T>(items: readonly T[], lineOf: (item: T) => LineOfFile): ListedFile {
+  const sizeBytes = items.reduce((sum, item) => sum + lineOf(item).sizeBytes, 0);
+  function* fromStart(): Generator<ListedRecord> {
+    let start = 0;
+    for (const item of items) {
+      const line = lineOf(item);
+      yield { ...line, start, end: start + line.sizeBytes };
+      start += line.sizeBytes;
+    }
+  }
+  function* fromEnd(): Generator<ListedRecord> {
+    let end = sizeBytes;
+    for (let at = items.length - 1; at >= 0; at -= 1) {
+      const item = items[at];
+      if (item === undefined) return;
+      const line = lineOf(item);
+      yield { ...line, start: end - line.sizeBytes, end };
+      end -= line.sizeBytes;
+    }
+  }
+  return { sizeBytes, records: (from) => (from === 'start' ? fromStart() : fromEnd()) };
 }

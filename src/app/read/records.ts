@@ -1,5 +1,6 @@
 import type { Codec } from '../../ports/codec.ts';
-import type { SourceFile } from '../../ports/files.ts';
+import type { KeptRun } from '../../ports/archive.ts';
+import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { LineParse } from '../../ports/json.ts';
 import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
@@ -135,4 +136,35 @@ export function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   whole.set(a);
   whole.set(b, a.length);
   return whole;
+}
+
+/** The hash of a source line that stays; undefined: it does not. */
+export function keptHashes({ kept }: { readonly kept: readonly KeptRun[] }): (line: number) => string | undefined {
+  return (line) => {
+    let low = 0;
+    let high = kept.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const run = kept[middle];
+      if (run !== undefined && run.firstLine + run.lineCount <= line) low = middle + 1;
+      else high = middle;
+    }
+    const run = kept[low];
+    return run === undefined || line < run.firstLine ? undefined : run.lineSha256[line - run.firstLine];
+  };
+}
+
+/** Both stamps are of one file, whatever its content. */
+export function isSameFile(a: Pick<FileStamp, 'inode' | 'device'>, b: Pick<FileStamp, 'inode' | 'device'>): boolean {
+  return a.inode === b.inode && a.device === b.device;
+}
+
+/** The same, where the file got another name meanwhile: that alone changes `changedNs`. */
+export function isSameContent(a: FileStamp, b: FileStamp): boolean {
+  return isSameFile(a, b) && a.sizeBytes === b.sizeBytes && a.mtimeNs === b.mtimeNs;
+}
+
+/** Nothing was written to the file between the two stamps. `changedNs` cannot be set by a program that hides a write. */
+export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
+  return isSameContent(a, b) && a.changedNs === b.changedNs;
 }

@@ -1,25 +1,74 @@
 import { describeErasure } from '../../core/erasure.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
-import type { RunningHash, Runtime } from '../../ports/runtime.ts';
+import type { Codec } from '../../ports/codec.ts';
+import type { ErasureMark } from '../../ports/retention.ts';
+import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { createCursor, createLineBatch, type Cursor } from './batches.ts';
-import { mergeElements } from './merge-elements.ts';
-import { UTF8_BOM, unitOf } from './records.ts';
-import { erasureOf, RestoreError, type RestoreInput, type RestoreProblem } from './restore-input.ts';
-import { hashKept } from './rewritten-document.ts';
+import type { LineStream } from './index-records.ts';
+import { concat, keptHashes, trimRecord, UTF8_BOM, unitOf } from './records.ts';
+import { hashKept, type Rewrite } from './rewritten-document.ts';
+
+export type RestoreInput = {
+  readonly compaction: StoredCompaction;
+  readonly archive: Archive;
+  readonly runtime: Runtime;
+  /** The compacted file with everything appended since. */
+  readonly output: LineStream;
+  /** The one that the compaction was made with. */
+  readonly codec: Codec;
+  /** The file is a document that its program wrote anew. By default it holds what the compaction wrote, and what was appended. */
+  readonly rewrite?: Rewrite | null;
+  /** Called for every line that comes from the archive. */
+  readonly onArchived?: (line: StoredLine) => void;
+  /** Erased lines come without bytes instead of being a problem; called for each. `output` may have such lines too. */
+  readonly onErased?: (mark: ErasureMark) => void;
+};
+
+/** Why the original cannot be restored; `line`: the line of the compacted file (from 1) that is the reason, where one is. */
+export type RestoreProblem = { readonly message: string; readonly line: number | null } & (
+  | { readonly kind: 'changed-line' | 'hole' | 'wrong-hash' }
+  | { readonly kind: 'erased'; readonly mark: ErasureMark }
+);
+
+/**
+ * Ends a stream of restored lines. It is thrown because the code that indexes or writes the stream must not mistake a part for the whole;
+ * `attemptRestore` turns it into a value.
+ */
+class RestoreError extends Error {
+  readonly problem: RestoreProblem;
+
+  constructor(problem: RestoreProblem) {
+    super(problem.message);
+    this.name = 'RestoreError';
+    this.problem = problem;
+  }
+}
+
+/** The result of work on restored lines, or the problem that ended it. */
+export async function attemptRestore<T>(work: () => Promise<T>): Promise<Result<T, RestoreProblem>> {
+  try {
+    return ok(await work());
+  } catch (error) {
+    if (error instanceof RestoreError) return err(error.problem);
+    throw error;
+  }
+}
+
+/** The erasure that removed a line that was not kept; null: it is there, or missing without a reason. */
+function erasureOf({ status, erased }: StoredCompaction, stored: StoredLine | null): ErasureMark | null {
+  return stored === null && status === 'erased' ? erased : (stored?.erased ?? null);
+}
 
 /** Restores everything and compares it with the original; null: everything comes back. */
 export async function findRestoreProblem(
   input: RestoreInput,
   original: StoredCompaction['source'],
 ): Promise<RestoreProblem | null> {
-  try {
+  const restored = await attemptRestore(async () => {
     for await (const batch of provenLines(input, original)) void batch;
-    return null;
-  } catch (error) {
-    if (error instanceof RestoreError) return error.problem;
-    throw error;
-  }
+  });
+  return restored.ok ? null : restored.error;
 }
 
 /** The archive from which to read the lines of a compaction: one with its own thread if there are many. */
@@ -63,7 +112,7 @@ async function* mergeLines(
   const unit = unitOf(codec);
   const check = createOutputCheck(unit, compaction.output.sizeBytes);
   const ownBefore = hashesByLine(compaction, runtime);
-  const keptHash = createHashFinder(compaction);
+  const keptHash = keptHashes(compaction);
   const hashOf = (bytes: Uint8Array): string => hashKept(runtime, codec, bytes);
   const mayBeErased = onErased !== undefined;
   const checkOwn = async (line: number): Promise<void> => {
@@ -155,19 +204,6 @@ function hashesByLine(
   return lines;
 }
 
-/** The hash of a kept line; undefined: it was not kept. Must be called for lines in ascending order. */
-function createHashFinder({ kept }: StoredCompaction): (line: number) => string | undefined {
-  let at = 0;
-  return (line) => {
-    for (; at < kept.length; at += 1) {
-      const run = kept[at];
-      if (run !== undefined && line < run.firstLine + run.lineCount)
-        return line < run.firstLine ? undefined : run.lineSha256[line - run.firstLine];
-    }
-    return undefined;
-  };
-}
-
 /**
  * Restored lines that are proven to begin with the original: a RestoreError at the end says if they do not. In a document that its program
  * wrote anew, each element is proven by itself.
@@ -182,6 +218,21 @@ export async function* provenLines(
     yield* lines;
     return;
   }
+  const start = hashStart(runtime, { sizeBytes, hasBom });
+  for await (const batch of lines) {
+    for (const bytes of batch) start.add(bytes);
+    yield batch;
+  }
+  if (start.digest() === sha256) return;
+  const message = `what comes out has another sha256 than the original (${sha256.slice(0, 12)}…)`;
+  throw new RestoreError({ kind: 'wrong-hash', message, line: null });
+}
+
+/** Hashes the first `sizeBytes` bytes of the lines that are added. */
+export function hashStart(
+  runtime: Pick<Runtime, 'createHash'>,
+  { sizeBytes, hasBom = false }: { readonly sizeBytes: number; readonly hasBom?: boolean },
+) {
   const hash = runtime.createHash();
   let left = sizeBytes;
   const add = (bytes: Uint8Array): void => {
@@ -189,27 +240,141 @@ export async function* provenLines(
     left -= Math.min(left, bytes.length);
   };
   if (hasBom) add(UTF8_BOM);
-  for await (const batch of lines) {
-    for (const bytes of batch) add(bytes);
-    yield batch;
-  }
-  if (hash.digest() === sha256) return;
-  const message = `what comes out has another sha256 than the original (${sha256.slice(0, 12)}…)`;
-  throw new RestoreError({ kind: 'wrong-hash', message, line: null });
+  return { add, isFull: (): boolean => left === 0, digest: hash.digest };
 }
 
-/** Feeds a hash with the first `sizeBytes` bytes of what passes through it. */
-export async function hashLines(
-  hash: RunningHash,
-  lines: AsyncIterable<Iterable<Uint8Array>>,
-  limit: { readonly sizeBytes: number; readonly hasBom: boolean },
-): Promise<{ readonly total: number; readonly sha256: string }> {
-  let total = 0;
-  const add = (bytes: Uint8Array): void => {
-    if (total < limit.sizeBytes) hash.update(bytes.subarray(0, limit.sizeBytes - total));
-    total += bytes.length;
+/**
+ * The elements of the original as the program has them now, those that left in between, and at the end what it added. What stands around
+ * the elements, and between them, is the program's.
+ */
+async function* mergeElements(
+  { compaction, codec, onArchived, onErased }: RestoreInput,
+  archived: Cursor<StoredLine>,
+  { records, keptAt, ownAt, losses }: Rewrite,
+): AsyncGenerator<readonly Uint8Array[]> {
+  const { lineCount } = compaction.source;
+  if (losses.length > 0 && onErased === undefined) {
+    const more = losses.length === 1 ? '' : ` (and ${losses.length - 1} more)`;
+    throw new RestoreError({ kind: 'changed-line', message: `${losses[0]}${more}`, line: null });
+  }
+  const head = records[0] ?? NOTHING;
+  const tail = records.at(-1) ?? NOTHING;
+  const separator = separatorOf(codec, records);
+  const batch = createLineBatch();
+  batch.add(head);
+  let held: Uint8Array | null = null; // the last element has no separator
+  let count = 1;
+  const add = (element: Uint8Array): void => {
+    if (held !== null) batch.add(concat(held, separator));
+    held = Uint8Array.from(trimRecord(codec, element));
+    count += 1;
   };
-  if (limit.hasBom) add(UTF8_BOM);
-  for await (const batch of lines) for (const bytes of batch) add(bytes);
-  return { total, sha256: hash.digest() };
+  let next = 1;
+  const addUntil = (until: number): void => {
+    for (; next < until; next += 1) if (!ownAt.has(next)) add(records[next] ?? NOTHING);
+  };
+  const placeOf = new Map(keptAt.entries().map(([at, line]) => [line, at]));
+  let pending = await archived.next();
+  for (let line = 2; line < lineCount; line += 1) {
+    const at = placeOf.get(line);
+    if (at !== undefined) addUntil(at + 1);
+    else if (pending?.line === line) {
+      const mark = erasureOf(compaction, pending);
+      if (mark !== null) {
+        const message = `record ${line} of the original was ${describeErasure(mark)}`;
+        if (onErased === undefined) throw new RestoreError({ kind: 'erased', message, mark, line: null });
+        onErased(mark);
+      } else {
+        add(pending.bytes);
+        onArchived?.({ ...pending, line: count });
+      }
+      pending = archived.now() ?? (await archived.next());
+    } else if (losses.length === 0) {
+      const message = `record ${line} of the original is neither kept nor archived`;
+      throw new RestoreError({ kind: 'hole', message, line: null });
+    }
+    if (batch.isFull()) yield batch.take();
+  }
+  while (pending !== null) pending = await archived.next();
+  addUntil(records.length - 1);
+  if (held !== null) batch.add(held);
+  batch.add(tail);
+  yield batch.take();
+}
+
+/** What stands between two elements of a document; a list of one element has the white space of its beginning. */
+function separatorOf(codec: Codec, records: readonly Uint8Array[]): Uint8Array {
+  const between = records.slice(1, -2).map((bytes) => bytes.subarray(trimRecord(codec, bytes).length));
+  const [first] = between;
+  if (first !== undefined) return first;
+  const [head = NOTHING] = records;
+  const space = head.length - new TextDecoder('latin1').decode(head).trimEnd().length;
+  return concat(Uint8Array.of(COMMA), head.subarray(head.length - space));
+}
+
+const COMMA = 0x2c;
+const NOTHING = new Uint8Array();
+
+/** Takes items one by one from batches that arrive asynchronously. */
+type Cursor<T> = {
+  /** The next item of the current batch; null: it has no more, so ask `next`. */
+  readonly now: () => T | null;
+  /** The next item; null: there is none. */
+  readonly next: () => Promise<T | null>;
+  /** Ends the reading early. */
+  readonly close: () => Promise<void>;
+};
+
+function createCursor<T extends object>(batches: AsyncIterable<Iterable<T>>): Cursor<T> {
+  const rest = batches[Symbol.asyncIterator]();
+  let batch: Iterator<T> | null = null;
+  const now = (): T | null => {
+    const item = batch?.next();
+    return item === undefined || item.done === true ? null : item.value;
+  };
+  return {
+    now,
+    next: async () => {
+      for (;;) {
+        const item = now();
+        if (item !== null) return item;
+        const more = await rest.next();
+        if (more.done === true) return null;
+        batch = more.value[Symbol.iterator]();
+      }
+    },
+    close: async () => {
+      await rest.return?.();
+    },
+  };
+}
+
+/** Enough that waiting for a batch costs nothing beside reading it. */
+const BATCH_BYTES = 1024 * 1024;
+
+/** Gathers lines; `add` and `isFull` say whether it is time to take them. */
+type LineBatch = {
+  readonly add: (bytes: Uint8Array) => boolean;
+  readonly isFull: () => boolean;
+  readonly take: () => readonly Uint8Array[];
+};
+
+function createLineBatch(): LineBatch {
+  let lines: Uint8Array[] = [];
+  let sizeBytes = 0;
+  const isFull = (): boolean => sizeBytes >= BATCH_BYTES;
+  return {
+    add: (bytes) => {
+      lines.push(bytes);
+      sizeBytes += bytes.length;
+      return isFull();
+    },
+    isFull,
+    take: () => {
+      const taken = lines;
+      lines = [];
+      sizeBytes = 0;
+      return taken;
+    },
+  };
 }

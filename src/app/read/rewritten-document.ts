@@ -4,7 +4,7 @@ import type { StoredCompaction } from '../../ports/archive.ts';
 import type { Codec, Json } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { clipTextOf } from './find-cycles.ts';
+import { clipTextOf } from './lineage.ts';
 import { trimRecord } from './records.ts';
 
 /**
@@ -182,7 +182,7 @@ function expectedRecords(
   };
   const own = compaction.inserted.map(({ beforeLine, bytes }) => {
     const value = valueOf(bytes);
-    const text = clipTextOf(deps, codec, trimRecord(codec, bytes));
+    const text = clipTextOf(deps, codec, value);
     const isSame = (at: number): boolean =>
       (text !== null && entries[at]?.clip?.textSha256 === text) || contains(valueOf(records[at] ?? bytes), value);
     return { place: beforeLine - 0.5, one: { line: null, isSame, hash: null } satisfies Expected };

@@ -1,36 +1,32 @@
 import { formatTime } from '../../core/batch.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
-import type { FileStamp, SourceFile } from '../../ports/files.ts';
+import type { FileStamp } from '../../ports/files.ts';
 import type { ErasureMark } from '../../ports/retention.ts';
-import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
-import { type Failure, stop } from '../contract/failure.ts';
+import type { AppDeps, WritingDeps } from '../contract/deps.ts';
+import { againWhileChanging, type Failure, stop } from '../contract/failure.ts';
 import type { RestoreReport } from '../contract/reports.ts';
 import type { RestoreFileRequest } from '../contract/requests.ts';
-import { createLineageCheck } from '../read/find-cycles.ts';
+import { createLineageCheck } from '../read/lineage.ts';
 import {
-  codecBefore,
   findKnownClips,
   isOtherFormat,
-  wasRewritten,
   locateCompaction,
   type Located,
   notFound,
-  ownLinesOf,
-  readRevision,
+  readBefore,
+  restoringOf,
   type Revision,
   summariesOf,
+  wasRewritten,
   withCompacted,
 } from '../read/open-compacted.ts';
-import { hashContent, hashPrefix, UTF8_BOM } from '../read/records.ts';
-import type { LineStream } from '../read/restore-input.ts';
-import { archiveFor, provenLines, restoredLines } from '../read/restored-lines.ts';
+import type { LineStream } from '../read/index-records.ts';
+import { hashPrefix, UTF8_BOM } from '../read/records.ts';
+import { hashStart, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { describeRewrites, type Rewrite } from '../read/rewritten-document.ts';
-import { outputCompression, toWriteFailure } from '../write/deliver.ts';
-import { againWhileChanging } from '../write/look-again.ts';
-import { withFileLock } from '../write/target.ts';
-import { writeOutput } from '../write/write-output.ts';
+import { deliver, describeWritten, targetPath, withTargetLock } from '../write/deliver.ts';
 
 /** Restores what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
 export async function restoreFile(
@@ -40,9 +36,8 @@ export async function restoreFile(
   return againWhileChanging(() =>
     withCompacted(deps, request.input, async ({ revision, archive, source, sha256 }) => {
       const undone = await undo(deps, { revision, archive, request });
-      const { name, layout } = revision.codec.format;
-      const compacted = { file: source, sha256, format: name, isDocument: layout.kind === 'document' };
-      return undone.ok ? write(deps, request, { ...undone.value, compacted }) : undone;
+      const compacted = { source, codec: revision.codec, recordIndex: { sha256 } };
+      return write(deps, request, { ...undone, compacted });
     }),
   );
 }
@@ -58,12 +53,7 @@ type Undone = {
   readonly isStillCompacted?: true;
 };
 
-type Compacted = {
-  readonly file: SourceFile;
-  readonly sha256: string;
-  readonly format: string;
-  readonly isDocument: boolean;
-};
+type Compacted = Parameters<typeof deliver>[1]['transcript'];
 
 /** The lines that were left out when `lines` was last read to its end. */
 type ErasedLines = { count: number; mark: ErasureMark | null };
@@ -76,7 +66,7 @@ async function undo(
     archive,
     request,
   }: { readonly revision: Revision; readonly archive: Archive; readonly request: RestoreFileRequest },
-): Promise<Result<Undone, Failure>> {
+): Promise<Undone> {
   const { name } = request.input;
   const done: Undone[] = [];
   const rewrites: Rewrite[] = [];
@@ -91,16 +81,14 @@ async function undo(
     const { compaction, rewrite }: Located = located;
     previous = compaction;
     if (request.compactionId !== undefined && compaction.id !== request.compactionId)
-      return err({ kind: 'cannot-undo', file: name, why: 'compacted-again', original: name });
+      stop({ kind: 'cannot-undo', file: name, why: 'compacted-again', original: name });
     const losses = rewrite?.losses ?? [];
     const isPartial = request.partial === true && (compaction.erased !== null || losses.length > 0);
     const mayBeRewritten = !isPartial && (done.length > 0 || isOtherFormat(compaction, revision));
     if (mayBeRewritten && (await wasRewritten(deps, { archive, located, revision }))) break;
     await lineage.add(compaction);
     const { source } = compaction;
-    const codec = codecBefore(deps, compaction, revision);
-    const reader = await archiveFor(deps, archive, compaction);
-    const restore = { compaction, archive: reader, runtime: deps.runtime, output: revision.lines, codec, rewrite };
+    const restore = await restoringOf(deps, { archive, located, revision });
     const erased: ErasedLines = { count: 0, mark: null };
     const lines: LineStream = () => {
       if (!isPartial) return provenLines(restore);
@@ -114,15 +102,7 @@ async function undo(
     if (rewrite !== null) rewrites.push(rewrite);
     done.push({ lines, source, cycles: done.length + 1, erased, rewrites: [...rewrites] });
     if (!request.all) break;
-    const before = await readRevision(deps, {
-      lines,
-      hasBom: source.hasBom,
-      ownLines: ownLinesOf(located),
-      codec,
-      name,
-    });
-    if (!before.ok) return before;
-    revision = before.value;
+    revision = await readBefore(deps, { located, restore, lines, name });
   }
   const undone = done.at(-1);
   if (undone === undefined) return notFound(deps, { revision, file: name, archive });
@@ -130,19 +110,19 @@ async function undo(
   if (request.all) {
     const known = await findKnownClips(deps, archive, revision);
     const key = known.find(({ isPasted }) => !isPasted)?.key ?? null;
-    if (key !== null) return err({ kind: 'rewritten', file: name, archive: archive.path, key, canUndoLast: true });
+    if (key !== null) stop({ kind: 'rewritten', file: name, archive: archive.path, key, canUndoLast: true });
     const pasted = new Set(known.map((clip) => clip.key));
     const isLeft = ({ clip, isUnmarked }: Entry): boolean =>
       (clip?.key ?? null) !== null &&
       !pasted.has(clip?.key ?? null) &&
       !(request.partial === true && isUnmarked === true);
     const isLost = lineage.orphans().length > 0 || summariesOf(revision).some(isLeft);
-    if (isLost) return err({ kind: 'not-in-archive', file: name, archive: archive.path, canUndoLast: true });
+    if (isLost) stop({ kind: 'not-in-archive', file: name, archive: archive.path, canUndoLast: true });
   }
   // A summary without a key was written by another program, and an unmarked one may have been pasted: as far as we know, the conversation
   // began with it.
   const isStillCompacted = request.all && summariesOf(revision).length > 0;
-  return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
+  return { ...undone, ...(isStillCompacted && { isStillCompacted }) };
 }
 
 /** The compaction that another one continues, if the summary that leads to it was erased. */
@@ -154,83 +134,60 @@ async function loadParent(archive: Archive, { erased, cycles }: StoredCompaction
 
 async function write(
   deps: WritingDeps,
-  { input, output }: RestoreFileRequest,
+  request: RestoreFileRequest,
   { lines, source, cycles, erased, rewrites, isStillCompacted, compacted }: Undone & { readonly compacted: Compacted },
-): Promise<Result<RestoreReport, Failure>> {
-  if (output.kind === 'stdout' && compacted.file.compression === 'eval')
-    return err({ kind: 'zip-on-stdout', file: input.name });
-  let written = 0;
+): Promise<RestoreReport> {
+  const { input, output } = request;
+  if (output.kind === 'stdout' && compacted.source.compression === 'eval')
+    stop({ kind: 'zip-on-stdout', file: input.name });
+  let sizeBytes = 0;
   let hash = deps.runtime.createHash();
-  /** Of a file to which lines were appended while it was restored; null: it is no longer as it was written. */
-  let withAppended: string | null = null;
-  let notes: readonly string[] = [];
   const count = (bytes: Uint8Array): Uint8Array => {
-    written += bytes.length;
+    sizeBytes += bytes.length;
     hash.update(bytes);
     return bytes;
   };
   const pieces = async function* (): AsyncGenerator<Uint8Array> {
-    written = 0;
+    sizeBytes = 0;
     hash = deps.runtime.createHash();
     if (source.hasBom) yield count(UTF8_BOM);
-    for await (const batch of lines()) yield count(joinLines(batch));
-  };
-  if (output.kind === 'stdout') {
-    // Standard output cannot be taken back, so the lines are proven before they are written.
-    for await (const batch of lines()) void batch;
-    for await (const piece of pieces()) {
-      deps.stdout(piece);
+    for await (const batch of lines()) {
       // Nobody reads on, or the user has ended the run.
-      if (deps.signal.aborted) return err({ kind: 'interrupted' });
+      if (deps.signal.aborted) stop({ kind: 'interrupted' });
+      yield count(joinLines(batch));
     }
-  } else if (output.kind === 'none') {
+  };
+  const path = targetPath(request);
+  const written = await withTargetLock(deps, path, async (lock) => {
+    // Standard output cannot be taken back, so the lines are proven before they are written.
+    if (output.kind === 'stdout') for await (const batch of lines()) void batch;
+    const replaceable = output.kind === 'file' ? await checkExpendable(deps, request, pieces()) : null;
+    if (output.kind !== 'none')
+      return deliver(deps, { request, transcript: compacted, pieces: pieces(), lock, replaceable });
     for await (const piece of pieces()) void piece;
-  } else {
-    const path = output.kind === 'in-place' ? input.path : output.path;
-    const { file, sha256, format, isDocument } = compacted;
-    const done = await withFileLock(deps, path, async (lock) => {
-      const target = output.kind === 'in-place' ? ok(null) : await checkExpendable(deps, path, pieces());
-      if (!target.ok) return stop({ kind: 'output-exists', file: input.name, output: path });
-      const restored = await writeOutput(deps, {
-        lock,
-        format,
-        like: input.path,
-        compression: outputCompression(deps, { source: file, path: output.kind === 'in-place' ? null : path }),
-        pieces: pieces(),
-        source: file,
-        known: { stamp: file.stamp, sizeBytes: file.sizeBytes, sha256, isDocument },
-        target: { path, stamp: target.value },
-        replacesSource: output.kind === 'in-place',
-        isInterrupted: () => isInterrupted(deps),
-      });
-      return restored.ok ? restored.value : stop(toWriteFailure(restored.error, { file: input.name, output: path }));
-    });
-    const { carriedBytes } = done;
-    written += carriedBytes;
-    ({ notes } = done);
-    if (carriedBytes > 0) withAppended = await hashContent(deps, path, written);
-  }
-  const sha256 = withAppended ?? hash.digest();
-  const isSame = sha256 === source.sha256;
+    return { carriedBytes: 0, notes: [] };
+  });
+  const planned = { sha256: hash.digest(), sizeBytes };
+  const file = await describeWritten(deps, { request, planned, ...written });
   const losses = rewrites.flatMap((rewrite) => rewrite.losses);
-  if (rewrites.length > 0 && !isSame) notes = [...notes, describeRewrites(rewrites), ...losses];
-  const target = output.kind === 'stdout' ? '-' : output.kind === 'file' ? output.path : input.name;
-  return ok({
+  const isOtherwise = rewrites.length > 0 && file.sha256 !== source.sha256;
+  const notes = [...written.notes, ...(isOtherwise ? [describeRewrites(rewrites), ...losses] : [])];
+  return {
     schema: 'compact/restore@1',
     file: input.name,
     result: erased.mark === null && losses.length === 0 ? 'restored' : 'partial',
-    output: target,
+    output: output.kind === 'stdout' ? '-' : output.kind === 'file' ? output.path : input.name,
     cycles,
-    bytes: written,
-    sha256,
+    bytes: file.sizeBytes,
+    sha256: file.sha256,
     original: { sha256: source.sha256, bytes: source.sizeBytes },
-    appendedBytes: rewrites.length > 0 ? 0 : Math.max(0, written - source.sizeBytes),
+    appendedBytes: rewrites.length > 0 ? 0 : Math.max(0, file.sizeBytes - source.sizeBytes),
     ...(erased.mark !== null && {
       erased: { lines: erased.count, receipt: erased.mark.receipt, at: formatTime(erased.mark.at) ?? '' },
     }),
     ...(notes.length > 0 && { notes }),
     ...(isStillCompacted === true && { isStillCompacted }),
-  });
+  };
 }
 
 /** Several lines as one piece. They arrive in memory together, so joining them costs little. */
@@ -251,23 +208,23 @@ function joinLines(lines: Iterable<Uint8Array>): Uint8Array {
  */
 async function checkExpendable(
   { files, runtime }: AppDeps,
-  path: string,
+  request: RestoreFileRequest,
   pieces: AsyncIterable<Uint8Array>,
-): Promise<Result<FileStamp | null, 'precious'>> {
+): Promise<FileStamp | null> {
+  const path = targetPath(request) ?? '';
   const opened = await files.open(path);
-  if (!opened.ok) return opened.error.kind === 'not-found' ? ok(null) : err('precious');
+  if (!opened.ok && opened.error.kind === 'not-found') return null;
+  const precious: Failure = { kind: 'output-exists', file: request.input.name, output: path };
+  if (!opened.ok) return stop(precious);
   const { stamp, sizeBytes } = opened.value;
   try {
-    const hash = runtime.createHash();
-    let left = sizeBytes;
+    const start = hashStart(runtime, { sizeBytes });
     for await (const piece of pieces) {
-      if (left === 0) break;
-      const part = piece.subarray(0, left);
-      hash.update(part);
-      left -= part.length;
+      if (start.isFull()) break;
+      start.add(piece);
     }
-    const isBeginning = left === 0 && hashPrefix(runtime, opened.value, sizeBytes) === hash.digest();
-    return isBeginning ? ok(stamp) : err('precious');
+    const isBeginning = start.isFull() && hashPrefix(runtime, opened.value, sizeBytes) === start.digest();
+    return isBeginning ? stamp : stop(precious);
   } finally {
     opened.value.close();
   }

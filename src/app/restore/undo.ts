@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type {
   Archive,
   ArchiveFailure,
@@ -9,11 +9,11 @@ import type {
 } from '../../ports/archive.ts';
 import type { FileStamp, FileStore } from '../../ports/files.ts';
 import type { AppDeps, WritingDeps } from '../contract/deps.ts';
-import { attempt, type Failure, stop } from '../contract/failure.ts';
+import { attempt, type Failure, must, mustFile, stop } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import type { UndoneFile } from '../contract/undo-reports.ts';
+import { withFileLock } from '../write/deliver.ts';
 import { beginsWith, holdsOnly, openSettled } from '../write/settle.ts';
-import { withFileLock } from '../write/target.ts';
 import { restoreFile } from './restore-file.ts';
 
 /** `archive` null: there is none. */
@@ -92,10 +92,10 @@ export async function undoFile(deps: WritingDeps, request: UndoFileRequest): Pro
     const archive = isDryRun ? await openExisting(deps) : await openWritable(deps);
     const compaction = await archive.loadCompaction(file.compactionId);
     if (compaction === null)
-      return err({ kind: 'not-in-archive', file: request.input.name, archive: deps.archivePath });
+      return stop({ kind: 'not-in-archive', file: request.input.name, archive: deps.archivePath });
     const undone = await undo(deps, request, compaction);
-    if (undone.ok && !isDryRun) await archive.runs.markFileUndone(file.id, deps.runtime.now());
-    return undone;
+    if (!isDryRun) await archive.runs.markFileUndone(file.id, deps.runtime.now());
+    return ok(undone);
   });
 }
 
@@ -114,24 +114,17 @@ async function openWritable(deps: AppDeps): Promise<Archive> {
     : archive;
 }
 
-async function undo(
-  deps: WritingDeps,
-  request: UndoFileRequest,
-  compaction: StoredCompaction,
-): Promise<Result<UndoneFile, Failure>> {
+async function undo(deps: WritingDeps, request: UndoFileRequest, compaction: StoredCompaction): Promise<UndoneFile> {
   const { sourcePath, outputPath } = request.file;
-  if (outputPath === null) return ok({ result: 'unchanged', reason: 'standard-output' });
-  if (request.output.kind === 'in-place') {
-    const cleared = await deps.files.clearLeftovers(outputPath);
-    if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
-  }
+  if (outputPath === null) return { result: 'unchanged', reason: 'standard-output' };
+  if (request.output.kind === 'in-place') mustFile(await deps.files.clearLeftovers(outputPath));
   if (await isGone(deps.files, outputPath)) {
-    if (await isGone(deps.files, folderOf(outputPath))) return cannotUndo(request, 'no-folder');
-    if (sourcePath === outputPath || (await isGone(deps.files, sourcePath))) return cannotUndo(request, 'gone');
-    return ok({ result: 'unchanged', reason: 'gone' });
+    if (await isGone(deps.files, folderOf(outputPath))) cannotUndo(request, 'no-folder');
+    if (sourcePath === outputPath || (await isGone(deps.files, sourcePath))) cannotUndo(request, 'gone');
+    return { result: 'unchanged', reason: 'gone' };
   }
   if (sourcePath !== outputPath) return removeOutput(deps, request, compaction);
-  if (await beginsWith(deps, outputPath, compaction.source)) return ok({ result: 'unchanged', reason: 'as-before' });
+  if (await beginsWith(deps, outputPath, compaction.source)) return { result: 'unchanged', reason: 'as-before' };
   return restoreInPlace(deps, request, compaction);
 }
 
@@ -139,17 +132,15 @@ async function restoreInPlace(
   deps: WritingDeps,
   request: UndoFileRequest,
   { id }: StoredCompaction,
-): Promise<Result<UndoneFile, Failure>> {
+): Promise<UndoneFile> {
   const { input, output } = request;
   const restored = await restoreFile(deps, { input, output, all: false, compactionId: id });
-  if (restored.ok) {
-    const { bytes, appendedBytes } = restored.value;
-    return ok({ result: 'restored', bytes, appendedBytes });
-  }
-  const { error } = restored;
-  if (error.kind === 'altered') return cannotUndo(request, 'edited', error.problem);
+  const kind = restored.ok ? null : restored.error.kind;
+  if (!restored.ok && restored.error.kind === 'altered') cannotUndo(request, 'edited', restored.error.problem);
   // The archive has the compaction, so the file no longer has its summary.
-  return error.kind === 'not-compacted' || error.kind === 'not-in-archive' ? cannotUndo(request, 'edited') : restored;
+  if (kind === 'not-compacted' || kind === 'not-in-archive') cannotUndo(request, 'edited');
+  const { bytes, appendedBytes } = must(restored);
+  return { result: 'restored', bytes, appendedBytes };
 }
 
 /** Removes a file that a run wrote beside its source, byte for byte as it was written, while its original is still there. */
@@ -157,27 +148,23 @@ async function removeOutput(
   deps: WritingDeps,
   request: UndoFileRequest,
   { source, output }: StoredCompaction,
-): Promise<Result<UndoneFile, Failure>> {
+): Promise<UndoneFile> {
   const { path } = request.input;
   const removed: UndoneFile = { result: 'removed', bytes: output.sizeBytes };
-  const check = async (): Promise<Result<FileStamp, Failure>> => {
-    const stamp = await deps.files.stamp(path);
-    if (!stamp.ok) return err({ kind: 'file', failure: stamp.error });
-    if (!(await holdsOnly(deps, path, output))) return cannotUndo(request, 'other-output');
-    if (!(await beginsWith(deps, request.file.sourcePath, source))) return cannotUndo(request, 'only-copy');
-    const writer = await deps.files.findWriter(stamp.value);
-    return writer === null ? stamp : err({ kind: 'in-use', file: request.input.name, ...writer });
+  const check = async (): Promise<FileStamp> => {
+    const stamp = mustFile(await deps.files.stamp(path));
+    if (!(await holdsOnly(deps, path, output))) cannotUndo(request, 'other-output');
+    if (!(await beginsWith(deps, request.file.sourcePath, source))) cannotUndo(request, 'only-copy');
+    const writer = await deps.files.findWriter(stamp);
+    return writer === null ? stamp : stop({ kind: 'in-use', file: request.input.name, ...writer });
   };
   if (request.output.kind === 'none') {
-    const checked = await check();
-    return checked.ok ? ok(removed) : checked;
+    await check();
+    return removed;
   }
   return withFileLock(deps, path, async (lock) => {
-    const checked = await check();
-    if (!checked.ok) return checked;
-    const done = lock.remove(checked.value);
-    if (!done.ok) return err({ kind: 'file', failure: done.error });
-    return done.value ? ok(removed) : cannotUndo(request, 'other-output');
+    const isRemoved = mustFile(lock.remove(await check()));
+    return isRemoved ? removed : cannotUndo(request, 'other-output');
   });
 }
 
@@ -185,7 +172,7 @@ function cannotUndo(
   { input, file }: UndoFileRequest,
   why: Extract<Failure, { kind: 'cannot-undo' }>['why'],
   problem?: string,
-): Result<never, Failure> {
+): never {
   const failure = { kind: 'cannot-undo', file: input.name, why, original: file.sourcePath } as const;
-  return err(problem === undefined ? failure : { ...failure, problem });
+  return stop(problem === undefined ? failure : { ...failure, problem });
 }

@@ -1,30 +1,30 @@
+import { buildClipArchive } from '../../core/clip-archive.ts';
 import { groupsOf, type PlanMessage, viewConversation } from '../../core/plan/view.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { err, type Result } from '../../core/result.ts';
+import { isClipArchiveText } from '../../core/split.ts';
 import type { Archive, StoredCompaction, StoredCycle, StoredLine } from '../../ports/archive.ts';
-import { keptLineLookup } from '../compact/compose.ts';
+import type { Json } from '../../ports/codec.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, attemptDamaged, type Failure } from '../contract/failure.ts';
+import { attempt, attemptDamaged, attemptStep, type Failure } from '../contract/failure.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
 import type { VerifyFileRequest } from '../contract/requests.ts';
 import { splitConversations } from '../read/conversations.ts';
-import { createLineageCheck } from '../read/find-cycles.ts';
+import { createLineageCheck, insertedRecords } from '../read/lineage.ts';
 import {
-  codecBefore,
   findKnownClips,
   isOtherFormat,
-  wasRewritten,
   locateCompaction,
   type Located,
   notFound,
-  ownLinesOf,
-  readRevision,
+  readBefore,
+  restoringOf,
   type Revision,
+  wasRewritten,
   withCompacted,
 } from '../read/open-compacted.ts';
-import { attemptRestore, type LineStream, type RestoreProblem } from '../read/restore-input.ts';
-import { archiveFor, provenLines, restoredLines } from '../read/restored-lines.ts';
+import { keptHashes } from '../read/records.ts';
+import { attemptRestore, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { openUnsettled } from '../write/settle.ts';
-import { checkBatches } from './verify-batches.ts';
 
 /** Proves that a compacted file and the archive together contain the original, back to its first compaction; otherwise reports what is wrong. */
 export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
@@ -65,7 +65,7 @@ export async function verifyRevisions(
     readonly name: string;
     readonly onStep?: (step: ProvenStep) => void;
   },
-): Promise<Result<VerifyReport, Failure>> {
+): Promise<VerifyReport> {
   const found = await locateCompaction(deps, archive, first);
   if (
     found === null ||
@@ -118,7 +118,7 @@ export async function verifyRevisions(
     revision = before.revision;
     if (revision !== null && problems.length === 0) onStep?.({ compaction, before: revision, left });
   }
-  return ok({
+  return {
     schema: 'compact/verify@1',
     file: name,
     format: first.codec.format.name,
@@ -135,7 +135,7 @@ export async function verifyRevisions(
     problems,
     ...(isRewritten && { isRewritten }),
     ...(isStillCompacted && { isStillCompacted }),
-  });
+  };
 }
 
 function describeOrphan({ conversationId, cycle }: StoredCycle): VerifyProblem {
@@ -162,48 +162,37 @@ async function revisionBefore(
   },
 ): Promise<RevisionBefore> {
   const { revision, archive, located, name, onLeft } = input;
-  const { compaction, rewrite } = located;
-  const codec = codecBefore(deps, compaction, revision);
-  const { hasBom } = compaction.source;
+  const { rewrite } = located;
   const linesOf = new Map<number | null, number>();
-  const count = (line: StoredLine): void => {
+  const onArchived = (line: StoredLine): void => {
     const { outcome, batchId } = line;
     if (outcome === 'summarized') linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
     onLeft?.(line);
   };
-  const reader = await archiveFor(deps, archive, compaction);
-  const restore = { compaction, archive: reader, runtime: deps.runtime, output: revision.lines, codec, rewrite };
-  // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
-  const checkedLines: LineStream = () => provenLines({ ...restore, onArchived: count });
   const failed = (...problems: readonly VerifyProblem[]): RevisionBefore => ({ revision: null, problems, linesOf });
   if (rewrite !== null && rewrite.losses.length > 0)
     return failed(...rewrite.losses.map((message) => ({ kind: 'changed-message', message }) as const));
+  const restore = await restoringOf(deps, { archive, located, revision });
+  // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
+  const lines = (): ReturnType<typeof provenLines> => provenLines({ ...restore, onArchived });
   const read = await attemptDamaged(() =>
-    attemptRestore(() =>
-      readRevision(deps, {
-        lines: checkedLines,
-        hasBom,
-        ownLines: ownLinesOf(located),
-        codec,
-        name,
-      }),
-    ),
+    attemptRestore(() => attemptStep(() => readBefore(deps, { located, restore, lines, name }))),
   );
   if (!read.ok) return failed({ kind: 'damaged-archive', message: read.error.reason });
-  if (!read.value.ok) return failed(toProblem(read.value.error));
+  if (!read.value.ok) {
+    const { kind, message, line } = read.value.error;
+    return failed({ kind, message, ...(line !== null && { line }) });
+  }
   const before = read.value.value;
   if (!before.ok) return failed({ kind: 'wrong-hash', message: 'it could not be read' });
   return { revision: { ...before.value, lines: () => restoredLines(restore) }, problems: [], linesOf };
 }
 
-function toProblem({ kind, message, line }: RestoreProblem): VerifyProblem {
-  return { kind, message, ...(line !== null && { line }) };
-}
-
 /** Checks that no tool call was separated from its result, and that a chain of parents leads to the summary. */
 export function checkGroups(original: Revision, compaction: StoredCompaction): readonly VerifyProblem[] {
   const { codec, session, recordIndex } = original;
-  const isKept = keptLineLookup(compaction);
+  const hashOf = keptHashes(compaction);
+  const isKept = (line: number): boolean => hashOf(line) !== undefined;
   const { conversations } = splitConversations({
     entries: recordIndex.entries.slice(0, compaction.source.lineCount),
     codec,
@@ -239,4 +228,94 @@ function partedGroups(messages: readonly PlanMessage[], isKept: (line: number) =
       },
     ];
   });
+}
+
+/**
+ * Checks that every batch of a clip-archive exists and is unchanged, in the archive and in the file, and that no batch has more lines than
+ * messages (it may have fewer: some were carried from an earlier clip-archive). `linesOf`: summarized lines by batch id.
+ */
+function checkBatches(
+  deps: AppDeps,
+  compaction: StoredCompaction,
+  linesOf: ReadonlyMap<number | null, number>,
+): readonly VerifyProblem[] {
+  const recordOf = insertedRecords(deps, compaction);
+  return compaction.cycles.flatMap((cycle) => [
+    ...checkLive(cycle),
+    ...checkContents(deps, cycle),
+    ...(cycle.isErased ? [] : checkText(textOf(recordOf(cycle.clipSha256)), compaction, cycle)),
+    ...cycle.made.flatMap((batch): readonly VerifyProblem[] => {
+      const lines = linesOf.get(batch.id) ?? 0;
+      if (lines <= batch.messageCount) return [];
+      return [
+        {
+          kind: 'wrong-count',
+          message: `batch ${batch.label} counts ${batch.messageCount} messages but ${lines} lines belong to it`,
+        },
+      ];
+    }),
+    ...checkOwned(cycle, linesOf),
+  ]);
+}
+
+function checkLive(cycle: StoredCycle): readonly VerifyProblem[] {
+  const counted = cycle.live.reduce((sum, { messageCount }) => sum + messageCount, 0);
+  if (counted === cycle.messagesCompressed) return [];
+  const message = `the batches of conversation ${cycle.conversationId} stand for ${counted} messages, ${cycle.messagesCompressed} were compressed: a batch is missing`;
+  return [{ kind: 'missing-batch', message }];
+}
+
+/** Checks that every summarized line belongs to a batch that exists. */
+function checkOwned(cycle: StoredCycle, linesOf: ReadonlyMap<number | null, number>): readonly VerifyProblem[] {
+  const orphans = linesOf.get(null) ?? 0;
+  if (orphans === 0 || cycle.made.length === 0) return [];
+  return [
+    {
+      kind: 'missing-batch',
+      message: `${orphans} archived lines belong to no batch of conversation ${cycle.conversationId}`,
+    },
+  ];
+}
+
+/** Checks batches that are not shown too: those in the middle, and the sources of merged ones. */
+function checkContents({ runtime }: AppDeps, { live, made }: StoredCycle): readonly VerifyProblem[] {
+  const changed = [...live, ...made].filter(({ content, contentSha256 }) => runtime.sha256(content) !== contentSha256);
+  return [...new Set(changed.map(({ label }) => label))].map((label) => ({
+    kind: 'changed-batch',
+    message: `batch ${label} was changed in the archive since it was stored`,
+  }));
+}
+
+/**
+ * Checks that the clip-archive in the file has the first line and the batches that are stored. Sections of requests and rules may be between
+ * them.
+ */
+function checkText(text: string | null, { settings }: StoredCompaction, cycle: StoredCycle): readonly VerifyProblem[] {
+  const sizes = readClipSizes(settings);
+  const expected = buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle);
+  const [head = '', ...batches] = expected.split('\n');
+  const isWhole = text !== null && text.startsWith(`${head}\n`) && text.includes(`\n${batches.join('\n')}`);
+  if (isWhole) return [];
+  const message = `the clip-archive of conversation ${cycle.conversationId} does not say what its ${cycle.live.length} stored batches say: a batch is missing or was changed`;
+  return [{ kind: 'missing-batch', message }];
+}
+
+/** The longest clip-archive text in a record: the summary's text, whatever the format calls its field. */
+function textOf(value: Json | undefined): string | null {
+  if (typeof value === 'string') return isClipArchiveText(value) ? value : null;
+  if (value === null || value === undefined || typeof value !== 'object') return null;
+  const texts = Object.values(value).map((part) => textOf(part));
+  return texts.reduce<string | null>(
+    (best, text) => (text !== null && text.length > (best?.length ?? -1) ? text : best),
+    null,
+  );
+}
+
+function readClipSizes(settings: string): { readonly clipFirst: number; readonly clipLast: number } {
+  const value: unknown = JSON.parse(settings);
+  const read = (key: string): number => {
+    const size: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+    return typeof size === 'number' ? size : 0;
+  };
+  return { clipFirst: read('clipFirst'), clipLast: read('clipLast') };
 }

@@ -5,7 +5,7 @@ import type { Archive } from '../../ports/archive.ts';
 import { rulePathOf, withDroppedRules } from '../compact/dropped-rules.ts';
 import { createLoader, readStale } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure, must } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
 import { type PreparedConversation, readTranscript, type ReadTranscript } from '../read/prepare.ts';
@@ -61,7 +61,7 @@ export type ListedRule = {
 export async function listRules(deps: AppDeps, request: ListRulesRequest): Promise<Result<RulesReport, Failure>> {
   const { input, policy, drop = [] } = request;
   return attempt({ file: input.name, progress: deps.progress }, async () => {
-    const transcript = must(await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) }));
+    const transcript = await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
     try {
       const archive = await (drop.length === 0 ? openUnsettled(deps) : openSettled(deps, 'create'));
       const path = rulePathOf(deps, input);

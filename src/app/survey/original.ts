@@ -1,9 +1,7 @@
-import { ok, type Result } from '../../core/result.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { RawLine } from '../../ports/files.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
 import type { PlacedOutcome } from '../contract/file-report.ts';
 import { type IndexedTranscript, indexTranscript, type TranscriptBytes } from '../read/prepare.ts';
 import { UTF8_BOM } from '../read/records.ts';
@@ -25,14 +23,14 @@ export async function readOriginal(
     readonly name: string;
     readonly policy: TranscriptPolicy;
   },
-): Promise<Result<Original | null, Failure>> {
+): Promise<Original | null> {
   const { steps, archive, name, policy } = input;
   const first = steps.at(-1)?.before;
-  if (first === undefined) return ok(null);
+  if (first === undefined) return null;
   const pieces: Uint8Array[] = first.hasBom ? [UTF8_BOM] : [];
   for await (const batch of first.lines()) for (const bytes of batch) pieces.push(Uint8Array.from(bytes));
   const source = toTranscriptBytes(pieces, first.hasBom ? UTF8_BOM.length : 0);
-  const indexed = await indexTranscript(deps, {
+  const transcript = await indexTranscript(deps, {
     source,
     codec: first.codec,
     name,
@@ -40,9 +38,8 @@ export async function readOriginal(
     policy: { ...policy, keepInvalid: true },
     archive: async () => null,
   });
-  if (!indexed.ok) return indexed;
   const outcomeOf = followLines(steps.toReversed(), await quotedLines(archive, steps[0]?.compaction));
-  return ok({ transcript: indexed.value, sizeBytes: source.sizeBytes, outcomeOf });
+  return { transcript, sizeBytes: source.sizeBytes, outcomeOf };
 }
 
 function toTranscriptBytes(pieces: readonly Uint8Array[], bomLength: number): TranscriptBytes {

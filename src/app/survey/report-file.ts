@@ -34,14 +34,13 @@ export async function reportFile(
   const policy = isPlan ? request.policy : { ...request.policy, keepInvalid: true };
   return attempt({ file: input.name, progress: deps.progress }, async () => {
     const current = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
-    if (!current.ok) return current;
     try {
-      if (isPlan) return ok(describePlan(current.value, request, deps.mask));
+      if (isPlan) return ok(describePlan(current, request, deps.mask));
       const proof = await proveFile(deps, { input, policy });
       if (!proof.ok && !isAboutArchive(proof.error)) return proof;
-      return ok(describeCompacted(current.value, { ...request, policy }, { proof, mask: deps.mask }));
+      return ok(describeCompacted(current, { ...request, policy }, { proof, mask: deps.mask }));
     } finally {
-      current.value.source.close();
+      current.source.close();
     }
   });
 }
@@ -69,9 +68,7 @@ async function proveFile(
     const { name } = input;
     const onStep = (step: ProvenStep): unknown => steps.push(step);
     const verified = await verifyRevisions(deps, { revision, archive, name, onStep });
-    if (!verified.ok) return verified;
-    const original = await readOriginal(deps, { steps, archive, name, policy });
-    return original.ok ? ok({ verified: verified.value, steps, original: original.value }) : original;
+    return { verified, steps, original: await readOriginal(deps, { steps, archive, name, policy }) };
   });
 }
 

@@ -1,20 +1,17 @@
 import type { Count, IsoTime } from '../../core/units.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import { forecast } from '../compact/plan-report.ts';
 import { describeSettings } from '../compact/plan.ts';
 import { findWriterOf } from '../compact/reuse.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { againWhileChanging, attempt, type Failure, stop } from '../contract/failure.ts';
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
-import { findLastTime, isOlder, lastWrite, mayBeOlder } from '../read/last-time.ts';
-import { listSource } from '../read/listed-file.ts';
-import { openTranscript } from '../read/open-transcript.ts';
-import { type Prepared, prepareTranscript } from '../read/prepare.ts';
-import { isSameStamp } from '../write/look-again.ts';
+import { mayBeOlder, openTranscript } from '../read/open-transcript.ts';
+import { findLastTime, isOlder, lastWrite, listSource, type Prepared, prepareTranscript } from '../read/prepare.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** What `compact scan` reports about a transcript. */
@@ -64,64 +61,46 @@ export type ScanFileRequest = {
   readonly only: ScanFilter;
 };
 
-/** How often a file that changes meanwhile is read again. */
-const MAX_ATTEMPTS = 3;
-
 /**
  * Looks at one transcript and plans its compaction like a dry run; null: it is filtered out. Nothing is created, locked or written. The
  * archive is only read, and only if the transcript was compacted before.
  */
 export async function scanFile(deps: AppDeps, request: ScanFileRequest): Promise<Result<ScanReport | null, Failure>> {
-  const { path, name } = request.input;
-  return attempt({ file: name, progress: deps.progress }, async () => {
-    for (let tries = 1; tries <= MAX_ATTEMPTS; tries += 1) {
-      const before = await deps.files.stamp(path);
-      const surveyed = await scanOnce(deps, request);
-      if (surveyed.ok || surveyed.error.kind !== 'bad-line') return surveyed;
-      // An invalid line may be one that is still being written.
-      const now = await deps.files.stamp(path);
-      if (before.ok && now.ok && isSameStamp(before.value, now.value)) return surveyed;
-    }
-    return err({ kind: 'source-changed', file: name });
-  });
+  return againWhileChanging(() =>
+    attempt({ file: request.input.name, progress: deps.progress }, async () => ok(await scanOnce(deps, request))),
+  );
 }
 
-async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<Result<ScanReport | null, Failure>> {
+async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<ScanReport | null> {
   const { input, policy, only } = request;
-  const isWanted = await looksWanted(deps, request);
-  if (!isWanted.ok || !isWanted.value) return isWanted.ok ? ok(null) : isWanted;
-  const prepared = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
-  if (!prepared.ok) return prepared;
+  if (!(await looksWanted(deps, request))) return null;
+  const transcript = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
   try {
-    const archive = prepared.value.conversations.some(({ prior }) => prior.kind === 'lineage')
-      ? await openUnsettled(deps)
-      : null;
+    const isContinued = transcript.conversations.some(({ prior }) => prior.kind === 'lineage');
+    const archive = isContinued ? await openUnsettled(deps) : null;
     const isDone =
-      archive !== null &&
-      (await findWriterOf(prepared.value, hashSettings(deps, prepared.value, request), archive)) !== null;
-    const isTooNew = only.before !== null && !isOlder(prepared.value, only.before);
-    return ok(isTooNew ? null : describe(prepared.value, request, isDone));
+      archive !== null && (await findWriterOf(transcript, hashSettings(deps, transcript, request), archive)) !== null;
+    const isTooNew = only.before !== null && !isOlder(transcript, only.before);
+    return isTooNew ? null : describe(transcript, request, isDone);
   } finally {
-    prepared.value.source.close();
+    transcript.source.close();
   }
 }
 
 /** Whether the file may pass the filter, decided without indexing it. */
-async function looksWanted(deps: AppDeps, { input, only }: ScanFileRequest): Promise<Result<boolean, Failure>> {
+async function looksWanted(deps: AppDeps, { input, only }: ScanFileRequest): Promise<boolean> {
   if (only.largerThanBytes !== null) {
     const stamp = await deps.files.stamp(input.path);
-    if (!stamp.ok) return err({ kind: 'file', failure: { ...stamp.error, path: input.name } });
-    if (stamp.value.sizeBytes <= only.largerThanBytes) return ok(false);
+    if (!stamp.ok) return stop({ kind: 'file', failure: { ...stamp.error, path: input.name } });
+    if (stamp.value.sizeBytes <= only.largerThanBytes) return false;
   }
-  if (only.format === null && only.before === null) return ok(true);
+  if (only.format === null && only.before === null) return true;
   const opened = await openTranscript(input, deps);
-  if (!opened.ok) return opened;
-  const { source, codec } = opened.value;
   try {
-    if (only.format !== null && codec.format.name !== only.format) return ok(false);
-    return ok(only.before === null || mayBeOlder(opened.value, deps.formats, only.before));
+    if (only.format !== null && opened.codec.format.name !== only.format) return false;
+    return only.before === null || mayBeOlder(opened, deps.formats, only.before);
   } finally {
-    source.close();
+    opened.source.close();
   }
 }
 

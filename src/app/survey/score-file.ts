@@ -15,14 +15,11 @@ import { holdsOnly, openUnsettled } from '../write/settle.ts';
 export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promise<Result<ScoreReport, Failure>> {
   const { input, policy } = request;
   return attempt({ file: input.name, progress: deps.progress }, async () => {
-    const prepared = await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
-    if (!prepared.ok) return prepared;
-    const { source, codec } = prepared.value;
+    const transcript = await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
+    const { source, codec } = transcript;
     try {
-      const messages = scoreRows(prepared.value, request);
-      const asCompacted = (await isAsCompacted(deps, input.path, prepared.value))
-        ? { isAsCompacted: true as const }
-        : {};
+      const messages = scoreRows(transcript, request);
+      const asCompacted = (await isAsCompacted(deps, input.path, transcript)) ? { isAsCompacted: true as const } : {};
       return ok({
         schema: 'compact/score@1',
         file: input.name,

@@ -5,11 +5,10 @@ import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
 
 /** The archive as it is, for reading only; null: there is none. */
-export async function openUnsettled(deps: Pick<AppDeps, 'openArchive'>): Promise<Archive | null> {
-  return openAs(deps, 'existing');
-}
-
-async function openAs({ openArchive }: Pick<AppDeps, 'openArchive'>, mode: ArchiveMode): Promise<Archive | null> {
+export async function openUnsettled(
+  { openArchive }: Pick<AppDeps, 'openArchive'>,
+  mode: ArchiveMode = 'existing',
+): Promise<Archive | null> {
   const archive = await openArchive(mode);
   return archive.ok ? archive.value : stop({ kind: 'archive', failure: archive.error });
 }
@@ -19,7 +18,7 @@ async function openAs({ openArchive }: Pick<AppDeps, 'openArchive'>, mode: Archi
  * fails.
  */
 export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Archive | null> {
-  const archive = await openAs(deps, mode);
+  const archive = await openUnsettled(deps, mode);
   if (archive === null) return null;
   if (archive.isReadOnly && mode === 'create') {
     const reason = 'it or its folder is read-only, so nothing can be stored in it';
@@ -94,7 +93,7 @@ function isInPlace(sourcePath: string, outputPath: string | null): boolean {
 }
 
 /** The content of a file: its size and the sha256 of its bytes. */
-type Content = { readonly sha256: string; readonly sizeBytes: number };
+export type Content = { readonly sha256: string; readonly sizeBytes: number };
 
 /** Whether a compaction's output is on disk as planned. A compressed file that cannot be unpacked for lack of space counts as being there. */
 export async function isOutputThere(

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
-import { writePage } from '../../../src/app/write/write-page.ts';
+import { writePage } from '../../../src/app/write/write-output.ts';
 import { run } from '../../../src/cli/run.ts';
 import type { UseCases } from '../../../src/compose/use-cases.ts';
 import { err, ok } from '../../../src/core/result.ts';

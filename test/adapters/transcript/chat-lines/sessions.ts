@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createNodeRuntime } from '../../../../src/adapters/runtime/node.ts';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
 import { parseJsonLine } from '../../../../src/adapters/transcript/json-lines.ts';
-import { createMeasure, createTextSharer, toEntry } from '../../../../src/app/read/entry.ts';
+import { createMeasure, createTextSharer, toEntry } from '../../../../src/app/read/index-records.ts';
 import type { ConversationMessage } from '../../../../src/core/message.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
 import type { Decoded, Entry } from '../../../../src/core/transcript.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createNodeRuntime } from '../../../../src/adapters/runtime/node.ts';
-import { createMeasure, createTextSharer, toEntry } from '../../../../src/app/read/entry.ts';
+import { createMeasure, createTextSharer, toEntry } from '../../../../src/app/read/index-records.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
 import type { Entry } from '../../../../src/core/transcript.ts';
 import type { Codec, CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
