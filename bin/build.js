@@ -15,8 +15,7 @@ const TYPES = '.types';
 const ENTRIES = {
   index: 'src/index.ts',
   'cli/main': 'src/cli/main.ts',
-  'cli/worker-process-entry': 'src/cli/worker-process-entry.ts',
-  'cli/file-worker': 'src/cli/file-worker.ts',
+  'cli/worker': 'src/cli/pool/worker.ts',
   'archive-worker': 'src/adapters/archive/thread/archive-worker.ts',
 };
 

@@ -70,7 +70,6 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'adapters/model/openai-compatible.ts': ['+openai'],
   'cli/gather.ts': ['adapters/fs'],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
-  'cli/file-threads.ts': ['+tinypool'],
   'adapters/archive/exchange/tables.ts': ['+hyparquet'],
   'adapters/archive/exchange/parquet.ts': ['+hyparquet', '+hyparquet-writer'],
   'adapters/archive/vectors/extension.ts': ['+sqlite-vec'],
@@ -144,9 +143,7 @@ test('`process` is named only in the terminal file, in the entry of the other pr
     /\bprocess\./.test(readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\/|from '.*'/g, '')),
   );
   assert.deepEqual(
-    naming.filter(
-      (file) => !['cli/terminal.ts', 'cli/worker-process-entry.ts'].includes(file) && !file.startsWith('adapters/'),
-    ),
+    naming.filter((file) => !['cli/terminal.ts', 'cli/pool/worker.ts'].includes(file) && !file.startsWith('adapters/')),
     [],
   );
 });

@@ -1,22 +1,22 @@
 import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
-import type { ThreadRules } from './files-at-work.ts';
+import type { PoolRules } from './pool/files-at-work.ts';
 import { run } from './run.ts';
 import { createTerminal } from './terminal.ts';
 import type { CreateUseCases } from '../compose/use-cases.ts';
 
 /**
  * The program. Sets the exit code and lets the process end by itself, so that all output is written. Tests adapt how the
- * use cases are made, and what threads run.
+ * use cases are made, and what other processes run.
  */
 export async function main(
   adapt = (create: CreateUseCases): CreateUseCases => create,
-  threadRules?: ThreadRules,
+  poolRules?: PoolRules,
 ): Promise<void> {
   const terminal = createTerminal();
   const loadUseCases = async (): Promise<CreateUseCases> =>
     adapt((await import('../compose/create-use-cases.ts')).createUseCases);
   try {
-    terminal.setExitCode(await run({ terminal, loadUseCases, threadRules }));
+    terminal.setExitCode(await run({ terminal, loadUseCases, poolRules }));
   } catch (error) {
     if (terminal.signal.aborted) {
       // Errors while aborting are expected.

@@ -6,7 +6,7 @@ import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
 import type { SettingsUse } from '../config/setting.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
-import { DEFAULT_THREAD_RULES, type FileSession, type ThreadRules } from './files-at-work.ts';
+import { DEFAULT_POOL_RULES, type FileSession, type PoolRules } from './pool/files-at-work.ts';
 import type { OutputOptions, SettingsRequest } from './invocation.ts';
 import { renderMissed, renderIgnored } from './render/config.ts';
 import { renderFailure, renderNearFormats } from './render/failure.ts';
@@ -20,12 +20,12 @@ import type { CreateUseCases, UseCases } from '../compose/use-cases.ts';
 export type CliContext = {
   readonly terminal: Terminal;
   readonly loadUseCases: () => Promise<CreateUseCases>;
-  /** When threads are worth their start, and what they run. */
-  readonly threadRules?: ThreadRules | undefined;
+  /** When other processes are worth their start, and what they run. */
+  readonly poolRules?: PoolRules | undefined;
 };
 
 /** What a running command works with: its reporter, settings and use cases. */
-export type Session = Pick<FileSession, 'threadRules' | 'startThreads'> & {
+export type Session = Pick<FileSession, 'poolRules' | 'startProcesses'> & {
   readonly terminal: Terminal;
   readonly reporter: Reporter;
   readonly settings: ResolvedSettings;
@@ -105,18 +105,16 @@ export async function inSession(
   const atEnd: Session['atEnd'] = (cleanUp) => {
     cleanUps.push(cleanUp);
   };
-  const threadRules = context.threadRules ?? DEFAULT_THREAD_RULES;
-  const startThreads: Session['startThreads'] = async (threads) => {
-    const { createFilePool } = await import('./file-pool.ts');
-    const { entry, processEntry } = threadRules;
+  const poolRules = context.poolRules ?? DEFAULT_POOL_RULES;
+  const startProcesses: Session['startProcesses'] = async (processes) => {
+    const { createFilePool } = await import('./pool/pool.ts');
     const { clearLeftovers, run } = useCases;
     const pool = createFilePool({
-      threads,
+      processes,
       composition: { ...composition, run },
       terminal,
       clearLeftovers,
-      entry,
-      processEntry,
+      entry: poolRules.entry,
     });
     atEnd(pool.close);
     return pool.useCases;
@@ -131,8 +129,8 @@ export async function inSession(
       config,
       useCases,
       openUseCases,
-      threadRules,
-      startThreads,
+      poolRules,
+      startProcesses,
       atEnd,
       explain,
       refuse,

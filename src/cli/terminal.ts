@@ -25,6 +25,8 @@ export type Channel = {
 /** Everything that the program knows about its process. */
 export type Terminal = {
   readonly argv: readonly string[];
+  /** The flags of Node that this process was started with. */
+  readonly nodeFlags: readonly string[];
   readonly host: HostEnvironment;
   /** How the user calls this program, ready to paste into a shell. */
   readonly program: () => string;
@@ -81,6 +83,7 @@ export function createTerminal(): OwnedTerminal {
   process.on('SIGTERM', terminate);
   return {
     argv: process.argv.slice(2),
+    nodeFlags: process.execArgv,
     host: {
       environment: process.env,
       workingFolder: workingFolder(),

@@ -20,8 +20,8 @@ import { archiveToName, minIdleOf, priceOf } from './compact-jobs.ts';
 import { createEmbeddingsIfAny, createSummarizer } from './create-services.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { failedReport, skipUnreadable, toFailedReport } from './failed-and-skipped.ts';
-import type { FileUseCases } from './file-task.ts';
-import { defaultJobs } from './files-at-work.ts';
+import type { FileUseCases } from './pool/worker.ts';
+import { defaultJobs } from './pool/files-at-work.ts';
 import type { CommonRequest } from './invocation.ts';
 import { fileOfJob, type JobData, type JobOptions, parseJob } from './job-data.ts';
 import {
@@ -104,8 +104,8 @@ export async function runWorker(
       widthColumns: terminal.stderr.widthColumns,
     },
   });
-  // Threads leave this one free to say that the worker is alive.
-  const useCases = isOffline ? await session.startThreads(concurrency) : session.useCases;
+  // Other processes leave this one free to say that the worker is alive.
+  const useCases = isOffline ? await session.startProcesses(concurrency) : session.useCases;
   const worker: Worker = {
     session,
     invocation,

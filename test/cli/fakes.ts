@@ -67,6 +67,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
   const children = new Set<Pick<ChildProcess, 'kill'>>();
   return {
     argv,
+    nodeFlags: process.execArgv,
     host: {
       environment: options.environment ?? {},
       workingFolder: folder,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { run } from '../../src/cli/run.ts';
+import { inSession } from '../../src/cli/session.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { folderWith } from '../support/folders.ts';
 import { compactReport, verifyReport } from './fake-reports.ts';
@@ -346,4 +347,28 @@ test('errors are red where there are colors, those of the command line too', asy
   const unknown = await errorsOf('--nope', '--color=always');
   assert.ok(unknown.startsWith("\u001b[31mcompact: unknown option '--nope'") && unknown.endsWith('\u001b[39m\n'));
   assert.ok(!(await errorsOf('--nope')).includes('\u001b'));
+});
+
+test('a session does everything at its end, and then fails with what failed first', async () => {
+  const done: string[] = [];
+  const request = {
+    command: 'test',
+    outputOptions: { json: false, verbosity: 'normal', color: 'never', showProgress: false },
+    settings: { flags: {}, configFlag: null, project: 'ignored' },
+    format: null,
+    needs: [],
+  } as const;
+  const context = { terminal: createFakeTerminal([]), loadUseCases: createFakeUseCases().loadUseCases };
+  const running = inSession(context, request, async ({ atEnd }) => {
+    for (const name of ['first', 'second']) {
+      atEnd(() => {
+        done.push(name);
+        throw new Error(name);
+      });
+    }
+    atEnd(() => void done.push('third'));
+    return 0;
+  });
+  await assert.rejects(running, { message: 'first' });
+  assert.deepEqual(done, ['first', 'second', 'third']);
 });

@@ -1,21 +1,37 @@
-import { getEnvironmentData } from 'node:worker_threads';
-import type { createTaskRunner as createRunner } from '../../src/cli/file-worker.ts';
-import { MAY_GO_ON, SHARED_STEPS, type SignalAt, STEPS } from './signals-of-workers.ts';
+import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { serve as startServing } from '../../src/cli/pool/worker.ts';
 
-type WorkerModule = { readonly createTaskRunner: typeof createRunner };
+/** The n-th step that all workers together take, counted from 1, sends this signal to the program. They count in this folder. */
+export type SignalAt = { readonly nth: number; readonly signal: 'SIGKILL' | 'SIGINT'; readonly folder: string };
+
+const POLL_MS = 2;
 
 // The bundle starts in half the time.
-const WORKER: string = '../../dist/cli/file-worker.js';
-const { createTaskRunner }: WorkerModule = await import(WORKER);
+const WORKER: string = '../../dist/cli/worker.js';
+const { serve }: { readonly serve: typeof startServing } = await import(WORKER);
 const { signalAt }: { readonly signalAt?: SignalAt } = JSON.parse(process.env['COMPACT_TEST'] ?? '{}');
+const parent = process.ppid;
 
-/** Does what the program's workers do, and takes no further step from the signal until the process has heard it. */
-export const { runFileTask, endFileTasks } = createTaskRunner({
+/** Does what the program's workers do, and takes no further step from the signal until the program is dead, or the file `go-on` tells that it has heard it. */
+serve({
   reached: () => {
-    const shared = getEnvironmentData(SHARED_STEPS);
-    if (!(shared instanceof Int32Array) || signalAt === undefined) throw new Error('there is no signal to send');
-    const step = Atomics.add(shared, STEPS, 1) + 1;
-    if (step === signalAt.nth) process.kill(process.ppid, signalAt.signal);
-    if (step >= signalAt.nth) Atomics.wait(shared, MAY_GO_ON, 0);
+    if (signalAt === undefined) throw new Error('there is no signal to send');
+    const { nth, signal, folder } = signalAt;
+    const steps = join(folder, 'steps');
+    appendFileSync(steps, '.');
+    if (statSync(steps).size < nth) return;
+    if (isFirst(join(folder, 'signaled'))) process.kill(parent, signal);
+    const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    while (process.ppid === parent && !existsSync(join(folder, 'go-on'))) Atomics.wait(pause, 0, 0, POLL_MS);
   },
 });
+
+function isFirst(mark: string): boolean {
+  try {
+    writeFileSync(mark, '', { flag: 'wx' });
+    return true;
+  } catch {
+    return false; // another worker was faster
+  }
+}

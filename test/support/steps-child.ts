@@ -1,10 +1,11 @@
-import { openSync, readSync, writeSync } from 'node:fs';
+import { openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
-import type { ThreadRules } from '../../src/cli/files-at-work.ts';
+import { join } from 'node:path';
 import type { main as startMain } from '../../src/cli/main.ts';
+import type { PoolRules } from '../../src/cli/pool/files-at-work.ts';
 import type { CreateUseCases } from '../../src/compose/use-cases.ts';
 import type { Step } from '../../src/ports/runtime.ts';
-import type { SignalAt } from './signals-of-workers.ts';
+import type { SignalAt } from './signaling-worker.ts';
 
 type Program = { readonly main: typeof startMain };
 
@@ -23,7 +24,7 @@ export type ChildScript = {
   readonly happening?: Happening;
   /** The model sends these signals to its own process when it is asked, the first at once, each other one when it is interrupted; it never answers. */
   readonly hangingModel?: readonly [NodeJS.Signals, NodeJS.Signals];
-  /** Every file is worked on in a thread, and one of their steps sends a signal. */
+  /** Every file is worked on in another process, and one of their steps sends a signal. */
   readonly signalAt?: SignalAt;
   /** The archive works in a thread of its own, however small a file is. */
   readonly archiveThread?: boolean;
@@ -33,13 +34,12 @@ export type ChildScript = {
 
 const TELL = 3;
 
-/** Every file is worked on in a thread that counts its steps. */
-const SIGNALING: ThreadRules = {
+/** Every file is worked on in a process that counts its steps. */
+const SIGNALING: PoolRules = {
   minFiles: 2,
   minBytes: 0,
   minBytesAlone: Number.POSITIVE_INFINITY,
   entry: new URL('signaling-worker.ts', import.meta.url),
-  processEntry: new URL('signaling-worker-process.ts', import.meta.url),
 };
 
 enableCompileCache();
@@ -47,6 +47,9 @@ const { happening, hangingModel, signalAt, archiveThread, holdsDeadlines }: Chil
   process.env['COMPACT_TEST'] ?? '{}',
 );
 if (hangingModel !== undefined) replaceModel(hangingModel);
+// Once the program has told its workers of the signal, they may go on.
+if (signalAt !== undefined)
+  process.on('SIGINT', () => setImmediate(() => writeFileSync(join(signalAt.folder, 'go-on'), '')));
 if (holdsDeadlines === true) {
   const { expireDeadlines } = await import('./held-deadlines.ts');
   process.on('SIGUSR2', expireDeadlines);

@@ -3,31 +3,32 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
-import type { ThreadRules } from '../../src/cli/files-at-work.ts';
+import { DEFAULT_POOL_RULES, openFilesAtWork, type PoolRules } from '../../src/cli/pool/files-at-work.ts';
+import { createFilePool, type FilePool } from '../../src/cli/pool/pool.ts';
 import { run } from '../../src/cli/run.ts';
+import { createUseCases } from '../../src/compose/create-use-cases.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatLine, chatTranscript, prose } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runProcess } from '../support/program.ts';
 import { createFakeTerminal, type FakeTerminal } from './fakes.ts';
 
-/** What threads run is the bundle, which starts in half the time. */
-const ALWAYS: ThreadRules = {
+/** What the processes run is the bundle, which starts in half the time. */
+const ALWAYS: PoolRules = {
   minFiles: 2,
   minBytes: 0,
   minBytesAlone: Number.POSITIVE_INFINITY,
-  entry: new URL('../../dist/cli/file-worker.js', import.meta.url),
-  processEntry: new URL('../../dist/cli/worker-process-entry.js', import.meta.url),
+  entry: new URL('../../dist/cli/worker.js', import.meta.url),
 };
-const DYING: ThreadRules = { ...ALWAYS, entry: new URL('../support/dying-worker.ts', import.meta.url) };
+const DYING: PoolRules = { ...ALWAYS, entry: new URL('../support/dying-worker.ts', import.meta.url) };
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 /** How often the program is killed, at steps from the first to the last. `npm run kills` asks for more, and gets more fixtures too. */
 const FEW_KILLS = 2;
 const KILLS = Number(process.env['KILLS'] ?? FEW_KILLS);
-/** About one of every format: what threads may disturb is the order of files, whatever is in them. */
+/** About one of every format: what processes may disturb is the order of files, whatever is in them. */
 const SOME_FIXTURES = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
   .filter((name) => statSync(join(FIXTURES, name)).isFile())
   .toSorted()
@@ -35,9 +36,9 @@ const SOME_FIXTURES = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' 
 
 type Ran = { readonly code: number; readonly terminal: FakeTerminal };
 
-async function runWith(args: readonly string[], threadRules: ThreadRules): Promise<Ran> {
+async function runWith(args: readonly string[], poolRules: PoolRules): Promise<Ran> {
   const terminal = createFakeTerminal(args);
-  const code = await run({ terminal, loadUseCases: async () => createUseCases, threadRules });
+  const code = await run({ terminal, loadUseCases: async () => createUseCases, poolRules });
   return { code, terminal };
 }
 
@@ -97,8 +98,8 @@ async function assertWhole(played: Played): Promise<void> {
   assert.deepEqual([rows?.damage, rows?.statuses.filter((status) => status !== 'applied')], [[], []]);
 }
 
-suite('files in worker threads', { timeout: 7_200_000 }, () => {
-  test('results, reports and their order are the same for any number of threads', async (t) => {
+suite('files in other processes', { timeout: 7_200_000 }, () => {
+  test("results, reports and their order are the same for any number of processes, and SQLite's log is gone", async (t) => {
     const play = async (jobs: string): Promise<unknown> => {
       const folder = folderWith(t, {});
       for (const name of SOME_FIXTURES) cpSync(join(FIXTURES, name), join(folder, 'in', name));
@@ -125,6 +126,7 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
           reports,
           summary.replaceAll(/(?<=archive \+ )[\d.]+|[\d.]+(?= kB (?:more|less) on disk)/g, 'some'),
         );
+        assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', 'in'], args.join(' '));
       }
       const files = readAll(join(folder, 'in'));
       const undone = await runWith(['undo', '--json', ...archive], ALWAYS);
@@ -135,7 +137,7 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
     assert.deepEqual(await play('3'), alone);
   });
 
-  test('a large file alone gives the same in a thread, which archives in a thread of its own', async (t) => {
+  test('a large file alone gives the same in another process, which archives in a thread of its own', async (t) => {
     const pasted = prose(1, 100).repeat(150);
     const turns = Array.from({ length: 48 }, (_, at) => `${chatLine({ role: 'user', content: `${at} ${pasted}` })}\n`);
     const text = turns.join('') + chatTranscript(20);
@@ -152,62 +154,37 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
     assert.deepEqual(await play(0), await play(Number.POSITIVE_INFINITY));
   });
 
-  test("SQLite's log is gone after a run, however many threads had the archive open", async (t) => {
-    const folder = folderWith(t, manyTranscripts(NAMES));
-    const archive = join(folder, 'archive.db');
-    for (const args of [['-i'], ['verify'], ['undo']]) {
-      const paths = args[0] === 'undo' ? [] : [join(folder, 'in')];
-      const { code, terminal } = await runWith([...args, '-q', '-j', '4', '--archive', archive, ...paths], ALWAYS);
-      assert.equal(code, 0, terminal.errors());
-      assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', 'in'], args.join(' '));
-    }
-  });
-
-  test('a thread that dies fails its file with one line, and all others are done', async (t) => {
-    const names = ['a.jsonl', 'exits.jsonl', 'n.jsonl', 'throws.jsonl', 'z.jsonl'];
+  test('a file that ends its process fails with one line, and all others are done', async (t) => {
+    const reasons = {
+      'crashes.jsonl': 'its process ended with SIGSEGV',
+      'exits.jsonl': 'its process ended with exit code 3',
+      'throws.jsonl': 'thrown behind its back',
+      'too-crashes.jsonl': 'its process ended with SIGSEGV',
+    };
+    const bad = Object.keys(reasons);
+    const names = ['a.jsonl', 'b.jsonl', ...bad, 'z.jsonl'];
     const folder = folderWith(t, manyTranscripts(names));
     const before = readAll(join(folder, 'in'));
     const archive = join(folder, 'archive.db');
     const { code, terminal } = await runWith(['-i', '-j', '2', '--archive', archive, join(folder, 'in')], DYING);
     assert.equal(code, 1);
     const lines = terminal.errors().split('\n');
-    for (const [name, reason] of [
-      ['exits.jsonl', 'its thread exited unexpectedly'],
-      ['throws.jsonl', 'thrown behind its back'],
-    ] as const) {
-      const about = lines.filter((line) => line.includes(name));
+    for (const [name, reason] of Object.entries(reasons)) {
+      const about = lines.filter((line) => line.includes(`/${name}`));
       assert.equal(about.length, 1, terminal.errors());
       assert.match(about[0] ?? '', new RegExp(reason));
-      assert.equal(readAll(join(folder, 'in'))[`/${name}`], before[`/${name}`]);
     }
-    assert.match(terminal.errors(), /^5 transcripts: 3 compacted, 2 failed$/m);
+    assert.match(terminal.errors(), /^7 transcripts: 3 compacted, 4 failed$/m);
     assert.deepEqual(readdirSync(join(folder, 'in')), names);
+    const now = readAll(join(folder, 'in'));
+    assert.deepEqual(
+      names.filter((name) => now[`/${name}`] === before[`/${name}`]),
+      bad,
+    );
     assert.deepEqual(readArchiveRows(archive)?.statuses, ['applied', 'applied', 'applied']);
   });
 
-  test('a file that crashes the process of the threads fails with one line, and all others are done', async (t) => {
-    const names = ['a.jsonl', 'b.jsonl', 'c.jsonl', 'crashes.jsonl', 'too-crashes.jsonl', 'z.jsonl'];
-    const folder = folderWith(t, manyTranscripts(names));
-    const before = readAll(join(folder, 'in'));
-    const archive = join(folder, 'archive.db');
-    const { code, terminal } = await runWith(['-i', '-j', '3', '--archive', archive, join(folder, 'in')], DYING);
-    assert.equal(code, 1);
-    const lines = terminal.errors().split('\n');
-    for (const name of ['crashes.jsonl', 'too-crashes.jsonl']) {
-      const about = lines.filter((line) => line.includes(`/${name}`));
-      assert.equal(about.length, 1, terminal.errors());
-      assert.match(about[0] ?? '', /its process ended with SIGSEGV/);
-      assert.equal(readAll(join(folder, 'in'))[`/${name}`], before[`/${name}`]);
-    }
-    // A file that was done when the process crashed, but not reported yet, has nothing new when it is tried again.
-    assert.match(terminal.errors(), /^6 transcripts: .*, 2 failed$/m);
-    assert.deepEqual(readdirSync(join(folder, 'in')), names);
-    const unchanged = names.filter((name) => readAll(join(folder, 'in'))[`/${name}`] === before[`/${name}`]);
-    assert.deepEqual(unchanged, ['crashes.jsonl', 'too-crashes.jsonl']);
-    assert.deepEqual(readArchiveRows(archive)?.statuses, ['applied', 'applied', 'applied', 'applied']);
-  });
-
-  test('threads leave an unfinished erasure to a run without them', async (t) => {
+  test('they leave an unfinished erasure to a run in one process', async (t) => {
     const secret = `${chatLine({ role: 'user', content: 'A marmalade sandwich.' })}\n`;
     const folder = folderWith(t, { 'in/a.jsonl': secret + chatTranscript(24), 'in/b.jsonl': chatTranscript(24, 70) });
     const archive = join(folder, 'archive.db');
@@ -239,7 +216,7 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
     assert.ok(lock.ok);
     t.after(lock.value.release);
     const archive = join(folder, 'archive.db');
-    // In turns, so that threads of good files see what happens to the bad ones.
+    // In turns, so that processes of good files see what happens to the bad ones.
     const names = good.flatMap((name, at) => [name, ...bad.slice(at, at + 1)]);
     const args = ['-i', '-j', '3', '--archive', archive, ...names.map(inFolder)];
     const { code, terminal } = await runWith(args, DYING);
@@ -257,7 +234,7 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
   test('an interruption leaves every file at work as it was, and what is done stays done', async (t) => {
     const played = playIn(t);
     const args = ['-i', '--json', '-j', '4', '--archive', played.archive, played.folder];
-    const signalAt = { nth: Math.floor(STEPS_OF_ALL / 2), signal: 'SIGINT' } as const;
+    const signalAt = { nth: Math.floor(STEPS_OF_ALL / 2), signal: 'SIGINT', folder: played.root } as const;
     const ended = await runProcess(args, { script: { signalAt } });
     assert.deepEqual([ended.code, ended.signal], [130, null], ended.stderr);
     await assertWhole(played);
@@ -270,7 +247,9 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
       const played = playIn(t);
       const args = ['-i', '-q', '-j', '4', '--archive', played.archive, played.folder];
       const nth = 1 + Math.floor(((at - 0.5) / KILLS) * (STEPS_OF_ALL - 1));
-      const killed = await runProcess(args, { script: { signalAt: { nth, signal: 'SIGKILL' } } });
+      const signalAt = { nth, signal: 'SIGKILL', folder: played.root } as const;
+      // It has ended when nobody has its standard error any more, not even its workers.
+      const killed = await runProcess(args, { script: { signalAt } });
       assert.equal(killed.signal, 'SIGKILL', `step ${nth}: ${killed.stderr}`);
       await assertRestorable(played);
       const { code, terminal } = await runWith(args, { ...ALWAYS, minFiles: 100 });
@@ -279,4 +258,119 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
       rmSync(played.root, { recursive: true });
     }
   });
+});
+
+type Pool = {
+  readonly pool: FilePool;
+  readonly terminal: FakeTerminal;
+  /** The names of the tasks that a process got. */
+  readonly tasks: () => readonly string[];
+};
+
+/** A pool whose process notes each task, and then does this; `answer` says that the task is done, and `die` ends the process. */
+function openPool(t: TestContext, behavior: string): Pool {
+  const worker = `
+    import { appendFileSync } from 'node:fs';
+    const die = (signal = 'SIGKILL') => process.kill(process.pid, signal);
+    process.on('message', ({ kind, name }) => {
+      if (kind === 'close') process.disconnect();
+      if (kind !== 'task') return;
+      appendFileSync(new URL('tasks', import.meta.url), name + '\\n');
+      const answer = (then) => process.send({ kind: 'result', result: { ok: true, value: null } }, then);
+      ${behavior}
+    });`;
+  const folder = folderWith(t, { 'worker.mjs': worker, tasks: '' });
+  const terminal = createFakeTerminal([]);
+  const pool = createFilePool({
+    processes: 2,
+    composition: { archivePath: join(folder, 'archive.db') },
+    terminal,
+    clearLeftovers: async () => undefined,
+    entry: new URL(`file://${folder}/worker.mjs`),
+  });
+  t.after(pool.close);
+  return { pool, terminal, tasks: () => readFileSync(join(folder, 'tasks'), 'utf8').split('\n').slice(0, -1) };
+}
+
+const input = { path: '/nowhere/a.jsonl', name: 'a.jsonl', format: null };
+const NOTHING = (): void => undefined;
+const progress = { update: NOTHING, finish: NOTHING };
+const verify = ({ pool }: Pool): Promise<unknown> => pool.useCases.verifyFile({ input }, progress);
+const DONE = { ok: true, value: null };
+const died = (reason: string): unknown => ({ ok: false, error: { kind: 'worker-died', file: 'a.jsonl', reason } });
+
+suite('a process of the pool', () => {
+  test('is believed if it said that a file was done just before it died, and the next file gets another', async (t) => {
+    const pool = openPool(t, 'answer(() => die());');
+    assert.deepEqual(await verify(pool), DONE);
+    while (pool.terminal.children.size > 0) await setImmediate();
+    assert.deepEqual(await verify(pool), DONE);
+  });
+
+  test('had begun nothing if a signal of the terminal ended it', async (t) => {
+    const pool = openPool(t, "die('SIGINT');");
+    assert.deepEqual(await verify(pool), died('its process ended with SIGINT'));
+    pool.terminal.interrupt();
+    assert.deepEqual(await verify(pool), { ok: false, error: { kind: 'interrupted' } });
+  });
+
+  test('is killed when the program ends, and forgotten when it has ended', async (t) => {
+    const pool = openPool(t, '');
+    const verifying = verify(pool);
+    while (pool.tasks().length === 0) await setImmediate();
+    for (const child of pool.terminal.children) child.kill('SIGKILL');
+    assert.deepEqual(await verifying, died('its process ended with SIGKILL'));
+    assert.equal(pool.terminal.children.size, 0);
+  });
+
+  test('is not started after the end of the session', async (t) => {
+    const pool = openPool(t, 'answer();');
+    await pool.pool.close();
+    assert.deepEqual(await verify(pool), died('the run had ended'));
+    assert.deepEqual(pool.tasks(), []);
+  });
+});
+
+const MB = 1024 * 1024;
+
+/** How many processes are started for files of these sizes, and how many files are worked on at a time. */
+async function opened(
+  t: TestContext,
+  sizesMb: readonly number[],
+  request: { readonly jobs: number | null; readonly isOffline?: boolean; readonly needsMemory?: boolean },
+): Promise<readonly [processes: number, jobs: number]> {
+  const folder = folderWith(t, Object.fromEntries(sizesMb.map((_, at) => [`${at}.jsonl`, ''])));
+  const files = sizesMb.map((sizeMb, at) => {
+    const path = join(folder, `${at}.jsonl`);
+    truncateSync(path, sizeMb * MB);
+    return { path };
+  });
+  const { signal } = new AbortController();
+  const composition = { archivePath: '/nowhere/archive.db', progress, signal, stdout: NOTHING };
+  const useCases = createUseCases({ ...composition, removeAtExit: () => NOTHING });
+  const started: number[] = [];
+  const startProcesses = async (processes: number) => {
+    started.push(processes);
+    return useCases;
+  };
+  const session = { useCases, poolRules: DEFAULT_POOL_RULES, startProcesses };
+  const { jobs } = await openFilesAtWork(session, { files, isOffline: true, needsMemory: true, ...request });
+  return [started[0] ?? 0, jobs];
+}
+
+test('several files are worked on in as many processes as are asked for', async (t) => {
+  assert.deepEqual(await opened(t, [1, 1, 1, 1, 1], { jobs: 3 }), [3, 3]);
+  assert.deepEqual(await opened(t, [1, 1, 1, 1], { jobs: 9 }), [4, 4]);
+});
+
+test('few or small files are not worth a process', async (t) => {
+  assert.deepEqual(await opened(t, [1, 1, 1], { jobs: 3 }), [0, 3]);
+  assert.deepEqual(await opened(t, [0, 0, 0, 0, 0], { jobs: null }), [0, 1]);
+});
+
+test('a large file has a process of its own, unless it is written to standard output or a service summarizes', async (t) => {
+  assert.deepEqual(await opened(t, [20], { jobs: null }), [1, 1]);
+  assert.deepEqual(await opened(t, [1, 20], { jobs: 2 }), [1, 1]);
+  assert.deepEqual(await opened(t, [20], { jobs: null, needsMemory: false }), [0, 1]);
+  assert.deepEqual(await opened(t, [20], { jobs: null, isOffline: false }), [0, 1]);
 });

@@ -1,4 +1,4 @@
-import type { Place } from './reporter.ts';
+import type { Place } from '../reporter.ts';
 
 export type InOrder<T, R> = {
   readonly items: readonly T[];
