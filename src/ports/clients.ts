@@ -23,8 +23,8 @@ export type FileEdit = {
   /** Null: there is no file. */
   readonly inspect: (text: string | null) => Result<Presence, EditProblem>;
   readonly add: (text: string | null) => Result<string, EditProblem>;
-  /** `isEmpty`: the file had nothing else. */
-  readonly remove: (text: string) => Result<{ readonly text: string; readonly isEmpty: boolean }, EditProblem>;
+  /** Of a text that `inspect` can read. `isEmpty`: the file had nothing else. */
+  readonly remove: (text: string) => { readonly text: string; readonly isEmpty: boolean };
 };
 
 export type ClientName = 'claude' | 'codex' | 'gemini' | 'pi' | 'opencode';

@@ -1,29 +1,29 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  createScanner,
   findNodeAtLocation,
   getNodeValue,
   type Node,
   type ParseError,
   parseTree,
   printParseErrorCode,
+  visit,
 } from 'jsonc-parser';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { EditProblem, FileEdit, Presence } from '../../ports/clients.ts';
 
 /** A value of ours in a client's settings. */
 export type JsonEntry = {
-  /** The way to the value, or to the list that it is an item of. */
+  /** The path to the value, or to the list that it is an item of. */
   readonly keys: readonly string[];
   readonly kind: 'value' | 'item';
   readonly value: object;
   /** Recognizes what this or another version of the program has written. */
   readonly isOurs: (value: unknown) => boolean;
-  /** The ways within an item to what is ours in it; by default all of it. */
-  readonly findParts?: (value: unknown) => readonly Way[];
+  /** The paths within an item to what is ours in it; by default all of it. */
+  readonly findParts?: (value: unknown) => readonly Path[];
 };
 
-type Way = readonly (string | number)[];
+type Path = readonly (string | number)[];
 
 type JsonEditOptions = {
   readonly path: string;
@@ -35,41 +35,21 @@ type JsonEditOptions = {
 const BOM = '\uFEFF';
 const EMPTY = '{}\n';
 
-/** Adds values to a JSON file and removes them, and keeps comments, order, indentation, line ends and a BOM. */
+/**
+ * Adds values to a JSON file and removes them, and keeps comments, order, indentation, line ends and a BOM. `modify` of jsonc-parser drops the
+ * comments beside what it removes, and does not always leave the bytes around it.
+ */
 export function createJsonEdit({ path, entries, allowsComments }: JsonEditOptions): FileEdit {
   const inspect = (text: string): Result<Presence, EditProblem> => {
     const root = parse(text, allowsComments);
     if (!root.ok) return root;
-    const states: Presence['state'][] = [];
-    const taken: string[] = [];
-    for (const entry of entries) {
-      const found = findEntry(text, root.value, entry);
-      if (!found.ok) return found;
-      if (found.value === 'taken') taken.push(entry.keys.join('.'));
-      else states.push(found.value);
-    }
+    const problem = entries.map((entry) => findMisplaced(text, root.value, entry)).find((one) => one !== null);
+    if (problem !== undefined && problem !== null) return err(problem);
+    const found = entries.map((entry) => ({ entry, state: stateOf(root.value, entry) }));
+    const states = new Set(found.flatMap(({ state }) => (state === 'taken' ? [] : state)));
     const [first = 'absent'] = states;
-    return ok({ state: states.every((state) => state === first) ? first : 'changed', taken });
-  };
-  const remove = (text: string): Result<string, EditProblem> => {
-    let rest = text;
-    for (const entry of entries) {
-      const root = parse(rest, allowsComments);
-      if (!root.ok) return root;
-      rest = removeEntry(rest, entry, root.value);
-    }
-    return ok(rest);
-  };
-  const add = (text: string): Result<string, EditProblem> => {
-    let extended = text;
-    for (const entry of entries) {
-      const root = parse(extended, allowsComments);
-      if (!root.ok) return root;
-      const found = findEntry(extended, root.value, entry);
-      if (!found.ok) return found;
-      if (found.value !== 'taken') extended = insertEntry(extended, entry, root.value);
-    }
-    return ok(extended);
+    const taken = found.flatMap(({ entry, state }) => (state === 'taken' ? entry.keys.join('.') : []));
+    return ok({ state: states.size > 1 ? 'changed' : first, taken });
   };
   return {
     path,
@@ -79,15 +59,14 @@ export function createJsonEdit({ path, entries, allowsComments }: JsonEditOption
       const present = inspect(bare);
       if (!present.ok) return present;
       if (present.value.state === 'installed') return ok(text ?? '');
-      const removed = remove(bare);
-      if (!removed.ok) return removed;
-      const added = add(removed.value.trim() === '' ? EMPTY : removed.value);
-      return added.ok ? ok(bomOf(text) + added.value) : added;
+      const removed = entries.reduce(removeEntry, bare);
+      const extended = entries.reduce(insertEntry, removed.trim() === '' ? EMPTY : removed);
+      const result = parse(extended, allowsComments);
+      return result.ok ? ok(bomOf(text) + extended) : result;
     },
     remove: (text) => {
-      const removed = remove(withoutBom(text));
-      if (!removed.ok) return removed;
-      return ok({ text: bomOf(text) + removed.value, isEmpty: /^\s*(?:\{\s*\})?\s*$/.test(removed.value) });
+      const removed = entries.reduce(removeEntry, withoutBom(text));
+      return { text: bomOf(text) + removed, isEmpty: /^\s*(?:\{\s*\})?\s*$/.test(removed) };
     },
   };
 }
@@ -101,8 +80,8 @@ function withoutBom(text: string): string {
 }
 
 /** An object at the top, or nothing in a file without text. */
-function parse(text: string, allowsComments: boolean): Result<Node | null, EditProblem> {
-  if (text.trim() === '') return ok(null);
+function parse(text: string, allowsComments: boolean): Result<Node | undefined, EditProblem> {
+  if (text.trim() === '') return ok(undefined);
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: allowsComments, disallowComments: !allowsComments });
   const [first] = errors;
@@ -124,34 +103,30 @@ function positionOf(text: string, offset: number): Pick<EditProblem, 'line' | 'c
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-function findEntry(
-  text: string,
-  root: Node | null,
-  { keys, kind, value, isOurs }: JsonEntry,
-): Result<Presence['state'] | 'taken', EditProblem> {
-  if (root === null) return ok('absent');
-  const misplaced = keys
-    .slice(0, -1)
-    .map((_, at) => keys.slice(0, at + 1))
-    .map((parents) => ({ parents, node: findNodeAtLocation(root, [...parents]) }))
-    .find(({ node }) => node !== undefined && node.type !== 'object');
-  if (misplaced?.node !== undefined) {
-    const problem = `"${misplaced.parents.join('.')}" is not an object`;
-    return err({ ...positionOf(text, misplaced.node.offset), problem });
+function nodeAt(root: Node | undefined, path: Path): Node | undefined {
+  return root === undefined ? undefined : findNodeAtLocation(root, [...path]);
+}
+
+/** Something of another kind in the place of the objects around a value, or of a list of items. */
+function findMisplaced(text: string, root: Node | undefined, { keys, kind }: JsonEntry): EditProblem | null {
+  for (const at of keys.keys()) {
+    const path = keys.slice(0, at + 1);
+    const node = nodeAt(root, path);
+    const wanted = path.length < keys.length ? 'object' : kind === 'item' ? 'array' : node?.type;
+    if (node === undefined || node.type === wanted) continue;
+    const problem = `"${path.join('.')}" is not ${wanted === 'object' ? 'an object' : 'a list'}`;
+    return { ...positionOf(text, node.offset), problem };
   }
-  const node = findNodeAtLocation(root, [...keys]);
-  if (node === undefined) return ok('absent');
-  if (kind === 'value') {
-    const found = valueOf(node);
-    if (!isOurs(found)) return ok('taken');
-    return ok(isDeepStrictEqual(found, value) ? 'installed' : 'changed');
-  }
-  if (node.type !== 'array') {
-    return err({ ...positionOf(text, node.offset), problem: `"${keys.join('.')}" is not a list` });
-  }
-  const ours = (node.children ?? []).map(valueOf).filter(isOurs);
-  if (ours.length === 0) return ok('absent');
-  return ok(ours.length === 1 && isDeepStrictEqual(ours[0], value) ? 'installed' : 'changed');
+  return null;
+}
+
+function stateOf(root: Node | undefined, { keys, kind, value, isOurs }: JsonEntry): Presence['state'] | 'taken' {
+  const node = nodeAt(root, keys);
+  if (node === undefined) return 'absent';
+  const values = kind === 'item' ? (node.children ?? []).map(valueOf) : [valueOf(node)];
+  const [ours, ...others] = values.filter(isOurs);
+  if (ours === undefined) return kind === 'item' ? 'absent' : 'taken';
+  return others.length === 0 && isDeepStrictEqual(ours, value) ? 'installed' : 'changed';
 }
 
 /** `getNodeValue` makes objects without a prototype, which equal no others. */
@@ -159,18 +134,21 @@ function valueOf(node: Node): unknown {
   return JSON.parse(JSON.stringify(getNodeValue(node)));
 }
 
-function insertEntry(text: string, { keys, kind, value }: JsonEntry, root: Node | null): string {
-  if (root === null) return text;
-  const depth = keys.findLastIndex((_, at) => findNodeAtLocation(root, keys.slice(0, at + 1)) !== undefined) + 1;
-  const container = depth === 0 ? root : findNodeAtLocation(root, keys.slice(0, depth));
-  if (container === undefined) return text;
-  const missing = keys.slice(depth);
-  const [key, ...inner] = missing;
+function reparse(text: string): Node | undefined {
+  return parseTree(text, [], { allowTrailingComma: true });
+}
+
+function insertEntry(text: string, entry: JsonEntry): string {
+  const { keys, kind, value } = entry;
+  const root = reparse(text);
+  if (root === undefined || stateOf(root, entry) === 'taken') return text;
+  const depth = keys.findLastIndex((_, at) => nodeAt(root, keys.slice(0, at + 1)) !== undefined) + 1;
+  const [key = null, ...inner] = keys.slice(depth);
   const whole = inner.reduceRight<unknown>(
     (held, name) => ({ [name]: held }),
-    kind === 'item' && missing.length > 0 ? [value] : value,
+    kind === 'item' && key !== null ? [value] : value,
   );
-  return insertChild(text, container, { key: key ?? null, value: whole });
+  return insertChild(text, nodeAt(root, keys.slice(0, depth)) ?? root, { key, value: whole });
 }
 
 /** Appends a member to an object or, without a key, an item to a list, in the style of what is around it. */
@@ -180,29 +158,24 @@ function insertChild(
   { key, value }: { readonly key: string | null; readonly value: unknown },
 ): string {
   const last = container.children?.at(-1);
-  const inside = text.slice(container.offset, endOf(container));
+  const from = last === undefined ? container.offset + 1 : endOf(last);
+  const { comma, end } = gapAfter(text, from);
+  const separator = last === undefined || comma !== null ? '' : ',';
   const name = key === null ? '' : `${JSON.stringify(key)}: `;
-  const isInline = last === undefined ? !text.trim().includes('\n') && text.trim() !== '{}' : !inside.includes('\n');
-  const { commaEnd, contentEnd } = tokensAfter(text, last === undefined ? container.offset + 1 : endOf(last));
-  const comma = last === undefined || commaEnd !== null ? '' : ',';
-  const tail = last === undefined ? contentEnd : Math.max(contentEnd, commaEnd ?? endOf(last));
-  const commaAt = last === undefined ? tail : endOf(last);
-  if (isInline)
-    return splice(text, {
-      from: tail,
-      to: tail,
-      by: `${comma}${last === undefined ? '' : ' '}${name}${JSON.stringify(value)}`,
-    });
+  const around = last === undefined ? text.trim() : text.slice(container.offset, endOf(container));
+  if (!around.includes('\n') && around !== '{}') {
+    const gap = last === undefined ? '' : ' ';
+    return `${text.slice(0, end)}${separator}${gap}${name}${JSON.stringify(value)}${text.slice(end)}`;
+  }
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
   const outer = indentOf(text, container.offset);
   const indent = last === undefined ? outer + unit : indentOf(text, last.offset);
   const json = JSON.stringify(value, null, unit).replaceAll('\n', eol + indent);
-  const closing = last === undefined && /^[^\S\n]*[}\]]/.test(text.slice(tail)) ? eol + outer : '';
-  const inserted = `${eol}${indent}${name}${json}${closing}`;
-  const blank = closing === '' ? tail : tail + (/^[^\S\n]*/.exec(text.slice(tail))?.[0].length ?? 0);
-  const extended = splice(text, { from: tail, to: blank, by: inserted });
-  return splice(extended, { from: commaAt, to: commaAt, by: comma });
+  const rest = text.slice(end);
+  const [closing = null] = last === undefined ? (/^[^\S\n]*(?=[}\]])/.exec(rest) ?? []) : [];
+  const tail = closing === null ? rest : eol + outer + rest.slice(closing.length);
+  return `${text.slice(0, from)}${separator}${text.slice(from, end)}${eol}${indent}${name}${json}${tail}`;
 }
 
 function endOf({ offset, length }: Node): number {
@@ -213,72 +186,65 @@ function indentOf(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1))?.[0] ?? '';
 }
 
-function splice(
-  text: string,
-  { from, to, by }: { readonly from: number; readonly to: number; readonly by: string },
-): string {
-  return text.slice(0, from) + by + text.slice(to);
+function cut(text: string, from: number, to: number): string {
+  return text.slice(0, from) + text.slice(to);
 }
 
-// Of the scanner's kinds of tokens; the package declares them as a const enum.
-const COMMA = 5;
-const LINE_COMMENT = 12;
-const BLOCK_COMMENT = 13;
-const BLANK: readonly number[] = [14, 15];
+type Gap = {
+  readonly comma: number | null;
+  /** Where the comma and the comments end. */
+  readonly end: number;
+  /** Whatever follows needs a new line. */
+  readonly endsWithLineComment: boolean;
+};
 
-/** What follows a member: the end of its comma, and of the comments before the next member or bracket. */
-function tokensAfter(text: string, offset: number): { readonly commaEnd: number | null; readonly contentEnd: number } {
-  const scanner = createScanner(text, false);
-  scanner.setPosition(offset);
-  let commaEnd: number | null = null;
-  let contentEnd = offset;
-  for (;;) {
-    const kind: number = scanner.scan();
-    const end = scanner.getTokenOffset() + scanner.getTokenLength();
-    if (kind === COMMA && commaEnd === null) commaEnd = end;
-    else if (kind === LINE_COMMENT || kind === BLOCK_COMMENT) contentEnd = end;
-    else if (!BLANK.includes(kind)) return { commaEnd, contentEnd };
-  }
+/** What stands before the next member or bracket. */
+function gapAfter(text: string, from: number): Gap {
+  let rest = text.slice(from);
+  const lineCommentEnds = new Set<number>();
+  const blankOut = (at: number, length: number): void => {
+    if (at < from) return;
+    rest = rest.slice(0, at - from) + ' '.repeat(length) + rest.slice(at - from + length);
+    if (text.startsWith('//', at)) lineCommentEnds.add(at + length);
+  };
+  visit(text, { onComment: blankOut });
+  const [gap = ''] = /^[\s,]*/.exec(rest) ?? [];
+  const comma = gap.indexOf(',');
+  const end = from + text.slice(from, from + gap.length).trimEnd().length;
+  return { comma: comma < 0 ? null : from + comma, end, endsWithLineComment: lineCommentEnds.has(end) };
 }
 
 /** Removes what is ours, and objects and lists that are empty then. */
-function removeEntry(text: string, { keys, kind, isOurs, findParts }: JsonEntry, root: Node | null): string {
-  const node = root === null ? undefined : findNodeAtLocation(root, [...keys]);
+function removeEntry(text: string, { keys, kind, isOurs, findParts }: JsonEntry): string {
+  const node = nodeAt(reparse(text), keys);
   if (node === undefined) return text;
   if (kind === 'value') return isOurs(valueOf(node)) ? removeWithParents(text, keys) : text;
-  let rest = text;
-  const items = node.type === 'array' ? (node.children ?? []) : [];
-  for (let at = items.length - 1; at >= 0; at -= 1) {
-    const item = items[at];
-    if (item === undefined || !isOurs(valueOf(item))) continue;
-    const parts = findParts?.(valueOf(item)) ?? [[]];
-    for (const way of parts.toReversed()) rest = removeWithParents(rest, [...keys, at, ...way]);
-  }
-  return rest;
+  const paths = (node.children ?? []).flatMap((item, at) => {
+    const value = valueOf(item);
+    return isOurs(value) ? (findParts?.(value) ?? [[]]).map((path): Path => [...keys, at, ...path]) : [];
+  });
+  return paths.reduceRight(removeWithParents, text);
 }
 
-function removeWithParents(text: string, way: Way): string {
-  const root = parseTree(text, [], { allowTrailingComma: true });
-  const node = root === undefined ? undefined : findNodeAtLocation(root, [...way]);
-  const child = typeof way.at(-1) === 'number' ? node : node?.parent;
+function removeWithParents(text: string, path: Path): string {
+  const node = nodeAt(reparse(text), path);
+  const child = typeof path.at(-1) === 'number' ? node : node?.parent;
   const container = child?.parent;
   if (child === undefined || container === undefined) return text;
   const siblings = container.children ?? [];
-  const at = siblings.indexOf(child);
-  const before = at === 0 ? undefined : siblings[at - 1];
-  const { commaEnd } = tokensAfter(text, endOf(child));
-  const opening = before === undefined ? container.offset + 1 : endOf(before);
-  const leading = tokensAfter(text, opening);
-  const from = Math.max(leading.contentEnd, leading.commaEnd ?? opening);
-  const rest = splice(text, { from, to: commaEnd ?? endOf(child), by: '' });
-  if (before !== undefined && commaEnd === null && leading.commaEnd !== null) {
-    return splice(rest, { from: leading.commaEnd - 1, to: leading.commaEnd, by: '' });
+  const before = siblings[siblings.indexOf(child) - 1];
+  const { comma } = gapAfter(text, endOf(child));
+  const leading = gapAfter(text, before === undefined ? container.offset + 1 : endOf(before));
+  const after = text.slice(comma === null ? endOf(child) : comma + 1);
+  const gap = leading.endsWithLineComment && !/^\s*\n/.test(after) ? '\n' : '';
+  const rest = text.slice(0, leading.end) + gap + after;
+  if (before !== undefined && comma === null && leading.comma !== null) {
+    return cut(rest, leading.comma, leading.comma + 1);
   }
   if (siblings.length > 1) return rest;
-  const blank = /^\s*(?=[}\]])/.exec(rest.slice(container.offset + 1))?.[0];
-  const closed =
-    blank === undefined
-      ? rest
-      : splice(rest, { from: container.offset + 1, to: container.offset + 1 + blank.length, by: '' });
-  return blank === undefined || way.length < 2 ? closed : removeWithParents(closed, way.slice(0, -1));
+  const inside = container.offset + 1;
+  const blank = /^\s*(?=[}\]])/.exec(rest.slice(inside))?.[0];
+  if (blank === undefined) return rest;
+  const closed = cut(rest, inside, inside + blank.length);
+  return path.length < 2 ? closed : removeWithParents(closed, path.slice(0, -1));
 }

@@ -15,6 +15,6 @@ export function createManagedFile({ path, content }: { readonly path: string; re
       return ok({ state: text === content ? 'installed' : 'changed', taken: [] });
     },
     add: (text) => ok(text === null || isOurs(text) ? content : text),
-    remove: (text) => ok({ text: isOurs(text) ? '' : text, isEmpty: isOurs(text) }),
+    remove: (text) => ({ text: isOurs(text) ? '' : text, isEmpty: isOurs(text) }),
   };
 }

@@ -51,10 +51,8 @@ export function createTomlEdit({ path, table, lines }: TomlEditOptions): FileEdi
       return err({ ...result.error, problem: `[${table}] cannot be added to it: ${result.error.problem}` });
     },
     remove: (text) => {
-      const root = parseToml(text);
-      if (!root.ok) return root;
       const rest = remove(text);
-      return ok({ text: rest, isEmpty: rest.trim() === '' });
+      return { text: rest, isEmpty: rest.trim() === '' };
     },
   };
 }

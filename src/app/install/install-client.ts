@@ -130,9 +130,7 @@ function planFile(deps: InstallDeps, { edit, action, record }: PlanRequest): Res
   const plan = { edit, presence, before, original: before, after: before };
   const isDone = presence.state === (action === 'install' ? 'installed' : 'absent');
   if (action === 'status' || isDone) return ok(plan);
-  const bare = takeBack(deps, { edit, before, record });
-  if (!bare.ok) return refuse(bare.error);
-  const original = bare.value;
+  const original = takeBack(deps, { edit, before, record });
   if (action === 'undo') return ok({ ...plan, original, after: original });
   const added = edit.add(original);
   if (!added.ok) return refuse(added.error);
@@ -143,18 +141,15 @@ function planFile(deps: InstallDeps, { edit, action, record }: PlanRequest): Res
 function takeBack(
   { runtime }: InstallDeps,
   { edit, before, record }: Omit<PlanRequest, 'action'> & Pick<FilePlan, 'before'>,
-): Result<string | null, EditProblem> {
-  if (before === null) return ok(null);
+): string | null {
+  if (before === null) return null;
   if (record !== undefined && runtime.sha256(before) === record.sha256.after) {
     const { at, inserted, removed } = record.splice;
     const text = before.slice(0, at) + removed + before.slice(at + inserted);
-    if (runtime.sha256(text) === record.sha256.before) return ok(record.existed ? text : null);
+    if (runtime.sha256(text) === record.sha256.before) return record.existed ? text : null;
   }
-  const rest = edit.remove(before);
-  if (!rest.ok) return rest;
-  const { text, isEmpty } = rest.value;
-  const isOurFile = isEmpty && text !== before && record?.existed !== true;
-  return ok(isOurFile ? null : text);
+  const { text, isEmpty } = edit.remove(before);
+  return isEmpty && text !== before && record?.existed !== true ? null : text;
 }
 
 /** The record is written first: a run that dies afterwards can still be taken back. */

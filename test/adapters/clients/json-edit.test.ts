@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { createJsonEdit, type JsonEntry } from '../../../src/adapters/clients/json-edit.ts';
-import { hookEntry } from '../../../src/adapters/clients/launch.ts';
+import { hookEntry } from '../../../src/adapters/clients/clients.ts';
 import type { FileEdit } from '../../../src/ports/clients.ts';
 
 const isOurs = (value: unknown): boolean => JSON.stringify(value ?? null).includes('OURS');
@@ -21,15 +21,13 @@ function add(text: string | null, one = edit()): string {
 }
 
 function remove(text: string, one = edit()): string {
-  const removed = one.remove(text);
-  assert.ok(removed.ok, JSON.stringify(removed));
-  return removed.value.text;
+  return one.remove(text).text;
 }
 
 test('a file that is not there gets our values, and is empty again without them', () => {
   const text = add(null);
   assert.deepEqual(JSON.parse(text), { hooks: { End: [{ run: 'OURS' }] }, servers: { compact: { env: 'OURS' } } });
-  assert.deepEqual(edit().remove(text), { ok: true, value: { text: '{}\n', isEmpty: true } });
+  assert.deepEqual(edit().remove(text), { text: '{}\n', isEmpty: true });
 });
 
 const STYLES: Readonly<Record<string, string>> = {
@@ -84,6 +82,11 @@ test('comments and trailing commas stay where the client allows them', () => {
   const removed = remove(added, one);
   assert.deepEqual(parse(removed), { a: 1, hooks: { Start: [] } });
   for (const comment of ['// first', '// one', '/* more */', '// last']) assert.ok(removed.includes(comment));
+});
+
+test('a comment in front of ours swallows nothing when ours is removed', () => {
+  const text = '{\n  "servers": { // c\n"compact": { "env": "OURS" }, "o": 1 }\n}\n';
+  assert.deepEqual(parse(remove(text, edit([SERVER], true))), { servers: { o: 1 } });
 });
 
 test('broken JSON is refused with its line and column', () => {

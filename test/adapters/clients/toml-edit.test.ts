@@ -17,9 +17,7 @@ function add(text: string | null): string {
 }
 
 function remove(text: string): string {
-  const removed = edit.remove(text);
-  assert.ok(removed.ok, JSON.stringify(removed));
-  return removed.value.text;
+  return edit.remove(text).text;
 }
 
 for (const [name, text] of Object.entries({
@@ -62,7 +60,7 @@ test("a table of the user's with our name is left alone", () => {
 });
 
 test('broken TOML is refused with its line and column', () => {
-  for (const result of [edit.inspect('a = 1\nb = \n'), edit.add('a = 1\nb = \n'), edit.remove('a = 1\nb = \n')]) {
+  for (const result of [edit.inspect('a = 1\nb = \n'), edit.add('a = 1\nb = \n')]) {
     assert.ok(!result.ok);
     assert.equal(result.error.line, 2);
     assert.match(result.error.problem, /^it is not valid TOML \(.+\)$/);

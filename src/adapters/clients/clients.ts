@@ -1,0 +1,235 @@
+import { isAbsolute, join } from 'node:path';
+import type { Client, ClientHost, ClientName, FileEdit, LaunchCommand } from '../../ports/clients.ts';
+import { createJsonEdit, type JsonEntry } from './json-edit.ts';
+import { createManagedFile, MANAGED_FILE_MARK } from './managed-file.ts';
+import { createTomlEdit } from './toml-edit.ts';
+
+/** Every client that `compact install` can set up. */
+export function createClients(host: ClientHost): readonly Client[] {
+  return [createClaudeCode, createCodex, createGemini, createPi, createOpenCode].map((create) => create(host));
+}
+
+/** The folder that a variable names, or else one in the home folder. */
+function folderOf({ environment, homeFolder }: ClientHost, variable: string, usual: string): string {
+  const given = environment[variable] ?? '';
+  return given === '' ? join(homeFolder, usual) : given;
+}
+
+/**
+ * Claude Code (2.1): hooks stand in settings.json; MCP servers for all projects in .claude.json, which is in the home folder unless
+ * CLAUDE_CONFIG_DIR names another folder for both.
+ */
+function createClaudeCode(host: ClientHost): Client {
+  const folder = folderOf(host, 'CLAUDE_CONFIG_DIR', '.claude');
+  const { command, args } = host.launch;
+  const server = { type: 'stdio', command, args: [...args, 'mcp'], env: { [MARK]: 'claude' } };
+  return {
+    name: 'claude',
+    title: 'Claude Code',
+    folders: [folder],
+    program: 'claude',
+    edits: [
+      // Seconds; the hooks answer in a tenth of one. Claude Code itself ends those of SessionEnd after 1.5.
+      createHooksFile(host, { client: 'claude', path: join(folder, 'settings.json'), timeout: 10 }),
+      createJsonEdit({
+        path: join(folderOf(host, 'CLAUDE_CONFIG_DIR', ''), '.claude.json'),
+        allowsComments: false,
+        entries: [serverEntry(['mcpServers', 'compact'], server)],
+      }),
+    ],
+    nextStep: 'Claude Code reads this when it starts the next time.',
+  };
+}
+
+/** Codex (0.169): hooks stand in hooks.json, MCP servers in config.toml. Codex runs a hook only after its user has trusted it. */
+function createCodex(host: ClientHost): Client {
+  const folder = folderOf(host, 'CODEX_HOME', '.codex');
+  const { command, args } = host.launch;
+  return {
+    name: 'codex',
+    title: 'Codex',
+    folders: [folder],
+    program: 'codex',
+    edits: [
+      // Seconds; the hooks answer in a tenth of one. Codex allows SessionEnd no more than 3.
+      createHooksFile(host, { client: 'codex', path: join(folder, 'hooks.json'), timeout: 3 }),
+      createTomlEdit({
+        path: join(folder, 'config.toml'),
+        table: 'mcp_servers.compact',
+        // JSON strings and lists are TOML too.
+        lines: [`command = ${JSON.stringify(command)}`, `args = ${JSON.stringify([...args, 'mcp'])}`],
+      }),
+    ],
+    nextStep: 'Codex runs the hooks once you have trusted them: type /hooks in it.',
+  };
+}
+
+/** Gemini CLI (0.61): loads every folder of extensions; each has a manifest, and hooks in a file of their own. */
+function createGemini(host: ClientHost): Client {
+  const folder = join(folderOf(host, 'GEMINI_CLI_HOME', ''), '.gemini');
+  const extensions = join(folder, 'extensions');
+  const extension = join(extensions, 'compact');
+  const { command, args } = host.launch;
+  const description = `${MANAGED_FILE_MARK}; \`compact install gemini --undo\` removes it.`;
+  // Milliseconds; the hooks answer in a tenth of a second.
+  const hooks = ['PreCompress', 'SessionEnd'].map((event) => [
+    event,
+    [hookEntry(host, { client: 'gemini', event, timeout: 5000 }).value],
+  ]);
+  const toFile = (path: string, value: object, managedFolders: readonly string[]): FileEdit => {
+    const content = `${JSON.stringify({ description, ...value }, null, 2)}\n`;
+    return { ...createManagedFile({ path: join(extension, path), content }), managedFolders };
+  };
+  return {
+    name: 'gemini',
+    title: 'Gemini CLI',
+    folders: [folder],
+    program: 'gemini',
+    edits: [
+      toFile('hooks/hooks.json', { hooks: Object.fromEntries(hooks) }, [join(extension, 'hooks')]),
+      toFile(
+        'gemini-extension.json',
+        { name: 'compact', version: '1.0.0', mcpServers: { compact: { command, args: [...args, 'mcp'] } } },
+        [extension, extensions],
+      ),
+    ],
+    nextStep: 'Gemini CLI loads the extension when it starts the next time.',
+  };
+}
+
+/** pi (0.73): loads every file in its folder of extensions. */
+function createPi(host: ClientHost): Client {
+  const folder = folderOf(host, 'PI_CODING_AGENT_DIR', '.pi/agent');
+  const source = JSON.stringify(join(host.extensionsFolder, 'pi.js'));
+  return {
+    name: 'pi',
+    title: 'pi',
+    folders: [folder],
+    program: 'pi',
+    edits: [createPlugin('pi', join(folder, 'extensions'), [`export { default } from ${source};`])],
+    nextStep: 'pi loads the extension when it starts the next time, or after /reload.',
+  };
+}
+
+/**
+ * OpenCode (1.18): loads every file in its folder of plugins, and MCP servers from opencode.json or opencode.jsonc. Before its first plugin
+ * it waits for the package @opencode-ai/plugin, which it fetches itself.
+ */
+function createOpenCode(host: ClientHost): Client {
+  const given = host.environment['XDG_CONFIG_HOME'] ?? '';
+  const folder = join(isAbsolute(given) ? given : join(host.homeFolder, '.config'), 'opencode');
+  const { command, args } = host.launch;
+  const settings = ['opencode.jsonc', 'opencode.json'].map((name) => join(folder, name)).find(host.exists);
+  const server = { type: 'local', command: [command, ...args, 'mcp'], environment: { [MARK]: 'opencode' } };
+  return {
+    name: 'opencode',
+    title: 'OpenCode',
+    folders: [folder],
+    program: 'opencode',
+    edits: [
+      createPlugin('opencode', join(folder, 'plugins'), [
+        `import { createPlugin } from ${JSON.stringify(join(host.extensionsFolder, 'opencode.js'))};`,
+        '',
+        `export default createPlugin(${JSON.stringify({ command, args })});`,
+      ]),
+      createJsonEdit({
+        path: settings ?? join(folder, 'opencode.json'),
+        allowsComments: true,
+        entries: [serverEntry(['mcp', 'compact'], server)],
+      }),
+    ],
+    nextStep: 'Restart OpenCode to load the plugin.',
+    needs: {
+      path: join(folder, 'node_modules/@opencode-ai/plugin'),
+      notice:
+        'OpenCode needs its own package @opencode-ai/plugin before it loads any plugin, and has not downloaded it yet. Start OpenCode once with a network; offline, each start takes about a minute longer.',
+    },
+  };
+}
+
+/** A file of JavaScript in the folder that a client loads everything from. */
+function createPlugin(client: ClientName, folder: string, lines: readonly string[]): FileEdit {
+  const head = `// ${MANAGED_FILE_MARK}; \`compact install ${client} --undo\` removes it.`;
+  const content = `${[head, ...lines].join('\n')}\n`;
+  return { ...createManagedFile({ path: join(folder, 'compact.js'), content }), managedFolders: [folder] };
+}
+
+/** In the environment of an MCP server that `compact install` added. */
+const MARK = 'COMPACT_INSTALLED_FOR';
+
+function serverEntry(keys: readonly string[], value: object): JsonEntry {
+  return { keys, kind: 'value', value, isOurs: isManagedServer };
+}
+
+/** Whether a value in a client's settings is an MCP server that we added. */
+function isManagedServer(value: unknown): boolean {
+  const variables = propertyOf(value, 'env') ?? propertyOf(value, 'environment');
+  return typeof variables === 'object' && variables !== null && MARK in variables;
+}
+
+/** The hooks of Claude Code and Codex, which have the same events. `timeout`: in the client's unit. */
+function createHooksFile(
+  host: ClientHost,
+  { path, ...hook }: { readonly path: string; readonly client: ClientName; readonly timeout: number },
+): FileEdit {
+  return createJsonEdit({
+    path,
+    allowsComments: false,
+    entries: [
+      hookEntry(host, { ...hook, event: 'PreCompact' }),
+      hookEntry(host, { ...hook, event: 'SessionStart', matcher: 'compact' }),
+      hookEntry(host, { ...hook, event: 'SessionEnd' }),
+    ],
+  });
+}
+
+type HookOptions = {
+  readonly client: ClientName;
+  readonly event: string;
+  readonly matcher?: string;
+  /** In the client's unit. */
+  readonly timeout: number;
+};
+
+/** An entry in the list of an event's hooks, in the shape that Claude Code, Codex and Gemini CLI share. */
+export function hookEntry(
+  { launch }: Pick<ClientHost, 'launch'>,
+  { client, event, matcher, timeout }: HookOptions,
+): JsonEntry {
+  const command = [...wordsOf(launch), 'hook', client, event].join(' ');
+  const hooks = [{ type: 'command', command, timeout }];
+  return {
+    keys: ['hooks', event],
+    kind: 'item',
+    value: matcher === undefined ? { hooks } : { matcher, hooks },
+    isOurs: (value) => hooksOf(value).some((hook) => isManagedHook(hook, client)),
+    // The user may have added a hook to our group.
+    findParts: (value) => {
+      const managed = hooksOf(value).flatMap((hook, at) => (isManagedHook(hook, client) ? [['hooks', at]] : []));
+      return managed.length === hooksOf(value).length ? [[]] : managed;
+    },
+  };
+}
+
+function wordsOf({ command, args }: LaunchCommand): readonly string[] {
+  return [command, ...args].map((word) =>
+    /^[A-Za-z0-9_./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`,
+  );
+}
+
+function hooksOf(group: unknown): readonly unknown[] {
+  const hooks = propertyOf(group, 'hooks');
+  return Array.isArray(hooks) ? hooks : [];
+}
+
+function isManagedHook(hook: unknown, client: ClientName): boolean {
+  const command = propertyOf(hook, 'command');
+  return (
+    typeof command === 'string' && new RegExp(`\\bcompact(?:-transcript|\\.js)?'? hook ${client} \\w+$`).test(command)
+  );
+}
+
+function propertyOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([name]) => name === key)?.[1];
+}
