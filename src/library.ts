@@ -4,7 +4,8 @@ import { basename, resolve } from 'node:path';
 import type { SearchReport } from './app/contract/archive-reports.ts';
 import type { Failure } from './app/contract/failure.ts';
 import type { CompactReport, RestoreReport, VerifyReport } from './app/contract/reports.ts';
-import type { ModelChoice, UseCases } from './compose/use-cases.ts';
+import type { ModelChoice } from './compose/services.ts';
+import type { UseCases } from './compose/use-cases.ts';
 import type { HostEnvironment } from './config/find.ts';
 import type { ResolvedSettings, SettingFlags } from './config/resolve.ts';
 import { err, ok, type Result } from './core/result.ts';
@@ -188,7 +189,7 @@ async function withUseCases<T>(
   { archive, signal = new AbortController().signal, format, onProgress }: FileOptions,
   work: (useCases: UseCases, progress: Progress) => Promise<Result<T, LibraryError>>,
 ): Promise<Result<T, LibraryError>> {
-  const { createUseCases } = await import('./compose/create-use-cases.ts');
+  const { createUseCases } = await import('./compose/use-cases.ts');
   const { defaultArchivePath } = await import('./config/find.ts');
   const leftovers = new Set<string>();
   const remove = (path: string): void => rmSync(path, { recursive: true, force: true });

@@ -16,7 +16,8 @@ import { renderBug } from './render/problems.ts';
 import type { Place } from './reporter.ts';
 import type { RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
-import type { Embeddings, UseCases } from '../compose/use-cases.ts';
+import type { Embeddings } from '../compose/services.ts';
+import type { UseCases } from '../compose/use-cases.ts';
 
 /** What the command line asks for every transcript. */
 export type JobOptions = {

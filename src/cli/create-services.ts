@@ -5,7 +5,7 @@ import { ok, type Result } from '../core/result.ts';
 import type { CommonRequest } from './invocation.ts';
 import { safeText } from './render/text.ts';
 import type { Session } from './session.ts';
-import type { EmbedderChoice, Embeddings, ModelChoice } from '../compose/use-cases.ts';
+import type { EmbedderChoice, Embeddings, ModelChoice } from '../compose/services.ts';
 
 /** The model that the settings name; null: summaries are made on this machine. The error is a sentence that says why it cannot be used. */
 export function chooseModel(

@@ -14,7 +14,7 @@ export async function main(
 ): Promise<void> {
   const terminal = createTerminal();
   const loadUseCases = async (): Promise<CreateUseCases> =>
-    adapt((await import('../compose/create-use-cases.ts')).createUseCases);
+    adapt((await import('../compose/use-cases.ts')).createUseCases);
   try {
     terminal.setExitCode(await run({ terminal, loadUseCases, poolRules }));
   } catch (error) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { toFileFailure } from '../compose/system-failure.ts';
+import { toFileFailure } from '../compose/transcript-files.ts';
 import type { Terminal } from './terminal.ts';
 
 export type SpooledInput = { readonly path: string; readonly remove: () => void };

@@ -39,7 +39,7 @@ import { countOf } from './render/quantities.ts';
 import { safeText } from './render/text.ts';
 import { createRunReport, type RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
-import type { Embeddings } from '../compose/use-cases.ts';
+import type { Embeddings } from '../compose/services.ts';
 
 type WorkOptions = OptionsOf<readonly [typeof FORMAT_FLAG, ...typeof MODEL_FLAGS, ...typeof SELECTION_FLAGS]>;
 

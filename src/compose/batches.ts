@@ -1,19 +1,24 @@
 import type { ModelService, Summarizer, WritingDeps } from '../app/contract/deps.ts';
 import { attempt, type Failure } from '../app/contract/failure.ts';
 import type { BatchDeps } from '../app/jobs/records.ts';
+import type { BatchStatusReport, SubmittedFile } from '../app/jobs/submit.ts';
 import { ModelError } from '../core/model-request.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { BatchService } from '../ports/batch.ts';
-import type { BatchRun, Created, ModelChoice, SummarizerChoice, UseCases } from './use-cases.ts';
+import type { Created, ModelChoice, SummarizerChoice } from './services.ts';
 
 type Deps = WritingDeps & {
   readonly createSummarizer: (choice: SummarizerChoice) => Promise<Result<Created<Summarizer>, string>>;
 };
 
-type BatchUseCases = Pick<UseCases, 'submitBatches' | 'collectBatches' | 'cancelBatches' | 'batchStatus'>;
+/** A run that works with batches. */
+export type BatchRun = Pick<BatchDeps, 'priceOf' | 'onFile' | 'onWarning' | 'onProblem'> & {
+  readonly model: ModelChoice;
+  readonly compaction: SummarizerChoice['compaction'];
+};
 
 /** The use cases around batches. A vendor's library is loaded when one of them asks its service. */
-export function createBatchUseCases(deps: Deps): BatchUseCases {
+export function createBatchUseCases(deps: Deps) {
   const inRun = <T>(run: BatchRun, work: (deps: BatchDeps) => Promise<T>): Promise<Result<T, Failure>> =>
     attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
       const opened = await deps.openArchive('create');
@@ -24,12 +29,17 @@ export function createBatchUseCases(deps: Deps): BatchUseCases {
       return ok(await work({ ...deps, ...ready.value, archive: opened.value }));
     });
   return {
-    submitBatches: (run, files) =>
+    /** Plans transcripts, and sends their requests as batches. */
+    submitBatches: (run: BatchRun, files: readonly SubmittedFile[]) =>
       inRun(run, async (batch) => (await import('../app/jobs/submit.ts')).submitBatches(batch, files)),
-    collectBatches: (run) =>
+    /** Fetches results, compacts what has its answers, and sends what is still needed. */
+    collectBatches: (run: BatchRun) =>
       inRun(run, async (batch) => (await import('../app/jobs/collect.ts')).collectBatches(batch)),
-    cancelBatches: (run) => inRun(run, async (batch) => (await import('../app/jobs/submit.ts')).cancelBatches(batch)),
-    batchStatus: async (run) => {
+    /** Gives the number of batches. */
+    cancelBatches: (run: BatchRun) =>
+      inRun(run, async (batch) => (await import('../app/jobs/submit.ts')).cancelBatches(batch)),
+    /** `run`: the provider is asked first; null: only what the archive knows. Null: there is no archive. */
+    batchStatus: async (run: BatchRun | null): Promise<Result<BatchStatusReport | null, Failure>> => {
       const { batchStatus } = await import('../app/jobs/submit.ts');
       const { refreshBatches } = await import('../app/jobs/refresh.ts');
       const existing = await deps.openArchive('existing');

@@ -3,16 +3,25 @@ import { createClients } from '../adapters/clients/clients.ts';
 import { createInstallRecords } from '../adapters/clients/records.ts';
 import { createClientFiles } from '../adapters/fs/client-files.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
-import { installClient } from '../app/install/install-client.ts';
-import { stateFolder } from '../config/find.ts';
-import type { Installer, InstallerOptions } from './use-cases.ts';
+import { installClient, type InstallRequest } from '../app/install/install-client.ts';
+import { type HostEnvironment, stateFolder } from '../config/find.ts';
+import type { LaunchCommand } from '../ports/clients.ts';
+import type { RemoveAtExit } from '../ports/files.ts';
+
+type InstallerOptions = {
+  readonly host: HostEnvironment;
+  readonly launch: LaunchCommand;
+  /** What clients load. */
+  readonly extensionsFolder: string;
+  readonly removeAtExit: RemoveAtExit;
+};
 
 /** Installs this program in others. It reads no configuration: a project cannot have a say in it. */
-export function createInstaller({ host, launch, extensionsFolder, removeAtExit }: InstallerOptions): Installer {
+export function createInstaller({ host, launch, extensionsFolder, removeAtExit }: InstallerOptions) {
   const files = createClientFiles({ removeAtExit, path: host.environment['PATH'] ?? '' });
   const records = createInstallRecords(join(stateFolder(host), 'installed'), files);
   return {
     clients: createClients({ ...host, launch, extensionsFolder, exists: files.exists }),
-    install: (request) => installClient({ files, records, runtime: createNodeRuntime() }, request),
+    install: (request: InstallRequest) => installClient({ files, records, runtime: createNodeRuntime() }, request),
   };
 }

@@ -3,8 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { OutputTarget } from '../app/contract/requests.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { toFileFailure } from './system-failure.ts';
-import { compactedPath, isTranscriptName } from './transcript-files.ts';
+import { compactedPath, isTranscriptName, toFileFailure } from './transcript-files.ts';
 
 /** Where the results go, as the command line gives it. */
 export type OutputChoice =

@@ -1,212 +1,28 @@
-import type { RemoveAtExit } from '../ports/files.ts';
-import type {
-  ArchiveListReport,
-  ArchiveStatsReport,
-  CapturedSearchReport,
-  SearchReport,
-  ShowReport,
-} from '../app/contract/archive-reports.ts';
-import type { GoneRequest } from '../app/archive/captured.ts';
-import type { EraseRequest } from '../app/archive/erase-archived.ts';
-import type { HoldRequest } from '../app/archive/holds.ts';
-import type { ExportRequest } from '../app/archive/export-archive.ts';
-import type { ImportRequest } from '../app/archive/import-archive.ts';
-import type { MergeRequest } from '../app/archive/merge-archives.ts';
-import type { PruneRequest } from '../app/archive/prune-archive.ts';
-import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../app/contract/capture-reports.ts';
-import type { Summarizer } from '../app/contract/deps.ts';
-import type {
-  ArchiveEraseReport,
-  ArchiveExportReport,
-  ArchiveHoldReport,
-  ArchiveMergeReport,
-  ArchiveReceiptsReport,
-} from '../app/contract/retention-reports.ts';
-import type { BatchDeps } from '../app/jobs/records.ts';
-import type { CollectReport } from '../app/jobs/collect.ts';
-import type { BatchStatusReport, SubmitReport, SubmittedFile } from '../app/jobs/submit.ts';
-import type { Failure, LookupFailure } from '../app/contract/failure.ts';
-import type { FileReport } from '../app/contract/file-report.ts';
-import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/contract/reports.ts';
-import type {
-  CaptureFileRequest,
-  CompactFileRequest,
-  RestoreCapturedRequest,
-  RestoreFileRequest,
-  ScoreFileRequest,
-  SearchRequest,
-  ShowRequest,
-  VerifyFileRequest,
-} from '../app/contract/requests.ts';
-import type { SearchCapturedRequest } from '../app/archive/search-captured.ts';
-import type { QueueReport, WorkRequest, WorkSummary } from '../app/jobs/work.ts';
-import type { StoredRuns, UndoFileRequest } from '../app/restore/undo.ts';
-import type { UndoneFile } from '../app/contract/undo-reports.ts';
-import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
-import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
-import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
-import type { Outage, QueryVectors } from '../app/search/embeddings/query-vectors.ts';
+import { createFileStore } from '../adapters/fs/file-store.ts';
+import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
+import { beginRun, createNodeRuntime } from '../adapters/runtime/node.ts';
+import { formatRegistry } from '../adapters/transcript/detect.ts';
+import type { ExportDeps } from '../app/archive/export-archive.ts';
+import type { AppDeps } from '../app/contract/deps.ts';
+import type { CompactFileRequest, SearchRequest, ShowRequest } from '../app/contract/requests.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
-import type { ListRulesRequest, RulesReport } from '../app/survey/list-rules.ts';
-import type { RateLimits } from '../app/summarize/limits.ts';
 import type { ReportFileRequest } from '../app/survey/report-file.ts';
-import type { DiffFileRequest, DiffReport } from '../app/survey/diff-file.ts';
-import type { ScanFileRequest, ScanReport } from '../app/survey/scan-file.ts';
-import type { InstallOutcome, InstallRequest } from '../app/install/install-client.ts';
-import type { NewPage } from '../app/write/write-output.ts';
-import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
-import type { HostEnvironment } from '../config/find.ts';
-import type { CompactionConfig } from '../core/policy.ts';
-import type { Result } from '../core/result.ts';
-import type { RunMark, StoredRun } from '../ports/archive.ts';
-import type { Client, LaunchCommand } from '../ports/clients.ts';
-import type { Format } from '../ports/codec.ts';
-import type { ModelProvider } from '../ports/model.ts';
-import type { NewJob } from '../ports/queue.ts';
+import { ok } from '../core/result.ts';
+import type { RunMark } from '../ports/archive.ts';
+import type { RemoveAtExit } from '../ports/files.ts';
 import type { Progress, StepListener } from '../ports/runtime.ts';
-
-/** What the commands can call. Nothing is opened before it is needed. */
-export type UseCases = {
-  /** The error says why the model cannot be used. */
-  readonly createSummarizer: (choice: SummarizerChoice) => Promise<Result<Created<Summarizer>, string>>;
-  /** The error says why embeddings cannot be used; everything else works without them. */
-  readonly createEmbeddings: (choice: EmbedderChoice) => Promise<Result<Created<Embeddings>, string>>;
-  /** A function that masks secrets in texts. The error says why the rules at this path cannot be used. */
-  readonly createMask: (redactRulesPath: string | null) => Promise<Result<Created<Mask>, string>>;
-  /** May be called several times at once; `progress` belongs to this call. */
-  readonly compactFile: (
-    request: CompactFileRequest & WithEmbeddings,
-    progress: Progress,
-  ) => Promise<Result<CompactReport, Failure>>;
-  readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
-  /** The user's standing rules in a transcript, as text; '' without any. */
-  readonly listRules: (request: ListRulesRequest) => Promise<Result<RulesReport, Failure>>;
-  /** Only reads. Null: the file does not match the request. */
-  readonly scanFile: (request: ScanFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
-  /** Everything that a page about a transcript shows. */
-  readonly reportFile: (
-    request: ReportFileRequest & WithMask,
-    progress: Progress,
-  ) => Promise<Result<FileReport, Failure>>;
-  readonly writePage: (page: NewPage) => Promise<Result<void, Failure>>;
-  readonly captureFile: (request: CaptureFileRequest, progress: Progress) => Promise<Result<CaptureReport, Failure>>;
-  readonly recordGone: (request: GoneRequest) => Promise<Result<readonly CaptureReport[], Failure>>;
-  readonly listCaptured: (of: {
-    readonly file: string | null;
-  }) => Promise<Result<readonly CapturedFileReport[], LookupFailure>>;
-  readonly restoreCaptured: (
-    request: RestoreCapturedRequest,
-    progress: Progress,
-  ) => Promise<Result<RestoreCapturedReport, LookupFailure>>;
-  readonly restoreFile: (request: RestoreFileRequest, progress: Progress) => Promise<Result<RestoreReport, Failure>>;
-  readonly diffFile: (request: DiffFileRequest, progress: Progress) => Promise<Result<DiffReport, Failure>>;
-  /** The runs that an archive knows, newest first. */
-  readonly listRuns: () => Promise<Result<StoredRuns, Failure>>;
-  /** The first of these that `undo` should take. */
-  readonly findRunToUndo: (newestFirst: readonly StoredRun[]) => Promise<StoredRun | null>;
-  readonly undoFile: (request: UndoFileRequest, progress: Progress) => Promise<Result<UndoneFile, Failure>>;
-  /** Records that a run was undone, as far as it could be. */
-  readonly endUndo: (runId: number) => Promise<Result<null, Failure>>;
-  readonly verifyFile: (request: VerifyFileRequest, progress: Progress) => Promise<Result<VerifyReport, Failure>>;
-  readonly searchArchive: (
-    request: SearchRequest & WithEmbeddings & WithMask,
-  ) => Promise<Result<SearchReport, Failure>>;
-  readonly searchCaptured: (
-    request: SearchCapturedRequest,
-    progress: Progress,
-  ) => Promise<Result<CapturedSearchReport, Failure>>;
-  readonly showArchived: (request: ShowRequest & WithMask) => Promise<Result<ShowReport, LookupFailure>>;
-  /** `onLine` returns whether to go on. The result is the number of lines. */
-  readonly showOriginals: (
-    request: ShowRequest & WithMask,
-    onLine: (line: ShownOriginal) => boolean | Promise<boolean>,
-  ) => Promise<Result<number, LookupFailure>>;
-  readonly listArchive: () => Promise<Result<ArchiveListReport, Failure>>;
-  readonly measureArchive: () => Promise<Result<ArchiveStatsReport, Failure>>;
-  readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
-  readonly changeHolds: (request: HoldRequest) => Promise<Result<ArchiveHoldReport, Failure>>;
-  readonly eraseArchived: (request: EraseRequest) => Promise<Result<ArchiveEraseReport, Failure>>;
-  readonly pruneArchive: (request: PruneRequest) => Promise<Result<ArchiveEraseReport, Failure>>;
-  readonly listReceipts: () => Promise<Result<ArchiveReceiptsReport, Failure>>;
-  readonly exportArchive: (request: ExportRequest) => Promise<Result<ArchiveExportReport, Failure>>;
-  readonly importArchive: (request: ImportRequest) => Promise<Result<ArchiveMergeReport, Failure>>;
-  readonly mergeArchives: (request: MergeRequest) => Promise<Result<ArchiveMergeReport, Failure>>;
-  /** Plans transcripts, and sends their requests as batches. */
-  readonly submitBatches: (run: BatchRun, files: readonly SubmittedFile[]) => Promise<Result<SubmitReport, Failure>>;
-  /** Fetches results, compacts what has its answers, and sends what is still needed. */
-  readonly collectBatches: (run: BatchRun) => Promise<Result<CollectReport, Failure>>;
-  /** Gives the number of batches. */
-  readonly cancelBatches: (run: BatchRun) => Promise<Result<number, Failure>>;
-  /** `run`: the provider is asked first; null: only what the archive knows. Null: there is no archive. */
-  readonly batchStatus: (run: BatchRun | null) => Promise<Result<BatchStatusReport | null, Failure>>;
-  readonly embedArchive: (embeddings: Embeddings) => Promise<Result<ArchiveEmbedReport, Failure>>;
-  /** The queue of jobs needs an archive in Postgres. */
-  readonly workJobs: (request: WorkRequest) => Promise<Result<WorkSummary, Failure>>;
-  readonly addJobs: (jobs: readonly NewJob[]) => Promise<Result<number, Failure>>;
-  readonly retryJobs: () => Promise<Result<number, Failure>>;
-  readonly readQueue: (nameOf: (data: unknown) => string) => Promise<Result<QueueReport, Failure>>;
-  /** The run that everything written here belongs to. */
-  readonly run: RunMark;
-  /** Finishes and removes what a run that died left beside a path. */
-  readonly clearLeftovers: (path: string) => Promise<void>;
-  readonly listFormats: () => readonly Format[];
-  readonly close: () => Promise<void>;
-};
-
-/** Something that was created, with warnings about the parts of its configuration that will not work. */
-export type Created<T> = { readonly value: T; readonly warnings: readonly string[] };
-
-export type Mask = (text: string, before?: string) => string;
-type WithMask = { readonly mask?: Mask };
-
-/** Makes vectors of archived texts and of queries, during one run. */
-export type Embeddings = {
-  readonly service: EmbeddingService;
-  readonly queryVectors: QueryVectors;
-  /** The path of SQLite's extension for vectors. */
-  readonly vectorExtension: string;
-  /** After a failure, the service is not called again in this run. */
-  readonly run: { hasFailed: boolean };
-};
-type WithEmbeddings = { readonly embeddings: Embeddings | null };
-
-export type SummarizerChoice = {
-  /** Null: summaries are made on this machine. */
-  readonly model: ModelChoice | null;
-  readonly compaction: Pick<CompactionConfig, 'maxConsecutiveFailures' | 'minRetention'>;
-};
-
-/** A model that is a service, and how to call it. */
-export type ModelChoice = Omit<ModelAccess, 'provider'> & {
-  readonly provider: ModelAccess['provider'] | 'custom';
-  /** The model of a library's caller. */
-  readonly custom?: ModelProvider;
-  readonly limits: RateLimits;
-  /** Null: decided by the host. */
-  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens' | null;
-  readonly fallsBack: boolean;
-  /** The model is never called; the run only reports what it would be sent. */
-  readonly isDryRun: boolean;
-  /** The path of rules in gitleaks' format; null: only ours. */
-  readonly redactRulesPath: string | null;
-  /** Called with sentences for people, for example about waits. */
-  readonly notice: (sentence: string) => void;
-  /** Receives the log of the vendor's library, without keys. */
-  readonly log?: (line: string) => void;
-};
-
-/** A run that works with batches. */
-export type BatchRun = Pick<BatchDeps, 'priceOf' | 'onFile' | 'onWarning' | 'onProblem'> & {
-  readonly model: ModelChoice;
-  readonly compaction: SummarizerChoice['compaction'];
-};
-
-/** The service that turns texts into vectors, and how to call it. */
-export type EmbedderChoice = EmbeddingAccess &
-  Pick<ModelChoice, 'limits' | 'redactRulesPath' | 'notice'> & {
-    /** Shared by the searches of all use cases that get it. */
-    readonly outage?: Outage | undefined;
-  };
+import { createArchiveOpener, createExchange, createFolders, createQueueOpener, withVectors } from './archive.ts';
+import { createBatchUseCases } from './batches.ts';
+import {
+  createEmbeddings,
+  createMask,
+  createSummarizer,
+  type EmbedderChoice,
+  type Embeddings,
+  type Mask,
+  type SummarizerChoice,
+} from './services.ts';
+import { estimateBytes } from './transcript-files.ts';
 
 export type Composition = {
   readonly archivePath: string;
@@ -228,18 +44,145 @@ export type Composition = {
   readonly finishesErasures?: boolean;
 };
 
-export type CreateUseCases = (composition: Composition) => UseCases;
+/** What the commands can call. */
+export type UseCases = ReturnType<typeof createUseCases>;
+export type CreateUseCases = typeof createUseCases;
 
-export type InstallerOptions = {
-  readonly host: HostEnvironment;
-  readonly launch: LaunchCommand;
-  /** What clients load. */
-  readonly extensionsFolder: string;
-  readonly removeAtExit: Composition['removeAtExit'];
-};
+type WithMask = { readonly mask?: Mask };
+type WithEmbeddings = { readonly embeddings: Embeddings | null };
 
-/** Installs this program in others. */
-export type Installer = {
-  readonly clients: readonly Client[];
-  readonly install: (request: InstallRequest) => Promise<Result<InstallOutcome, Failure>>;
-};
+/** Starting a thread for the archive takes about a tenth of a second, in which this much is stored or restored. */
+const MIN_BYTES_FOR_THREAD = 4 * 1024 * 1024;
+
+/**
+ * The composition root: the one place where ports meet their adapters. Nothing is opened before it is needed, and what is slow to load
+ * is loaded when it is first called. A use case with a `Progress` of its own may be called several times at once.
+ */
+export function createUseCases(composition: Composition) {
+  const { archivePath, progress, signal, removeAtExit, maxUnpackedBytes } = composition;
+  const isLarge = (bytes: number): boolean => bytes >= (composition.minBytesForArchiveThread ?? MIN_BYTES_FOR_THREAD);
+  const opening = { ...composition, sleep: createNodeRuntime().sleep };
+  const archive = createArchiveOpener(archivePath, opening);
+  const openAside = archive.openWith({ vectorExtension: null, isThreaded: true });
+  const deps: AppDeps = {
+    files: createFileStore({ removeAtExit, maxUnpackedBytes }),
+    formats: formatRegistry,
+    runtime: createNodeRuntime(),
+    progress,
+    signal,
+    openArchive: archive.openWith({ vectorExtension: null, isThreaded: false }),
+    openArchiveInThread: async (sizeBytes) => (isLarge(sizeBytes) ? openAside('existing') : ok(null)),
+    archivePath,
+    notice: composition.notice,
+    erasures: composition.finishesErasures === false ? undefined : { hasFailed: false },
+  };
+  const writing = {
+    ...deps,
+    stdout: composition.stdout,
+    reached: composition.reached ?? (() => undefined),
+    findArchivePlaceProblem: archive.findPlaceProblem,
+    producerIndexes: createProducerIndexes(),
+    run: composition.run ?? beginRun(),
+  };
+  const queueing = { ...deps, openQueue: createQueueOpener(archivePath, opening) };
+  const exchangeDeps = async (): Promise<ExportDeps> => {
+    const use = await withVectors();
+    const exchange = createExchange(use, { notice: composition.notice, sleep: deps.runtime.sleep });
+    return { ...deps, openArchive: archive.openWith(use), exchange, folders: await createFolders(use) };
+  };
+  const erasing = async () => ({ ...writing, openArchive: archive.openWith(await withVectors()) });
+  return {
+    createSummarizer: (choice: SummarizerChoice) => createSummarizer(choice, deps.runtime),
+    createEmbeddings: (choice: EmbedderChoice) => createEmbeddings(choice, deps),
+    createMask,
+
+    compactFile: async ({ embeddings, ...request }: CompactFileRequest & WithEmbeddings, progress: Progress) => {
+      const { compactFile } = await import('../app/compact/compact-file.ts');
+      const isThreaded = isLarge(estimateBytes(request.input.path));
+      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isThreaded });
+      const compacting = { ...writing, openArchive, progress, storesInThread: isThreaded };
+      const done = await compactFile(compacting, request);
+      if (!done.ok || embeddings === null) return done;
+      const { embedCompacted } = await import('../app/search/embeddings/embed-archive.ts');
+      return ok(await embedCompacted({ ...compacting, ...embeddings }, done.value));
+    },
+    restoreFile: inFile(writing, async () => (await import('../app/restore/restore-file.ts')).restoreFile),
+    verifyFile: inFile(deps, async () => (await import('../app/restore/verify-file.ts')).verifyFile),
+    scoreFile: later(deps, async () => (await import('../app/survey/score-file.ts')).scoreFile),
+    listRules: later(deps, async () => (await import('../app/survey/list-rules.ts')).listRules),
+    scanFile: inFile(deps, async () => (await import('../app/survey/scan-file.ts')).scanFile),
+    diffFile: inFile(deps, async () => (await import('../app/survey/diff-file.ts')).diffFile),
+    reportFile: async ({ mask = (text) => text, ...request }: ReportFileRequest & WithMask, progress: Progress) =>
+      (await import('../app/survey/report-file.ts')).reportFile({ ...deps, progress, mask }, request),
+    writePage: later(deps, async () => (await import('../app/write/write-output.ts')).writePage),
+
+    listRuns: later(deps, async () => (await import('../app/restore/undo.ts')).listRuns),
+    findRunToUndo: later(writing, async () => (await import('../app/restore/undo.ts')).findRunToUndo),
+    undoFile: inFile(writing, async () => (await import('../app/restore/undo.ts')).undoFile),
+    endUndo: later(deps, async () => (await import('../app/restore/undo.ts')).endUndo),
+
+    captureFile: inFile(deps, async () => (await import('../app/archive/capture-file.ts')).captureFile),
+    recordGone: later(deps, async () => (await import('../app/archive/captured.ts')).recordGone),
+    listCaptured: later(deps, async () => (await import('../app/archive/captured.ts')).listCaptured),
+    restoreCaptured: inFile(writing, async () => (await import('../app/archive/restore-captured.ts')).restoreCaptured),
+    searchCaptured: inFile(deps, async () => (await import('../app/archive/search-captured.ts')).searchCaptured),
+
+    searchArchive: async ({ embeddings, mask, ...request }: SearchRequest & WithEmbeddings & WithMask) => {
+      const { searchArchive } = await import('../app/search/search-archive.ts');
+      const { queryVectors, vectorExtension = null } = embeddings ?? {};
+      const openArchive = archive.openWith({ vectorExtension, isThreaded: false });
+      return searchArchive({ ...deps, openArchive, queryVectors, mask }, request);
+    },
+    showArchived: async ({ mask, ...request }: ShowRequest & WithMask) =>
+      (await import('../app/search/show-archived.ts')).showArchived({ ...deps, mask }, request),
+    showOriginals: async (
+      { mask, ...request }: ShowRequest & WithMask,
+      onLine: (line: ShownOriginal) => boolean | Promise<boolean>,
+    ) => (await import('../app/search/show-archived.ts')).showOriginals({ ...deps, mask }, request, onLine),
+    listArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).listArchive),
+    measureArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).measureArchive),
+    checkArchive: later(deps, async () => (await import('../app/search/check-archive.ts')).checkArchive),
+    embedArchive: async ({ service, vectorExtension }: Embeddings) => {
+      const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
+      return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension, isThreaded: false }), service });
+    },
+
+    changeHolds: later(deps, async () => (await import('../app/archive/holds.ts')).changeHolds),
+    eraseArchived: later(erasing, async () => (await import('../app/archive/erase-archived.ts')).eraseArchived),
+    listReceipts: later(deps, async () => (await import('../app/archive/erase-archived.ts')).listReceipts),
+    pruneArchive: later(erasing, async () => (await import('../app/archive/prune-archive.ts')).pruneArchive),
+    exportArchive: later(exchangeDeps, async () => (await import('../app/archive/export-archive.ts')).exportArchive),
+    importArchive: later(exchangeDeps, async () => (await import('../app/archive/import-archive.ts')).importArchive),
+    mergeArchives: later(exchangeDeps, async () => (await import('../app/archive/merge-archives.ts')).mergeArchives),
+
+    ...createBatchUseCases({ ...writing, createSummarizer: (choice) => createSummarizer(choice, deps.runtime) }),
+    /** The queue of jobs needs an archive in Postgres. */
+    workJobs: later(queueing, async () => (await import('../app/jobs/work.ts')).workJobs),
+    addJobs: later(queueing, async () => (await import('../app/jobs/work.ts')).addJobs),
+    retryJobs: later(queueing, async () => (await import('../app/jobs/work.ts')).retryJobs),
+    readQueue: later(queueing, async () => (await import('../app/jobs/work.ts')).readQueue),
+
+    /** The run that everything written here belongs to. */
+    run: writing.run,
+    /** Finishes and removes what a run that died left beside a path. */
+    clearLeftovers: async (path: string) => void (await deps.files.clearLeftovers(path)),
+    listFormats: () => deps.formats.list(),
+    close: archive.close,
+  };
+}
+
+/** A use case that is loaded when it is first called. `deps`: what it works with, or what makes it at each call. */
+function later<Deps extends object, Rest extends readonly unknown[], T>(
+  deps: Deps | (() => Promise<Deps>),
+  load: () => Promise<(deps: Deps, ...rest: Rest) => Promise<T>>,
+) {
+  return async (...rest: Rest): Promise<T> => (await load())(typeof deps === 'function' ? await deps() : deps, ...rest);
+}
+
+/** The same for a use case that tells each caller of its progress. */
+function inFile<Deps extends { readonly progress: Progress }, Request, T>(
+  deps: Deps,
+  load: () => Promise<(deps: Deps, request: Request) => Promise<T>>,
+) {
+  return async (request: Request, progress: Progress): Promise<T> => (await load())({ ...deps, progress }, request);
+}

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { prepareFile } from '../../src/adapters/archive/file.ts';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import { run } from '../../src/cli/run.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { chatTranscript } from '../support/chat.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { run } from '../../src/cli/run.ts';
-import type { ModelChoice } from '../../src/compose/use-cases.ts';
+import type { ModelChoice } from '../../src/compose/services.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
 import { folderWith } from '../support/folders.ts';

@@ -97,7 +97,7 @@ for (const widthColumns of [60, 80, 120]) {
     const { path, compact } = placeWith(t);
     await compact('-i', path('a.jsonl'));
     const terminal = createFakeTerminal(['diff', '--archive', path('.archive.db'), path('a.jsonl')], { widthColumns });
-    const loadUseCases = async () => (await import('../../src/compose/create-use-cases.ts')).createUseCases;
+    const loadUseCases = async () => (await import('../../src/compose/use-cases.ts')).createUseCases;
     assert.equal(await run({ terminal, loadUseCases }), 0, terminal.errors());
     const lines = terminal.out().trimEnd().split('\n');
     const body = lines.slice(lines.indexOf('') + 1, -1);

@@ -16,7 +16,7 @@ import {
 import { basename, join } from 'node:path';
 import { getuid } from 'node:process';
 import { test, type TestContext } from 'node:test';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { CompactReport } from '../../src/app/contract/reports.ts';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { type Ended, runHere, runProcess } from '../support/program.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eraseArchived } from '../../src/app/archive/erase-archived.ts';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import { renderMerge } from '../../src/cli/render/archive.ts';
 import { PLAIN_THEME } from '../../src/cli/render/theme.ts';
 import { run } from '../../src/cli/run.ts';

@@ -9,7 +9,7 @@ import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { DEFAULT_POOL_RULES, openFilesAtWork, type PoolRules } from '../../src/cli/pool/files-at-work.ts';
 import { createFilePool, type FilePool } from '../../src/cli/pool/pool.ts';
 import { run } from '../../src/cli/run.ts';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatLine, chatTranscript, prose } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { ListedRule, RulesReport } from '../../src/app/survey/list-rules.ts';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import { writeRulesNote } from '../../src/cli/render/rules.ts';
 import { run } from '../../src/cli/run.ts';
 import { prose } from '../support/chat.ts';

@@ -3,9 +3,8 @@ import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { type CreateUseCases, createUseCases } from '../../src/compose/use-cases.ts';
 import { run } from '../../src/cli/run.ts';
-import type { CreateUseCases } from '../../src/compose/use-cases.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runHere, runProcess } from '../support/program.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assert as assertProperty, integer, property, string } from 'fast-check';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import { findInputs } from '../../src/cli/inputs.ts';
 import { run } from '../../src/cli/run.ts';
 import { isInShard } from '../../src/cli/shard.ts';

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { openArchive } from '../../src/adapters/archive/sqlite.ts';
 import type { Summarizer } from '../../src/app/contract/deps.ts';
 import type { CompactReport } from '../../src/app/contract/reports.ts';
-import { createUseCases } from '../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../src/compose/use-cases.ts';
 import type { StepListener } from '../../src/ports/runtime.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';

@@ -66,7 +66,7 @@ export async function runProcess(args: readonly string[], options: ProcessOption
 /** The same program in this process, which is ten times as fast to start. */
 export async function runHere(args: readonly string[], stdin = '', options: TerminalOptions = {}): Promise<Ended> {
   const terminal = createFakeTerminal(args, { stdin, ...options });
-  const loadUseCases = async () => (await import('../../src/compose/create-use-cases.ts')).createUseCases;
+  const loadUseCases = async () => (await import('../../src/compose/use-cases.ts')).createUseCases;
   const code = await run({ terminal, loadUseCases });
   return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
 }
@@ -86,7 +86,7 @@ export async function failHere(args: readonly string[], step: Step, nth: number)
   const reached = (taken: Step): void => {
     if (taken === step && (count += 1) === nth) throw bug;
   };
-  const { createUseCases } = await import('../../src/compose/create-use-cases.ts');
+  const { createUseCases } = await import('../../src/compose/use-cases.ts');
   const loadUseCases = async () => (composition: Composition) => createUseCases({ ...composition, reached });
   const code = await run({ terminal, loadUseCases }).catch((error: unknown) => {
     assert.equal(error, bug);

@@ -14,7 +14,8 @@ import { renderFailure } from '../render/failure.ts';
 import { renderBug } from '../render/problems.ts';
 import { safeText } from '../render/text.ts';
 import type { CliContext, Session } from '../session.ts';
-import type { Created, Mask, UseCases } from '../../compose/use-cases.ts';
+import type { Created, Mask } from '../../compose/services.ts';
+import type { UseCases } from '../../compose/use-cases.ts';
 import { defineCommand, inSession } from './command.ts';
 import { ARCHIVE_FLAG, CONFIG_FLAG, MAX_UNPACKED_FLAG, readSettings, readSource, readTime } from './options.ts';
 

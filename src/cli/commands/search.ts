@@ -10,7 +10,7 @@ import { renderFailure } from '../render/failure.ts';
 import { clipText, reportJson, safeText } from '../render/text.ts';
 import { noArchive } from '../render/problems.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
-import type { Embeddings } from '../../compose/use-cases.ts';
+import type { Embeddings } from '../../compose/services.ts';
 import { defineCommand, inSession } from './command.ts';
 import { OUTPUT_FLAGS, readOutputOptions, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
 

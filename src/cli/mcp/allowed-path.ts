@@ -14,7 +14,7 @@ import { err, ok, type Result, systemCode } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/text.ts';
-import { toFileFailure } from '../../compose/system-failure.ts';
+import { toFileFailure } from '../../compose/transcript-files.ts';
 
 /** A folder that the server may work in: as the user named it, and its real path. */
 export type AllowedFolder = { readonly named: string; readonly real: string };

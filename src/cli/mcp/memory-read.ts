@@ -7,7 +7,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';
 import { countOf } from '../render/quantities.ts';
 import { safeText, textLines } from '../render/text.ts';
-import type { Embeddings, UseCases } from '../../compose/use-cases.ts';
+import type { Embeddings } from '../../compose/services.ts';
+import type { UseCases } from '../../compose/use-cases.ts';
 import { type McpScope, narrowSearch, showsHit } from './scope.ts';
 import { clipField, defineTool, MAX_ANSWER_CHARS, type Tool, type ToolAnswer } from './tool.ts';
 

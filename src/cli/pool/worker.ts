@@ -42,7 +42,7 @@ export function serve(hooks: Pick<Composition, 'reached'> = {}): void {
   const die = (): void => void process.kill(process.pid, 'SIGKILL');
   const compose = async (composition: WorkerComposition): Promise<UseCases> => {
     // Imported only now: until signals are handled, one of them would end this process.
-    const { createUseCases } = await import('../../compose/create-use-cases.ts');
+    const { createUseCases } = await import('../../compose/use-cases.ts');
     return createUseCases({
       ...composition,
       reached: (step) => {

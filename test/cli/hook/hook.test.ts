@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { createUseCases } from '../../../src/compose/create-use-cases.ts';
+import { createUseCases } from '../../../src/compose/use-cases.ts';
 import { run } from '../../../src/cli/run.ts';
 import { folderWith } from '../../support/folders.ts';
 import { createFakeTerminal } from '../fakes.ts';

@@ -7,7 +7,7 @@ import { renderFinished, renderRun } from '../../render/batch.ts';
 import { reportJson, safeText } from '../../render/text.ts';
 import type { BatchRunReport } from '../../reports.ts';
 import type { Session } from '../../session.ts';
-import type { BatchRun } from '../../../compose/use-cases.ts';
+import type { BatchRun } from '../../../compose/batches.ts';
 
 type BatchRequest = CommonRequest & {
   readonly action: BatchRunReport['action'];
