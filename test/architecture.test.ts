@@ -9,10 +9,12 @@ const SRC = join(import.meta.dirname, '../src');
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: ['core'],
   ports: ['ports', 'core'],
+  // What the system offers, for everything that touches it.
+  system: ['system', 'ports', 'core', 'node'],
   app: ['app', 'ports', 'core'],
-  'adapters/archive': ['adapters/archive', 'adapters/fs', 'ports', 'core', '+zod', '+better-sqlite3', 'node'],
+  'adapters/archive': ['adapters/archive', 'system', 'ports', 'core', '+zod', '+better-sqlite3', 'node'],
   'adapters/clients': ['adapters/clients', 'ports', 'core', '+zod', '+jsonc-parser', '+smol-toml', 'node'],
-  'adapters/fs': ['adapters/fs', 'ports', 'core', 'node'],
+  'adapters/fs': ['adapters/fs', 'system', 'ports', 'core', 'node'],
   'adapters/model': ['adapters/model', 'ports', 'core', '+zod', '+stemmer', 'node'],
   'adapters/postgres': [
     'adapters/postgres',
@@ -25,12 +27,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'node',
   ],
   'adapters/producer-index': ['adapters/producer-index', 'ports', 'core', '+better-sqlite3', 'node'],
-  'adapters/redact': ['adapters/redact', 'adapters/fs', 'ports', 'core', '+zod', '+smol-toml', 'node'],
+  'adapters/redact': ['adapters/redact', 'system', 'ports', 'core', '+zod', '+smol-toml', 'node'],
   'adapters/runtime': ['adapters/runtime', 'ports', 'core', 'node'],
   'adapters/transcript': ['adapters/transcript', 'ports', 'core', '+zod', 'node'],
   // Its source is put into pages, so it has nothing but itself.
   browser: [],
-  config: ['config', 'core', '+zod', '+smol-toml', '+fastest-levenshtein', 'node'],
+  config: ['config', 'system', 'ports', 'core', '+zod', '+smol-toml', '+fastest-levenshtein', 'node'],
   // Where ports meet their adapters.
   compose: [
     'compose',
@@ -44,6 +46,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'adapters/runtime',
     'adapters/transcript',
     'config',
+    'system',
     'app',
     'ports',
     'core',
@@ -54,6 +57,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'compose',
     'browser',
     'config',
+    'system',
     'app',
     'ports',
     'core',
@@ -68,7 +72,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'adapters/model/anthropic.ts': ['+@anthropic-ai/sdk'],
   'adapters/model/openai-compatible.ts': ['+openai'],
-  'cli/gather.ts': ['adapters/fs'],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
   'adapters/archive/exchange/tables.ts': ['+hyparquet'],
   'adapters/archive/exchange/parquet.ts': ['+hyparquet', '+hyparquet-writer'],
@@ -148,21 +151,21 @@ test('`process` is named only in the terminal file, in the entry of the other pr
   );
 });
 
-/** Modules that open files by themselves, and why; every other file is opened by `adapters/fs/outside-file.ts`. */
+/** Modules that open files by themselves, and why; every other file is opened by `system/outside-file.ts`. */
 const OPENERS: Readonly<Record<string, string>> = {
-  'adapters/fs/outside-file.ts': 'the reader of files that others write',
+  'system/outside-file.ts': 'the reader of files that others write',
+  'system/files.ts': 'folders for fsync, and files of our own whose opener says how',
   'adapters/archive/create.ts': 'a new archive',
   'adapters/archive/exchange/folder.ts': 'new files of an export',
   'adapters/archive/failure.ts': 'opens a folder to learn why nothing opens',
   'adapters/archive/identity.ts': "an archive's first 100 bytes, after SQLite has read it",
   'adapters/fs/decompress.ts': 'an unnamed temporary file',
   'adapters/fs/file-lock.ts': 'a lock',
-  'adapters/fs/find-writer.ts': '/proc',
-  'adapters/fs/open-signs.ts': '/proc',
-  'adapters/fs/leftovers.ts': 'files of our own beside a transcript, opened with O_NOFOLLOW',
   'adapters/fs/late-bytes.ts': 'a transcript for appending',
+  'adapters/fs/leftovers.ts': 'files of our own beside a transcript, opened with O_NOFOLLOW',
+  'adapters/fs/open-elsewhere.ts': '/proc',
   'adapters/fs/swap.ts': 'our own new files',
-  'adapters/fs/new-file.ts': 'new files, and folders for fsync',
+  'adapters/fs/new-file.ts': 'new files',
   'adapters/runtime/machine.ts': '/etc/machine-id',
   'cli/commands/config/edit.ts': 'our own copy of the configuration, after the editor',
   'cli/commands/config/file.ts': "the user's own configuration, to edit it",
@@ -170,14 +173,12 @@ const OPENERS: Readonly<Record<string, string>> = {
   'cli/mcp/allowed-path.ts': 'holds a file open to know what it is; reads nothing',
   'cli/program-name.ts': "this program's own files",
   'cli/terminal.ts': 'standard streams and our own log',
-  'config/read-config.ts': 'a configuration: at most 1 MiB, and a regular file where a project names it',
   'config/trust-store.ts': 'our own list, opened with O_NOFOLLOW',
-  'config/write-file.ts': 'new files',
 };
 
 test('files of others are opened by one reader', () => {
   const opening = files.filter((file) =>
-    /\b(?:openSync|open|readFileSync|readFile|createReadStream|createInterface)\b[^;]*\bfrom 'node:(?:fs|fs\/promises|readline|readline\/promises)'/.test(
+    /\b(?:openSync|open|readFileSync|readFile|createReadStream|createInterface)\b[^;]*\bfrom 'node:(?:fs|fs\/promises|readline|readline\/promises)'|\bwithOpenFile\(/.test(
       readFileSync(join(SRC, file), 'utf8'),
     ),
   );

@@ -155,7 +155,7 @@ async function readNameList(
   path: string,
   { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
 ): Promise<Result<readonly string[], FileFailure>> {
-  const { readOutsideStream } = await import('../adapters/fs/outside-file.ts');
+  const { readOutsideStream } = await import('../system/outside-file.ts');
   const from = path === '-' ? stdin.open() : path;
   const name = path === '-' ? 'standard input' : path;
   const list = await readOutsideStream(from, { name, maxBytes: MAX_LIST_BYTES, signal });

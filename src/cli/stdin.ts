@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { toFileFailure } from '../compose/transcript-files.ts';
+import { isFullDisk, toFileFailure } from '../system/files.ts';
 import type { Terminal } from './terminal.ts';
 
 export type SpooledInput = { readonly path: string; readonly remove: () => void };
@@ -28,7 +28,7 @@ export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInpu
     const code = systemCode(error);
     if (code === null || code === 'ABORT_ERR') throw error;
     const name = 'standard input';
-    if (code === 'ENOSPC' || code === 'EDQUOT') return err({ kind: 'no-space', path: tmpdir() });
+    if (isFullDisk(code)) return err({ kind: 'no-space', path: tmpdir() });
     if (code === 'EISDIR') return err({ kind: 'not-a-file', path: name, is: 'a folder' });
     return err({ kind: 'io', path: name, code });
   }

@@ -3,7 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import type { OutputTarget } from '../app/contract/requests.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { compactedPath, isTranscriptName, toFileFailure } from './transcript-files.ts';
+import { toFileFailure } from '../system/files.ts';
+import { compactedPath, isTranscriptName } from './transcript-files.ts';
 
 /** Where the results go, as the command line gives it. */
 export type OutputChoice =
@@ -68,7 +69,7 @@ export async function makeFolderFor(target: OutputTarget): Promise<Result<void, 
     await makeFolder(folder);
     return ok(undefined);
   } catch (error) {
-    return err(toFileFailure(error, { path: folder, what: 'write' }));
+    return err(toFileFailure(error, { path: folder, what: 'write', isFolder: true }));
   }
 }
 

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { findMovedAside } from '../core/moved-aside.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
+import { toFileFailure } from '../system/files.ts';
 
 /** The files below a folder, and the folders that could not be read. */
 type Walk = { readonly paths: readonly string[]; readonly failures: readonly FileFailure[] };
@@ -42,7 +43,7 @@ export async function listFolder(folder: string): Promise<Result<readonly Dirent
     const entries = await readdir(folder, { withFileTypes: true });
     return ok(entries.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
   } catch (error) {
-    return err(toFileFailure(error, { path: folder, what: 'read' }));
+    return err(toFileFailure(error, { path: folder, what: 'read', isFolder: true }));
   }
 }
 
@@ -101,32 +102,5 @@ export function estimateBytes(path: string): number {
   } catch (error) {
     if (systemCode(error) === null) throw error;
     return 0;
-  }
-}
-
-/** The system's error as data; any other error is rethrown. */
-export function toFileFailure(
-  error: unknown,
-  { path, what }: { readonly path: string; readonly what: 'read' | 'write' },
-): FileFailure {
-  const code = systemCode(error);
-  if (code === null) throw error;
-  switch (code) {
-    case 'ENOENT':
-      return { kind: 'not-found', path };
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return { kind: 'denied', path, what };
-    case 'EEXIST':
-    case 'ENOTDIR':
-      return { kind: 'not-a-file', path, is: 'a file, not a folder' };
-    case 'EISDIR':
-      return { kind: 'not-a-file', path, is: 'a folder' };
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return { kind: 'no-space', path };
-    default:
-      return { kind: 'io', path, code };
   }
 }

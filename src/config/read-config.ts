@@ -1,9 +1,10 @@
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { err, ok, type Result, systemCode } from '../core/result.ts';
-import { type ConfigPlace, describeOwner, lookAtFolder, type HostEnvironment } from './find.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { FileFailure } from '../ports/files.ts';
+import { orElse } from '../system/files.ts';
+import { readOutsideFile, readOutsideStream } from '../system/outside-file.ts';
+import { type ConfigPlace, describeOwner, type HostEnvironment, lookAtFolder } from './find.ts';
 import type { ConfigProblem } from './parse.ts';
 
 /** A configuration file, read once, so that the parsed text is the hashed text. */
@@ -18,84 +19,66 @@ const MAX_CONFIG_BYTES = 1024 * 1024; // a larger file was named by mistake
 
 /**
  * Reads a configuration file. A project's file must be a regular file, because it could be a link to a device, or a
- * FIFO that never ends.
+ * FIFO that never ends. A file that the user named may be a pipe: `--config <(…)`.
  */
 export async function readConfigText(
   { path, place }: { readonly path: string; readonly place: ConfigPlace },
   host: Pick<HostEnvironment, 'userId'>,
 ): Promise<Result<ConfigText, ConfigProblem>> {
-  try {
-    const isProject = place === 'project';
-    // A file that the user named may be a pipe: `--config <(…)`. Without a writer, opening one would block for good.
-    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    try {
-      const stats = await file.stat();
-      if (stats.isDirectory()) return unreadable(path, 'it is a folder');
-      if (isProject && !stats.isFile()) return unreadable(path, 'it is not a regular file');
-      const bytes = await readBytes(file);
-      if (stats.isFIFO() && bytes.length === 0) return unreadable(path, 'it is a pipe, and nothing was written to it');
-      if (bytes.length > MAX_CONFIG_BYTES) return unreadable(path, 'it is larger than 1 MiB');
-      const owner = isProject ? await findStranger(path, stats, host) : null;
-      // Fatal, so that another encoding is an error; a byte order mark is dropped.
-      return ok({ bytes, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), owner });
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (error instanceof TypeError) return unreadable(path, 'it is not UTF-8 text');
-    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
-    if (code === null) throw error;
-    if ((code === 'ENOENT' || code === 'ENOTDIR') && place !== 'project' && place !== 'user') {
+  const read = place === 'project' ? readProjectFile(path, host) : await readNamedFile(path);
+  const unreadable = (reason: string) => err({ kind: 'config-unreadable', path, reason } as const);
+  if (!read.ok) {
+    if (read.error.kind === 'not-found' && (place === 'flag' || place === 'environment')) {
       return err({ kind: 'config-missing', path, namedBy: place === 'flag' ? '--config' : '$COMPACT_CONFIG' });
     }
-    return unreadable(path, REASONS[code] ?? code);
+    return unreadable(describeFailure(read.error, place));
   }
-}
-
-/** Stops one byte past the limit, because `/dev/zero` has no end. */
-async function readBytes(file: FileHandle): Promise<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(MAX_CONFIG_BYTES + 1);
-  let length = 0;
-  while (length < buffer.length) {
-    const bytesRead = await readNow(file, buffer.subarray(length));
-    if (bytesRead === 0) break;
-    if (bytesRead === null) await setTimeout(POLL_MS);
-    else length += bytesRead;
-  }
-  return buffer.subarray(0, length);
-}
-
-const POLL_MS = 10;
-
-/** Null: the writer of a pipe has nothing yet. */
-async function readNow(file: FileHandle, into: Uint8Array): Promise<number | null> {
   try {
-    return (await file.read(into, 0, into.length, null)).bytesRead;
+    // Fatal, so that another encoding is an error; a byte order mark is dropped.
+    return ok({ ...read.value, text: new TextDecoder('utf-8', { fatal: true }).decode(read.value.bytes) });
   } catch (error) {
-    if (systemCode(error) === 'EAGAIN') return null;
+    if (error instanceof TypeError) return unreadable('it is not UTF-8 text');
     throw error;
   }
 }
 
-/** The user must own the folder, the file and, if the name is a link, the link. */
-async function findStranger(path: string, stats: Stats, host: Pick<HostEnvironment, 'userId'>): Promise<string | null> {
-  const folder = lookAtFolder(dirname(path));
-  return (
-    (folder === null ? null : describeOwner('its folder', folder, host)) ??
-    describeOwner('it', await lstat(path), host) ??
-    describeOwner('it', stats, host)
-  );
+type ConfigBytes = Result<Omit<ConfigText, 'text'>, FileFailure>;
+
+async function readNamedFile(path: string): Promise<ConfigBytes> {
+  const read = await readOutsideStream(path, { name: path, maxBytes: MAX_CONFIG_BYTES, patienceMs: 0 });
+  if (!read.ok) return read;
+  const isSilent = read.value.length === 0 && orElse(false, () => statSync(path).isFIFO());
+  return isSilent ? err({ kind: 'not-a-file', path, is: 'a pipe' }) : ok({ bytes: read.value, owner: null });
 }
 
-const REASONS: { readonly [code: string]: string } = {
-  EISDIR: 'it is a folder',
-  ELOOP: 'it is a circle of links',
-  ENXIO: 'it is a socket',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  ENOENT: 'it does not exist',
-};
+function readProjectFile(path: string, host: Pick<HostEnvironment, 'userId'>): ConfigBytes {
+  const read = readOutsideFile(path, { followsLinks: true, maxBytes: MAX_CONFIG_BYTES });
+  if (!read.ok) return read;
+  const { bytes, stats } = read.value;
+  // The user must own the folder, the file and, if the name is a link, the link.
+  const owners: readonly (readonly ['it' | 'its folder', Pick<Stats, 'uid'> | null])[] = [
+    ['its folder', lookAtFolder(dirname(path))],
+    ['it', orElse(null, () => lstatSync(path))],
+    ['it', { uid: Number(stats.uid) }],
+  ];
+  const strangers = owners.flatMap(([what, owned]) => (owned === null ? [] : (describeOwner(what, owned, host) ?? [])));
+  return ok({ bytes, owner: strangers[0] ?? null });
+}
 
-function unreadable(path: string, reason: string): Result<never, ConfigProblem> {
-  return err({ kind: 'config-unreadable', path, reason });
+const SILENT_PIPE = 'a pipe, and nothing was written to it';
+
+function describeFailure(failure: FileFailure, place: ConfigPlace): string {
+  switch (failure.kind) {
+    case 'not-found':
+      return 'it does not exist';
+    case 'not-a-file':
+      if (place === 'project' && /pipe|device/.test(failure.is)) return 'it is not a regular file';
+      return `it is ${/pipe/.test(failure.is) ? SILENT_PIPE : failure.is}`;
+    case 'denied':
+      return 'permission denied';
+    case 'too-large':
+      return 'it is larger than 1 MiB';
+    default:
+      return 'code' in failure ? failure.code : failure.kind;
+  }
 }

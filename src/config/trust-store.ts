@@ -1,20 +1,10 @@
-import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-} from 'node:fs';
+import { hash } from 'node:crypto';
+import { constants, fstatSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { err, ok, type Result, systemCode } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { errorCode, makeFolder, NO_FOLLOW, NO_WAIT, orElse, replaceFile, withOpenFile } from '../system/files.ts';
 import { describeOwner, type HostEnvironment, stateFolder } from './find.ts';
-import { makeFolder, replaceFile } from './write-file.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
 
@@ -43,7 +33,7 @@ export function createTrustStore(host: HostEnvironment): TrustStore {
       const problem = findProblem([dirname(folder), folder], host);
       return problem === null ? ok(work()) : err(problem);
     } catch (error) {
-      const code = systemCode(error);
+      const code = errorCode(error);
       if (code === null) throw error;
       return err(`${folder}: the system says ${code}`);
     }
@@ -63,7 +53,8 @@ export function createTrustStore(host: HostEnvironment): TrustStore {
       }),
     list: () =>
       attempt(() =>
-        listNames(folder)
+        orElse([], () => readdirSync(folder), ['ENOENT'])
+          .filter((name) => name.endsWith('.json'))
           .flatMap((name) => readRecord(join(folder, name), host) ?? [])
           .toSorted((a, b) => (a.path < b.path ? -1 : 1)),
       ),
@@ -73,16 +64,11 @@ export function createTrustStore(host: HostEnvironment): TrustStore {
 /** The path under which a file is recorded: links in its folder are resolved, its own name is not. */
 export function trustedPath(path: string): string {
   const whole = resolve(path);
-  try {
-    return join(realpathSync(dirname(whole)), basename(whole));
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return whole;
-  }
+  return orElse(whole, () => join(realpathSync(dirname(whole)), basename(whole)));
 }
 
 export function hashConfig(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes);
 }
 
 const WRITABLE_BY_OTHERS = 0o022;
@@ -118,28 +104,11 @@ function readRecord(file: string, host: HostEnvironment): TrustRecord | null {
 }
 
 function readOwn(file: string, host: HostEnvironment): string | null {
-  try {
-    const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-    try {
-      const stats = fstatSync(descriptor);
-      const isOwn = stats.isFile() && describeOwner('it', stats, host) === null;
-      const isClosed = host.userId === null || (stats.mode & WRITABLE_BY_OTHERS) === 0;
-      return isOwn && isClosed ? readFileSync(descriptor, 'utf8') : null;
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ELOOP') return null;
-    throw error;
-  }
-}
-
-function listNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith('.json'));
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
-    return [];
-  }
+  const read = (descriptor: number): string | null => {
+    const stats = fstatSync(descriptor);
+    const isOwn = stats.isFile() && describeOwner('it', stats, host) === null;
+    const isClosed = host.userId === null || (stats.mode & WRITABLE_BY_OTHERS) === 0;
+    return isOwn && isClosed ? readFileSync(descriptor, 'utf8') : null;
+  };
+  return orElse(null, () => withOpenFile(file, constants.O_RDONLY | NO_FOLLOW | NO_WAIT, read), ['ENOENT', 'ELOOP']);
 }

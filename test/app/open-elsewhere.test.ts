@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, utimesSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
-import { findWriter } from '../../src/adapters/fs/find-writer.ts';
+import { findWriter } from '../../src/adapters/fs/open-elsewhere.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import type { FileStore } from '../../src/ports/files.ts';

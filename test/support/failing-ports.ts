@@ -1,4 +1,4 @@
-import { fileError } from '../../src/adapters/fs/system.ts';
+import { fileError } from '../../src/system/files.ts';
 import { err } from '../../src/core/result.ts';
 import type { Archive, ArchiveError, ArchiveFailure } from '../../src/ports/archive.ts';
 import type { FileFailure, FileStore } from '../../src/ports/files.ts';

@@ -1,25 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { constants, copyFileSync, existsSync, fsyncSync, linkSync, lstatSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import Database from 'better-sqlite3';
 import { lazily } from '../../core/lazy.ts';
 import { migrate } from './schema.ts';
 import { systemCode } from '../../core/result.ts';
+import { followLinks, listNames, syncFolder, tryTo, withOpenFile } from '../../system/files.ts';
 
 /**
  * Creates an empty archive (0600). The file gets its name only when it is complete, so no half-made archive is ever
@@ -36,13 +23,11 @@ export function createArchiveFile(path: string, link: typeof linkSync = linkSync
   removeUnfinished(target);
   const temporary = `${target}.${process.pid}-${randomUUID()}.new`;
   try {
-    const descriptor = openSync(temporary, 'wx', 0o600);
-    try {
+    const fill = (descriptor: number): void => {
       writeFileSync(descriptor, emptyArchive());
       fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    };
+    withOpenFile(temporary, 'wx', fill, 0o600);
     linkUnlessExists(temporary, { target, link });
   } finally {
     rmSync(temporary, { force: true });
@@ -69,15 +54,6 @@ const MAX_CREATION_MS = 10_000;
 function isOld(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs > MAX_CREATION_MS;
-}
-
-function listNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return []; // it may be written to all the same
-  }
 }
 
 function isAlive(processId: number): boolean {
@@ -117,49 +93,5 @@ function linkUnlessExists(
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
 function copyUnlessExists(temporary: string, target: string): void {
-  try {
-    copyFileSync(temporary, target, constants.COPYFILE_EXCL);
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  }
-}
-
-/** The limit of Linux. */
-const MAX_LINKS = 40;
-
-/** Follows the links of a path to a file that may not exist. */
-function followLinks(path: string): string {
-  let current = path;
-  for (let links = 0; links < MAX_LINKS; links += 1) {
-    // The real folder, because `..` in a link counts from there.
-    const folder = realpathSync(dirname(current));
-    const text = readLink(join(folder, basename(current)));
-    if (text === null) return join(folder, basename(current));
-    current = resolve(folder, text);
-  }
-  throw Object.assign(new Error(`too many links: ${path}`), { code: 'ELOOP', syscall: 'readlink' });
-}
-
-function readLink(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === 'EINVAL' || code === 'ENOENT' || code === 'UNKNOWN') return null; // not a link, or nothing there
-    throw error;
-  }
-}
-
-/** Syncs the new name to disk. Windows cannot sync folders. */
-function syncFolder(folder: string): void {
-  try {
-    const descriptor = openSync(folder, 'r');
-    try {
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-  }
+  tryTo(() => copyFileSync(temporary, target, constants.COPYFILE_EXCL), ['EEXIST']);
 }

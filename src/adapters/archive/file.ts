@@ -1,19 +1,10 @@
-import {
-  accessSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmdirSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, lstatSync, mkdtempSync, realpathSync, rmdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { getuid } from 'node:process';
 import { err, ok, type Result, systemCode } from '../../core/result.ts';
 import { findRemedy } from '../../core/system-error.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
+import { isFullDisk, makeFolder, orElse, tryTo } from '../../system/files.ts';
 
 /** A file that SQLite may open. */
 export type ArchiveFile = {
@@ -59,7 +50,7 @@ export function prepareFile(
 }
 
 /** Permissions and space may change later, so a run that stores nothing ignores these. */
-const TEMPORARY_CODES: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT']);
+const PERMISSION_CODES: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /**
  * Why no archive could be created at this path; null: it could, or one exists. Creates and removes an empty folder in
@@ -76,47 +67,23 @@ export function findPlaceProblem(path: string, { isLenient }: { readonly isLenie
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;
-    if (isLenient && TEMPORARY_CODES.has(code)) return null;
+    if (isLenient && (PERMISSION_CODES.has(code) || isFullDisk(code))) return null;
     return toPlaceFailure(code, path);
-  }
-}
-
-/** Creates a folder (0700) and its parents one by one, because Node's recursive mkdir never returns below /proc. */
-function makeFolder(folder: string): void {
-  const missing: string[] = [];
-  for (let at = folder; statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at)) missing.push(at);
-  for (const one of missing.toReversed()) {
-    try {
-      mkdirSync(one, { mode: 0o700 });
-    } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw error; // another process was faster
-    }
   }
 }
 
 /** Whether there is anything to open. A path that cannot be looked at counts, so that opening it reports why. */
 export function archiveExists(path: string): boolean {
-  try {
-    return statSync(resolve(path), { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return true;
-  }
+  return orElse(true, () => statSync(resolve(path), { throwIfNoEntry: false }) !== undefined);
 }
 
 /** Checks permissions and read-only file systems. */
 export function mayWrite(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return false;
-  }
+  return tryTo(() => accessSync(path, constants.W_OK));
 }
 
 function toPlaceFailure(code: string, path: string): ArchiveFailure {
-  if (code === 'ENOSPC' || code === 'EDQUOT') return { kind: 'no-space', path };
+  if (isFullDisk(code)) return { kind: 'no-space', path };
   return { kind: 'cannot-open', path, ...(findRemedy(code) ?? { reason: describe(code) }) };
 }
 

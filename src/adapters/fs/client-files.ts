@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, realpathSync, rmSync, rmdirSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, rmdirSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ClientFiles } from '../../ports/clients.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { lockFile, type LockOptions } from './file-lock.ts';
-import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from './outside-file.ts';
+import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../system/outside-file.ts';
 import { stampOf } from './source-file.ts';
-import { errorCode, toFileFailure } from './system.ts';
+import { makeFolder, toFileFailure, tryTo } from '../../system/files.ts';
 
 type ClientFilesOptions = Pick<LockOptions, 'removeAtExit'> & {
   /** The value of PATH. */
@@ -16,8 +16,11 @@ type ClientFilesOptions = Pick<LockOptions, 'removeAtExit'> & {
 /** Settings of other programs on the local disk. */
 export function createClientFiles({ removeAtExit, path: searched }: ClientFilesOptions): ClientFiles {
   const replace: ClientFiles['replace'] = async (path, { expected, text }) => {
-    const folder = makeFolder(dirname(path));
-    if (!folder.ok) return folder;
+    try {
+      makeFolder(dirname(path));
+    } catch (error) {
+      return err(toFileFailure(error, { path: dirname(path), what: 'write' }));
+    }
     const locked = await lockFile({ path, removeAtExit });
     if (!locked.ok) return locked;
     const lock = locked.value;
@@ -59,7 +62,7 @@ function read(path: string): ReturnType<ClientFiles['read']> {
   const file = readOutsideFile(path, { followsLinks: true, maxBytes: MAX_OUTSIDE_LINE_BYTES });
   if (!file.ok) return file.error.kind === 'not-found' ? ok(null) : file;
   try {
-    return ok(utf8.decode(file.value));
+    return ok(utf8.decode(file.value.bytes));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return err('not-text');
@@ -73,26 +76,7 @@ function remove(path: string, folders: readonly string[] = []): Result<void, Fil
   } catch (error) {
     return err(toFileFailure(error, { path, what: 'write' }));
   }
-  for (const folder of folders) {
-    try {
-      rmdirSync(folder);
-    } catch (error) {
-      // It holds something else, or it is gone.
-      if (errorCode(error) === null) throw error;
-    }
-  }
-  return ok(undefined);
-}
-
-/** Creates the parents one at a time, because Node's recursive mkdir never returns below /proc. */
-function makeFolder(folder: string): Result<void, FileFailure> {
-  if (existsSync(folder)) return ok(undefined);
-  const parent = makeFolder(dirname(folder));
-  if (!parent.ok) return parent;
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') return err(toFileFailure(error, { path: folder, what: 'write' }));
-  }
+  // It holds something else, or it is gone.
+  for (const folder of folders) tryTo(() => rmdirSync(folder));
   return ok(undefined);
 }

@@ -1,7 +1,7 @@
 import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, PendingFile } from '../../ports/files.ts';
-import { toFileFailure } from './system.ts';
+import { toFileFailure } from '../../system/files.ts';
 
 type CompressedPlace = { readonly path: string; readonly compression: 'gzip' | 'zstd' };
 

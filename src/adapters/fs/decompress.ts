@@ -6,7 +6,7 @@ import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } 
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Compression, CompressionProblem, FileFailure } from '../../ports/files.ts';
 import { detectCompression, isSkippable, MAGIC_BYTES } from './compression.ts';
-import { errorCode, writeAll } from './system.ts';
+import { errorCode, writeAll } from '../../system/files.ts';
 
 export type CompressedFile = {
   /** As shown in messages. */

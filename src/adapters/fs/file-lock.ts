@@ -1,19 +1,20 @@
-import { accessSync, type BigIntStats, closeSync, constants, existsSync, fchmodSync, openSync } from 'node:fs';
-import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { accessSync, type BigIntStats, constants, existsSync, fchmodSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileLock, RemoveAtExit } from '../../ports/files.ts';
 import {
-  describeForeign,
-  foreignLeftover,
-  type HiddenNames,
-  hiddenNamesOf,
-  leftoverFailureOf,
+  describeNonFile,
+  followLinks,
+  orElse,
+  readLink,
   statName,
-} from './leftovers.ts';
+  toFileFailure,
+  withOpenFile,
+  tryTo,
+} from '../../system/files.ts';
+import { describeForeign, foreignLeftover, type HiddenNames, hiddenNamesOf } from './leftovers.ts';
 import { beginFile, removeTemporary } from './new-file.ts';
 import { createSwap, type Swap } from './swap.ts';
-import { describeNonFile, errorCode, toFileFailure } from './system.ts';
 
 export type LockOptions = {
   readonly path: string;
@@ -41,12 +42,11 @@ export async function lockFile({
 }: LockOptions): Promise<Result<FileLock, FileFailure>> {
   let failing = path;
   try {
-    const is = await describeObstacle(path);
+    const is = describeObstacle(path);
     if (is !== null) return err({ kind: 'not-a-file', path, is });
     failing = dirname(path); // from here on, a missing or read-only path means the folder
-    const target = refusesLinks ? join(await realpath(dirname(path)), basename(path)) : await followLinks(path);
-    if (refusesLinks && (await readLink(target)) !== null)
-      return err({ kind: 'not-a-file', path, is: 'a symbolic link' });
+    const target = refusesLinks ? join(realpathSync.native(dirname(path)), basename(path)) : followLinks(path);
+    if (refusesLinks && readLink(target) !== null) return err({ kind: 'not-a-file', path, is: 'a symbolic link' });
     const names = hiddenNamesOf(target);
     const taken = await takeLock(names.lock, statName(target));
     if (!taken.ok) return err(taken.error === 'held' ? { kind: 'held', path } : taken.error);
@@ -80,7 +80,7 @@ export async function lockFile({
       },
     });
   } catch (error) {
-    return err(leftoverFailureOf(error) ?? toFileFailure(error, { path: failing, what: 'write' }));
+    return err(toFileFailure(error, { path: failing, what: 'write' }));
   }
 }
 
@@ -107,16 +107,12 @@ function cleanUp(
 }
 
 /** What is at a path that cannot be replaced ("a folder"); null: a writable file, or nothing. */
-async function describeObstacle(path: string): Promise<string | null> {
-  try {
-    const is = describeNonFile(await stat(path));
-    // A rename only needs permission for the folder, but a read-only file should not be replaced.
-    if (is === null) await access(path, constants.W_OK);
-    return is;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
+function describeObstacle(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const is = stats === undefined ? null : describeNonFile(stats);
+  // A rename only needs permission for the folder, but a read-only file should not be replaced.
+  if (stats !== undefined && is === null) tryTo(() => accessSync(path, constants.W_OK), ['ENOENT']);
+  return is;
 }
 
 /**
@@ -124,21 +120,16 @@ async function describeObstacle(path: string): Promise<string | null> {
  * writes that the replaced file received are still missing from the path.
  */
 export async function clearLeftovers(options: LockOptions): Promise<Result<void, FileFailure>> {
-  if (!(await hasLockFile(options.path))) return ok(undefined);
+  if (!hasLockFile(options.path)) return ok(undefined);
   const locked = await lockFile(options);
   if (locked.ok) locked.value.release();
   const isReported = !locked.ok && (locked.error.kind === 'unfinished' || locked.error.kind === 'foreign-leftover');
   return isReported ? locked : ok(undefined);
 }
 
-async function hasLockFile(path: string): Promise<boolean> {
-  try {
-    return statName(hiddenNamesOf(await followLinks(path)).lock) !== undefined;
-  } catch (error) {
-    // What cannot be looked at cannot be removed either.
-    if (errorCode(error) === null) throw error;
-    return false;
-  }
+/** What cannot be looked at cannot be removed either. */
+function hasLockFile(path: string): boolean {
+  return orElse(false, () => statName(hiddenNamesOf(followLinks(path)).lock) !== undefined);
 }
 
 type TakenLock = {
@@ -188,15 +179,7 @@ async function takeLock(
 
 /** False: the file exists already. */
 function makeEmpty(file: string): boolean {
-  try {
-    const descriptor = openSync(file, 'wx', ANYBODY);
-    fchmodSync(descriptor, ANYBODY);
-    closeSync(descriptor);
-    return true;
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-    return false;
-  }
+  return tryTo(() => withOpenFile(file, 'wx', (fd) => fchmodSync(fd, ANYBODY), ANYBODY), ['EEXIST']);
 }
 
 /** Our lock file is empty, has one name, and no log that SQLite would replay into it. Throws a `ForeignLeftover`. */
@@ -211,43 +194,4 @@ function checkLockFile(file: string, stats: BigIntStats, target: BigIntStats | u
 
 function inodeOf(file: string): bigint | null {
   return statName(file)?.ino ?? null;
-}
-
-/** The limit of Linux. */
-const MAX_LINKS = 40;
-
-/**
- * Follows the links of a path to a file that may not exist. On macOS and Windows, where names ignore case or
- * normalization, it returns the name that the file has; on Linux (folders with casefold), or if there is no file, the
- * name as given. Rejects with system errors.
- */
-export async function followLinks(path: string): Promise<string> {
-  let current = path;
-  for (let links = 0; links <= MAX_LINKS; links += 1) {
-    // The real folder, because `..` in a link counts from there.
-    const folder = await realpath(dirname(current));
-    current = join(folder, basename(current));
-    const text = await readLink(current);
-    if (text === null) return (await realName(current)) ?? current;
-    current = isAbsolute(text) ? text : `${folder}/${text}`;
-  }
-  throw Object.assign(new Error(`too many links: ${path}`), { code: 'ELOOP', syscall: 'readlink' });
-}
-
-async function realName(path: string): Promise<string | null> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-async function readLink(path: string): Promise<string | null> {
-  try {
-    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : null;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
 }

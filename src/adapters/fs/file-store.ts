@@ -4,7 +4,7 @@ import { err, ok } from '../../core/result.ts';
 import type { Compression, FileStore, RemoveAtExit, Unpacked } from '../../ports/files.ts';
 import { compressionOf, detectCompression } from './compression.ts';
 import { openSourceFile, stampOf } from './source-file.ts';
-import { describeNonFile, toFileFailure } from './system.ts';
+import { describeNonFile, toFileFailure } from '../../system/files.ts';
 
 export type FileStoreOptions = {
   readonly removeAtExit?: RemoveAtExit;
@@ -49,12 +49,12 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
     },
     showsWriters: () => existsSync(OPEN_FILES),
     findWriter: async (stamp) => {
-      const { findWriter } = await import('./find-writer.ts');
+      const { findWriter } = await import('./open-elsewhere.ts');
       return findWriter(stamp);
     },
     findSessionUser: async (path, signs) => {
       if (signs.length === 0) return null;
-      const { findSessionUser } = await import('./open-signs.ts');
+      const { findSessionUser } = await import('./open-elsewhere.ts');
       return findSessionUser(path, signs);
     },
   };

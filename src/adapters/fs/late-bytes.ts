@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { constants, fstatSync, fsyncSync, ftruncateSync, readSync, statSync, writeSync } from 'node:fs';
+import { NO_FOLLOW, withOpenFile } from '../../system/files.ts';
 import { detectCompression, MAGIC_BYTES } from './compression.ts';
-import { foreignLeftover, type LateFile, openLeftover } from './leftovers.ts';
+import { foreignLeftover, type LateFile, withLeftover } from './leftovers.ts';
 
 const LF = 0x0a;
 /** At most this much can be written to a file between its naming and this check. */
@@ -32,8 +23,7 @@ export function appendLate(
   { brought, since }: Bringing,
 ): number | null {
   const now = statSync(to, { bigint: true, throwIfNoEntry: false });
-  const late = openLeftover(path, now);
-  try {
+  return withLeftover(path, now, (late) => {
     const { ino, size, nlink } = fstatSync(late, { bigint: true });
     const from = fromBytes + (brought ?? 0);
     if (Number(size) <= from) return brought ?? 0;
@@ -44,30 +34,23 @@ export function appendLate(
     const missed = readFrom(late, from);
     appendMissing(to, { missed, beginsLine, since: brought === null ? since : null });
     return from - fromBytes + missed.length;
-  } finally {
-    closeSync(late);
-  }
+  });
 }
 
 type Missed = { readonly missed: Buffer; readonly beginsLine: boolean; readonly since: number | null };
 
 /** `since` null: none of it is there yet. */
 function appendMissing(to: string, { missed, beginsLine, since }: Missed): void {
-  const fd = openSync(to, constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0));
-  try {
+  withOpenFile(to, constants.O_RDWR | constants.O_APPEND | NO_FOLLOW, (fd) => {
     const { size } = fstatSync(fd);
     const from = since === 0 ? Math.max(0, size - missed.length - MAX_RACE_BYTES) : (since ?? size);
     const missing = since === null ? missed : missingFrom(missed, readFrom(fd, Math.min(from, size)));
     const isLine = missing.length === missed.length ? beginsLine : missed[missed.length - missing.length - 1] === LF;
     // Compressed data has no lines.
-    const isText = !isCompressed(fd);
-    const needsLineEnd = isText && isLine && size > 0 && byteAt(fd, size - 1) !== LF;
-    const bytes = needsLineEnd ? Buffer.concat([Buffer.of(LF), missing]) : missing;
-    if (missing.length > 0) appendOrUndo(fd, bytes, size);
+    const needsLineEnd = !isCompressed(fd) && isLine && size > 0 && byteAt(fd, size - 1) !== LF;
+    if (missing.length > 0) appendOrUndo(fd, needsLineEnd ? Buffer.concat([Buffer.of(LF), missing]) : missing, size);
     fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 /** The part of the missed bytes that is not yet there. If this cannot be decided, whole lines are duplicated rather than lost. */
@@ -99,13 +82,10 @@ const HEAD_BYTES = 64;
 
 /** Whether a file is a document of its own, or one that a program has begun to write; false: a piece that a program appended. */
 export function isWhole(path: string): boolean {
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  try {
+  return withOpenFile(path, constants.O_RDONLY | NO_FOLLOW, (fd) => {
     const head = readFrom(fd, 0, HEAD_BYTES);
     return head.length === 0 || isCompressed(fd) || /^\s*[{[]/.test(head.toString('latin1'));
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 /** Reads to the current end, or at most so many bytes. */

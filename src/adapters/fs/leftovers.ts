@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readdirSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { type BigIntStats, constants, fstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { geteuid } from 'node:process';
-import type { FileFailure } from '../../ports/files.ts';
-import { errorCode } from './system.ts';
+import { errorCode, fileError, NO_FOLLOW, NO_WAIT, withOpenFile } from '../../system/files.ts';
 
 /**
  * A file that a new one replaces, under its hidden name. It had `sizeBytes` and `mtimeNs` when it was moved aside. `isNamed`: the new file has
@@ -58,7 +57,7 @@ const MAX_NAME_BYTES = 255;
 export function hiddenNamesOf(target: string): HiddenNames {
   const folder = dirname(target);
   const name = basename(target);
-  const key = createHash('sha256').update(name).digest('hex').slice(0, 12);
+  const key = hash('sha256', name).slice(0, 12);
   const prefix = `.compact-${key}-`;
   return {
     lock: join(folder, `.compact-${key}.lock`),
@@ -107,48 +106,24 @@ function parseOld(path: string, facts: string): OldFile | null {
 }
 
 /** Thrown for something at one of our hidden names that this program did not create. */
-type ForeignLeftover = Error & { readonly foreignLeftover: Extract<FileFailure, { kind: 'foreign-leftover' }> };
-
-export function foreignLeftover(path: string, is: string): ForeignLeftover {
-  return Object.assign(new Error(`${path}: ${is}`), {
-    foreignLeftover: { kind: 'foreign-leftover', path, is } as const,
-  });
-}
-
-/** The failure carried by a `ForeignLeftover`; null: another error. */
-export function leftoverFailureOf(error: unknown): FileFailure | null {
-  return error instanceof Error && 'foreignLeftover' in error ? (error as ForeignLeftover).foreignLeftover : null;
+export function foreignLeftover(path: string, is: string): Error {
+  return fileError(`${path}: ${is}`, { kind: 'foreign-leftover', path, is });
 }
 
 /**
- * Opens what a killed run left for reading, without following a link. Throws a `ForeignLeftover` unless it is a regular
- * file of this user or of the owner of the file beside it; throws system errors.
+ * Reads what a killed run left, without following a link. Throws a `foreignLeftover` unless it is a regular file of this
+ * user or of the owner of the file beside it; throws system errors.
  */
-export function openLeftover(path: string, beside: BigIntStats | undefined): number {
-  const fd = tryOpen(path);
+export function withLeftover<T>(path: string, beside: BigIntStats | undefined, work: (fd: number) => T): T {
   try {
-    const problem = describeForeign(fstatSync(fd, { bigint: true }), beside);
-    if (problem === null) return fd;
-    throw foreignLeftover(path, problem);
+    return withOpenFile(path, constants.O_RDONLY | NO_FOLLOW | NO_WAIT, (fd) => {
+      const problem = describeForeign(fstatSync(fd, { bigint: true }), beside);
+      if (problem !== null) throw foreignLeftover(path, problem);
+      return work(fd);
+    });
   } catch (error) {
-    closeSync(fd);
-    throw error;
+    throw errorCode(error) === 'ELOOP' ? foreignLeftover(path, 'it is a symbolic link') : error;
   }
-}
-
-function tryOpen(path: string): number {
-  try {
-    // A named pipe would wait for a writer forever.
-    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if (errorCode(error) === 'ELOOP') throw foreignLeftover(path, 'it is a symbolic link');
-    throw error;
-  }
-}
-
-/** Stats the name itself, not what a link leads to. */
-export function statName(path: string): BigIntStats | undefined {
-  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
 /** Why this program cannot have created the name; null: it may have. Windows has no owners. */

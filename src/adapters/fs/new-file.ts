@@ -1,14 +1,23 @@
-import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, futimesSync, openSync, unlinkSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import {
+  type BigIntStats,
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  futimesSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Compression, FileFailure, PendingFile, RemoveAtExit } from '../../ports/files.ts';
-import { describeNew, type Swap } from './swap.ts';
-import { errorCode, toFileFailure, writeAll } from './system.ts';
+import { isSameFile, orElse, syncFolder, toFileFailure, writeAll, tryTo } from '../../system/files.ts';
+import { describeNew, removeName, type Swap } from './swap.ts';
 
 /** A conversation is private unless its source was not. */
 const PRIVATE_MODE = 0o600;
-const PERMISSION_BITS = 0o777;
+const PERMISSION_BITS = 0o777n;
 
 type NewFile = {
   /** As shown in messages. */
@@ -28,124 +37,62 @@ type NewFile = {
  * Creates a file that has a temporary name until it is complete. A file that replaces `like` keeps its owner, or is
  * denied.
  */
-export async function beginFile({
-  path,
-  target,
-  temporary,
-  like,
-  compression,
-  removeAtExit,
-  swap,
-}: NewFile): Promise<Result<PendingFile, FileFailure>> {
+export async function beginFile(options: NewFile): Promise<Result<PendingFile, FileFailure>> {
+  const { path, target, temporary, like, compression, removeAtExit } = options;
+  let fd: number | null = null;
   try {
-    const model = like === undefined ? null : await statModel(like);
-    const isInPlace = model !== null && isSameFile(model, await statModel(target));
+    // Without a file to copy from, the mode stays private.
+    const statOf = (name: string) => orElse(undefined, () => statSync(name, { bigint: true }));
+    const model = like === undefined ? undefined : statOf(like);
+    const isInPlace = isSameFile(model, statOf(target));
     // Opened for appending, because the producer may write to the file as soon as it has its name.
-    const fd = openSync(temporary, 'ax', PRIVATE_MODE);
-    const abandon = (): void => {
-      closeSync(fd);
-      removeTemporary(temporary);
-    };
-    try {
-      const isOwnerKept = model === null || copyOwner(fd, model);
-      if (isInPlace && !isOwnerKept) {
-        abandon();
-        return err({ kind: 'denied', path, what: 'write', reason: 'owner' });
-      }
-    } catch (error) {
-      abandon();
-      throw error;
+    fd = openSync(temporary, 'ax', PRIVATE_MODE);
+    const isOwnerKept = model === undefined || copyOwner(fd, model);
+    if (isInPlace && !isOwnerKept) {
+      abandon(fd, temporary);
+      return err({ kind: 'denied', path, what: 'write', reason: 'owner' });
     }
-    const place = { path, target, temporary, fd, remove: removeAtExit(temporary), swap };
-    if (compression === 'none') return ok(createPendingFile(place));
-    const file = createPendingFile(place);
+    const file = createPendingFile(fd, options, removeAtExit(temporary));
+    if (compression === 'none') return ok(file);
     if (compression === 'eval') return ok((await import('./eval-file.ts')).createEvalFile(file));
     const { createCompressedFile } = await import('./compressed-file.ts');
     return ok(createCompressedFile(file, { path, compression }));
   } catch (error) {
+    if (fd !== null) abandon(fd, temporary);
     // The folder is what is missing or not writable.
     return err(toFileFailure(error, { path: dirname(path), what: 'write' }));
   }
 }
 
-type Model = {
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-  readonly inode: bigint;
-  readonly device: bigint;
-};
-
-async function statModel(path: string): Promise<Model | null> {
-  try {
-    const { mode, uid, gid, ino: inode, dev: device } = await stat(path, { bigint: true });
-    return { mode: Number(mode) & PERMISSION_BITS, uid: Number(uid), gid: Number(gid), inode, device };
-  } catch (error) {
-    // Without a file to copy from, the mode stays private.
-    if (errorCode(error) !== null) return null;
-    throw error;
-  }
-}
-
-function isSameFile(a: Model, b: Model | null): boolean {
-  return a.inode === b?.inode && a.device === b.device;
+function abandon(fd: number, temporary: string): void {
+  closeSync(fd);
+  removeTemporary(temporary);
 }
 
 /** False: the owner could not be changed. */
-function copyOwner(fd: number, { mode, uid, gid }: Model): boolean {
+function copyOwner(fd: number, like: BigIntStats): boolean {
+  const [uid, gid] = [Number(like.uid), Number(like.gid)];
   const own = fstatSync(fd);
   const isOthers = own.uid !== uid || own.gid !== gid;
+  // The mode is set all the same.
+  const tryChange = (user: number): boolean => tryTo(() => fchownSync(fd, user, gid));
   // Only root may change the owner. Group members may set the group, so that the others in it keep their access.
-  if (isOthers && !tryChangeOwner(fd, uid, gid)) tryChangeOwner(fd, own.uid, gid);
-  fchmodSync(fd, mode);
+  if (isOthers && !tryChange(uid)) tryChange(own.uid);
+  fchmodSync(fd, Number(like.mode & PERMISSION_BITS));
   return fstatSync(fd).uid === uid;
 }
-
-function tryChangeOwner(fd: number, uid: number, gid: number): boolean {
-  try {
-    fchownSync(fd, uid, gid);
-    return true;
-  } catch (error) {
-    // The mode is set all the same.
-    if (errorCode(error) === null) throw error;
-    return false;
-  }
-}
-
-type PendingPlace = {
-  /** As shown in messages. */
-  readonly path: string;
-  /** The final place: `path` with its links followed. */
-  readonly target: string;
-  /** The name for now, in the same folder. */
-  readonly temporary: string;
-  /** `temporary`, open for writing. */
-  readonly fd: number;
-  /** Removes `temporary` if it exists. */
-  readonly remove: () => void;
-  readonly swap: Swap;
-};
 
 /** Lines are small, and writing them one by one would cost a system call each. */
 const BUFFER_BYTES = 256 * 1024;
 
-/** Returned by file systems that cannot sync a folder; the rename is done all the same. */
-const CANNOT_SYNC_FOLDER = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES', 'EBADF']);
-
-function createPendingFile({ path, target, temporary, fd, remove, swap }: PendingPlace): PendingFile {
+/** `fd` is the temporary file, open for writing; `remove` removes it if it exists. */
+function createPendingFile(fd: number, { path, target, temporary, swap }: NewFile, remove: () => void): PendingFile {
   const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   const state = { buffered: 0, isOpen: true, hasName: false };
 
   const attempt = <T>(action: () => T): Result<T, FileFailure> => {
     try {
       return ok(action());
-    } catch (error) {
-      return err(toFileFailure(error, { path, what: 'write' }));
-    }
-  };
-  const attemptLater = async (action: () => Promise<void>): Promise<Result<void, FileFailure>> => {
-    try {
-      return ok(await action());
     } catch (error) {
       return err(toFileFailure(error, { path, what: 'write' }));
     }
@@ -182,15 +129,12 @@ function createPendingFile({ path, target, temporary, fd, remove, swap }: Pendin
       remove(); // nothing is left to remove when the process ends
       return placed;
     },
-    syncFolder: () => attemptLater(() => syncFolder(dirname(target))),
+    syncFolder: async () => attempt(() => syncFolder(dirname(target))),
     close: () => {
       if (!state.isOpen) return;
       state.isOpen = false;
-      try {
-        closeSync(fd);
-      } catch {
-        // Everything that matters was synced before, and an abandoned file may lack its last bytes.
-      }
+      // Everything that matters was synced before, and an abandoned file may lack its last bytes.
+      tryTo(() => closeSync(fd));
       if (!state.hasName) remove();
       // A failure here is left for the next run.
       swap.heal();
@@ -203,25 +147,7 @@ function toSeconds(mtimeNs: bigint): number {
   return Number(mtimeNs + 500n) / 1e9;
 }
 
-/** Removes a temporary file if it exists. */
+/** Removes a temporary file if it exists; if it cannot be removed, the reason for abandoning it matters more. */
 export function removeTemporary(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    // It or its folder is gone, or it cannot be removed; the reason for abandoning it matters more.
-    if (errorCode(error) === null) throw error;
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (!CANNOT_SYNC_FOLDER.has(errorCode(error) ?? '')) throw error;
-  }
+  tryTo(() => removeName(path));
 }

@@ -2,8 +2,8 @@ import { type BigIntStats, closeSync } from 'node:fs';
 import { ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, OpenOptions, SourceFile } from '../../ports/files.ts';
 import { detectCompression, HEAD_BYTES } from './compression.ts';
-import { type LineSource, readLines } from './line-reader.ts';
-import { createLineSource, openOutsideFile } from './outside-file.ts';
+import { type LineSource, readLines } from '../../system/line-reader.ts';
+import { createLineSource, openOutsideFile } from '../../system/outside-file.ts';
 
 type SourceOptions = OpenOptions & { readonly maxUnpackedBytes?: number | undefined };
 

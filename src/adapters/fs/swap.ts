@@ -1,20 +1,27 @@
-import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, linkSync, openSync, renameSync, statSync, unlinkSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { constants, fstatSync, linkSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, MovedFile } from '../../ports/files.ts';
+import {
+  carriedFileFailure,
+  errorCode,
+  isSameFile,
+  NO_FOLLOW,
+  statName,
+  toFileFailure,
+  withOpenFile,
+  tryTo,
+} from '../../system/files.ts';
+import { appendLate, isWhole, readFrom } from './late-bytes.ts';
 import {
   foreignLeftover,
   type HiddenNames,
   type LateFile,
-  leftoverFailureOf,
   type NewFile,
   type OldFile,
-  openLeftover,
-  statName,
+  withLeftover,
 } from './leftovers.ts';
-import { findWriter } from './find-writer.ts';
-import { appendLate, isWhole, readFrom } from './late-bytes.ts';
-import { errorCode, toFileFailure } from './system.ts';
+import { findWriter } from './open-elsewhere.ts';
 
 /**
  * Puts a new file in the place of one that other programs may write at any moment. Node cannot exchange two names, and a rename over a file
@@ -148,9 +155,9 @@ export function createSwap(
 
   const healOld = (old: OldFile): void => {
     const there = statName(target);
-    closeSync(openLeftover(old.path, there));
+    withLeftover(old.path, there, () => undefined);
     const seen = statSync(old.path, { bigint: true });
-    const isBack = there !== undefined && there.ino === seen.ino && there.dev === seen.dev;
+    const isBack = isSameFile(there, seen);
     const hasNew = there !== undefined && isNewFile(target, old.ours);
     const isSameSize = Number(seen.size) === old.sizeBytes;
     const isCopied = seen.ino !== old.inode; // a copied folder has other inodes, and may have other times
@@ -184,7 +191,7 @@ export function createSwap(
     try {
       return ok(work());
     } catch (error) {
-      const leftover = leftoverFailureOf(error);
+      const leftover = carriedFileFailure(error);
       if (leftover !== null) return err(leftover);
       const because = toFileFailure(error, { path, what: 'write' });
       return err(kept === null ? because : { kind: 'unfinished', path, keptAs: kept, because });
@@ -227,7 +234,7 @@ export function createSwap(
           putBack: () => attempt(() => putBack(old)),
           drop: () => {
             // If it remains, the next run that takes the lock removes it.
-            if (!tryRemoveName(old.path)) return;
+            if (!tryTo(() => removeName(old.path))) return;
             forget(old);
             onEnded();
           },
@@ -264,13 +271,7 @@ function isOpenElsewhere(path: string): boolean {
 
 /** False: there is no such file. */
 function moveName(from: string, to: string): boolean {
-  try {
-    renameSync(from, to);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+  return tryTo(() => renameSync(from, to), ['ENOENT']);
 }
 
 /**
@@ -291,58 +292,31 @@ function giveName(from: string, to: string): 'given' | 'taken' {
   return 'given';
 }
 
-function removeName(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
-}
-
-/** False: it remains. */
-function tryRemoveName(path: string): boolean {
-  try {
-    removeName(path);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === null) throw error;
-    return false;
-  }
+export function removeName(path: string): void {
+  tryTo(() => unlinkSync(path), ['ENOENT']);
 }
 
 const MARK_BYTES = 4096;
 
 /** The facts by which a new file is recognized: a program that writes it anew changes its first or its last bytes. */
 export function describeNew(path: string): NewFile {
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  try {
+  return withOpenFile(path, constants.O_RDONLY | NO_FOLLOW, (fd) => {
     const { ino: inode, size, mtimeNs } = fstatSync(fd, { bigint: true });
     return { inode, sizeBytes: Number(size), mtimeNs, mark: markOf(fd, Number(size)) };
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 function markOf(fd: number, sizeBytes: number): string {
   const head = readFrom(fd, 0, Math.min(sizeBytes, MARK_BYTES));
   const start = Math.max(0, sizeBytes - MARK_BYTES);
-  const hash = createHash('sha256').update(head);
-  return hash
-    .update(readFrom(fd, start, sizeBytes - start))
-    .digest('hex')
-    .slice(0, 16);
+  return hash('sha256', Buffer.concat([head, readFrom(fd, start, sizeBytes - start)])).slice(0, 16);
 }
 
 /** Whether the file at a name begins with what we put there. */
 function isNewFile(path: string, ours: NewFile): boolean {
   const seen = statName(path);
   if (seen?.ino !== ours.inode || Number(seen.size) < ours.sizeBytes || !seen.isFile()) return false;
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  try {
-    return markOf(fd, ours.sizeBytes) === ours.mark;
-  } finally {
-    closeSync(fd);
-  }
+  return withOpenFile(path, constants.O_RDONLY | NO_FOLLOW, (fd) => markOf(fd, ours.sizeBytes) === ours.mark);
 }
 
 /** Whether nobody wrote to our new file since it got its name. */

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { Redactor, RuleFileProblem } from '../../ports/model.ts';
-import { readOutsideFile } from '../fs/outside-file.ts';
+import { readOutsideFile } from '../../system/outside-file.ts';
 import { BUILTIN_RULES } from './builtin-rules.ts';
 import { createRedactor } from './redactor.ts';
 import type { SecretRule } from './rule.ts';
@@ -41,7 +41,7 @@ function readText(path: string): Result<string, RuleFileProblem> {
   const unreadable = (problem: string) => err({ path, place: '', problem });
   if (!file.ok) return unreadable(describe(file.error));
   try {
-    return ok(new TextDecoder('utf-8', { fatal: true }).decode(file.value));
+    return ok(new TextDecoder('utf-8', { fatal: true }).decode(file.value.bytes));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return unreadable('is not UTF-8 text');

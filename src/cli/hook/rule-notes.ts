@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HostEnvironment, stateFolder } from '../../config/find.ts';
-import { makeFolder, replaceFile } from '../../config/write-file.ts';
+import { makeFolder, replaceFile } from '../../system/files.ts';
 import { systemCode } from '../../core/result.ts';
 import type { SessionNotes } from '../../ports/retention.ts';
 

@@ -14,7 +14,7 @@ import { err, ok, type Result, systemCode } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/text.ts';
-import { toFileFailure } from '../../compose/transcript-files.ts';
+import { toFileFailure } from '../../system/files.ts';
 
 /** A folder that the server may work in: as the user named it, and its real path. */
 export type AllowedFolder = { readonly named: string; readonly real: string };
@@ -27,7 +27,7 @@ export function resolveFolder(folder: string, workingFolder: string): Result<All
     if (!statSync(real).isDirectory()) return err({ kind: 'not-a-file', path: folder, is: 'a file, not a folder' });
     return ok({ named, real });
   } catch (error) {
-    return err(toFileFailure(error, { path: folder, what: 'read' }));
+    return err(toFileFailure(error, { path: folder, what: 'read', isFolder: true }));
   }
 }
 
@@ -113,7 +113,6 @@ function realPath(path: string): Result<string, FileFailure> {
   try {
     return ok(realpathSync.native(path));
   } catch (error) {
-    if (systemCode(error) === 'ENOTDIR') return err({ kind: 'not-found', path });
     return err(toFileFailure(error, { path, what: 'read' }));
   }
 }

@@ -3,6 +3,7 @@ import { describeErasure } from '../../core/erasure.ts';
 import { findRemedy } from '../../core/system-error.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
+import { isFullDisk } from '../../system/files.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { listSome, safeText, shellWord } from './text.ts';
 
@@ -122,7 +123,7 @@ const FILES: Sentences<FileFailure> = {
       : DAMAGES[problem](compression)),
   ],
   'no-room': ({ path, folder, code }) => {
-    const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'no space is left' : `the system says ${code}`;
+    const reason = isFullDisk(code) ? 'no space is left' : `the system says ${code}`;
     return [path, `its content cannot be stored in ${folder} while it is read (${reason}).`, NAME_TEMP_FOLDER];
   },
   'unpacks-too-large': ({ path, limitBytes }) => [

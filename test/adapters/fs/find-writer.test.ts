@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { execPath, platform } from 'node:process';
 import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
-import { findWriter } from '../../../src/adapters/fs/find-writer.ts';
+import { findWriter } from '../../../src/adapters/fs/open-elsewhere.ts';
 import type { FileWriter } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 

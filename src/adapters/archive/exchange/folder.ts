@@ -17,8 +17,8 @@ import { join } from 'node:path';
 import { lazily } from '../../../core/lazy.ts';
 import { systemCode } from '../../../core/result.ts';
 import type { ExportEncoding, ExportFolders, ExportKind, ExportWriter } from '../../../ports/exchange.ts';
-import { readOutsideLines } from '../../fs/outside-file.ts';
-import { carriedFileFailure } from '../../fs/system.ts';
+import { readOutsideLines } from '../../../system/outside-file.ts';
+import { carriedFileFailure, isFullDisk } from '../../../system/files.ts';
 import { createArchiveFile } from '../create.ts';
 import { archiveError } from '../failure.ts';
 import {
@@ -105,7 +105,7 @@ function createExport(
       return work();
     } catch (error) {
       const code = systemCode(error);
-      if (code === 'ENOSPC' || code === 'EDQUOT') throw archiveError({ kind: 'no-space', path: folder });
+      if (isFullDisk(code)) throw archiveError({ kind: 'no-space', path: folder });
       if (code === null) throw error;
       return refuse(`it cannot be written (${code})`, NEEDS_PERMISSION);
     }

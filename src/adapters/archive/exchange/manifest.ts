@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { ExportKind, ReadLimits } from '../../../ports/exchange.ts';
 import type { FileFailure } from '../../../ports/files.ts';
-import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../fs/outside-file.ts';
+import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../../system/outside-file.ts';
 import { archiveError } from '../failure.ts';
 import type { Stored } from './records.ts';
 
@@ -61,7 +61,7 @@ export function readManifest(folder: string): z.infer<typeof manifestSchema> {
       return refuseExport(folder, 'it is not a folder', null, 'Name the folder of an export.');
     return refuseExport(path, 'it does not exist, so this is not a complete export');
   }
-  const found = manifestSchema.safeParse(parseJson(Buffer.from(file.value).toString('utf8')));
+  const found = manifestSchema.safeParse(parseJson(Buffer.from(file.value.bytes).toString('utf8')));
   if (found.success) return found.data;
   const reason = 'it is not the manifest of an export that this version can read';
   const advice = 'If a newer version made the export, update compact. Otherwise make a new one.';

@@ -6,8 +6,8 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type Compressors, parquetMetadata, type ParquetParsers, parquetReadObjects } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ExportKind, ReadLimits } from '../../../ports/exchange.ts';
-import { createLineSource, MAX_OUTSIDE_LINE_BYTES, openOutsideFile } from '../../fs/outside-file.ts';
-import { carriedFileFailure } from '../../fs/system.ts';
+import { createLineSource, MAX_OUTSIDE_LINE_BYTES, openOutsideFile } from '../../../system/outside-file.ts';
+import { carriedFileFailure } from '../../../system/files.ts';
 import {
   type ExportFile,
   type ExportSink,

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync, writeFileS
 import { dirname, join } from 'node:path';
 import { type ConfigPlace, findConfig, PROJECT_FILE } from '../../../config/find.ts';
 import { readConfigText } from '../../../config/read-config.ts';
-import { makeFolder, replaceFile } from '../../../config/write-file.ts';
+import { makeFolder, replaceFile } from '../../../system/files.ts';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
 import { reportJson, safeText } from '../../render/text.ts';

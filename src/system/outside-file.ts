@@ -1,10 +1,10 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type Readable, addAbortSignal } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, RawLine } from '../../ports/files.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { FileFailure, RawLine } from '../ports/files.ts';
 import { type LineSource, readLines } from './line-reader.ts';
-import { carriedFileFailure, describeNonFile, errorCode, fileError, toFileFailure } from './system.ts';
+import { describeNonFile, errorCode, fileError, NO_FOLLOW, NO_WAIT, orElse, toFileFailure } from './files.ts';
 
 /*
  * Every file that somebody else wrote is opened here: transcripts, exports, lists and rules. A test lists the few
@@ -21,9 +21,7 @@ export function openOutsideFile(
 ): Result<{ readonly fd: number; readonly stats: BigIntStats }, FileFailure> {
   let fd: number | null = null;
   try {
-    // A named pipe would wait for a writer forever.
-    const noFollow = followsLinks ? 0 : (constants.O_NOFOLLOW ?? 0);
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow);
+    fd = openSync(path, constants.O_RDONLY | NO_WAIT | (followsLinks ? 0 : NO_FOLLOW));
     const stats = fstatSync(fd, { bigint: true });
     const is = describeNonFile(stats);
     if (is === null) return ok({ fd, stats });
@@ -103,7 +101,7 @@ export async function* readOutsideLines(
 export function readOutsideFile(
   path: string,
   { maxBytes, ...opening }: Opening & { readonly maxBytes: number },
-): Result<Uint8Array, FileFailure> {
+): Result<{ readonly bytes: Uint8Array; readonly stats: BigIntStats }, FileFailure> {
   const opened = openOutsideFile(path, opening);
   if (!opened.ok) return opened;
   const { fd, stats } = opened.value;
@@ -111,7 +109,7 @@ export function readOutsideFile(
     const sizeBytes = Number(stats.size);
     if (sizeBytes > maxBytes) return err({ kind: 'too-large', path, limitBytes: maxBytes });
     const bytes = Buffer.allocUnsafe(sizeBytes);
-    return ok(bytes.subarray(0, createLineSource(fd, path, sizeBytes).fill(bytes, 0)));
+    return ok({ bytes: bytes.subarray(0, createLineSource(fd, path, sizeBytes).fill(bytes, 0)), stats });
   } finally {
     closeSync(fd);
   }
@@ -131,14 +129,14 @@ export async function readOutsideStream(
   }: {
     readonly name: string;
     readonly maxBytes: number;
-    readonly signal: AbortSignal;
+    readonly signal?: AbortSignal;
     readonly patienceMs?: number;
   },
 ): Promise<Result<Buffer, FileFailure>> {
   const pieces: Buffer[] = [];
   let sizeBytes = 0;
   try {
-    const named = typeof from === 'string' ? readNamed(from, { signal, patienceMs }) : addAbortSignal(signal, from);
+    const named = typeof from === 'string' ? readNamed(from, patienceMs, signal) : withSignal(from, signal);
     for await (const data of named) {
       const piece: Buffer = Buffer.isBuffer(data) ? data : Buffer.from(String(data));
       sizeBytes += piece.length;
@@ -147,9 +145,13 @@ export async function readOutsideStream(
     }
     return ok(Buffer.concat(pieces));
   } catch (error) {
-    if (signal.aborted) throw error;
-    return err(carriedFileFailure(error) ?? toFileFailure(error, { path: name, what: 'read' }));
+    if (signal?.aborted === true) throw error;
+    return err(toFileFailure(error, { path: name, what: 'read' }));
   }
+}
+
+function withSignal(source: Readable, signal: AbortSignal | undefined): Readable {
+  return signal === undefined ? source : addAbortSignal(signal, source);
 }
 
 const PATIENCE_MS = 5000;
@@ -158,11 +160,8 @@ const POLL_MS = 10;
 const INHERITED = /^\/(?:dev\/fd|proc)\//;
 
 /** Never blocks: a thread that waits in the system for somebody to write would outlive the end of the program. */
-async function* readNamed(
-  path: string,
-  { signal, patienceMs }: { readonly signal: AbortSignal; readonly patienceMs: number },
-): AsyncGenerator<Buffer> {
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+async function* readNamed(path: string, patienceMs: number, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  const fd = openSync(path, constants.O_RDONLY | NO_WAIT);
   try {
     const awaitsWriter = fstatSync(fd).isFIFO() && !INHERITED.test(path);
     let waitedMs = 0;
@@ -174,13 +173,13 @@ async function* readNamed(
       if (count !== null && count > 0) {
         hasBegun = true;
         await setImmediate();
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
         yield piece.subarray(0, count);
         continue;
       }
       if (count === 0 && waitedMs >= patienceMs)
         throw fileError(`${path}: nobody writes`, { kind: 'not-a-file', path, is: 'a pipe that nobody writes to' });
-      await setTimeout(POLL_MS, undefined, { signal });
+      await setTimeout(POLL_MS, undefined, { ...(signal !== undefined && { signal }) });
       waitedMs += POLL_MS;
     }
   } finally {
@@ -192,10 +191,5 @@ const PIECE_BYTES = 1024 * 1024;
 
 /** Null: there is nothing yet. */
 function readNow(fd: number, into: Uint8Array): number | null {
-  try {
-    return readSync(fd, into, 0, into.length, null);
-  } catch (error) {
-    if (errorCode(error) === 'EAGAIN') return null;
-    throw error;
-  }
+  return orElse(null, () => readSync(fd, into, 0, into.length, null), ['EAGAIN']);
 }

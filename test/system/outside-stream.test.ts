@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readOutsideStream } from '../../../src/adapters/fs/outside-file.ts';
-import { folderWith } from '../../support/folders.ts';
+import { readOutsideStream } from '../../src/system/outside-file.ts';
+import { folderWith } from '../support/folders.ts';
 
 type Context = Parameters<typeof folderWith>[0];
 

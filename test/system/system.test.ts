@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { toFileFailure } from '../../../src/adapters/fs/system.ts';
+import { toFileFailure } from '../../src/system/files.ts';
 
 const systemError = (code: string): Error => Object.assign(new Error(code), { code, syscall: 'open' });
 const of = (code: string, what: 'read' | 'write' = 'read') => toFileFailure(systemError(code), { path: 'x', what });

@@ -1,4 +1,4 @@
-import type { RawLine } from '../../ports/files.ts';
+import type { RawLine } from '../ports/files.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
