@@ -1,12 +1,20 @@
 import { countOf } from '../../../core/tokens.ts';
-import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
+import type { Entry } from '../../../core/transcript.ts';
+import type {
+  Codec,
+  CodecSession,
+  ContextView,
+  CutProblem,
+  Detection,
+  Json,
+  ListedFile,
+  SummaryInput,
+} from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
-import { type CallNote, type Compaction, cutProblem, findCompaction, readContext } from './context.ts';
-import { decodeEvent } from './decode.ts';
-import { listedTitle } from './listing.ts';
-import { renderSummary } from './render.ts';
+import { createLineSession, type NoteOf } from '../line-session.ts';
+import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
+import { conversationOf, firstText, linksOf } from '../said.ts';
+import { type CallNote, decodeEvent, readTime } from './decode.ts';
 
 /** Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<session id>/events.jsonl`. */
 export const copilot: Codec = {
@@ -50,94 +58,167 @@ function isEvent(record: JsonRecord): boolean {
   return EVENT_TYPE.test(stringAt(record, 'type') ?? '') && isRecord(record['data']) && 'parentId' in record;
 }
 
-type Seen = {
-  headerLine: number;
-  headerId: string | null;
-  /** The line where a compaction began that has not ended; 0: there is none. */
-  startLine: number;
-};
-
 /**
- * Remembers the header, where compactions began, which events set the state of the session, and what persons ran in
+ * Remembers the header's id, where compactions began, which events set the state of the session, and what persons ran in
  * the shell or wrote when denying a call.
  */
 function createSession(): CodecSession {
-  const seen: Seen = { headerLine: 0, headerId: null, startLine: 0 };
-  const notes = createLineNotes<CallNote>();
+  let headerId: string | null = null;
+  let startLine = 0;
   const starts = new Map<number, number>();
   const commands = new Map<string, string>();
   const denials = new Map<string, string>();
   const latestIds = new Map<string, string>();
-  let known: { readonly entries: readonly Entry[]; readonly compaction: Compaction } | null = null;
 
-  const compactionOf = (entries: readonly Entry[]): Compaction => {
-    if (known?.entries !== entries) known = { entries, compaction: findCompaction(entries, starts) };
-    return known.compaction;
-  };
-  const noteEvent = (event: JsonRecord, line: number): void => {
-    const { type } = event;
-    const data = isRecord(event['data']) ? event['data'] : {};
-    if (type === 'session.start' && seen.headerLine === 0) {
-      seen.headerLine = line;
-      seen.headerId = linksOf(event).recordId ?? null;
-    } else if (type === 'session.compaction_start') {
-      seen.startLine = line;
-    } else if (type === 'session.compaction_complete') {
-      if (seen.startLine > 0) starts.set(line, seen.startLine);
-      seen.startLine = 0;
-    } else if (type === 'tool.user_requested') {
-      const command = isRecord(data['arguments']) ? stringAt(data['arguments'], 'command') : undefined;
-      if (command !== undefined) commands.set(stringAt(data, 'toolCallId') ?? '', command);
-    } else if (type === 'permission.completed') {
-      const words = feedbackOf(data['result']);
-      const callId = stringAt(data, 'toolCallId');
-      if (words !== undefined && callId !== undefined) denials.set(callId, words);
-    }
-  };
-  const read = (value: Json, line: number): Noted<CallNote> | RecordProblem => {
-    if (!isRecord(value) || typeof value['type'] !== 'string') return { kind: 'meta' };
-    const data = isRecord(value['data']) ? value['data'] : {};
-    const links = linksOf(value);
-    if (value['type'] === 'session.start' && line === seen.headerLine) return { ...headerOf(data), ...links };
-    const decoded = decodeEvent({ event: value, data, line, commands, denials });
-    return 'problem' in decoded ? decoded : { ...decoded, ...links };
-  };
-  const observe = (value: Json, line: number): Decoded | RecordProblem => {
-    if (isRecord(value)) noteEvent(value, line);
-    const decoded = notes.keep(read(value, line), line);
-    if ('problem' in decoded) return decoded;
-    const { latestKey, recordId } = decoded;
-    if (latestKey !== undefined && recordId !== undefined) latestIds.set(latestKey, recordId);
-    return decoded;
-  };
-  return {
-    observe,
-    decode: (value, line) => withoutNote(read(value, line)),
-    readContext: (entries) => readContext(entries, compactionOf(entries), notes.of),
-    legalCuts: (entries) => {
-      const compaction = compactionOf(entries);
-      const byLine = new Map(entries.map((entry) => [entry.line, entry] as const));
-      return (line) => cutProblem(byLine.get(line), compaction);
+  return createLineSession<CallNote>({
+    nested: 'a call whose arguments are',
+    readHeader: (event) => {
+      if (event['type'] !== 'session.start') return null;
+      const conversation = isRecord(event['data']) ? conversationOf(event['data'], 'sessionId') : {};
+      return { kind: 'header', ...conversation, ...linksOf(event, 'id', 'parentId') };
     },
-    renderSummary: (summary) => {
-      const taken = new Set([...latestIds.values(), ...(seen.headerId === null ? [] : [seen.headerId])]);
-      return renderSummary({ summary, taken, headerId: seen.headerId });
+    see: (event, line) => {
+      const data = isRecord(event['data']) ? event['data'] : {};
+      const callId = stringAt(data, 'toolCallId') ?? '';
+      switch (event['type']) {
+        case 'session.compaction_start':
+          startLine = line;
+          return;
+        case 'session.compaction_complete':
+          if (startLine > 0) starts.set(line, startLine);
+          startLine = 0;
+          return;
+        case 'tool.user_requested': {
+          const command = firstText('command', data['arguments']);
+          if (command !== undefined) commands.set(callId, command);
+          return;
+        }
+        case 'permission.completed': {
+          const { result } = data;
+          const isDenied = isRecord(result) && result['kind'] === 'denied-interactively-by-user';
+          const words = isDenied ? stringAt(result, 'feedback') : undefined;
+          if (words !== undefined && callId !== '') denials.set(callId, words);
+        }
+      }
     },
+    read: (event, line) => {
+      if (typeof event['type'] !== 'string') return { kind: 'meta' };
+      const decoded = decodeEvent(event, line, { commands, denials });
+      return 'problem' in decoded ? decoded : { ...decoded, ...linksOf(event, 'id', 'parentId') };
+    },
+    track: (read) => {
+      const { kind, latestKey, recordId } = read;
+      if (kind === 'header') headerId = recordId ?? null;
+      if (latestKey !== undefined && recordId !== undefined) latestIds.set(latestKey, recordId);
+      return read;
+    },
+    readContext: (entries, noteOf) => readContext(entries, findCompaction(entries, starts), noteOf),
+    legalCuts: (entries) => legalCuts(entries, findCompaction(entries, starts)),
+    renderSummary: (input) => renderSummary(input, { headerId, taken: new Set([...latestIds.values(), headerId]) }),
+  });
+}
+
+/** The newest compaction. */
+type Compaction = {
+  /** Its line; null: there is none. */
+  readonly line: number | null;
+  /** From this line on, messages are still sent as they are; the summary replaces those before it. */
+  readonly keptFrom: number;
+};
+
+/**
+ * While it was made the session may have gone on: what came after its `compaction_start` stands behind the summary, with
+ * the calls whose results came in first. `starts` has the line of the start for the line of the compaction.
+ */
+function findCompaction(entries: readonly Entry[], starts: ReadonlyMap<number, number>): Compaction {
+  const line = entries.findLast(({ kind }) => kind === 'summary')?.line;
+  if (line === undefined) return { line: null, keptFrom: 0 };
+  const start = starts.get(line);
+  if (start === undefined) return { line, keptFrom: line };
+  const said = entries.filter((entry) => entry.kind === 'message' && entry.isSide !== true && entry.line < line);
+  const next = said.findIndex((entry) => entry.line > start);
+  if (said[next]?.results === undefined) return { line, keptFrom: start };
+  const call = said.findLastIndex((entry, at) => at < next && entry.results === undefined);
+  const { calls, line: callLine = start } = said[call] ?? {};
+  return { line, keptFrom: calls === undefined ? start : callLine };
+}
+
+/** What Copilot would send: the newest summary with all prompts before it, and the messages since, in the order of lines. */
+function readContext(entries: readonly Entry[], { line, keptFrom }: Compaction, noteOf: NoteOf<CallNote>): ContextView {
+  const isStale = (entry: Entry): boolean => {
+    if ((entry.kind !== 'message' && entry.kind !== 'summary') || entry.line === line) return false;
+    return entry.kind === 'summary' || entry.isSide === true || (entry.line < keptFrom && entry.isPrompt !== true);
+  };
+  const messageOf = new Map<string, number>();
+  for (const { calls = [], results = [], line: at } of entries) {
+    for (const id of calls) if (!messageOf.has(id)) messageOf.set(id, at);
+    for (const id of results) messageOf.set(id, at);
+  }
+  return { priorLine: line, isStale, anchorOf: (entry) => messageOf.get(noteOf(entry.line)?.callId ?? '') ?? null };
+}
+
+/** The kept part may begin at any message that Copilot still sends as it is. It goes by the order of lines and ignores parents. */
+function legalCuts(
+  entries: readonly Entry[],
+  { line: compactionLine, keptFrom }: Compaction,
+): (line: number) => CutProblem {
+  const sent = new Set(
+    entries.filter(({ kind, isSide }) => kind === 'message' && isSide !== true).map(({ line }) => line),
+  );
+  return (line) => {
+    if (!sent.has(line)) return 'there is no message that Copilot sends';
+    return compactionLine !== null && line < keptFrom ? "it is before the conversation's last compaction" : null;
   };
 }
 
-/** What a person wrote when denying a call. */
-function feedbackOf(result: Json | undefined): string | undefined {
-  const isDenied = isRecord(result) && result['kind'] === 'denied-interactively-by-user';
-  return isDenied ? stringAt(result, 'feedback') : undefined;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * A `session.compaction_complete` like Copilot's own. It takes the id that the first kept event names as its parent,
+ * so that kept events attach to it unchanged. Copilot refuses a file with an id that is not a UUID, or with an event
+ * without a time. `taken`: ids of events that stay before the kept part; the summary must not take one of them.
+ */
+function renderSummary(
+  { text, firstKept, lastDropped, lastDroppedBefore, listedAs, tokensBefore, uuid }: SummaryInput,
+  { taken, headerId }: { readonly taken: ReadonlySet<string | null>; readonly headerId: string | null },
+): readonly string[] {
+  const parent = firstText('parentId', firstKept);
+  const isFree = parent !== undefined && UUID.test(parent) && !taken.has(parent);
+  const timestamp = [lastDroppedBefore, lastDropped, firstKept]
+    .map((record) => firstText('timestamp', record))
+    .find((time) => readTime(time) !== null);
+  const time = timestamp === undefined ? {} : { timestamp };
+  // Like the messages that skills add: it is not shown, and as it has a source, Copilot does not tell the model of it after the compaction.
+  const title = {
+    type: 'user.message',
+    data: { content: listedAs ?? '', source: 'system' },
+    id: uuid('title'),
+    ...time,
+    parentId: headerId,
+  };
+  const event = {
+    type: 'session.compaction_complete',
+    data: { success: true, preCompactionTokens: tokensBefore, summaryContent: text },
+    id: isFree ? parent : uuid('compaction'),
+    ...time,
+    parentId: listedAs === undefined ? headerId : title.id,
+  };
+  return (listedAs === undefined ? [event] : [title, event]).map((one) => JSON.stringify(one));
 }
 
-function headerOf(data: JsonRecord): EntryFacts {
-  const conversation = stringAt(data, 'sessionId');
-  return { kind: 'header', ...(conversation !== undefined && { conversation }) };
-}
+/** Copilot shows 500 characters and three dots. */
+const MAX_SHOWN = 500;
+const REMINDER = /<(?:system_)?reminder>/;
 
-function linksOf(event: JsonRecord): Pick<EntryFacts, 'recordId' | 'parentId'> {
-  const recordId = stringAt(event, 'id');
-  return recordId === undefined ? {} : { recordId, parentId: stringAt(event, 'parentId') ?? null };
+/**
+ * The title in the client's list, as Copilot CLI 1.0.64 finds it for a session without a name in `workspace.yaml`: the
+ * first message in a user's name that has words, whoever wrote it.
+ */
+function listedTitle(file: ListedFile): string | null {
+  const text = firstIn(listedRecords(file, 'start'), ({ type, data }) => {
+    const content = type === 'user.message' && isRecord(data) ? (stringAt(data, 'content') ?? '') : '';
+    return content === '' ? null : content;
+  });
+  const words = (text ?? '').split(REMINDER, 1)[0]?.replace(/\s+/g, ' ').trim() ?? '';
+  return asTitle(words.length > MAX_SHOWN ? words.slice(0, MAX_SHOWN + 1) : words);
 }

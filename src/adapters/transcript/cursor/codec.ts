@@ -1,11 +1,12 @@
 import { isClipArchiveText } from '../../../core/split.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
+import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { classify, toDecoded } from '../chat-lines/decode.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { leadingSummaryLine, refuseDeepNesting, typedText, withoutTyped, withTyped } from '../message-parts.ts';
+import { createLineSession } from '../line-session.ts';
+import { leadingSummaryLine, typedText, withoutTyped, withTyped } from '../message-parts.ts';
 
 /** Transcripts that Cursor's agent writes beside its database: `~/.cursor/projects/<folder>/agent-transcripts/**`. */
 export const cursor: Codec = {
@@ -42,34 +43,30 @@ function isEnd({ type, status }: JsonRecord): boolean {
 
 /** Calls have no ids and no results, so no line belongs to another. */
 function createSession(): CodecSession {
-  const seen = { hasBegun: false };
-  const summaryLines = new Set<number>();
-
-  const read = (value: Json, line: number, isFirstPass: boolean): Decoded | RecordProblem => {
-    if (!isRecord(value) || value['role'] === undefined) return { kind: 'meta' };
-    const { role, message, timestamp } = value;
-    if (!isRecord(message)) return { problem: 'a record with a role, but without a message' };
-    const { content = null } = message;
-    if (typeof content !== 'string' && !isList(content))
-      return { problem: 'a message whose content is neither text nor a list' };
-    const said = classify({ role: role ?? null, content, ...(timestamp !== undefined && { timestamp }) });
-    if ('problem' in said || said.kind === 'meta') return said;
-    return refuseDeepNesting('a message that is', () => {
+  let firstSaidLine = 0;
+  return createLineSession({
+    nested: 'a message that is',
+    read: (record, line) => {
+      const { role, message, timestamp } = record;
+      if (role === undefined) return { kind: 'meta' };
+      if (!isRecord(message)) return { problem: 'a record with a role, but without a message' };
+      const { content = null } = message;
+      if (typeof content !== 'string' && !isList(content))
+        return { problem: 'a message whose content is neither text nor a list' };
+      const said = classify({ role, content, ...(timestamp !== undefined && { timestamp }) });
+      if ('problem' in said || said.kind === 'meta') return said;
       const found = readContent(said.record, { line, isResult: said.role === 'tool', findCall: () => null });
-      if (isFirstPass && !seen.hasBegun && said.role !== 'assistant' && isClipArchiveText(found.text))
-        summaryLines.add(line);
-      if (isFirstPass) seen.hasBegun = true;
-      const decoded = toDecoded({ said, content: found, line, isSummary: summaryLines.has(line) });
-      return readTyped(decoded, content);
-    });
-  };
-  return {
-    observe: (value, line) => read(value, line, true),
-    decode: (value, line) => read(value, line, false),
+      const isFirst = firstSaidLine === 0 || line === firstSaidLine;
+      const isSummary = isFirst && said.role !== 'assistant' && isClipArchiveText(found.text);
+      return readTyped(toDecoded({ said, content: found, line, isSummary }), content);
+    },
+    track: (read, line) => {
+      if (firstSaidLine === 0 && read.message !== undefined) firstSaidLine = line;
+      return read;
+    },
     readContext: (entries) => ({ priorLine: leadingSummaryLine(entries), isStale: () => false }),
-    legalCuts: () => () => null,
     renderSummary: ({ text }) => [JSON.stringify({ role: 'user', message: { content: [{ type: 'text', text }] } })],
-  };
+  });
 }
 
 const QUERY = /<user_query>\n?([\s\S]*?)\n?<\/user_query>/g;

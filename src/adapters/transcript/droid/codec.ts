@@ -1,19 +1,12 @@
-import type { ConversationMessage } from '../../../core/message.ts';
 import { estimateTokens } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type {
-  Codec,
-  CodecSession,
-  ContextView,
-  Detection,
-  Json,
-  RecordProblem,
-  SummaryInput,
-} from '../../../ports/codec.ts';
+import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { classify, toDecoded } from '../chat-lines/decode.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { refuseDeepNesting, ruleWords, withoutTyped, withTyped } from '../message-parts.ts';
+import { createLineSession } from '../line-session.ts';
+import { ruleWords, withoutTyped, withTyped } from '../message-parts.ts';
+import { conversationOf, decodeSummary, firstText, textBlocks } from '../said.ts';
 
 /** Sessions of Factory's Droid: `~/.factory/sessions/<folder>/<session id>.jsonl`. */
 export const droid: Codec = {
@@ -53,58 +46,50 @@ function isEntry({ type, message }: JsonRecord): boolean {
   return type === 'compaction_state' || type === 'todo_state';
 }
 
-/** The last message that a compaction of Droid's covers, by id or by position among all messages. */
-type Anchor = { readonly id: string | undefined; readonly index: number | undefined };
-
-/** Remembers the header, which compactions have which anchor, and which messages Droid does not send. */
+/** Remembers the messages, and the last one that each compaction of Droid's covers: by id or by position among all messages. */
 function createSession(): CodecSession {
-  const seen = { headerLine: 0 };
-  const anchors = new Map<number, Anchor>();
   const ids = new Map<number, string>();
+  const anchors = new Map<number, Json>();
 
-  const read = (value: Json, line: number): Decoded | RecordProblem => {
-    if (!isRecord(value)) return { kind: 'meta' };
-    const { type } = value;
-    if (type === 'session_start') return line === seen.headerLine ? headerOf(value) : { kind: 'meta' };
-    if (type === 'compaction_state') return decodeCompaction(value, line);
-    if (type !== 'message') return { kind: 'meta', ...(type === 'todo_state' && { latestKey: 'todo_state' }) };
-    return refuseDeepNesting('a message that is', () => decodeMessage(value, line));
-  };
-  const observe = (value: Json, line: number): Decoded | RecordProblem => {
-    if (isRecord(value)) {
-      if (value['type'] === 'session_start' && seen.headerLine === 0) seen.headerLine = line;
-      if (value['type'] === 'message') ids.set(line, stringAt(value, 'id') ?? '');
-      const anchor = value['anchorMessage'];
-      if (value['type'] === 'compaction_state')
-        anchors.set(line, isRecord(anchor) ? anchorOf(anchor) : { id: undefined, index: undefined });
-    }
-    return read(value, line);
-  };
   /** The newest compaction, and the line of the last message that it covers; 0: it precedes every message. */
   const findCompaction = (entries: readonly Entry[]): { readonly line: number | null; readonly covered: number } => {
     const line = entries.findLast(({ kind }) => kind === 'summary')?.line ?? null;
-    const anchor = line === null ? undefined : anchors.get(line);
-    const lines = [...ids];
-    const byId = anchor?.id === undefined ? undefined : lines.findLast(([, id]) => id === anchor.id);
-    const byIndex = anchor?.index === undefined ? undefined : lines[anchor.index];
+    const anchor = anchors.get(line ?? 0);
+    if (anchor === undefined || !isRecord(anchor)) return { line, covered: 0 };
+    const { id, index } = anchor;
+    const messages = [...ids];
+    const byId = typeof id === 'string' ? messages.findLast(([, known]) => known === id) : undefined;
+    const byIndex = typeof index === 'number' ? messages[index] : undefined;
     return { line, covered: (byId ?? byIndex)?.[0] ?? 0 };
   };
-  const readContext = (entries: readonly Entry[]): ContextView => {
-    const { line: priorLine, covered } = findCompaction(entries);
-    const isOld = ({ line, kind }: Entry): boolean => line !== priorLine && (kind === 'summary' || line <= covered);
-    return {
-      priorLine,
-      isStale: (entry) =>
-        (entry.kind === 'message' || entry.kind === 'summary') && (isOld(entry) || entry.isSide === true),
-      isInSummary: (entry) => entry.isSide !== true && isOld(entry),
-      // It may come after its anchor, among the kept messages, where Droid would take it for the newest.
-      mustDrop: ({ kind, line }) => kind === 'summary' && line !== priorLine,
-    };
-  };
-  return {
-    observe,
-    decode: read,
-    readContext,
+  return createLineSession({
+    nested: 'a message that is',
+    readHeader: (record) =>
+      record['type'] === 'session_start' ? { kind: 'header', ...conversationOf(record, 'id') } : null,
+    see: (record, line) => {
+      if (record['type'] === 'message') ids.set(line, stringAt(record, 'id') ?? '');
+      if (record['type'] === 'compaction_state') anchors.set(line, record['anchorMessage'] ?? null);
+    },
+    read: (record, line) => {
+      const { type, summaryText } = record;
+      if (type === 'message') return decodeMessage(record, line);
+      if (type !== 'compaction_state') return { kind: 'meta', ...(type === 'todo_state' && { latestKey: type }) };
+      if (typeof summaryText !== 'string')
+        return { problem: 'a compaction_state record whose summaryText is not a string' };
+      return decodeSummary(summaryText, { id: stringAt(record, 'id'), line, at: readIsoTime(record['timestamp']) });
+    },
+    readContext: (entries) => {
+      const { line: priorLine, covered } = findCompaction(entries);
+      const isOld = ({ line, kind }: Entry): boolean => line !== priorLine && (kind === 'summary' || line <= covered);
+      return {
+        priorLine,
+        isStale: (entry) =>
+          (entry.kind === 'message' || entry.kind === 'summary') && (isOld(entry) || entry.isSide === true),
+        isInSummary: (entry) => entry.isSide !== true && isOld(entry),
+        // It may come after its anchor, among the kept messages, where Droid would take it for the newest.
+        mustDrop: ({ kind, line }) => kind === 'summary' && line !== priorLine,
+      };
+    },
     legalCuts: (entries) => {
       const { covered } = findCompaction(entries);
       const sides = new Set(entries.filter(({ isSide }) => isSide === true).map(({ line }) => line));
@@ -114,32 +99,7 @@ function createSession(): CodecSession {
       };
     },
     renderSummary,
-  };
-}
-
-function anchorOf(anchor: JsonRecord): Anchor {
-  const { index } = anchor;
-  return { id: stringAt(anchor, 'id'), index: typeof index === 'number' ? index : undefined };
-}
-
-function headerOf(record: JsonRecord): Decoded {
-  const conversation = stringAt(record, 'id');
-  return { kind: 'header', ...(conversation !== undefined && { conversation }) };
-}
-
-function decodeCompaction(record: JsonRecord, line: number): Decoded | RecordProblem {
-  const { summaryText } = record;
-  if (typeof summaryText !== 'string')
-    return { problem: 'a compaction_state record whose summaryText is not a string' };
-  const message: ConversationMessage = {
-    id: stringAt(record, 'id') ?? `line:${line}`,
-    conversation_id: '',
-    role: 'system',
-    content: summaryText,
-    created_at: readIsoTime(record['timestamp']),
-    parts: [{ kind: 'text', text: summaryText }],
-  };
-  return { kind: 'summary', message };
+  });
 }
 
 /** `visibility`: user_only is not sent; llm_only is Droid's own context, which no person typed. */
@@ -155,26 +115,20 @@ function decodeMessage(record: JsonRecord, line: number): Decoded | RecordProble
   const { typed } = found;
   const decoded = toDecoded({ said, content: found, line, isSummary: false });
   if (visibility !== 'user_only' && visibility !== 'llm_only' && typed !== undefined) {
-    const texts = (isList(content) ? content : [content]).map(textOfBlock);
     return {
       ...decoded,
-      ...(decoded.message && { message: withTyped(decoded.message, decoded.message.typed, ruleWords(texts)) }),
+      ...(decoded.message && {
+        message: withTyped(decoded.message, decoded.message.typed, ruleWords(textBlocks(content))),
+      }),
     };
   }
   const { isPrompt: _, ...rest } = withoutTyped(decoded);
   return { ...rest, ...(visibility === 'user_only' && { isSide: true }) };
 }
 
-function textOfBlock(block: Json): string {
-  if (typeof block === 'string') return block;
-  return isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? '') : '';
-}
-
 /** A `compaction_state` without an anchor, as the first record of a session that Droid compacted into: it comes before all messages. */
 function renderSummary({ text, lastDropped, firstKept, firstDropped, uuid }: SummaryInput): readonly string[] {
-  const timestamp = [lastDropped, firstKept, firstDropped ?? null].flatMap((record) =>
-    isRecord(record) ? (stringAt(record, 'timestamp') ?? []) : [],
-  )[0];
+  const timestamp = firstText('timestamp', lastDropped, firstKept, firstDropped);
   const record = {
     type: 'compaction_state',
     id: uuid('compaction'),

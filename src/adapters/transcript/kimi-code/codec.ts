@@ -1,6 +1,8 @@
 import { estimateTokens } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
-import { findWorkingFolder, isRecord, stringAt } from '../json.ts';
+import { findWorkingFolder, isRecord } from '../json.ts';
+import { createLineSession } from '../line-session.ts';
+import { firstText } from '../said.ts';
 import { type Context, createFold } from './context.ts';
 import { decodeRecord } from './decode.ts';
 
@@ -41,13 +43,13 @@ function createSession(): CodecSession {
   const fold = createFold();
   let known: Context | null = null;
   const context = (): Context => (known ??= fold.finish());
-  return {
-    observe: (value, line) => {
-      const decoded = decodeRecord(value, line);
-      if (isRecord(value) && !('problem' in decoded)) fold.read(value, line);
-      return decoded;
+  return createLineSession({
+    nested: 'a message that is',
+    read: decodeRecord,
+    track: (read, line, record) => {
+      fold.read(record, line);
+      return read;
     },
-    decode: decodeRecord,
     readContext: () => {
       const { live, summarized, strays, priorLine, firstOfStep, stepOf } = context();
       return {
@@ -58,12 +60,9 @@ function createSession(): CodecSession {
         anchorOf: ({ kind, line }) => (kind === 'meta' ? (firstOfStep.get(stepOf.get(line) ?? 0) ?? null) : null),
       };
     },
-    legalCuts: () => {
-      const { closed } = context();
-      return (line) => closed(line);
-    },
+    legalCuts: () => context().closed,
     renderSummary,
-  };
+  });
 }
 
 /** A compaction like Kimi Code's own: after the header, with nothing before it to keep, it leaves the summary alone. */
@@ -71,7 +70,7 @@ function renderSummary(input: SummaryInput): readonly string[] {
   const { text, firstKept, lastDropped, firstDropped, tokensBefore } = input;
   const near = [lastDropped, firstKept, firstDropped ?? null].filter((record) => isRecord(record));
   const time = near.map((record) => record['time']).find((value) => typeof value === 'number');
-  const agentId = near.flatMap((record) => stringAt(record, 'agentId') ?? [])[0];
+  const agentId = firstText('agentId', ...near);
   const record = {
     type: 'context.apply_compaction',
     ...(agentId !== undefined && { agentId }),
