@@ -52,8 +52,6 @@ export function createPostgresRetention(sql: PostgresSql, path: string): Retenti
   return {
     idType: 'bigint',
     ids: '(SELECT CAST(value AS bigint) AS id FROM json_array_elements_text(CAST(:ids AS json)))',
-    onBlock: POSTGRES.onBlock,
-    onCompaction: POSTGRES.onCompaction,
     // Those of whole compactions go with their blocks.
     deleteWords: (batches) => [
       `DELETE FROM batch_words WHERE batch_id IN (${batches})`,

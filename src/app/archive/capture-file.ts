@@ -1,16 +1,17 @@
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { CapturedFile, CaptureWriter } from '../../ports/captures.ts';
+import type { CapturedFile, CaptureOutline, CaptureWriter } from '../../ports/captures.ts';
 import type { Codec } from '../../ports/codec.ts';
-import type { SourceFile } from '../../ports/files.ts';
+import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
 import type { CaptureReport } from '../contract/capture-reports.ts';
-import { type AppDeps, isInterrupted } from '../contract/deps.ts';
-import { attempt, attemptStep, type Failure } from '../contract/failure.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, type Failure, attemptStep, must, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { CaptureFileRequest } from '../contract/requests.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import { readPieces, readRecords } from '../read/records.ts';
-import { type Change, compare, isDue, isUntouched, lookAgain, reliableStamp } from './compare-file.ts';
+import { openUnsettled } from '../write/settle.ts';
+import { checkReadable } from './captured.ts';
 import { addSessions } from './sessions.ts';
 
 /** How often a file is read that another program changes meanwhile. */
@@ -24,44 +25,37 @@ export async function captureFile(deps: AppDeps, request: CaptureFileRequest): P
   const file = request.input.name;
   return attempt({ file, progress: deps.progress }, async () => {
     for (let reads = 0; reads < MAX_READS; reads += 1) {
-      if (deps.signal.aborted) return err({ kind: 'interrupted' });
+      if (deps.signal.aborted) return stop({ kind: 'interrupted' });
       const done = await captureOnce(deps, request);
-      if (done !== 'changed') return done;
+      if (done !== 'changed') return ok(done);
     }
-    return err({ kind: 'source-changed', file });
+    return stop({ kind: 'source-changed', file });
   });
 }
 
-async function captureOnce(
-  deps: AppDeps,
-  request: CaptureFileRequest,
-): Promise<Result<CaptureReport, Failure> | 'changed'> {
-  const existing = await deps.openArchive('existing');
-  if (!existing.ok) return err({ kind: 'archive', failure: existing.error });
+async function captureOnce(deps: AppDeps, request: CaptureFileRequest): Promise<CaptureReport | 'changed'> {
+  const existing = await openUnsettled(deps);
   const path = deps.files.absolute(request.input.path);
-  const known = (await existing.value?.captures.find(path)) ?? null;
+  const known = (await existing?.captures.find(path)) ?? null;
   if (known !== null && !request.rereads && (await isUntouched(deps, known)))
-    return ok(report(request, { known, change: null }));
+    return report(request, { known, change: null });
   const startedAt = deps.runtime.now();
   const opened = await open(deps, request, known);
-  if (!opened.ok) return opened;
-  const { source } = opened.value;
+  const { source } = opened;
   try {
-    const captured = existing.value === null || known === null ? null : { archive: existing.value, known };
+    const captured = existing === null || known === null ? null : { archive: existing, known };
     const compared = await compare(deps, source, captured);
     const read = { stamp: reliableStamp(source.stamp, startedAt), readAt: startedAt };
-    if (known !== null && compared.change === 'same') {
-      const isNews = read.stamp !== known.stamp || isDue(known, startedAt);
-      if (isNews && !request.isDryRun && existing.value?.isReadOnly === false)
-        await existing.value.captures.confirm(known.id, read);
-      return ok(report(request, { known, change: null }));
+    if (compared === 'same') {
+      const isNews = captured !== null && (read.stamp !== captured.known.stamp || isDue(captured.known, startedAt));
+      if (isNews && !request.isDryRun && !captured.archive.isReadOnly)
+        await captured.archive.captures.confirm(captured.known.id, read);
+      return report(request, { known, change: null });
     }
-    if (compared.change === 'same') throw new Error('a file that was never captured cannot be the same');
-    const capture = { ...opened.value, change: compared.change, known, hash: compared.hash, path, ...read };
-    if (request.isDryRun) return ok(report(request, capture));
-    const archive = await deps.openArchive('create');
-    if (!archive.ok) return err({ kind: 'archive', failure: archive.error });
-    return archive.value === null ? 'changed' : await store(deps, request, { ...capture, archive: archive.value });
+    const capture = { ...opened, ...compared, known, path, ...read };
+    if (request.isDryRun) return report(request, capture);
+    const archive = await openUnsettled(deps, 'create');
+    return archive === null ? 'changed' : await store(deps, request, { ...capture, archive });
   } finally {
     source.close();
   }
@@ -70,17 +64,13 @@ async function captureOnce(
 type Opened = { readonly source: SourceFile; readonly codec: Codec | null; readonly format: string };
 
 /** A file that was captured before is captured whatever it contains now: it may be damaged, or empty. */
-async function open(
-  deps: AppDeps,
-  { input }: CaptureFileRequest,
-  known: CapturedFile | null,
-): Promise<Result<Opened, Failure>> {
+async function open(deps: AppDeps, { input }: CaptureFileRequest, known: CapturedFile | null): Promise<Opened> {
   const transcript = await attemptStep(() => openTranscript(input, deps));
-  if (transcript.ok) return ok({ ...transcript.value, format: transcript.value.codec.format.name });
-  if (known === null || transcript.error.kind === 'file') return transcript;
+  if (transcript.ok) return { ...transcript.value, format: transcript.value.codec.format.name };
+  if (known === null || transcript.error.kind === 'file') return must(transcript);
   const opened = await deps.files.open(input.path, { signal: deps.signal, refusesLinks: input.refusesLinks });
-  if (!opened.ok) return err({ kind: 'file', failure: { ...opened.error, path: input.name } });
-  return ok({ source: opened.value, codec: null, format: known.format });
+  if (!opened.ok) return stop({ kind: 'file', failure: { ...opened.error, path: input.name } });
+  return { source: opened.value, codec: null, format: known.format };
 }
 
 type Capture = Opened & {
@@ -96,18 +86,16 @@ async function store(
   deps: AppDeps,
   request: CaptureFileRequest,
   capture: Capture & { readonly archive: Archive },
-): Promise<Result<CaptureReport, Failure> | 'changed'> {
+): Promise<CaptureReport | 'changed'> {
   const { archive, source, codec, path, format, known, change, hash, readAt } = capture;
   const outline = { path, format, lastStateId: known?.last.id ?? null };
   const from = change === 'grown' && known !== null ? known.last.sizeBytes : 0;
   const sessions = new Set(known?.sessions);
-  const isRead = codec === null || (await addSessions(deps, { source, codec, from }, sessions));
-  if (!isRead) return err({ kind: 'interrupted' });
+  if (codec !== null) await addSessions(deps, { source, codec, from }, sessions);
   const writer = await archive.captures.begin({ ...outline, change: change === 'damaged' ? 'rewritten' : change });
   if (writer === null) return 'changed';
   try {
     const sizeBytes = await appendFrom(deps, writer, { ...capture, from });
-    if (sizeBytes === null) return err({ kind: 'interrupted' });
     const sha256 = hash.digest();
     const state = await lookAgain(deps, source, { sizeBytes, sha256 });
     if (state === 'changed') return 'changed';
@@ -119,7 +107,7 @@ async function store(
       capturedAt: readAt,
       sessions: [...sessions].toSorted(),
     });
-    return ok(report(request, { ...capture, stored: { ...stored, sizeBytes, sha256 } }));
+    return report(request, { ...capture, stored: { ...stored, sizeBytes, sha256 } });
   } finally {
     await writer.abandon();
   }
@@ -128,12 +116,12 @@ async function store(
 const MAX_BATCH_BYTES = 1024 * 1024;
 const MAX_BATCH_PIECES = 1000;
 
-/** Stores the bytes from an offset to the end and gives the size of the whole; null: interrupted. */
+/** Stores the bytes from an offset to the end and gives the size of the whole. */
 async function appendFrom(
   deps: AppDeps,
   writer: CaptureWriter,
   { source, codec, hash, from }: Pick<Capture, 'source' | 'codec' | 'hash'> & { readonly from: number },
-): Promise<number | null> {
+): Promise<number> {
   let sizeBytes = from;
   let batch: Uint8Array[] = [];
   let batchBytes = 0;
@@ -147,7 +135,7 @@ async function appendFrom(
     batch = [];
     batchBytes = 0;
     deps.progress.update('capturing', sizeBytes, source.stamp.sizeBytes);
-    if (await isInterrupted(deps)) return null;
+    await stopIfInterrupted(deps);
   }
   await writer.append(batch);
   return sizeBytes;
@@ -205,4 +193,84 @@ function report({ input }: CaptureFileRequest, outcome: Outcome): CaptureReport 
     },
     sha256: stored?.sha256 ?? (change === null ? (known?.last.sha256 ?? null) : null),
   };
+}
+
+/** Damage that leaves size and times as they were is found by reading every file again from time to time. */
+const MAX_UNREAD_MS = 7 * 24 * 60 * 60 * 1000;
+
+function isDue({ readAt }: CapturedFile, now: Date): boolean {
+  return !(now.getTime() - readAt.getTime() < MAX_UNREAD_MS);
+}
+
+async function isUntouched({ files, runtime }: AppDeps, known: CapturedFile): Promise<boolean> {
+  if (known.stamp === null || isDue(known, runtime.now())) return false;
+  const now = await files.stamp(known.path);
+  return now.ok && describeStamp(now.value) === known.stamp;
+}
+
+function describeStamp({ sizeBytes, mtimeNs, changedNs, inode, device }: FileStamp): string {
+  return [sizeBytes, mtimeNs, changedNs, inode, device].join(':');
+}
+
+/** File systems keep times in steps of up to two seconds: a file that was written twice in one step looks untouched. */
+const TIME_STEP_MS = 2000;
+
+/** The stamp that proves later that nothing was written since; null: the last write was too recent for that. */
+function reliableStamp(stamp: FileStamp, startedAt: Date): string | null {
+  const newestNs = stamp.mtimeNs > stamp.changedNs ? stamp.mtimeNs : stamp.changedNs;
+  return Number(newestNs / 1_000_000n) + TIME_STEP_MS < startedAt.getTime() ? describeStamp(stamp) : null;
+}
+
+/** damaged: the archive cannot give back what it has of the file. */
+type Change = CaptureOutline['change'] | 'damaged';
+/** `hash`: of all bytes before those that must be stored. */
+type Changed = { readonly change: Change; readonly hash: RunningHash };
+
+/** Reads the file up to the size that was captured last, and what the archive has of it. */
+async function compare(
+  { runtime }: AppDeps,
+  source: SourceFile,
+  captured: { readonly archive: Archive; readonly known: CapturedFile } | null,
+): Promise<Changed | 'same'> {
+  const fresh = runtime.createHash();
+  if (captured === null) return { change: 'new', hash: fresh };
+  const {
+    archive,
+    known: { last },
+  } = captured;
+  if (last.change === 'gone') return { change: 'returned', hash: fresh };
+  const { sizeBytes } = source.stamp;
+  if (sizeBytes < last.sizeBytes) return { change: 'shortened', hash: fresh };
+  const hash = runtime.createHash();
+  hashDisk(hash, source, last.sizeBytes);
+  if (hash.copy().digest() !== last.sha256) return { change: 'rewritten', hash: fresh };
+  // What was erased on purpose is not stored again.
+  if ((await checkReadable(runtime, { archive, state: last })) === 'damaged') return { change: 'damaged', hash: fresh };
+  return sizeBytes === last.sizeBytes ? 'same' : { change: 'grown', hash };
+}
+
+function hashDisk(hash: RunningHash, source: SourceFile, sizeBytes: number): void {
+  let left = sizeBytes;
+  for (const piece of source.onDisk()) {
+    hash.update(piece.subarray(0, left));
+    left -= piece.length;
+    if (left <= 0) return;
+  }
+}
+
+/**
+ * Whether what was read is what the file was at one moment. changed: it was not, or nobody knows. touched: it was, and the file has changed
+ * since, as one that grows.
+ */
+async function lookAgain(
+  { files, runtime }: AppDeps,
+  source: SourceFile,
+  read: { readonly sizeBytes: number; readonly sha256: string },
+): Promise<'untouched' | 'touched' | 'changed'> {
+  if (read.sizeBytes !== source.stamp.sizeBytes) return 'changed';
+  const now = await files.stamp(source.path);
+  if (now.ok && describeStamp(now.value) === describeStamp(source.stamp)) return 'untouched';
+  const hash = runtime.createHash();
+  hashDisk(hash, source, read.sizeBytes);
+  return hash.digest() === read.sha256 ? 'touched' : 'changed';
 }

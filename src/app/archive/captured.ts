@@ -28,17 +28,10 @@ export async function recordGone(
       const stamp = await deps.files.stamp(path);
       if (stamp.ok || stamp.error.kind !== 'not-found') continue;
       if (!isDryRun) await archive.captures.markGone(id, { lastStateId: last.id, at: deps.runtime.now() });
+      const { version, sha256 } = last;
       const bytes = { size: last.sizeBytes, new: null, stored: null };
-      missing.push({
-        schema: 'compact/capture@1',
-        file: path,
-        format,
-        result: 'gone',
-        change: 'gone',
-        version: last.version,
-        bytes,
-        sha256: last.sha256,
-      });
+      const gone = { result: 'gone', change: 'gone', version, bytes, sha256 } as const;
+      missing.push({ schema: 'compact/capture@1', file: path, format, ...gone });
     }
     return ok(missing);
   });
@@ -62,26 +55,13 @@ export async function listCaptured(
 }
 
 function describeFile({ path, format, sessions }: CapturedFile, states: readonly CapturedState[]): CapturedFileReport {
-  const versions = [...Map.groupBy(states, ({ version }) => version).values()];
-  return {
-    schema: 'compact/captured@1',
-    file: path,
-    format,
-    sessions,
-    versions: versions.flatMap((all) => {
-      const [first, last] = [all[0], all.at(-1)];
-      if (first === undefined || last === undefined) return [];
-      return {
-        version: last.version,
-        change: last.change,
-        first: formatTime(first.capturedAt),
-        last: formatTime(last.capturedAt),
-        states: all.length,
-        bytes: last.sizeBytes,
-        sha256: last.sha256,
-      };
-    }),
-  };
+  const versions = [...Map.groupBy(states, ({ version }) => version)].flatMap(([version, all]) => {
+    const [first, last] = [all[0], all.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const times = { first: formatTime(first.capturedAt), last: formatTime(last.capturedAt) };
+    return { version, change: last.change, ...times, states: all.length, bytes: last.sizeBytes, sha256: last.sha256 };
+  });
+  return { schema: 'compact/captured@1', file: path, format, sessions, versions };
 }
 
 /**

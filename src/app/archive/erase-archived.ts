@@ -1,7 +1,7 @@
 import { matchesGlob } from '../../core/glob.ts';
 import { isArchiveUrl } from '../../core/archive-url.ts';
 import { formatTime } from '../../core/batch.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { DroppedRule, Erasure, ErasurePlan, Hold, SessionNote, SessionNotes } from '../../ports/retention.ts';
 import type { StepListener } from '../../ports/runtime.ts';
@@ -14,7 +14,7 @@ import type {
   ReceiptReport,
 } from '../contract/retention-reports.ts';
 import { openSettled, openUnsettled, purgeErased } from '../write/settle.ts';
-import { readOnly, reportHold } from './holds.ts';
+import { refuseReadOnly, reportHold } from './holds.ts';
 import { type EraseSelector, idsOf, planErasure, type SelectedPart, type Selection } from './select.ts';
 import { belongsTo } from './sessions.ts';
 
@@ -30,36 +30,40 @@ export type EraseRequest = {
 
 export type EraseDeps = AppDeps & { readonly reached: StepListener };
 
+/** Runs an erasure or a prune on the settled archive, with the holds in it. */
+export async function withHolds(
+  deps: EraseDeps,
+  { kind, isConfirmed }: Pick<ErasurePlan, 'kind'> & Pick<EraseRequest, 'isConfirmed'>,
+  work: (archive: Archive, holds: readonly Hold[]) => Promise<ArchiveEraseReport>,
+): Promise<Result<ArchiveEraseReport, Failure>> {
+  return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
+    const archive = await openSettled(deps, 'existing');
+    if (archive === null) return ok(emptyReport(kind));
+    if (isConfirmed) refuseReadOnly(archive);
+    return ok(await work(archive, await archive.retention.listHolds()));
+  });
+}
+
 /** Removes conversations, files, lines or messages from the archive for good, unless a hold protects any of it. */
 export async function eraseArchived(
   deps: EraseDeps,
   { selector, reason, isConfirmed, despiteHold, notes: store }: EraseRequest,
 ): Promise<Result<ArchiveEraseReport, Failure>> {
-  return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
-    const archive = await openSettled(deps, 'existing');
-    if (archive === null) return ok(emptyReport('erase'));
-    if (isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
-    const holds = await archive.retention.listHolds();
+  return withHolds(deps, { kind: 'erase', isConfirmed }, async (archive, holds) => {
     const selection = await planErasure(deps, { archive, selector, holds });
-    if (selection === null) return err({ kind: 'interrupted' });
     const notes = (store?.list() ?? []).filter((note) => isNoteOf(note, selector, selection));
     const rules = (await archive.droppedRules.list()).filter((rule) => isRuleOf(rule, selector));
     const report = reportSelection(deps, { selection, kind: 'erase', paidBefore: deps.runtime.now() });
-    const hasAside = notes.length + rules.length > 0;
-    const planned = {
-      ...report,
-      ...(report.result === 'nothing' && hasAside ? { result: 'planned' as const } : {}),
-      notes: notes.map(({ path }) => path),
-    };
-    if (planned.result === 'nothing') return ok(planned);
-    if (selection.holds.length > 0 && !despiteHold) return ok({ ...planned, result: 'refused' });
-    if (!isConfirmed) return ok(planned);
-    const at = deps.runtime.now();
-    const plan = { kind: 'erase', at, reason, paid: 'all' } as const;
+    const isNothing = report.result === 'nothing' && notes.length + rules.length === 0;
+    const planned = { ...report, notes: notes.map(({ path }) => path) };
+    if (isNothing) return planned;
+    if (selection.holds.length > 0 && !despiteHold) return { ...planned, result: 'refused' };
+    if (!isConfirmed) return { ...planned, result: 'planned' };
     for (const note of notes) store?.remove(note);
     for (const rule of rules) await archive.droppedRules.remove(rule);
     const aside = { notes: notes.length, droppedRules: rules.length };
-    return ok(await eraseSelection(deps, { archive, selection, holds, plan: { ...plan, aside }, planned }));
+    const plan = { kind: 'erase', at: deps.runtime.now(), reason, paid: 'all', aside } as const;
+    return eraseSelection(deps, { archive, selection, holds, plan, planned });
   });
 }
 

@@ -1,11 +1,12 @@
 import { formatTime } from '../../core/batch.ts';
 import { matchesGlob } from '../../core/glob.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import { sessionIdOf } from '../../core/session-id.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { Hold, HoldScope } from '../../ports/retention.ts';
+import type { CapturedFile } from '../../ports/captures.ts';
+import type { ErasableCompaction, Hold, HoldScope } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { attempt, type Failure, stop } from '../contract/failure.ts';
 import type { ArchiveHoldReport, HoldReport } from '../contract/retention-reports.ts';
 import { openSettled } from '../write/settle.ts';
 
@@ -18,7 +19,7 @@ export type HoldRequest =
 export async function changeHolds(deps: AppDeps, request: HoldRequest): Promise<Result<ArchiveHoldReport, Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
     const archive = await openSettled(deps, request.kind === 'add' ? 'create' : 'existing');
-    if (archive !== null && archive.isReadOnly && request.kind !== 'list') return err(readOnly(deps.archivePath));
+    if (request.kind !== 'list') refuseReadOnly(archive);
     let protects: ArchiveHoldReport['protects'] = null;
     let result: ArchiveHoldReport['result'] = request.kind === 'remove' ? 'missing' : 'listed';
     if (request.kind === 'add' && archive !== null) {
@@ -42,20 +43,17 @@ async function countProtected(
 ): Promise<ArchiveHoldReport['protects']> {
   const held = new Set<string>();
   for await (const batch of retention.listErasable())
-    for (const { cycles, paths } of batch) {
-      const conversations = cycles.map(({ conversationId }) => conversationId);
-      const isHeld = holdsOn([hold], { conversations, paths }).length > 0;
-      if (isHeld) for (const id of conversations) held.add(id);
-    }
-  const captured = (await captures.list()).filter(
-    ({ path, sessions }) => holdsOn([hold], { conversations: sessions, paths: [path] }).length > 0,
-  );
-  return { conversations: held.size, capturedFiles: captured.length };
+    for (const { conversations, paths } of batch.map(scopeOf))
+      if (holdsOn([hold], { conversations, paths }).length > 0) for (const id of conversations) held.add(id);
+  const files = (await captures.list()).filter((file) => holdsOn([hold], scopeOfFile(file)).length > 0);
+  return { conversations: held.size, capturedFiles: files.length };
 }
 
-export function readOnly(path: string): Failure {
+/** Ends the use case if nothing in the archive can be changed. */
+export function refuseReadOnly(archive: Archive | null): void {
+  if (archive?.isReadOnly !== true) return;
   const reason = 'it or its folder is read-only, so nothing in it can be changed';
-  return { kind: 'archive', failure: { kind: 'cannot-open', path, reason } };
+  stop({ kind: 'archive', failure: { kind: 'cannot-open', path: archive.path, reason } });
 }
 
 export function reportHold({ kind, value, reason, addedAt }: Hold): HoldReport {
@@ -63,6 +61,14 @@ export function reportHold({ kind, value, reason, addedAt }: Hold): HoldReport {
 }
 
 type Protected = { readonly conversations: readonly string[]; readonly paths: readonly string[] };
+
+export function scopeOf({ cycles, paths }: ErasableCompaction): Protected {
+  return { conversations: [...new Set(cycles.map(({ conversationId }) => conversationId))], paths };
+}
+
+export function scopeOfFile({ sessions, path }: CapturedFile): Protected {
+  return { conversations: sessions, paths: [path] };
+}
 
 /** The holds that protect something. The name of a file may have the id of its conversation. */
 export function holdsOn<T extends HoldScope>(holds: readonly T[], { conversations, paths }: Protected): readonly T[] {

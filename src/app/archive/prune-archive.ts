@@ -1,14 +1,13 @@
 import { createIndexSets } from '../../core/index-sets.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
 import type { ArchiveFigures } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
 import type { Hold, ErasableCompaction } from '../../ports/retention.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import type { Failure } from '../contract/failure.ts';
 import type { ArchiveEraseReport } from '../contract/retention-reports.ts';
-import { openSettled } from '../write/settle.ts';
-import { emptyReport, type EraseDeps, eraseSelection, reportSelection } from './erase-archived.ts';
-import { holdsOn, isIn, readOnly } from './holds.ts';
+import { type EraseDeps, eraseSelection, reportSelection, withHolds } from './erase-archived.ts';
+import { holdsOn, isIn, scopeOf, scopeOfFile } from './holds.ts';
 import { type Selection, wholePart } from './select.ts';
 
 export type PrunePolicy = {
@@ -38,28 +37,20 @@ export async function pruneArchive(
   deps: EraseDeps,
   request: PruneRequest,
 ): Promise<Result<ArchiveEraseReport, Failure>> {
-  return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
-    const archive = await openSettled(deps, 'existing');
-    if (archive === null) return ok(emptyReport('prune'));
-    if (request.isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
-    const holds = await archive.retention.listHolds();
+  return withHolds(deps, { kind: 'prune', isConfirmed: request.isConfirmed }, async (archive, holds) => {
     const lastFileId = await archive.retention.lastFileId();
     const all = await findConversations(archive);
-    const chosen = choose(all, {
-      policy: request,
-      holds,
-      figures: await archive.measure(),
-      usedBytes: await archive.usedBytes(),
-    });
+    const [figures, usedBytes] = [await archive.measure(), await archive.usedBytes()];
+    const chosen = choose(all, { policy: request, holds, figures, usedBytes });
     const selection = toSelection(all, chosen, lastFileId);
     // Stored model answers do not say which project they belong to.
     const paidBefore = request.project === null ? request.before : null;
     const planned = reportSelection(deps, { selection, kind: 'prune', paidBefore });
-    if (planned.result === 'nothing' || !request.isConfirmed) return ok(planned);
-    const at = deps.runtime.now();
+    if (planned.result === 'nothing' || !request.isConfirmed) return planned;
     const paid = paidBefore === null ? 'none' : { before: paidBefore };
-    const plan = { kind: 'prune', at, reason: null, paid, aside: { notes: 0, droppedRules: 0 } } as const;
-    return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
+    const aside = { notes: 0, droppedRules: 0 };
+    const plan = { kind: 'prune', at: deps.runtime.now(), reason: null, paid, aside } as const;
+    return eraseSelection(deps, { archive, selection, holds, plan, planned });
   });
 }
 
@@ -105,8 +96,12 @@ function newestOf({ compactions, captured }: Conversation): number {
   return Math.max(...times.map((time) => time.getTime()));
 }
 
-function pathsOf({ compactions, captured }: Conversation): readonly string[] {
-  return [...compactions.flatMap(({ paths }) => paths), ...captured.map(({ path }) => path)];
+function scopesOf({ compactions, captured }: Conversation): ReturnType<typeof scopeOf> {
+  const scopes = [...compactions.map(scopeOf), ...captured.map(scopeOfFile)];
+  return {
+    conversations: scopes.flatMap(({ conversations }) => conversations),
+    paths: scopes.flatMap(({ paths }) => paths),
+  };
 }
 
 type Choice = { readonly chosen: readonly Conversation[]; readonly holds: readonly Hold[] };
@@ -128,7 +123,7 @@ function choose(
 ): Choice {
   const { before, maxBytes, keepLast, project } = policy;
   const newestFirst = all
-    .filter((one) => project === null || pathsOf(one).some((path) => isIn(path, project)))
+    .filter((one) => project === null || scopesOf(one).paths.some((path) => isIn(path, project)))
     .toSorted((a, b) => newestOf(b) - newestOf(a));
   const sizeOf = createEstimate(all, { captured: figures.captured, usedBytes });
   let leftBytes = usedBytes;
@@ -137,11 +132,7 @@ function choose(
   for (const one of newestFirst.slice(keepLast).toReversed()) {
     const isOld = before !== null && newestOf(one) < before.getTime();
     if (!isOld && (maxBytes === null || leftBytes <= maxBytes)) continue;
-    const conversations = [
-      ...one.compactions.flatMap(({ cycles }) => cycles.map(({ conversationId }) => conversationId)),
-      ...one.captured.flatMap(({ sessions }) => sessions),
-    ];
-    const own = holdsOn(holds, { conversations, paths: pathsOf(one) });
+    const own = holdsOn(holds, scopesOf(one));
     for (const hold of own) held.add(hold);
     if (own.length > 0) continue;
     chosen.push(one);

@@ -7,12 +7,14 @@ import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { CapturedHit, CapturedSearchReport } from '../contract/archive-reports.ts';
-import { type AppDeps, isInterrupted } from '../contract/deps.ts';
-import { attempt, attemptDamaged, carriedFailure, type Failure } from '../contract/failure.ts';
+import type { CapturedPiece } from '../../ports/retention.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, attemptDamaged, carriedFailure, type Failure, stopIfInterrupted } from '../contract/failure.ts';
 import type { SearchRequest } from '../contract/requests.ts';
 import { parseUntrimmed } from '../read/records.ts';
 import { openUnsettled } from '../write/settle.ts';
 import { lastStates } from './captured.ts';
+import { joinPieces } from './sessions.ts';
 
 export type SearchCapturedRequest = Pick<SearchRequest, 'query' | 'limit' | 'role' | 'since' | 'until' | 'source'>;
 
@@ -30,8 +32,7 @@ export async function searchCaptured(
     const archive = await openUnsettled(deps);
     const report = { schema: 'compact/search@1', query: request.query } as const;
     if (archive === null) return ok({ ...report, hits: [], archive: null });
-    const hits = await findHits(deps, archive, request);
-    return hits.ok ? ok({ ...report, hits: hits.value, archive: deps.archivePath }) : hits;
+    return ok({ ...report, hits: await findHits(deps, archive, request), archive: deps.archivePath });
   });
 }
 
@@ -39,11 +40,17 @@ async function findHits(
   deps: AppDeps,
   archive: Archive,
   request: SearchCapturedRequest,
-): Promise<Result<readonly CapturedHit[], Failure>> {
+): Promise<readonly CapturedHit[]> {
   const forms = readQuestion(request.query, []).words.flatMap(({ forms: all }) => all);
-  const find = createFinder(forms);
+  const mayContain = createFilter(forms);
+  const excerptOf = createExcerpter({ terms: forms, maxChars: MAX_EXCERPT_CHARS });
   const best: { readonly hit: CapturedHit; readonly key: string }[] = [];
   const known = new Set<string>();
+  /** Sorts the best first and forgets the rest. */
+  const keepBest = (): void => {
+    best.sort((a, b) => b.hit.score - a.hit.score || (b.hit.at ?? '').localeCompare(a.hit.at ?? ''));
+    for (const { key } of best.splice(request.limit)) known.delete(key);
+  };
   for (const file of await archive.captures.list()) {
     const codec = searchableCodec(deps, file, request);
     if (codec === null) continue;
@@ -51,24 +58,23 @@ async function findHits(
       // What is damaged is left out, because `archive check` names it, and so are versions with erased lines.
       const search = attemptDamaged(async () => {
         for await (const { line, bytes } of readEach(archive, state, codec)) {
-          if (!find.mayContain(bytes)) continue;
-          const hit = readHit(deps, { file, state, line, bytes, codec, excerptOf: find.excerptOf });
-          if (hit === null || !passes(hit, request)) continue;
-          const key = identify(hit);
-          if (known.has(key)) continue;
+          if (!mayContain(bytes)) continue;
+          const hit = readHit(deps, { file, state, line, bytes, codec, excerptOf });
+          const key = hit === null ? '' : identify(hit);
+          if (hit === null || !passes(hit, request) || known.has(key)) continue;
           known.add(key);
           best.push({ hit, key });
-          if (best.length > 2 * request.limit) keepBest(best, request.limit, known);
+          if (best.length > 2 * request.limit) keepBest();
         }
       });
       await search.catch((error: unknown) => {
         if (carriedFailure(error)?.kind !== 'erased') throw error;
       });
-      if (await isInterrupted(deps)) return { ok: false, error: { kind: 'interrupted' } };
+      await stopIfInterrupted(deps);
     }
   }
-  keepBest(best, request.limit, known);
-  return ok(best.map(({ hit }) => hit));
+  keepBest();
+  return best.map(({ hit }) => hit);
 }
 
 /** Null: the file is not asked for, or its records cannot be read one by one. */
@@ -83,60 +89,29 @@ function searchableCodec(
   return codec.records === undefined || codec.format.layout.kind === 'lines' ? codec : null;
 }
 
-const LF = 0x0a;
-
-type CapturedLine = { readonly line: number; readonly bytes: Uint8Array };
-
 /** The lines of a captured file, or its records if it is not JSON Lines. */
-async function* readEach(archive: Archive, state: CapturedState, { records }: Codec): AsyncGenerator<CapturedLine> {
-  if (records === undefined) {
-    yield* readLines(archive, state);
-    return;
+async function* readEach(
+  { captures }: Archive,
+  { id }: CapturedState,
+  { records }: Codec,
+): AsyncGenerator<{ readonly line: number; readonly bytes: Uint8Array }> {
+  async function* pieces(): AsyncGenerator<readonly CapturedPiece[]> {
+    for await (const bytes of captures.read(id)) yield [{ id, bytes }];
   }
+  if (records === undefined) return yield* joinPieces(pieces());
   const splitter = records.open(0);
-  for await (const piece of archive.captures.read(state.id)) yield* splitter.add(piece);
-  yield* splitter.end();
+  for await (const piece of captures.read(id)) yield* splitter.add(piece);
+  return yield* splitter.end();
 }
 
-/** A captured piece may hold many lines, or a part of one. */
-async function* readLines({ captures }: Archive, { id }: CapturedState): AsyncGenerator<CapturedLine> {
-  let rest: Uint8Array = new Uint8Array();
-  let line = 0;
-  for await (const piece of captures.read(id)) {
-    let start = 0;
-    for (let end = piece.indexOf(LF); end >= 0; end = piece.indexOf(LF, start)) {
-      line += 1;
-      yield { line, bytes: join(rest, piece.subarray(start, end)) };
-      rest = rest.subarray(rest.length);
-      start = end + 1;
-    }
-    rest = join(rest, piece.subarray(start));
-  }
-  if (rest.length > 0) yield { line: line + 1, bytes: rest };
-}
-
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.length === 0) return second;
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
-}
-
-type Finder = {
-  /** Whether a line of JSON may contain a word of the query: rules most lines out without parsing them. */
-  readonly mayContain: (bytes: Uint8Array) => boolean;
-  readonly excerptOf: (text: string) => Excerpt;
-};
-
-function createFinder(forms: readonly string[]): Finder {
-  const excerptOf = createExcerpter({ terms: forms, maxChars: MAX_EXCERPT_CHARS });
+/** Whether a line of JSON may contain a word of the query: rules most lines out without parsing them. */
+function createFilter(forms: readonly string[]): (bytes: Uint8Array) => boolean {
   const beginnings = forms.map(beginningOf);
   // JSON may escape all other characters.
-  if (beginnings.some((one) => !/^[a-z0-9]+$/.test(one))) return { mayContain: () => forms.length > 0, excerptOf };
+  if (beginnings.some((one) => !/^[a-z0-9]+$/.test(one))) return () => forms.length > 0;
   const pattern = new RegExp(beginnings.join('|'), 'i');
   const decoder = new TextDecoder('latin1');
-  return { mayContain: (bytes) => forms.length > 0 && pattern.test(decoder.decode(bytes)), excerptOf };
+  return (bytes) => forms.length > 0 && pattern.test(decoder.decode(bytes));
 }
 
 /** What all forms of a word begin with. */
@@ -155,7 +130,7 @@ function readHit(
     readonly line: number;
     readonly bytes: Uint8Array;
     readonly codec: Codec;
-    readonly excerptOf: Finder['excerptOf'];
+    readonly excerptOf: (text: string) => Excerpt;
   },
 ): CapturedHit | null {
   const { file, state, line, bytes, codec, excerptOf } = of;
@@ -181,14 +156,4 @@ function passes({ role, at }: CapturedHit, request: SearchCapturedRequest): bool
   if (at === null) return false;
   const time = Date.parse(at);
   return time >= (request.since?.getTime() ?? -Infinity) && time < (request.until?.getTime() ?? Infinity);
-}
-
-/** Sorts the best first and forgets the rest. */
-function keepBest(
-  found: { readonly hit: CapturedHit; readonly key: string }[],
-  limit: number,
-  known: Set<string>,
-): void {
-  found.sort((a, b) => b.hit.score - a.hit.score || (b.hit.at ?? '').localeCompare(a.hit.at ?? ''));
-  for (const { key } of found.splice(limit)) known.delete(key);
 }

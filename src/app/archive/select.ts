@@ -1,12 +1,12 @@
 import { matchesGlob } from '../../core/glob.ts';
-import type { Archive, StoredCompaction } from '../../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
-import type { ErasedIds, Hold, HoldScope, ErasableCompaction, KeptCount } from '../../ports/retention.ts';
-import { type AppDeps, isInterrupted } from '../contract/deps.ts';
-import { holdsOn } from './holds.ts';
-import { type CapturedMatches, matchCaptured } from './match-captured.ts';
+import type { ErasableCompaction, ErasedIds, Hold, KeptCount, MessageLine } from '../../ports/retention.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { stopIfInterrupted } from '../contract/failure.ts';
+import { createTextFinder, type FoundLines, matchCaptured, type TextFinder } from './find-text.ts';
+import { holdsOn, scopeOf, scopeOfFile } from './holds.ts';
 import { belongsTo, findLinesOf, isWhollyOf } from './sessions.ts';
-import { createTextFinder, type TextFinder } from './text-finder.ts';
 
 /** What to erase. */
 export type EraseSelector =
@@ -26,16 +26,19 @@ export type SelectedPart = {
   readonly bytes: number;
 };
 
-export type Selection = {
+type Selected = {
   readonly parts: readonly SelectedPart[];
   /** Cycles whose summaries contain the text. */
   readonly cycleIds: readonly number[];
   readonly capturedFiles: readonly CapturedFile[];
   readonly capturedLineIds: readonly number[];
-  /** The captured files that lose lines. */
-  readonly touchedPaths: readonly string[];
   /** Captured lines with the same bytes as a selected line are erased too. */
   readonly takesCopies: boolean;
+};
+
+export type Selection = Selected & {
+  /** The captured files that lose lines. */
+  readonly touchedPaths: readonly string[];
   readonly holds: readonly Hold[];
   /** Every compaction that was looked at. */
   readonly kept: KeptCount;
@@ -45,144 +48,111 @@ export type Selection = {
   readonly isEverything: boolean;
 };
 
-/** Finds what a selector matches, reading one compaction at a time. Null: the work was interrupted. */
+type SelectDeps = Pick<AppDeps, 'files' | 'formats' | 'runtime' | 'signal' | 'progress'>;
+type Selecting = { readonly archive: Archive; readonly selector: EraseSelector };
+
+/** Finds what a selector matches, reading one compaction at a time. */
 export async function planErasure(
-  deps: Pick<AppDeps, 'files' | 'formats' | 'runtime' | 'signal' | 'progress'>,
-  {
-    archive,
-    selector,
-    holds,
-  }: { readonly archive: Archive; readonly selector: EraseSelector; readonly holds: readonly Hold[] },
-): Promise<Selection | null> {
+  deps: SelectDeps,
+  { archive, selector, holds }: Selecting & { readonly holds: readonly Hold[] },
+): Promise<Selection> {
   const finder = selector.kind === 'match' ? createTextFinder(selector.text) : null;
-  const messageLines =
-    selector.kind === 'message'
-      ? Map.groupBy(await archive.retention.findMessageLines(selector.id), ({ compactionId }) => compactionId)
-      : new Map();
+  const messages = selector.kind === 'message' ? await archive.retention.findMessageLines(selector.id) : [];
   const lastFileId = await archive.retention.lastFileId();
   const parts: SelectedPart[] = [];
   const cycleIds: number[] = [];
-  let count = 0;
-  let lastId = 0;
-  for await (const batch of archive.retention.listErasable()) {
+  let [count, lastId] = [0, 0];
+  for await (const batch of archive.retention.listErasable())
     for (const compaction of batch) {
-      if (await isInterrupted(deps)) return null;
+      await stopIfInterrupted(deps);
       count += 1;
       lastId = compaction.id;
       deps.progress.update('searching the archive', count, count);
-      if (selector.kind === 'source') {
-        if (holdsPath(compaction, selector.glob)) parts.push(wholePart(compaction));
-      } else if (selector.kind === 'conversation') {
-        parts.push(...(await selectConversation(archive, compaction, selector.id)));
-      } else if (selector.kind === 'message') {
-        const lines = messageLines.get(compaction.id) ?? [];
-        if (lines.length > 0)
-          parts.push(toPart(compaction, [...lines, ...(await selectPacked(deps, archive, { compaction, lines }))]));
-      } else if (finder !== null) {
-        parts.push(...(await selectMatches(deps, archive, { compaction, finder })));
-        const stored = await archive.loadCompaction(compaction.id);
-        if (stored !== null) cycleIds.push(...findSummaries(stored, finder));
-      }
+      parts.push(...(await selectPart(deps, compaction, { archive, selector, messages, finder })));
+      const stored = finder === null ? null : await archive.loadCompaction(compaction.id);
+      if (stored !== null && finder !== null) cycleIds.push(...findSummaries(stored, finder));
     }
-  }
   const all = await archive.captures.list();
   const capturedFiles = selectCapturedFiles(all, selector, parts);
-  const matches =
-    finder === null
-      ? await selectCapturedLines(deps, archive, { files: all.filter((one) => !capturedFiles.includes(one)), selector })
-      : await matchCaptured(deps, archive, finder);
-  if (matches === null) return null;
+  const others = all.filter((one) => !capturedFiles.includes(one));
+  const { lineIds, paths, unsearched } = await selectCapturedLines(deps, others, { archive, selector, finder });
   const takesCopies = selector.kind === 'match' || selector.kind === 'message';
-  const selection = { parts, cycleIds, capturedFiles, capturedLineIds: matches.lineIds, takesCopies };
+  const selected = { parts, cycleIds, capturedFiles, capturedLineIds: [...lineIds], takesCopies };
+  const isWhole = parts.length === count && parts.every((part) => part.lineIds === null);
   return {
-    ...selection,
-    holds: await findHolds(archive, { holds, ids: idsOf(selection), captured: all }),
-    touchedPaths: matches.paths,
+    ...selected,
+    holds: await findHolds(archive, { holds, selected, captured: all }),
+    touchedPaths: paths,
     kept: { count, lastId, lastFileId },
-    unsearched: selector.kind === 'message' ? all.length : matches.unsearched,
-    isEverything:
-      parts.length === count &&
-      count > 0 &&
-      parts.every(({ lineIds }) => lineIds === null) &&
-      capturedFiles.length === all.length,
+    unsearched: selector.kind === 'message' ? all.length : unsearched,
+    isEverything: count > 0 && isWhole && capturedFiles.length === all.length,
   };
-}
-
-function holdsPath({ paths }: ErasableCompaction, glob: string): boolean {
-  return paths.some((path) => matchesGlob(path, glob));
 }
 
 export function wholePart(compaction: ErasableCompaction): SelectedPart {
-  const conversations = [...new Set(compaction.cycles.map(({ conversationId }) => conversationId))];
-  return { compaction, conversations, lineIds: null, bytes: compaction.bytes };
+  return { compaction, conversations: scopeOf(compaction).conversations, lineIds: null, bytes: compaction.bytes };
 }
 
-type Line = { readonly lineId: number; readonly conversationId: string | null; readonly sizeBytes: number };
+type Line = Omit<MessageLine, 'compactionId'>;
 
-function toPart(compaction: ErasableCompaction, lines: readonly Line[]): SelectedPart {
-  const conversations = new Set(lines.flatMap(({ conversationId }) => conversationId ?? []));
-  return {
-    compaction,
-    conversations: [...conversations],
-    lineIds: lines.map(({ lineId }) => lineId),
-    bytes: lines.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-  };
+function toParts(compaction: ErasableCompaction, lines: readonly Line[]): readonly SelectedPart[] {
+  if (lines.length === 0) return [];
+  const conversations = [...new Set(lines.flatMap(({ conversationId }) => conversationId ?? []))];
+  const bytes = lines.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return [{ compaction, conversations, lineIds: lines.map(({ lineId }) => lineId), bytes }];
 }
 
-async function selectConversation(
-  archive: Archive,
+type Finding = Selecting & { readonly finder: TextFinder | null };
+
+/** What a selector matches in one compaction. */
+async function selectPart(
+  { files }: Pick<AppDeps, 'files'>,
   compaction: ErasableCompaction,
-  conversationId: string,
+  { archive, selector, messages, finder }: Finding & { readonly messages: readonly MessageLine[] },
 ): Promise<readonly SelectedPart[]> {
-  const own = new Set(compaction.cycles.flatMap((cycle) => (cycle.conversationId === conversationId ? cycle.id : [])));
-  if (own.size === 0) return [];
-  if (own.size === compaction.cycles.length) return [wholePart(compaction)];
-  const lines = await findLines(archive, compaction, ({ cycleId }) => cycleId !== null && own.has(cycleId));
-  return lines.length === 0 ? [] : [toPart(compaction, lines)];
+  const find = (isSelected: IsSelected): Promise<readonly Line[]> => findLines(archive, compaction, isSelected);
+  // Only logs of Inspect AI repeat conversations compressed; elsewhere a line that looks like it is anybody's text.
+  const unpack = async (bytes: Uint8Array): Promise<Uint8Array | null> =>
+    compaction.format === 'inspect' ? files.unpackRecord(bytes) : null;
+  switch (selector.kind) {
+    case 'source':
+      return compaction.paths.some((path) => matchesGlob(path, selector.glob)) ? [wholePart(compaction)] : [];
+    case 'conversation': {
+      const own = new Set(compaction.cycles.flatMap((one) => (one.conversationId === selector.id ? one.id : [])));
+      if (own.size === 0) return [];
+      if (own.size === compaction.cycles.length) return [wholePart(compaction)];
+      return toParts(compaction, await find(({ cycleId }) => cycleId !== null && own.has(cycleId)));
+    }
+    case 'message': {
+      const lines = messages.filter(({ compactionId }) => compactionId === compaction.id);
+      if (lines.length === 0 || compaction.format !== 'inspect') return toParts(compaction, lines);
+      // The lines that repeat, compressed, the conversations of these lines.
+      const conversations = new Set([null, ...lines.map(({ conversationId }) => conversationId)]);
+      const packed = await find(async ({ bytes }) => (await unpack(bytes)) !== null);
+      return toParts(compaction, [...lines, ...packed.filter((one) => conversations.has(one.conversationId))]);
+    }
+    default: {
+      const isIn = (bytes: Uint8Array | null): boolean => bytes !== null && finder?.isIn(bytes) === true;
+      return toParts(compaction, await find(async ({ bytes }) => isIn(bytes) || isIn(await unpack(bytes))));
+    }
+  }
 }
 
-async function selectMatches(
-  { files }: Pick<AppDeps, 'files'>,
-  archive: Archive,
-  { compaction, finder }: { readonly compaction: ErasableCompaction; readonly finder: TextFinder },
-): Promise<readonly SelectedPart[]> {
-  const lines = await findLines(archive, compaction, async ({ bytes }) => {
-    if (finder.isIn(bytes)) return true;
-    const unpacked = mayBePacked(compaction) ? await files.unpackRecord(bytes) : null;
-    return unpacked !== null && finder.isIn(unpacked);
-  });
-  return lines.length === 0 ? [] : [toPart(compaction, lines)];
-}
-
-/** Only logs of Inspect AI repeat conversations compressed; elsewhere a line that looks like it is anybody's text. */
-const mayBePacked = ({ format }: ErasableCompaction): boolean => format === 'inspect';
-
-/** The lines that repeat, compressed, the conversations of these lines. */
-async function selectPacked(
-  { files }: Pick<AppDeps, 'files'>,
-  archive: Archive,
-  { compaction, lines }: { readonly compaction: ErasableCompaction; readonly lines: readonly Line[] },
-): Promise<readonly Line[]> {
-  if (!mayBePacked(compaction)) return [];
-  const conversations = new Set(lines.map(({ conversationId }) => conversationId));
-  const packed = await findLines(archive, compaction, async ({ bytes }) => (await files.unpackRecord(bytes)) !== null);
-  return packed.filter(({ conversationId }) => conversationId === null || conversations.has(conversationId));
-}
+type IsSelected = (line: Pick<StoredLine, 'cycleId' | 'bytes'>) => boolean | Promise<boolean>;
 
 async function findLines(
   archive: Archive,
   compaction: ErasableCompaction,
-  isSelected: (line: { readonly cycleId: number | null; readonly bytes: Uint8Array }) => boolean | Promise<boolean>,
+  isSelected: IsSelected,
 ): Promise<readonly Line[]> {
   const names = new Map(compaction.cycles.map(({ id, conversationId }) => [id, conversationId]));
   const lines: Line[] = [];
-  for await (const batch of archive.readLines(compaction.id)) {
+  for await (const batch of archive.readLines(compaction.id))
     for (const line of batch) {
       if (line.erased !== null || !(await isSelected(line))) continue;
       const conversationId = names.get(line.cycleId ?? 0) ?? null;
       lines.push({ lineId: line.id, conversationId, sizeBytes: line.bytes.length });
     }
-  }
   return lines;
 }
 
@@ -209,33 +179,32 @@ function selectCapturedFiles(
   );
 }
 
-/** The lines of one conversation in captured files that have others too. */
+/** Lines of captured files: those with the text, or of one conversation if the files have others too. */
 async function selectCapturedLines(
-  deps: Pick<AppDeps, 'files' | 'formats'>,
-  archive: Archive,
-  { files, selector }: { readonly files: readonly CapturedFile[]; readonly selector: EraseSelector },
-): Promise<CapturedMatches> {
-  if (selector.kind !== 'conversation') return { lineIds: [], paths: [], unsearched: 0 };
+  deps: SelectDeps,
+  files: readonly CapturedFile[],
+  { archive, selector, finder }: Finding,
+): Promise<Pick<FoundLines, 'lineIds'> & { readonly paths: readonly string[]; readonly unsearched: number }> {
   const lineIds = new Set<number>();
   const paths: string[] = [];
   let unsearched = 0;
-  for (const file of files.filter((one) => belongsTo(one, selector.id))) {
-    const own = await findLinesOf(deps, archive, { file, conversation: selector.id });
-    if (own === null) unsearched += 1;
-    if (own !== null && own.size > 0) paths.push(file.path);
-    for (const id of own ?? []) lineIds.add(id);
+  for (const [at, file] of files.entries()) {
+    let found: FoundLines | null = null;
+    if (finder !== null) {
+      deps.progress.update('searching captured files', at, files.length);
+      found = await matchCaptured(deps, { archive, file, finder });
+    } else if (selector.kind === 'conversation' && belongsTo(file, selector.id))
+      found = await findLinesOf(deps, archive, { file, conversation: selector.id });
+    if (found === null) continue;
+    if (!found.isComplete) unsearched += 1;
+    if (found.lineIds.size > 0) paths.push(file.path);
+    for (const id of found.lineIds) lineIds.add(id);
   }
-  return { lineIds: [...lineIds], paths, unsearched };
+  return { lineIds, paths, unsearched };
 }
 
 /** The ids that the archive needs to erase a selection. */
-export function idsOf({
-  parts,
-  cycleIds,
-  capturedFiles,
-  capturedLineIds,
-  takesCopies,
-}: Omit<Selection, 'holds' | 'touchedPaths' | 'kept' | 'unsearched' | 'isEverything'>): ErasedIds {
+export function idsOf({ parts, cycleIds, capturedFiles, capturedLineIds, takesCopies }: Selected): ErasedIds {
   return {
     compactionIds: parts.flatMap(({ compaction, lineIds }) => (lineIds === null ? compaction.id : [])),
     lineIds: parts.flatMap(({ lineIds }) => lineIds ?? []),
@@ -248,41 +217,14 @@ export function idsOf({
 
 /** The holds on anything that would change, including summaries of the whole lineage and copies in captured files. */
 async function findHolds(
-  archive: Archive,
-  {
-    holds,
-    ids,
-    captured,
-  }: { readonly holds: readonly Hold[]; readonly ids: ErasedIds; readonly captured: readonly CapturedFile[] },
+  { retention }: Archive,
+  of: { readonly holds: readonly Hold[]; readonly selected: Selected; readonly captured: readonly CapturedFile[] },
 ): Promise<readonly Hold[]> {
-  if (holds.length === 0) return [];
-  const { compactionIds, capturedFileIds } = await archive.retention.findEffect(ids);
-  const files = new Set(capturedFileIds);
-  const changed = captured.filter(({ id }) => files.has(id));
-  return holdsOnCompactions(archive, { holds, compactions: new Set(compactionIds), changed });
-}
-
-/** The holds on compactions, by their ids, and on files. */
-async function holdsOnCompactions<T extends HoldScope>(
-  { retention }: Pick<Archive, 'retention'>,
-  of: {
-    readonly holds: readonly T[];
-    readonly compactions: ReadonlySet<number>;
-    readonly changed: readonly CapturedFile[];
-  },
-): Promise<readonly T[]> {
-  const { holds, compactions, changed } = of;
-  const captured = {
-    conversations: changed.flatMap(({ sessions }) => sessions),
-    paths: changed.map(({ path }) => path),
-  };
-  const found = new Set(holdsOn(holds, captured));
-  for await (const batch of retention.listErasable()) {
-    for (const { id, cycles, paths: own } of batch) {
-      if (!compactions.has(id)) continue;
-      const conversations = cycles.map(({ conversationId }) => conversationId);
-      for (const hold of holdsOn(holds, { conversations, paths: own })) found.add(hold);
-    }
-  }
-  return [...found];
+  if (of.holds.length === 0) return [];
+  const { compactionIds, capturedFileIds } = await retention.findEffect(idsOf(of.selected));
+  const [compactions, files] = [new Set(compactionIds), new Set(capturedFileIds)];
+  const scopes = of.captured.filter(({ id }) => files.has(id)).map(scopeOfFile);
+  for await (const batch of retention.listErasable())
+    scopes.push(...batch.filter(({ id }) => compactions.has(id)).map(scopeOf));
+  return of.holds.filter((hold) => scopes.some((scope) => holdsOn([hold], scope).length > 0));
 }

@@ -4,11 +4,13 @@ import type { CapturedFile } from '../../ports/captures.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { RawRecord } from '../../ports/records.ts';
-import { type AppDeps, isInterrupted } from '../contract/deps.ts';
+import type { CapturedPiece } from '../../ports/retention.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { stopIfInterrupted } from '../contract/failure.ts';
 import { isBlank } from '../read/open-transcript.ts';
 import { parseUntrimmed, readRecords } from '../read/records.ts';
 import { lastStates } from './captured.ts';
-import { joinBytes } from './match-captured.ts';
+import { type FoundLines, joinBytes } from './find-text.ts';
 
 /** Whether a captured file belongs to a conversation: its records carry the id, or its name does. */
 export function belongsTo({ path, sessions }: Pick<CapturedFile, 'path' | 'sessions'>, conversation: string): boolean {
@@ -24,12 +26,12 @@ function isSame(id: string, other: string): boolean {
   return id.toLowerCase() === other.toLowerCase();
 }
 
-/** Adds the ids of the conversations that the records of a file carry, from an offset on. False: the work was interrupted. */
+/** Adds the ids of the conversations that the records of a file carry, from an offset on. */
 export async function addSessions(
   deps: Pick<AppDeps, 'formats' | 'runtime' | 'signal' | 'progress'>,
   { source, codec, from }: { readonly source: SourceFile; readonly codec: Codec; readonly from: number },
   sessions: Set<string>,
-): Promise<boolean> {
+): Promise<void> {
   const read = createReader(deps, codec);
   // Only lines can be read without what stands before them, and offsets of a compressed file are those of its content.
   const canContinue = codec.records === undefined && source.compression === 'none' && from > 0;
@@ -39,46 +41,60 @@ export async function addSessions(
     if (conversation !== null) sessions.add(conversation);
     if (record.start < nextYield) continue;
     nextYield = record.start + YIELD_BYTES;
-    if (await isInterrupted(deps)) return false;
+    await stopIfInterrupted(deps);
   }
-  return true;
 }
 
 const YIELD_BYTES = 8 * 1024 * 1024;
 
 /**
- * The captured lines of a file whose records carry the id of a conversation. Null: the file also has messages of which nobody can tell whose
+ * The captured lines of a file whose records carry the id of a conversation. None, if the file also has messages of which nobody can tell whose
  * they are, or cannot be read line by line.
  */
 export async function findLinesOf(
   { files, formats }: Pick<AppDeps, 'files' | 'formats'>,
   archive: Archive,
   { file, conversation }: { readonly file: CapturedFile; readonly conversation: string },
-): Promise<ReadonlySet<number> | null> {
+): Promise<FoundLines> {
+  const unknown: FoundLines = { lineIds: new Set(), isComplete: false };
   const codec = formats.find(file.format);
-  if (codec === null || codec.records !== undefined || files.compressionOf(file.path) !== 'none') return null;
-  const found = new Set<number>();
+  if (codec === null || codec.records !== undefined || files.compressionOf(file.path) !== 'none') return unknown;
+  const lineIds = new Set<number>();
   for (const state of await lastStates(archive, file)) {
     const read = createReader({ formats }, codec);
-    let line = 0;
-    let torn: { readonly ids: number[]; readonly parts: Uint8Array[] } = { ids: [], parts: [] };
-    const end = (): boolean => {
-      line += 1;
-      const own = read({ line, bytes: joinBytes(torn.parts) });
-      if (own.conversation !== null && isSame(own.conversation, conversation)) for (const id of torn.ids) found.add(id);
-      torn = { ids: [], parts: [] };
-      return own.conversation !== null || !own.isMessage;
-    };
-    for await (const pieces of archive.retention.readPieces(state.id))
-      for (const { id, bytes } of pieces) {
-        if (bytes === null) continue;
-        torn.ids.push(id);
-        torn.parts.push(bytes);
-        if (bytes.at(-1) === LF && !end()) return null;
-      }
-    if (torn.ids.length > 0 && !end()) return null;
+    for await (const { line, bytes, ids } of joinPieces(archive.retention.readPieces(state.id))) {
+      const own = read({ line, bytes });
+      if (own.conversation === null && own.isMessage) return unknown;
+      if (own.conversation !== null && isSame(own.conversation, conversation)) for (const id of ids) lineIds.add(id);
+    }
   }
-  return found;
+  return { lineIds, isComplete: true };
+}
+
+type JoinedLine = { readonly line: number; readonly bytes: Uint8Array; readonly ids: readonly number[] };
+
+/** The lines of a version, and the ids of their pieces: a piece may hold many lines, or a part of one. What was erased is left out. */
+export async function* joinPieces(pages: AsyncIterable<readonly CapturedPiece[]>): AsyncGenerator<JoinedLine> {
+  let line = 1;
+  let torn: { readonly id: number; readonly bytes: Uint8Array }[] = [];
+  const join = (): JoinedLine => {
+    const joined = { line, bytes: joinBytes(torn.map(({ bytes }) => bytes)), ids: torn.map(({ id }) => id) };
+    torn = [];
+    line += 1;
+    return joined;
+  };
+  for await (const page of pages)
+    for (const { id, bytes } of page) {
+      if (bytes === null) continue;
+      let start = 0;
+      for (let end = bytes.indexOf(LF) + 1; end > 0; end = bytes.indexOf(LF, start) + 1) {
+        torn.push({ id, bytes: bytes.subarray(start, end) });
+        yield join();
+        start = end;
+      }
+      if (start < bytes.length) torn.push({ id, bytes: bytes.subarray(start) });
+    }
+  if (torn.length > 0) yield join();
 }
 
 const LF = 0x0a;

@@ -1,5 +1,5 @@
-import { formatTime, type SummaryBatch } from '../../core/batch.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { formatTime } from '../../core/batch.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { ArchivedBatch, ArchivedLine } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
@@ -8,7 +8,7 @@ import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../c
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type LookupFailure } from '../contract/failure.ts';
 import type { ShowRequest } from '../contract/requests.ts';
-import { openUnsettled } from '../write/settle.ts';
+import { openExisting } from '../write/settle.ts';
 import { findArchived, type FoundArchived, readArchivedText } from './find-archived.ts';
 
 type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runtime' | 'signal'> & {
@@ -77,17 +77,14 @@ async function withFound<T>(
   work: (archive: Archive, found: FoundArchived) => Promise<T>,
 ): Promise<Result<T, LookupFailure>> {
   return attempt<T, LookupFailure>({ file: deps.archivePath }, async () => {
-    const archive = await openUnsettled(deps);
-    if (archive === null) {
-      const reason = 'there is none yet';
-      return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
-    }
+    const archive = await openExisting(deps);
     const found = await findArchived(archive, name, deps.runtime.sha256);
     return found.ok ? ok(await work(archive, found.value)) : found;
   });
 }
 
 async function reportShownBatch(archive: Archive, batch: ArchivedBatch): Promise<BatchShown> {
+  const { firstIndex, lastIndex } = batch;
   return {
     schema: 'compact/show@1',
     kind: 'batch',
@@ -95,7 +92,7 @@ async function reportShownBatch(archive: Archive, batch: ArchivedBatch): Promise
     ...reportBatch(batch),
     conversation: batch.conversationId,
     cycle: batch.cycle,
-    indices: readIndices(batch),
+    indices: firstIndex === undefined || lastIndex === undefined ? null : { first: firstIndex, last: lastIndex },
     file: batch.sourcePath,
     format: batch.format,
     archivedAt: formatTime(batch.archivedAt) ?? '',
@@ -126,10 +123,6 @@ async function reportShownCompaction(
     batches: cycles.flatMap(({ live }) => live.map(reportBatch)),
     sha256: compaction.sourceSha256,
   };
-}
-
-function readIndices({ firstIndex, lastIndex }: SummaryBatch): BatchShown['indices'] {
-  return firstIndex === undefined || lastIndex === undefined ? null : { first: firstIndex, last: lastIndex };
 }
 
 function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes: Uint8Array): MessageShown {

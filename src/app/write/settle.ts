@@ -13,6 +13,13 @@ export async function openUnsettled(
   return archive.ok ? archive.value : stop({ kind: 'archive', failure: archive.error });
 }
 
+/** The same where there must be one. */
+export async function openExisting(deps: Pick<AppDeps, 'openArchive' | 'archivePath'>): Promise<Archive> {
+  const reason = 'there is none yet';
+  const missing = { kind: 'cannot-open', path: deps.archivePath, reason } as const;
+  return (await openUnsettled(deps)) ?? stop({ kind: 'archive', failure: missing });
+}
+
 /**
  * The archive after settling what a crash left in it; null: there is none. A read-only archive is left as it is, and opening it with `create`
  * fails.

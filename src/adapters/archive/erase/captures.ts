@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { ErasedIds } from '../../../ports/retention.ts';
 import { readHash, readInteger, readText, type Row } from '../rows.ts';
 import { countRows, forRows, type Query } from '../sql/query.ts';
 import { rewriteBlock } from './rewrite-block.ts';
@@ -33,9 +32,11 @@ const LIST_STATES = 'SELECT DISTINCT sha256 FROM captured_states WHERE version_i
 const KEEP_STATE = `
 INSERT INTO erased_states (sha256, origin_sha256, erasure_id) VALUES (:sha256, :origin, :erasureId) ON CONFLICT DO NOTHING`;
 const FILES = 'captured_files WHERE id IN (SELECT id FROM erased_files)';
-const addLines = (ids: string): string => `
-INSERT INTO erased_captured SELECT id FROM captured_lines WHERE id IN ${ids} AND erasure_id IS NULL ON CONFLICT DO NOTHING`;
-const ADD_COPIES = `
+/** Those of the captured lines `ids` that were not erased. */
+export const unerasedOf = (ids: string): string =>
+  `erased_captured SELECT id FROM captured_lines WHERE id IN ${ids} AND erasure_id IS NULL`;
+/** Captured lines that equal an archived line to erase. */
+export const ADD_COPIES = `
 INSERT INTO erased_captured SELECT c.id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id
 JOIN captured_lines AS c ON substr(c.sha256, 1, 8) = substr(l.sha256, 1, 8) AND c.sha256 = l.sha256 WHERE c.erasure_id IS NULL
 ON CONFLICT DO NOTHING`;
@@ -88,16 +89,6 @@ export async function eraseCapturedFiles(query: Query, erasureId: number): Promi
   const files = await countRows(query, FILES);
   await query(`DELETE FROM ${FILES}`);
   return files;
-}
-
-/** Marks the captured lines of a plan to be erased; `takesCopies`: also those that equal an archived line to erase. */
-export async function selectCapturedLines(
-  query: Query,
-  { takesCopies }: Pick<ErasedIds, 'takesCopies'>,
-  fill: (addSql: (ids: string) => string) => Promise<void>,
-): Promise<void> {
-  await fill(addLines);
-  if (takesCopies) await query(ADD_COPIES);
 }
 
 /** The captured files that contain marked lines. */

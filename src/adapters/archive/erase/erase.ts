@@ -1,14 +1,14 @@
 import { createHash, hash } from 'node:crypto';
 import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../../ports/retention.ts';
 import { bytesIn, readInsertedLine, unpackBlock } from '../blocks.ts';
-import { eraseCapturedFiles, eraseCapturedLines, listChangedFiles, selectCapturedLines } from './captures.ts';
+import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, listChangedFiles, unerasedOf } from './captures.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import { rewriteBlock } from './rewrite-block.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import { countRows, type Dialect, forRows, insertRow, type Query, type Values } from '../sql/query.ts';
 
 /** What engines do differently when they remove something. */
-export type RetentionEngine = Pick<Dialect, 'onBlock' | 'onCompaction'> & {
+export type RetentionEngine = {
   /** The type of ids. */
   readonly idType: string;
   /** The ids of the JSON array `:ids`, in parentheses. */
@@ -97,6 +97,7 @@ const RECEIPT_LENGTH = 12;
 
 type Erasing = {
   readonly engine: RetentionEngine;
+  readonly dialect: Dialect;
   /** Of the archive, for messages. */
   readonly path: string;
   /** The id of the receipt; null: the next one. */
@@ -104,9 +105,10 @@ type Erasing = {
 };
 
 /** Erases what a plan names, in a transaction in which nobody else writes. The freed space still has the bytes. */
-export async function erase(query: Query, plan: ErasurePlan, { engine, path, id }: Erasing): Promise<Erasure> {
+export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): Promise<Erasure> {
+  const { engine, dialect, path, id } = erasing;
   await refuseChanged(query, plan, path);
-  await selectArchived(query, plan, engine);
+  await selectArchived(query, plan, erasing);
   const at = timeColumn(plan.at);
   const pending = `pending ${at}`;
   await addReceipt(query, { ...(id !== null && { id }), receipt: pending, at_ms: at, report: '', is_purged: 0 });
@@ -118,26 +120,21 @@ export async function erase(query: Query, plan: ErasurePlan, { engine, path, id 
     sums.lines += 1;
     sums.bytes += readInteger(row, 'size_bytes');
   };
-  await listErasedLines(query, engine, add);
+  await listErasedLines(query, dialect, add);
   const { lines } = sums;
   for (const sql of [MARK_WHOLE, MARK_TOUCHED]) await query(sql, { erasureId });
   const compactions = await countRows(query, 'compactions WHERE erasure_id = :erasureId', { erasureId });
-  await fillWith(
-    query,
-    plan.capturedFileIds,
-    (ids) => `INSERT INTO erased_files SELECT id FROM ${ids} AS new WHERE true ON CONFLICT DO NOTHING`,
-    engine,
-  );
+  await fill(query, plan.capturedFileIds, engine, (ids) => `erased_files SELECT id FROM ${ids} AS new WHERE true`);
   const capturedFiles = await eraseCapturedFiles(query, erasureId);
   await selectCaptured(query, plan, engine);
   await eraseCapturedLines(query, erasureId, add);
-  const vectors = await deleteVectors(query, engine);
+  const vectors = await deleteVectors(query, dialect);
   const summaries = await countRows(query, CONTENTS);
   await query(`UPDATE batches SET content = '', content_sha256 = :sha256 WHERE id IN (SELECT id FROM ${CONTENTS})`, {
     sha256: hash('sha256', '', 'buffer'),
   });
-  for (const sql of engine.deleteWords(BATCHES, [linesIn(engine), 'SELECT id FROM erased_lines'])) await query(sql);
-  await query(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(engine)})`);
+  for (const sql of engine.deleteWords(BATCHES, [linesIn(dialect), 'SELECT id FROM erased_lines'])) await query(sql);
+  await query(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(dialect)})`);
   await eraseClips(query);
   await forRows(query, LIST_REWRITTEN, (row) => rewriteBlock(query, 'archived', readInteger(row, 'id')));
   await query(ERASE_LINES, { erasureId });
@@ -189,9 +186,13 @@ async function refuseChanged(query: Query, { kept, holdIds }: ErasurePlan, path:
 }
 
 /** What `erase` would change. The temporary tables are left for the caller to roll back. */
-export async function findEffect(query: Query, ids: ErasedIds, engine: RetentionEngine): Promise<ErasureEffect> {
-  await selectArchived(query, ids, engine);
-  await selectCaptured(query, ids, engine);
+export async function findEffect(
+  query: Query,
+  ids: ErasedIds,
+  erasing: Pick<Erasing, 'engine' | 'dialect'>,
+): Promise<ErasureEffect> {
+  await selectArchived(query, ids, erasing);
+  await selectCaptured(query, ids, erasing.engine);
   const compactionIds = (await query(LIST_CHANGED)).map((row) => readInteger(row, 'id'));
   return { compactionIds, capturedFileIds: [...new Set([...ids.capturedFileIds, ...(await listChangedFiles(query))])] };
 }
@@ -200,43 +201,50 @@ export async function findEffect(query: Query, ids: ErasedIds, engine: Retention
 async function selectArchived(
   query: Query,
   { compactionIds, lineIds, cycleIds }: ErasedIds,
-  engine: RetentionEngine,
+  { engine, dialect }: Pick<Erasing, 'engine' | 'dialect'>,
 ): Promise<void> {
-  const { idType, onBlock } = engine;
-  const key = `(id ${idType} PRIMARY KEY)`;
-  for (const name of [...TEMPORARY, ...CYCLES]) await query(`CREATE TEMP TABLE IF NOT EXISTS ${name} ${key}`);
-  await query(`CREATE TEMP TABLE IF NOT EXISTS used_runs (id ${idType} PRIMARY KEY, last_id bigint NOT NULL)`);
-  for (const name of [...TEMPORARY, ...CYCLES]) await query(`DELETE FROM ${name}`);
-  const addCompactions = (ids: string): string =>
-    `INSERT INTO erased_compactions SELECT id FROM compactions WHERE id IN ${ids} AND status = 'applied' ON CONFLICT DO NOTHING`;
+  const tables = [...TEMPORARY, ...CYCLES];
+  for (const name of tables) await query(`CREATE TEMP TABLE IF NOT EXISTS ${name} (id ${engine.idType} PRIMARY KEY)`);
+  await query(`CREATE TEMP TABLE IF NOT EXISTS used_runs (id ${engine.idType} PRIMARY KEY, last_id bigint NOT NULL)`);
+  for (const name of tables) await query(`DELETE FROM ${name}`);
+  await fill(
+    query,
+    compactionIds,
+    engine,
+    (ids) => `erased_compactions SELECT id FROM compactions WHERE id IN ${ids} AND status = 'applied'`,
+  );
   // Lines of erased compactions go with these.
-  const addLines = (ids: string): string => `
-INSERT INTO erased_lines SELECT l.id FROM lines AS l JOIN blocks AS k ON ${onBlock}
-WHERE l.id IN ${ids} AND l.erasure_id IS NULL AND k.compaction_id NOT IN (SELECT id FROM erased_compactions) ON CONFLICT DO NOTHING`;
-  const addCycles = (ids: string): string =>
-    `INSERT INTO matched_cycles SELECT id FROM ${ids} AS new WHERE true ON CONFLICT DO NOTHING`;
-  await fillWith(query, compactionIds, addCompactions, engine);
-  await fillWith(query, lineIds, addLines, engine);
-  await fillWith(query, cycleIds, addCycles, engine);
+  const isLeft = 'l.erasure_id IS NULL AND k.compaction_id NOT IN (SELECT id FROM erased_compactions)';
+  const joined = `lines AS l JOIN blocks AS k ON ${dialect.onBlock}`;
+  await fill(
+    query,
+    lineIds,
+    engine,
+    (ids) => `erased_lines SELECT l.id FROM ${joined} WHERE l.id IN ${ids} AND ${isLeft}`,
+  );
+  await fill(query, cycleIds, engine, (ids) => `matched_cycles SELECT id FROM ${ids} AS new WHERE true`);
   await query(ADD_CYCLES);
   await addSummaryLines(query);
 }
 
-function selectCaptured(query: Query, plan: ErasedIds, engine: RetentionEngine): Promise<void> {
-  return selectCapturedLines(query, plan, (sql) => fillWith(query, plan.capturedLineIds, sql, engine));
+async function selectCaptured(query: Query, plan: ErasedIds, engine: RetentionEngine): Promise<void> {
+  await fill(query, plan.capturedLineIds, engine, unerasedOf);
+  if (plan.takesCopies) await query(ADD_COPIES);
 }
 
 const MAX_IDS = 10_000;
 
-/** Runs a statement for ids, a part of them at a time. */
-async function fillWith(
+/** Adds rows for ids to a table, a part of the ids at a time. `rows`: the table, and what selects its new rows. */
+async function fill(
   query: Query,
   ids: readonly number[],
-  sql: (ids: string) => string,
   { ids: given }: RetentionEngine,
+  rows: (ids: string) => string,
 ): Promise<void> {
   for (let first = 0; first < ids.length; first += MAX_IDS)
-    await query(sql(given), { ids: JSON.stringify(ids.slice(first, first + MAX_IDS)) });
+    await query(`INSERT INTO ${rows(given)} ON CONFLICT DO NOTHING`, {
+      ids: JSON.stringify(ids.slice(first, first + MAX_IDS)),
+    });
 }
 
 /** Clip-archives that a later compaction archived as lines of its source are summaries too. */
@@ -256,12 +264,12 @@ function addSummaryLines(query: Query): Promise<void> {
 }
 
 /** Statements that select the lines of erased compactions. */
-function linesIn({ onBlock }: RetentionEngine): string {
+function linesIn({ onBlock }: Dialect): string {
   return `SELECT l.id FROM erased_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id JOIN lines AS l ON ${onBlock}`;
 }
 
 /** All lines to erase, in the order of their blocks. */
-async function listErasedLines(query: Query, { onBlock }: RetentionEngine, onLine: (row: Row) => void): Promise<void> {
+async function listErasedLines(query: Query, { onBlock }: Dialect, onLine: (row: Row) => void): Promise<void> {
   await query(`
 INSERT INTO erased_blocks SELECT k.id FROM erased_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id
 UNION SELECT l.block_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id`);
@@ -274,10 +282,10 @@ ORDER BY l.line`;
   });
 }
 
-async function deleteVectors(query: Query, engine: RetentionEngine): Promise<number> {
+async function deleteVectors(query: Query, dialect: Dialect): Promise<number> {
   const parts = [
     `batch_vectors WHERE batch_id IN (${BATCHES})`,
-    `message_vectors WHERE line_id IN (${linesIn(engine)})`,
+    `message_vectors WHERE line_id IN (${linesIn(dialect)})`,
     'message_vectors WHERE line_id IN (SELECT id FROM erased_lines)',
   ];
   let deleted = 0;

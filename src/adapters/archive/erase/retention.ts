@@ -1,7 +1,6 @@
-import type { CapturedPiece, ErasableCompaction, Hold, MessageLine, RetentionStore } from '../../../ports/retention.ts';
-import { type BlockCache, bytesIn, createBlockCache } from '../blocks.ts';
-import { DamageError } from '../failure.ts';
-import { unpackCaptured } from '../read/captured.ts';
+import type { ErasableCompaction, Hold, MessageLine, RetentionStore } from '../../../ports/retention.ts';
+import { bytesIn } from '../blocks.ts';
+import { GET_STATE, isErased, readBlocksOf } from '../read/captured.ts';
 import {
   readInteger,
   readOptionalInteger,
@@ -11,7 +10,7 @@ import {
   type Row,
   timeColumn,
 } from '../rows.ts';
-import type { Query, Sql } from '../sql/query.ts';
+import type { Dialect, Query, Sql } from '../sql/query.ts';
 import { erase, findEffect, LAST_FILE, LIST_ERASURES, type RetentionEngine, toErasure } from './erase.ts';
 
 /** Replaces one of the same scope. */
@@ -30,21 +29,12 @@ SELECT l.id, k.compaction_id, y.conversation_id, l.size_bytes FROM lines AS l
 JOIN blocks AS k ON k.id = l.block_id JOIN compactions AS c ON c.id = k.compaction_id
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)
 WHERE l.message_id = :messageId AND c.status = 'applied' ORDER BY l.id`;
-const NEXT_RUN = `
-SELECT r.position, r.first_line_id, r.line_count FROM captured_states AS s JOIN captured_runs AS r ON r.version_id = s.version_id
-WHERE s.id = :stateId AND r.position > :position ORDER BY r.position LIMIT 1`;
-const FIND_BLOCK = `
-SELECT b.id, b.first_line_id + b.line_count - 1 AS last_id, b.raw_size_bytes FROM captured_lines AS l JOIN captured_blocks AS b ON b.id = l.block_id
-WHERE l.id = :id`;
-const GET_BLOCK = 'SELECT id, raw_size_bytes, data FROM captured_blocks WHERE id = :id';
-const LIST_LINES =
-  'SELECT id, "offset", size_bytes, erasure_id FROM captured_lines WHERE id BETWEEN :firstId AND :lastId ORDER BY id';
-
 const DELETE_HOLD = 'DELETE FROM holds WHERE kind = :kind AND value = :value RETURNING id';
 
 /** Holds and erasures. After an erasure, `purge` rewrites what still has the bytes. `path`: of the archive, for messages. */
 export function createRetention(sql: Sql, path: string, engine: RetentionEngine): RetentionStore {
   const { query } = sql;
+  const erasing = { engine, dialect: sql.dialect, path };
   return {
     listHolds: async () => (await query('SELECT * FROM holds ORDER BY id')).map(toHold),
     addHold: ({ kind, value, reason, addedAt }) =>
@@ -57,7 +47,7 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
     lastFileId: async () => readInteger((await query(`SELECT ${LAST_FILE} AS id`))[0] ?? {}, 'id'),
     listErasable: async function* pages() {
       for (let after = 0; ;) {
-        const found = await sql.transaction('snapshot', (within) => listErasable(within, after, engine));
+        const found = await sql.transaction('snapshot', (within) => listErasable(within, after, sql.dialect));
         const last = found.at(-1);
         if (last === undefined) return;
         after = last.id;
@@ -65,24 +55,22 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
       }
     },
     findMessageLines: async (messageId) => (await query(FIND_MESSAGE, { messageId })).map(toMessageLine),
-    readPieces: async function* pages(stateId) {
-      const recent = createBlockCache<Uint8Array>();
-      for (let place = FIRST_PIECE; ;) {
-        const page = await sql.transaction('snapshot', (within) => readPieces(within, { stateId, place, recent }));
-        if (page === null) return;
-        yield page.pieces;
-        ({ place } = page);
-      }
+    readPieces: async function* pages(id) {
+      const [state] = await query(GET_STATE, { id });
+      const step: Parameters<typeof readBlocksOf>[0] = (work) => sql.transaction('snapshot', work);
+      const blocks = state === undefined ? [] : readBlocksOf(step, readInteger(state, 'version_id'));
+      for await (const { lines, raw } of blocks)
+        yield lines.map((line) => ({ id: readInteger(line, 'id'), bytes: isErased(line) ? null : bytesIn(raw, line) }));
     },
     findEffect: async (ids) => {
       const trial = await sql.begin('trial');
       try {
-        return await findEffect(trial.query, ids, engine);
+        return await findEffect(trial.query, ids, erasing);
       } finally {
         await trial.rollback();
       }
     },
-    erase: (plan) => engine.erase((within, id) => erase(within, plan, { engine, path, id })),
+    erase: (plan) => engine.erase((within, id) => erase(within, plan, { ...erasing, id })),
     purge: engine.purge,
     isPurged: engine.isPurged,
     listErasures: async () => (await query(LIST_ERASURES)).map(toErasure),
@@ -93,7 +81,7 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
 async function listErasable(
   query: Query,
   after: number,
-  { onBlock, onCompaction }: RetentionEngine,
+  { onBlock, onCompaction }: Dialect,
 ): Promise<readonly ErasableCompaction[]> {
   const rows = await query(
     `
@@ -108,46 +96,24 @@ FROM compactions AS c WHERE c.status = 'applied' AND c.id > :after ORDER BY c.id
   );
   const found: ErasableCompaction[] = [];
   for (const row of rows) {
-    const cycles = await query(LIST_CYCLES, { id: row['id'] });
-    found.push(toErasable(row, { cycles, paths: await query(LIST_PATHS, { id: row['id'] }) }));
+    const id = readInteger(row, 'id');
+    found.push({
+      id,
+      format: readText(row, 'format'),
+      sourcePath: readText(row, 'source_path'),
+      paths: (await query(LIST_PATHS, { id })).map((one) => readText(one, 'path')),
+      archivedAt: readTime(row, 'archived_at_ms') ?? new Date(Number.NaN),
+      lines: readInteger(row, 'lines'),
+      bytes: readInteger(row, 'bytes'),
+      storedBytes: readInteger(row, 'stored_bytes'),
+      cycles: (await query(LIST_CYCLES, { id })).map((cycle) => ({
+        id: readInteger(cycle, 'id'),
+        parentId: readOptionalInteger(cycle, 'parent_cycle_id'),
+        conversationId: readText(cycle, 'conversation_id'),
+      })),
+    });
   }
   return found;
-}
-
-/** Where a reader of a version is: in a run of pieces, before `nextId`. */
-type PiecePlace = { readonly position: number; readonly nextId: number; readonly lastId: number };
-const FIRST_PIECE: PiecePlace = { position: -1, nextId: 0, lastId: -1 };
-
-type Reading = { readonly stateId: number; readonly place: PiecePlace; readonly recent: BlockCache<Uint8Array> };
-type PiecePage = { readonly pieces: readonly CapturedPiece[]; readonly place: PiecePlace };
-
-/** The next pieces of a version that are in one block. Null: there are no more. */
-async function readPieces(query: Query, { stateId, place, recent }: Reading): Promise<PiecePage | null> {
-  let { position, nextId, lastId } = place;
-  if (nextId > lastId) {
-    const [run] = await query(NEXT_RUN, { stateId, position });
-    if (run === undefined) return null;
-    position = readInteger(run, 'position');
-    nextId = readInteger(run, 'first_line_id');
-    lastId = nextId + readInteger(run, 'line_count') - 1;
-  }
-  const [block] = await query(FIND_BLOCK, { id: nextId });
-  if (block === undefined) throw new DamageError(`captured line ${nextId} is missing`);
-  const id = readInteger(block, 'id');
-  const endId = Math.min(lastId, readInteger(block, 'last_id'));
-  const rows = await query(LIST_LINES, { firstId: nextId, lastId: endId });
-  if (rows.length !== endId - nextId + 1) throw new DamageError(`lines of block ${id} of captured lines are missing`);
-  const known = recent.get(id);
-  const isErased = (row: Row): boolean => readOptionalInteger(row, 'erasure_id') !== null;
-  let raw: Uint8Array = new Uint8Array();
-  if (known !== undefined && known.length === block['raw_size_bytes']) raw = known;
-  else if (!rows.every(isErased))
-    for (const row of await query(GET_BLOCK, { id })) raw = recent.add(id, unpackCaptured(row));
-  const pieces = rows.map((row) => ({
-    id: readInteger(row, 'id'),
-    bytes: isErased(row) ? null : bytesIn(raw, row),
-  }));
-  return { pieces, place: { position, nextId: endId + 1, lastId } };
 }
 
 function toHold(row: Row): Hold {
@@ -157,27 +123,6 @@ function toHold(row: Row): Hold {
     value: readText(row, 'value'),
     reason: readOptionalText(row, 'reason'),
     addedAt: readTime(row, 'added_at_ms') ?? new Date(Number.NaN),
-  };
-}
-
-function toErasable(
-  row: Row,
-  { cycles, paths }: { readonly cycles: readonly Row[]; readonly paths: readonly Row[] },
-): ErasableCompaction {
-  return {
-    id: readInteger(row, 'id'),
-    format: readText(row, 'format'),
-    sourcePath: readText(row, 'source_path'),
-    paths: paths.map((one) => readText(one, 'path')),
-    archivedAt: readTime(row, 'archived_at_ms') ?? new Date(Number.NaN),
-    lines: readInteger(row, 'lines'),
-    bytes: readInteger(row, 'bytes'),
-    storedBytes: readInteger(row, 'stored_bytes'),
-    cycles: cycles.map((cycle) => ({
-      id: readInteger(cycle, 'id'),
-      parentId: readOptionalInteger(cycle, 'parent_cycle_id'),
-      conversationId: readText(cycle, 'conversation_id'),
-    })),
   };
 }
 

@@ -95,7 +95,7 @@ export function createCaptureReader(query: Query): CaptureReader {
       let left = sizeBytes;
       if (left === 0) return;
       const [found] = await query(FIND_VERSION, { path, version });
-      const blocks = found === undefined ? [] : readBlocksOf(query, readInteger(found, 'id'));
+      const blocks = found === undefined ? [] : readBlocksOf((work) => work(query), readInteger(found, 'id'));
       for await (const { lines, raw } of blocks) {
         const pieces: CapturedPiece[] = [];
         for (const line of lines) {

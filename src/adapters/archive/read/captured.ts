@@ -24,12 +24,12 @@ const FIND_FILE = `${SELECT_FILES} WHERE f.path = :path`;
 const LIST_FILES = `${SELECT_FILES} ORDER BY f.path`;
 export const LIST_STATES = `
 SELECT ${STATE_COLUMNS} FROM captured_versions AS v JOIN captured_states AS s ON s.version_id = v.id WHERE v.file_id = :fileId ORDER BY s.id`;
-const GET_STATE = 'SELECT version_id, size_bytes FROM captured_states WHERE id = :id';
+export const GET_STATE = 'SELECT version_id, size_bytes FROM captured_states WHERE id = :id';
 const LIST_RUNS = `
 SELECT position, first_line_id, line_count FROM captured_runs WHERE version_id = :versionId AND position > :position ORDER BY position LIMIT 1000`;
 const LIST_LINES = `
 SELECT l.id, l.block_id, l."offset", l.size_bytes, l.sha256, e.receipt, e.at_ms FROM captured_lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id
-WHERE l.id BETWEEN :first AND :last ORDER BY l.id LIMIT 4096`;
+WHERE l.id BETWEEN :first AND :last AND l.block_id = (SELECT block_id FROM captured_lines WHERE id = :first) ORDER BY l.id LIMIT 4096`;
 const GET_SIZE = 'SELECT raw_size_bytes FROM captured_blocks WHERE id = :id';
 const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = :id';
 
@@ -89,7 +89,7 @@ async function* readState(query: Query, path: string, id: number): AsyncGenerato
 
 /** All bytes of a version, as many at once as lie together. Each line is checked against its hash. Throws a `DamageError`, or an `ArchiveError` if lines were erased. */
 export async function* readVersion(query: Query, path: string, versionId: number): AsyncGenerator<Uint8Array> {
-  for await (const { lines, raw } of readBlocksOf(query, versionId)) {
+  for await (const { lines, raw } of readBlocksOf((work) => work(query), versionId)) {
     const erased = lines.find(isErased);
     if (erased !== undefined) {
       const at = readTime(erased, 'at_ms') ?? new Date(Number.NaN);
@@ -100,32 +100,38 @@ export async function* readVersion(query: Query, path: string, versionId: number
 }
 
 /** Whether the bytes of a line of `readBlocksOf` were erased, under its `receipt`. */
-const isErased = (line: Row): boolean => line['receipt'] !== null;
+export const isErased = (line: Row): boolean => line['receipt'] !== null;
 
-/** The lines of a version, as many at once as follow each other in a block, and the bytes of the block. Throws a `DamageError`. */
+/**
+ * The lines of a version, as many at once as follow each other in a block, and the bytes of the block. Each is read in one `step`, which may be a
+ * transaction. Throws a `DamageError`.
+ */
 export async function* readBlocksOf(
-  query: Query,
+  step: <T>(work: (query: Query) => Promise<T>) => Promise<T>,
   versionId: number,
 ): AsyncGenerator<{ readonly lines: readonly Row[]; readonly raw: Uint8Array }> {
-  const readBlock = createBlockReader(query);
+  const readBlock = createBlockReader();
   for (let position = -1; ;) {
-    const runs = await query(LIST_RUNS, { versionId, position });
+    const runs = await step((query) => query(LIST_RUNS, { versionId, position }));
     if (runs.length === 0) return;
     for (const run of runs) {
       position = readInteger(run, 'position');
       const first = readInteger(run, 'first_line_id');
       const last = first + readInteger(run, 'line_count') - 1;
       for (let id = first; id <= last;) {
-        const rows = await query(LIST_LINES, { first: id, last });
-        const missing = rows.findIndex((row, at) => readInteger(row, 'id') !== id + at);
-        if (missing !== -1 || rows.length === 0)
-          throw new DamageError(`captured line ${id + Math.max(0, missing)} is missing`);
-        for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
-          const raw = lines.every(isErased) ? new Uint8Array() : await readBlock(blockId, endOf(lines));
+        const found = await step(async (query) => {
+          const lines = await query(LIST_LINES, { first: id, last });
+          const missing = lines.findIndex((row, at) => readInteger(row, 'id') !== id + at);
+          const [line] = lines;
+          if (missing !== -1 || line === undefined)
+            throw new DamageError(`captured line ${id + Math.max(0, missing)} is missing`);
+          const blockId = readInteger(line, 'block_id');
+          const raw = lines.every(isErased) ? new Uint8Array() : await readBlock(query, blockId, endOf(lines));
           if (raw === null) throw new DamageError(`block ${blockId} of captured lines cannot be decompressed`);
-          yield { lines, raw };
-        }
-        id += rows.length;
+          return { lines, raw };
+        });
+        yield found;
+        id += found.lines.length;
       }
     }
   }
@@ -137,15 +143,15 @@ function endOf(lines: readonly Row[]): number {
 }
 
 /** The lines of a block, which reach at least to `end`; null: the block is missing, or cannot be decompressed. */
-type BlockReader = (id: number, end: number) => Promise<Uint8Array | null>;
+type BlockReader = (query: Query, id: number, end: number) => Promise<Uint8Array | null>;
 
 /**
  * Reads blocks of captured lines, and keeps the last few, because a fork alternates between few blocks. A block that has
  * grown or shrunk since is read again.
  */
-export function createBlockReader(query: Query): BlockReader {
+export function createBlockReader(): BlockReader {
   const recent = createBlockCache();
-  return async (id, end) => {
+  return async (query, id, end) => {
     const known = recent.get(id);
     if (known === null) return null;
     if (known !== undefined && known.length >= end) {
@@ -153,7 +159,8 @@ export function createBlockReader(query: Query): BlockReader {
       if (size?.['raw_size_bytes'] === known.length) return known;
     }
     const [block] = await query(GET_BLOCK, { id });
-    return recent.add(id, tryUnpack(block));
+    const raw = recent.add(id, tryUnpack(block));
+    return raw === null || raw.length < end ? null : raw;
   };
 }
 

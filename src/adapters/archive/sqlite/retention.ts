@@ -4,7 +4,6 @@ import { archiveError } from '../failure.ts';
 import type { Query, Sql } from '../sql/query.ts';
 import type { TakeTurn } from '../turns.ts';
 import { rebuildVectorIndex } from './vectors.ts';
-import { SQLITE } from './dialect.ts';
 import { checkRoom } from './room.ts';
 import { loadVectors } from './sql.ts';
 
@@ -22,8 +21,6 @@ export function createSqliteRetention(sql: Sql, { db, path, takeTurn }: Place): 
   return {
     idType: 'INTEGER',
     ids: '(SELECT value AS id FROM json_each(:ids))',
-    onBlock: SQLITE.onBlock,
-    onCompaction: SQLITE.onCompaction,
     deleteWords: (batches, lines) => [
       `DELETE FROM batch_search WHERE rowid IN (${batches})`,
       ...lines.map((ids) => `DELETE FROM message_search WHERE rowid IN (${ids})`),

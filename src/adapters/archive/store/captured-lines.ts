@@ -104,14 +104,16 @@ export async function openLines(query: Query, { capturing }: Dialect): Promise<L
     }
     return id;
   };
-  const readBlock = createBlockReader(query);
+  const readBlock = createBlockReader();
   /** The stored line that can be read back: a block may be damaged. */
   const findHeld = async (rows: readonly Row[], line: Uint8Array): Promise<number | null> => {
     for (const row of rows) {
       const [blockId, start] = [readInteger(row, 'block_id'), readInteger(row, 'offset')];
       if (readInteger(row, 'size_bytes') !== line.length) continue;
       const raw =
-        blockId === block?.id ? buffer.subarray(0, block.sizeBytes) : await readBlock(blockId, start + line.length);
+        blockId === block?.id
+          ? buffer.subarray(0, block.sizeBytes)
+          : await readBlock(query, blockId, start + line.length);
       if (raw !== null && Buffer.compare(raw.subarray(start, start + line.length), line) === 0)
         return readInteger(row, 'id');
     }

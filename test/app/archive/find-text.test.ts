@@ -4,8 +4,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { array, assert as check, asyncProperty, constantFrom, integer, nat, string } from 'fast-check';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
-import { type CapturedMatches, matchCaptured } from '../../../src/app/archive/match-captured.ts';
-import { createTextFinder } from '../../../src/app/archive/text-finder.ts';
+import { createTextFinder, matchCaptured } from '../../../src/app/archive/find-text.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../../src/ports/captures.ts';
 
@@ -30,22 +29,19 @@ const deps = {
   files: createFileStore(),
   runtime: createNodeRuntime(),
   signal: new AbortController().signal,
-  progress: { update: () => undefined, finish: () => undefined },
 };
 
+type Found = { readonly lineIds: readonly number[]; readonly isComplete: boolean };
+
 /** Searches one file of these pieces, whose ids are their indexes. Null: an erased piece. `batch`: how many are read at once. */
-async function match(text: string, pieces: readonly (Uint8Array | null)[], batch = 3): Promise<CapturedMatches> {
+async function match(text: string, pieces: readonly (Uint8Array | null)[], batch = 3): Promise<Found> {
   async function* readPieces() {
     for (let at = 0; at < pieces.length; at += batch)
       yield pieces.slice(at, at + batch).map((bytes, index) => ({ id: at + index, bytes }));
   }
-  const archive = {
-    captures: { list: async () => [FILE], listStates: async () => [STATE] },
-    retention: { readPieces },
-  } as unknown as Archive;
-  const found = await matchCaptured(deps, archive, createTextFinder(text));
-  assert.ok(found !== null);
-  return found;
+  const archive = { captures: { listStates: async () => [STATE] }, retention: { readPieces } } as unknown as Archive;
+  const found = await matchCaptured(deps, { archive, file: FILE, finder: createTextFinder(text) });
+  return { ...found, lineIds: [...found.lineIds] };
 }
 
 function cut(bytes: Uint8Array, places: readonly number[]): readonly Uint8Array[] {
@@ -75,8 +71,8 @@ test('a text is found in any pieces, in any form, and no other piece is named', 
       return start < head.length + body.length && end > head.length && end > start;
     };
     const expected = [...pieces.keys()].filter((at) => isHit(at));
-    const { lineIds, unsearched } = await match(text, pieces);
-    assert.deepEqual([lineIds.toSorted((a, b) => a - b), unsearched], [expected, 0]);
+    const { lineIds, isComplete } = await match(text, pieces);
+    assert.deepEqual([lineIds.toSorted((a, b) => a - b), isComplete], [expected, true]);
   });
   await check(property, { numRuns: 150 });
 });
@@ -87,8 +83,8 @@ test('of a compressed version with the text, every piece is named', async () => 
     const parts = cut(Buffer.from(space + text + space), places.slice(0, 3)); // members or frames
     const file = Buffer.concat(parts.map((part) => compress(part)));
     const pieces = cut(file, places).filter(({ length }) => length > 0);
-    assert.deepEqual(await match(text, pieces), { lineIds: [...pieces.keys()], paths: ['/talk'], unsearched: 0 });
-    assert.deepEqual(await match(`${text}!`, pieces), { lineIds: [], paths: [], unsearched: 0 });
+    assert.deepEqual(await match(text, pieces), { lineIds: [...pieces.keys()], isComplete: true });
+    assert.deepEqual(await match(`${text}!`, pieces), { lineIds: [], isComplete: true });
   });
   await check(property, { numRuns: 60 });
 });
@@ -111,9 +107,9 @@ test('a text is found across the ends of the windows in which a large file is re
 test('what cannot be decompressed to its end is counted unless the text is before that', async () => {
   const file = gzipSync(Buffer.from(`It is quux.${'x'.repeat(5000)}`));
   const damaged = file.subarray(0, -12);
-  assert.deepEqual(await match('quux', [damaged]), { lineIds: [0], paths: ['/talk'], unsearched: 0 });
-  assert.deepEqual(await match('other', [damaged]), { lineIds: [], paths: [], unsearched: 1 });
-  assert.deepEqual(await match('other', [file, null]), { lineIds: [], paths: [], unsearched: 1 });
+  assert.deepEqual(await match('quux', [damaged]), { lineIds: [0], isComplete: true });
+  assert.deepEqual(await match('other', [damaged]), { lineIds: [], isComplete: false });
+  assert.deepEqual(await match('other', [file, null]), { lineIds: [], isComplete: false });
 });
 
 test('pieces on both sides of an erased one are not read as one text', async () => {
