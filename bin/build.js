@@ -16,7 +16,6 @@ const ENTRIES = {
   index: 'src/index.ts',
   'cli/main': 'src/cli/main.ts',
   'cli/worker': 'src/cli/pool/worker.ts',
-  'archive-worker': 'src/adapters/archive/thread/archive-worker.ts',
 };
 
 // Packages that every command loads. They stay dependencies too: installations bring their licenses, and audits know of them.

@@ -106,11 +106,10 @@ export async function inSession(
     cleanUps.push(cleanUp);
   };
   const poolRules = context.poolRules ?? DEFAULT_POOL_RULES;
-  const startProcesses: Session['startProcesses'] = async (processes) => {
+  const startProcesses: Session['startProcesses'] = async () => {
     const { createFilePool } = await import('./pool/pool.ts');
     const { clearLeftovers, run } = useCases;
     const pool = createFilePool({
-      processes,
       composition: { ...composition, run },
       terminal,
       clearLeftovers,

@@ -1,4 +1,3 @@
-import type { ArchiveUse } from '../adapters/archive/open-for-use.ts';
 import { createTurns } from '../adapters/archive/turns.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../app/contract/deps.ts';
 import type { OpenedSql } from '../adapters/postgres/exchange.ts';
@@ -10,6 +9,12 @@ import type { Archive, ArchiveFailure } from '../ports/archive.ts';
 import type { ArchiveExchange, ExportFolders } from '../ports/exchange.ts';
 
 type OpenArchive = AppDeps['openArchive'];
+
+/** How a use case works with the archive. */
+type ArchiveUse = {
+  /** Null: vectors are not used. */
+  readonly vectorExtension: string | null;
+};
 
 type ArchiveOpener = {
   readonly openWith: (use: ArchiveUse) => OpenArchive;
@@ -71,9 +76,12 @@ function createUrlOpener(url: string, { notice = () => undefined, sleep }: Opene
 /** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
 function createFileOpener(path: string): ArchiveOpener {
   const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
-  const openNow = async (mode: ArchiveMode, use: ArchiveUse): Promise<Result<Archive, ArchiveFailure>> => {
-    const { openForUse } = await import('../adapters/archive/open-for-use.ts');
-    return openForUse({ path, create: mode === 'create' }, use);
+  const openNow = async (
+    mode: ArchiveMode,
+    { vectorExtension }: ArchiveUse,
+  ): Promise<Result<Archive, ArchiveFailure>> => {
+    const { openArchive } = await import('../adapters/archive/sqlite.ts');
+    return openArchive({ path, create: mode === 'create', ...(vectorExtension !== null && { vectorExtension }) });
   };
   const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
     const { archiveExists } = await import('../adapters/archive/file.ts');
@@ -147,7 +155,7 @@ export function createExchange(
 /** Vectors can be removed only with SQLite's extension for them. */
 export async function withVectors(): Promise<ArchiveUse> {
   const extension = await (await import('../adapters/archive/vectors/extension.ts')).findVectorExtension();
-  return { vectorExtension: extension.ok ? extension.value : null, isThreaded: false };
+  return { vectorExtension: extension.ok ? extension.value : null };
 }
 
 /** Reads and writes exports. */

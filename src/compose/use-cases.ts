@@ -22,7 +22,6 @@ import {
   type Mask,
   type SummarizerChoice,
 } from './services.ts';
-import { estimateBytes } from './transcript-files.ts';
 
 export type Composition = {
   readonly archivePath: string;
@@ -38,8 +37,6 @@ export type Composition = {
   readonly run?: RunMark | undefined;
   /** Called at each step of a run. */
   readonly reached?: StepListener;
-  /** From this size of a file on, the archive works in a thread of its own. */
-  readonly minBytesForArchiveThread?: number;
   /** False: another composition of the run does it. */
   readonly finishesErasures?: boolean;
 };
@@ -51,27 +48,21 @@ export type CreateUseCases = typeof createUseCases;
 type WithMask = { readonly mask?: Mask };
 type WithEmbeddings = { readonly embeddings: Embeddings | null };
 
-/** Starting a thread for the archive takes about a tenth of a second, in which this much is stored or restored. */
-const MIN_BYTES_FOR_THREAD = 4 * 1024 * 1024;
-
 /**
  * The composition root: the one place where ports meet their adapters. Nothing is opened before it is needed, and what is slow to load
  * is loaded when it is first called. A use case with a `Progress` of its own may be called several times at once.
  */
 export function createUseCases(composition: Composition) {
   const { archivePath, progress, signal, removeAtExit, maxUnpackedBytes } = composition;
-  const isLarge = (bytes: number): boolean => bytes >= (composition.minBytesForArchiveThread ?? MIN_BYTES_FOR_THREAD);
   const opening = { ...composition, sleep: createNodeRuntime().sleep };
   const archive = createArchiveOpener(archivePath, opening);
-  const openAside = archive.openWith({ vectorExtension: null, isThreaded: true });
   const deps: AppDeps = {
     files: createFileStore({ removeAtExit, maxUnpackedBytes }),
     formats: formatRegistry,
     runtime: createNodeRuntime(),
     progress,
     signal,
-    openArchive: archive.openWith({ vectorExtension: null, isThreaded: false }),
-    openArchiveInThread: async (sizeBytes) => (isLarge(sizeBytes) ? openAside('existing') : ok(null)),
+    openArchive: archive.openWith({ vectorExtension: null }),
     archivePath,
     notice: composition.notice,
     erasures: composition.finishesErasures === false ? undefined : { hasFailed: false },
@@ -98,9 +89,8 @@ export function createUseCases(composition: Composition) {
 
     compactFile: async ({ embeddings, ...request }: CompactFileRequest & WithEmbeddings, progress: Progress) => {
       const { compactFile } = await import('../app/compact/compact-file.ts');
-      const isThreaded = isLarge(estimateBytes(request.input.path));
-      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isThreaded });
-      const compacting = { ...writing, openArchive, progress, storesInThread: isThreaded };
+      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null });
+      const compacting = { ...writing, openArchive, progress };
       const done = await compactFile(compacting, request);
       if (!done.ok || embeddings === null) return done;
       const { embedCompacted } = await import('../app/search/embeddings/embed-archive.ts');
@@ -130,7 +120,7 @@ export function createUseCases(composition: Composition) {
     searchArchive: async ({ embeddings, mask, ...request }: SearchRequest & WithEmbeddings & WithMask) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
       const { queryVectors, vectorExtension = null } = embeddings ?? {};
-      const openArchive = archive.openWith({ vectorExtension, isThreaded: false });
+      const openArchive = archive.openWith({ vectorExtension });
       return searchArchive({ ...deps, openArchive, queryVectors, mask }, request);
     },
     showArchived: async ({ mask, ...request }: ShowRequest & WithMask) =>
@@ -144,7 +134,7 @@ export function createUseCases(composition: Composition) {
     checkArchive: later(deps, async () => (await import('../app/search/check-archive.ts')).checkArchive),
     embedArchive: async ({ service, vectorExtension }: Embeddings) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
-      return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension, isThreaded: false }), service });
+      return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension }), service });
     },
 
     changeHolds: later(deps, async () => (await import('../app/archive/holds.ts')).changeHolds),

@@ -179,9 +179,6 @@ type NeededRoom = { readonly folder: string; readonly neededBytes: number; reado
 /** Thrown by a method of an open archive; carries the failure as data. */
 export type ArchiveError = Error & { readonly failure: ArchiveFailure };
 
-/** Thrown instead when the thread in which the archive works has died; says why. */
-export type DeadThreadError = Error & { readonly diedOf: string };
-
 /**
  * Stores everything that leaves a transcript. Methods reject with an `ArchiveError` for failures of the database; `attempt` in
  * `app/contract/failure.ts` turns them into results. Writes wait for each other.
@@ -245,7 +242,7 @@ export type CompactionOutline = {
  * Stores one compaction as `prepared`, with its lines in ascending order, and gives its id. The cycles must have as many batches as the outline
  * says.
  */
-export type CompactionWriter = ArchiveWriter<LineDraft, CompactionDraft, StoredAs>;
+export type CompactionWriter = ArchiveWriter<Iterable<LineDraft>, CompactionDraft, StoredAs>;
 
 /** A compaction in the archive. `archiveBytes`: by how much the archive grew for it. */
 export type StoredAs = { readonly id: number; readonly archiveBytes: number };

@@ -51,7 +51,7 @@ export type StoredCapture = {
 };
 
 /** Stores one state. The pieces are what other files may share: usually lines. */
-export type CaptureWriter = ArchiveWriter<Uint8Array, CaptureDraft, StoredCapture>;
+export type CaptureWriter = ArchiveWriter<readonly Uint8Array[], CaptureDraft, StoredCapture>;
 
 /** Whole files, each line stored once. Methods fail as those of the archive do. */
 export type CaptureStore = {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { openArchiveInThread, type ThreadedArchive } from '../../src/adapters/archive/thread/open-in-thread.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
@@ -105,39 +104,6 @@ test('damage inside an archived block is found', async (t) => {
   await compacted(bench);
   tamper(bench, 'UPDATE blocks SET data = zeroblob(length(data)) WHERE id = 1');
   assert.deepEqual(await problemsOf(bench), ['damaged-archive']);
-});
-
-test('an archive that is read in a thread of its own gives the same lines, and its damage is found too', async (t) => {
-  const threads: Promise<ThreadedArchive>[] = [];
-  const openThread = async (path: string): Promise<ThreadedArchive> => {
-    const opened = await openArchiveInThread({ path });
-    assert.ok(opened.ok, JSON.stringify(opened));
-    t.after(opened.value.archive.close);
-    return opened.value;
-  };
-  const bench = benchFor(t, {
-    openArchiveInThread: async (sizeBytes) => {
-      assert.equal(sizeBytes, original.length);
-      const thread = threads[0] ?? openThread(bench.archivePath);
-      threads[0] = thread;
-      return { ok: true, value: (await thread).archive };
-    },
-  });
-  await compacted(bench);
-  const here = rerun(t, bench);
-  assert.deepEqual(await bench.verify('talk.jsonl'), await here.verify('talk.jsonl'));
-  assert.equal((await bench.restore('talk.jsonl')).toString(), original);
-  for (const statement of [
-    'UPDATE lines SET sha256 = zeroblob(32) WHERE id = 7',
-    'DELETE FROM lines WHERE id = 7',
-    'UPDATE blocks SET data = zeroblob(length(data)) WHERE id = 1',
-  ]) {
-    tamper(bench, statement);
-    const report = await bench.verify('talk.jsonl');
-    assert.equal(report.result, 'failed', statement);
-    assert.deepEqual(report, await here.verify('talk.jsonl'), statement);
-  }
-  assert.equal(threads.length, 1);
 });
 
 test('a parted group is found: a result that was kept while its call is in the archive', async (t) => {

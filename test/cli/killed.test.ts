@@ -113,18 +113,6 @@ suite('and so it is when something comes between', { concurrency: CASES_AT_A_TIM
       if (isWhole || index === at % STORED_SESSIONS.length) testEnded({ ...one, session });
 });
 
-suite('and with an archive that stores in a thread of its own', { concurrency: CASES_AT_A_TIME }, () => {
-  const moments = IN_PLACE.filter(
-    ({ nth, step }) => nth === 1 && (isWhole || ['summarized', 'prepared'].includes(step)),
-  );
-  for (const [at, moment] of moments.entries()) {
-    const session = STORED_SESSIONS[at % STORED_SESSIONS.length];
-    const cycle = CYCLES[at % CYCLES.length];
-    if (session !== undefined && cycle !== undefined)
-      testEnded({ session, cycle, mode: 'in place', kills: [moment], between: 'nothing', archiveThread: true });
-  }
-});
-
 after(() => {
   removeScenes();
   if (isWhole) writeSync(1, renderTable());

@@ -282,7 +282,6 @@ function openPool(t: TestContext, behavior: string): Pool {
   const folder = folderWith(t, { 'worker.mjs': worker, tasks: '' });
   const terminal = createFakeTerminal([]);
   const pool = createFilePool({
-    processes: 2,
     composition: { archivePath: join(folder, 'archive.db') },
     terminal,
     clearLeftovers: async () => undefined,

@@ -56,7 +56,6 @@ test('a package holds what runs and what is read, and neither tests nor notes of
       'bin/prepare.js',
       'config.schema.json',
       'config.toml.example',
-      'dist/archive-worker.js',
       'dist/cli/hook.js',
       'dist/cli/main.js',
       'dist/cli/worker.js',

@@ -33,8 +33,6 @@ export type Case = {
   /** A run for each. */
   readonly kills: readonly Moment[];
   readonly between: Between;
-  /** The archive works in a thread of its own, and begins to store before the summaries are there: there are no chunks. */
-  readonly archiveThread?: true;
   /** A bug ends the run instead, in this process. */
   readonly fails?: true;
 };
@@ -53,12 +51,7 @@ type Scene = { readonly folder: string; readonly file: string; readonly archive:
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'compact-killed-'));
 /** Several chunks a cycle, and so many batches after two cycles that the older ones are merged. */
-const SETTINGS = ['--max-summary-tokens', '400'];
-const CHUNKS = ['--chunk-size', '15'];
-
-function settingsOf({ archiveThread }: Case): readonly string[] {
-  return archiveThread === true ? SETTINGS : [...CHUNKS, ...SETTINGS];
-}
+const SETTINGS = ['--chunk-size', '15', '--max-summary-tokens', '400'];
 const OTHER = 'other.jsonl';
 
 /** To be called when all is done. */
@@ -91,8 +84,7 @@ export async function playKilled(one: Case): Promise<Account> {
 
 async function kill(one: Case, scene: Scene, { step, nth }: Moment): Promise<Ended> {
   const happening = { step, nth, what: { kind: 'signals', names: ['SIGKILL'] } } as const;
-  const script = { happening, archiveThread: one.archiveThread === true };
-  const killed = await runProcess(commandOf(one, scene), { script });
+  const killed = await runProcess(commandOf(one, scene), { script: { happening } });
   assert.equal(killed.signal, 'SIGKILL', `the step is taken: ${JSON.stringify(killed)}`);
   return killed;
 }
@@ -116,7 +108,7 @@ const cleanOutcomes = new Map<string, Promise<Outcome>>();
 
 /** The same without a kill: what comes between comes after a whole run, or before any. */
 function playClean(one: Case, between: Between, isDone: boolean): Promise<Outcome> {
-  const key = JSON.stringify([one.session.format, one.cycle, one.mode, between, isDone, one.archiveThread]);
+  const key = JSON.stringify([one.session.format, one.cycle, one.mode, between, isDone]);
   const known = cleanOutcomes.get(key);
   if (known !== undefined) return known;
   const play = async (): Promise<Outcome> => {
@@ -151,7 +143,7 @@ async function makeScene(session: StoredSession, cycles: number): Promise<Scene>
   mkdirSync(join(scene.folder, 'archive'));
   writeFileSync(scene.file, session.first);
   for (let cycle = 1; cycle <= cycles; cycle += 1) {
-    assert.equal((await runHere(['-i', '-q', ...CHUNKS, ...SETTINGS, '--archive', scene.archive, scene.file])).code, 0);
+    assert.equal((await runHere(['-i', '-q', ...SETTINGS, '--archive', scene.archive, scene.file])).code, 0);
     if (cycle === 1) appendFileSync(scene.file, session.more);
   }
   return scene;
@@ -167,7 +159,7 @@ function originalOf({ session, cycle, mode }: Case): string {
 }
 
 function commandOf(one: Case, { folder, archive, file }: Scene): readonly string[] {
-  const rest = [...settingsOf(one), '--archive', archive, file];
+  const rest = [...SETTINGS, '--archive', archive, file];
   switch (one.mode) {
     case 'in place':
       return ['-i', '--json', ...rest];

@@ -26,8 +26,6 @@ export type ChildScript = {
   readonly hangingModel?: readonly [NodeJS.Signals, NodeJS.Signals];
   /** Every file is worked on in another process, and one of their steps sends a signal. */
   readonly signalAt?: SignalAt;
-  /** The archive works in a thread of its own, however small a file is. */
-  readonly archiveThread?: boolean;
   /** Deadlines of `HELD_MS` come when the process gets SIGUSR2. */
   readonly holdsDeadlines?: boolean;
 };
@@ -43,7 +41,7 @@ const SIGNALING: PoolRules = {
 };
 
 enableCompileCache();
-const { happening, hangingModel, signalAt, archiveThread, holdsDeadlines }: ChildScript = JSON.parse(
+const { happening, hangingModel, signalAt, holdsDeadlines }: ChildScript = JSON.parse(
   process.env['COMPACT_TEST'] ?? '{}',
 );
 if (hangingModel !== undefined) replaceModel(hangingModel);
@@ -58,13 +56,7 @@ if (holdsDeadlines === true) {
 const program = hangingModel === undefined ? '../../dist/cli/main.js' : '../../src/cli/main.ts';
 const { main }: Program = await import(program);
 await main(
-  (createUseCases) => {
-    const creating: CreateUseCases =
-      archiveThread === true
-        ? (composition) => createUseCases({ ...composition, minBytesForArchiveThread: 0 })
-        : createUseCases;
-    return happening === undefined ? creating : withHappening(creating, happening);
-  },
+  (createUseCases) => (happening === undefined ? createUseCases : withHappening(createUseCases, happening)),
   signalAt === undefined ? undefined : SIGNALING,
 );
 

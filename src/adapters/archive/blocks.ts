@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
 import type { LineDraft } from '../../ports/archive.ts';
 import { DamageError } from './failure.ts';
 import { readBytes, readInteger, readOptionalInteger, type Row } from './rows.ts';
@@ -26,7 +27,6 @@ export type BlockMember = {
   readonly sha256: Uint8Array;
 };
 
-/** `raw` is only valid until the next line is added. */
 export type RawBlock = { readonly raw: Uint8Array; readonly members: readonly BlockMember[] };
 
 /** Joins lines into blocks, in order. */
@@ -38,22 +38,21 @@ export type BlockGatherer = {
 };
 
 export function createBlockGatherer(): BlockGatherer {
-  // Two take turns, because a block is read while the next one begins.
   let buffer = new Uint8Array(FIRST_BUFFER_BYTES);
-  let other = new Uint8Array();
   let members: BlockMember[] = [];
   let filledBytes = 0;
   const end = (): readonly RawBlock[] => {
     if (members.length === 0) return [];
     const block = { raw: buffer.subarray(0, filledBytes), members };
-    [buffer, other] = [other, buffer];
+    buffer = new Uint8Array(); // the block is read while the next one begins
     members = [];
     filledBytes = 0;
     return [block];
   };
   const add = (line: LineDraft): readonly RawBlock[] => {
     const full = filledBytes + line.bytes.length > MAX_BLOCK_BYTES ? end() : [];
-    if (line.bytes.length > MAX_BLOCK_BYTES) return [...full, { raw: line.bytes, members: [toMember(line, 0)] }];
+    if (line.bytes.length > MAX_BLOCK_BYTES)
+      return [...full, { raw: line.bytes.slice(), members: [toMember(line, 0)] }];
     const neededBytes = filledBytes + line.bytes.length;
     if (neededBytes > buffer.length) {
       const grown = new Uint8Array(neededBytes > FIRST_BUFFER_BYTES ? MAX_BLOCK_BYTES : FIRST_BUFFER_BYTES);
@@ -72,11 +71,23 @@ function toMember({ bytes, ...draft }: LineDraft, offset: number): BlockMember {
   return { draft, offset, sizeBytes: bytes.length, sha256: hash('sha256', bytes, 'buffer') };
 }
 
-export function compressBlock(raw: Uint8Array): Uint8Array {
+function compressBlock(raw: Uint8Array): Uint8Array {
+  return zstdCompressSync(raw, zstdOptions(raw));
+}
+
+const zstd = promisify(zstdCompress);
+
+/** In a thread of Node's own, so that several blocks are compressed at once, and beside the work on the next lines. */
+export async function compressAside(raw: Uint8Array): Promise<Uint8Array> {
+  // zlib's chunk is larger than what is in it, and would be kept whole.
+  // With its size known, the frame is as short as that of `compressBlock`, and every one of its bytes matters.
+  return new Uint8Array(await zstd(raw, { ...zstdOptions(raw), pledgedSrcSize: raw.length }));
+}
+
+function zstdOptions(raw: Uint8Array): ZstdOptions {
   // The most that zstd makes of it. It usually fits in one chunk, which avoids a copy.
   const boundBytes = raw.length + (raw.length >> 8) + MIN_CHUNK_BYTES;
-  const chunkSize = Math.min(MAX_BLOCK_BYTES / 2, boundBytes);
-  return zstdCompressSync(raw, { chunkSize, params: ZSTD_PARAMS });
+  return { chunkSize: Math.min(MAX_BLOCK_BYTES / 2, boundBytes), params: ZSTD_PARAMS };
 }
 
 /** Proves that what is stored can be read: the block may replace the only copy of earlier lines. */

@@ -1,5 +1,4 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
-import type { ConversationPlan } from '../../core/plan/plan.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type {
@@ -16,7 +15,6 @@ import type { Prepared } from '../read/prepare.ts';
 import { readRecords } from '../read/records.ts';
 import { findRestoreProblem } from '../read/restored-lines.ts';
 import { outputBytes, type OutputParts } from './compose.ts';
-import { planOutcomes } from './plan.ts';
 import type { CompactedConversation } from './summarize-conversation.ts';
 
 /** What the lines of a conversation are stored with. */
@@ -91,97 +89,11 @@ export async function storeLines(
 ): Promise<StoredAs> {
   const writer = await archive.begin({ batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
   try {
-    for (const block of inBlocks(lines)) await writer.append(block);
+    await writer.append(lines);
     return await writer.commit(draft);
   } finally {
     await writer.abandon();
   }
-}
-
-const BLOCK_BYTES = 1024 * 1024;
-/** Most transcripts are short. */
-const FIRST_BLOCK_BYTES = 64 * 1024;
-
-/** The storing of a compaction that began before its summaries were made. `finish` gives null if they are not as planned, and nothing was stored. */
-export type EarlyStore = {
-  readonly archive: Archive;
-  readonly finish: (draft: CompactionDraft, results: readonly CompactedConversation[]) => Promise<StoredAs | null>;
-  readonly abandon: () => Promise<void>;
-};
-
-/**
- * Begins to hand all lines of a plan that makes one batch of each conversation to the archive, which stores them while
- * the summaries are made. The lines are read in turns with other work; `finish` and `abandon` wait for the last one.
- */
-export async function beginEarly(
-  deps: WritingDeps,
-  archive: Archive,
-  { transcript, plans }: { readonly transcript: Prepared; readonly plans: readonly ConversationPlan[] },
-): Promise<EarlyStore> {
-  const compacting = plans.map((plan) => (plan.kind === 'compact' ? plan : null));
-  const expected = compacting.flatMap((plan, index) => {
-    const prepared = transcript.conversations[index];
-    if (plan === null || prepared === undefined) return [];
-    // Another program's summary is stored as a batch before ours.
-    const position = prepared.prior.kind === 'foreign' ? 1 : 0;
-    const batchOf = new Map(plan.chunks.flat().map((member) => [member, position]));
-    return [{ prepared, plan, position, batchOf }];
-  });
-  const { outcomes } = planOutcomes(transcript, compacting);
-  const writer = await archive.begin({ batchCounts: expected.map(({ position }) => position + 1) });
-  const feed = { isStopped: false };
-  const appendAll = async (): Promise<void> => {
-    for (const block of inBlocks(archivedLines(transcript, outcomes, expected))) {
-      await writer.append(block);
-      await deps.runtime.yieldToEvents();
-      if (feed.isStopped) return;
-    }
-  };
-  const appended = appendAll();
-  appended.catch(() => undefined); // thrown by `finish`
-  const isAsExpected = ({ plan, draft, batchOf }: CompactedConversation, at: number): boolean => {
-    const one = expected[at];
-    if (one === undefined || one.plan !== plan || draft.newBatches.length !== one.position + 1) return false;
-    return batchOf.size === one.batchOf.size && batchOf.values().every((position) => position === one.position);
-  };
-  const abandon = async (): Promise<void> => {
-    feed.isStopped = true;
-    await appended.catch(() => undefined); // errors no longer matter: nothing will be kept
-    await writer.abandon();
-  };
-  return {
-    archive,
-    finish: async (draft, results) => {
-      if (results.length !== expected.length || !results.every(isAsExpected)) {
-        await abandon();
-        return null;
-      }
-      await appended;
-      return writer.commit(draft);
-    },
-    abandon,
-  };
-}
-
-/** Copies lines into blocks, each with one buffer, so that a block can be handed to another thread. */
-function* inBlocks(lines: Iterable<LineDraft>): Generator<readonly LineDraft[]> {
-  let block: LineDraft[] = [];
-  let buffer = new Uint8Array(FIRST_BLOCK_BYTES);
-  let filledBytes = 0;
-  for (const line of lines) {
-    const end = filledBytes + line.bytes.length;
-    if (end > buffer.length) {
-      if (block.length > 0) yield block;
-      block = [];
-      buffer = new Uint8Array(Math.max(BLOCK_BYTES, line.bytes.length));
-      filledBytes = 0;
-    }
-    const bytes = buffer.subarray(filledBytes, filledBytes + line.bytes.length);
-    bytes.set(line.bytes);
-    block.push({ ...line, bytes });
-    filledBytes += line.bytes.length;
-  }
-  if (block.length > 0) yield block;
 }
 
 type StoredProof = {

@@ -10,11 +10,10 @@ import { isSameFile } from '../read/records.ts';
 import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { checkReplaceable, targetPath, withTargetLock } from '../write/deliver.ts';
 import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '../write/settle.ts';
-import { beginEarly, type EarlyStore } from './archive-lines.ts';
 import { applyDroppedRules } from './dropped-rules.ts';
 import { breakerOpen, leave, leaveUnchanged, leaveUnlessDue, reasonToLeave } from './leave.ts';
 import { planReport, previewReport } from './plan-report.ts';
-import { describeSettings, isGainCertain, planPrepared } from './plan.ts';
+import { describeSettings, planPrepared } from './plan.ts';
 import { findReusable, findWriterOf, reuseCompaction } from './reuse.ts';
 import { storeCompaction, type StoreInput } from './store.ts';
 import { summarizeAll } from './summarize-conversation.ts';
@@ -121,16 +120,9 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<CompactReport
   // Needed before the first request: each paid summary is stored as soon as it arrives.
   const summaries = createSummaryDeps(deps, request, service === undefined ? null : await openForStoring(deps));
   service?.later?.onRead({ ...transcript, settingsSha256 });
-  const early = await beginStoring(deps, held);
-  try {
-    const attempts = await summarizeAll(deps, { ...held, archive, summaries });
-    if (request.output.kind === 'preview') return previewReport(transcript, attempts, request);
-    // Opening it again would wait for the storing that began early.
-    const storing = early?.archive ?? (await openForStoring(deps));
-    return await storeCompaction(deps, { ...held, archive: storing, attempts, early });
-  } finally {
-    await early?.abandon();
-  }
+  const attempts = await summarizeAll(deps, { ...held, archive, summaries });
+  if (request.output.kind === 'preview') return previewReport(transcript, attempts, request);
+  return storeCompaction(deps, { ...held, archive: await openForStoring(deps), attempts });
 }
 
 /** This is checked again right before the file is replaced. Checking here avoids paying for summaries or creating an archive in vain. */
@@ -144,16 +136,4 @@ async function checkBeforePaying(
   if (output.kind !== 'in-place' || (summarizer.service === undefined && archive !== null)) return;
   const writer = await files.findWriter(transcript.source.stamp);
   if (writer !== null) stop({ kind: 'in-use', file: input.name, ...writer });
-}
-
-/** Begins to store the lines that will leave if the archive has its own thread and the plan is final; null: it is too early. */
-async function beginStoring(deps: WritingDeps, held: Held): Promise<EarlyStore | null> {
-  const { policy, summarizer, output } = held.request;
-  const isPlanFinal = policy.compaction.summaryTokens !== undefined && policy.targetTokens === null;
-  // A paid summary may take minutes, and others could not write meanwhile.
-  const isOffline = summarizer.service === undefined && summarizer.model.isVerbatim === true;
-  if (deps.storesInThread !== true || !isPlanFinal || !isOffline || output.kind === 'preview') return null;
-  if (!isGainCertain(held, policy)) return null;
-  const storing = await openForStoring(deps);
-  return storing.isReadableWhileStoring ? beginEarly(deps, storing, held) : null;
 }

@@ -91,23 +91,6 @@ export function expectClipTokens(
   return expectBatchTokens(prepared, fresh, { ...expectation, rulesTokens }) + wordForWord;
 }
 
-/** The expected size of a clip-archive is nearly always too large. This factor covers the rest. */
-const MAX_CLIP_GROWTH = 1.25;
-
-/** Whether every conversation that is compacted will be smaller, so that no archive is created for nothing. */
-export function isGainCertain(
-  { transcript, plans }: { readonly transcript: Prepared; readonly plans: readonly ConversationPlan[] },
-  policy: TranscriptPolicy,
-): boolean {
-  return plans.every((plan, index) => {
-    const prepared = transcript.conversations[index];
-    if (plan.kind === 'skip' || prepared === undefined) return true;
-    const { messages } = prepared.view;
-    const leavingTokens = plan.chunks.flat().reduce((sum, at) => sum + (messages[at]?.tokens ?? 0), 0);
-    return leavingTokens > MAX_CLIP_GROWTH * expectClipTokens(transcript, prepared, { policy, plan });
-  });
-}
-
 /** The shown batches: those of earlier cycles at their real size, new ones at their expected size, but never larger than their source. */
 function expectBatchTokens(
   { prior }: PreparedConversation,

@@ -8,7 +8,7 @@ import type { Prepared } from '../read/prepare.ts';
 import { checkReplaceable, deliver, describeWritten, targetPath } from '../write/deliver.ts';
 import { isOutputThere } from '../write/settle.ts';
 import { lookAgain } from '../write/write-output.ts';
-import { archivedLines, type EarlyStore, findUnprovable, storeLines } from './archive-lines.ts';
+import { archivedLines, findUnprovable, storeLines } from './archive-lines.ts';
 import { type ComposedOutput, composeOutput, outputBytes } from './compose.ts';
 import { planOutcomes } from './plan.ts';
 import { buildReport, countLedger, noteWritten, reportBatch, reportRetention, reportUsage } from './report.ts';
@@ -21,8 +21,6 @@ export type StoreInput = {
   readonly settings: string;
   readonly settingsSha256: string;
   readonly archive: Archive;
-  /** The storing that began before the summaries were made; null: none did. */
-  readonly early: EarlyStore | null;
   /** The lock on the target; null: standard output. */
   readonly lock: FileLock | null;
 };
@@ -51,7 +49,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     store: () => storeLines(archive, draft, archivedLines(transcript, outcomes, results)),
     prove: (id) => proveStored(deps, { archive, id, transcript, output }),
   };
-  const { id: prepared, archiveBytes } = (await input.early?.finish(draft, results)) ?? (await storing.store());
+  const { id: prepared, archiveBytes } = await storing.store();
   deps.reached('prepared');
   // Standard output has no lock, so another run may have discarded what was prepared for it: `confirm` then stores and proves it again.
   const isStdout = draft.outputPath === null;

@@ -21,11 +21,6 @@ export type AppDeps = {
   readonly signal: AbortSignal;
   /** Null: there is no archive, and the mode does not create one. It is opened once in a run. */
   readonly openArchive: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
-  /**
-   * The existing archive in a thread of its own, where it decompresses and checks lines while this thread works on those before. Null: not
-   * worth its start for an original of this size. Undefined: never.
-   */
-  readonly openArchiveInThread?: (sizeBytes: number) => Promise<Result<Archive | null, ArchiveFailure>>;
   readonly archivePath: string;
   /** Called with sentences for the person at the terminal. */
   readonly notice?: ((sentence: string) => void) | undefined;
@@ -42,8 +37,6 @@ export type WritingDeps = AppDeps & {
   readonly producerIndexes: ProducerIndexes;
   /** What is written belongs to this run. */
   readonly run: RunMark;
-  /** The archive stores in a thread of its own, so lines are stored while their summaries are made. */
-  readonly storesInThread?: boolean;
 };
 
 /** Summarizes the transcripts of one run. */

@@ -222,7 +222,6 @@ function toFailure(error: unknown, file: string): Failure {
   const stopped = stoppedBy(error);
   if (stopped !== null) return stopped;
   if (carries<number>(error, 'changedLine')) return { kind: 'source-changed', file };
-  if (carries<string>(error, 'diedOf')) return { kind: 'worker-died', file, reason: error.diedOf };
   const archive = carriedFailure(error);
   if (archive !== null) return { kind: 'archive', failure: archive };
   if (carries<FileFailure>(error, 'fileFailure'))
@@ -251,7 +250,6 @@ type Carried<T> = {
   readonly stopped: T;
   readonly failure: T;
   readonly fileFailure: T;
-  readonly diedOf: T;
   readonly changedLine: T;
 };
 

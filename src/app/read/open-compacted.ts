@@ -12,7 +12,7 @@ import { asRecordSource, indexRecords, type LineStream, type RecordIndex } from 
 import { findRewrittenCycle, findRewrittenCycles } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { readRecords } from './records.ts';
-import { archiveFor, attemptRestore, findRestoreProblem, hashStart, type RestoreInput } from './restored-lines.ts';
+import { attemptRestore, findRestoreProblem, hashStart, type RestoreInput } from './restored-lines.ts';
 import { findRewrite, type Rewrite } from './rewritten-document.ts';
 
 type OpenCompacted = {
@@ -170,8 +170,7 @@ export async function restoringOf(
 ): Promise<RestoreInput> {
   const { compaction, rewrite } = located;
   const codec = codecBefore(deps, compaction, revision);
-  const reader = await archiveFor(deps, archive, compaction);
-  return { compaction, archive: reader, runtime: deps.runtime, output: revision.lines, codec, rewrite };
+  return { compaction, archive, runtime: deps.runtime, output: revision.lines, codec, rewrite };
 }
 
 /** Indexes the revision before a compaction. */

@@ -4,7 +4,6 @@ import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.
 import type { Codec } from '../../ports/codec.ts';
 import type { ErasureMark } from '../../ports/retention.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import type { AppDeps } from '../contract/deps.ts';
 import type { LineStream } from './index-records.ts';
 import { concat, keptHashes, trimRecord, UTF8_BOM, unitOf } from './records.ts';
 import { hashKept, type Rewrite } from './rewritten-document.ts';
@@ -69,16 +68,6 @@ export async function findRestoreProblem(
     for await (const batch of provenLines(input, original)) void batch;
   });
   return restored.ok ? null : restored.error;
-}
-
-/** The archive from which to read the lines of a compaction: one with its own thread if there are many. */
-export async function archiveFor(
-  { openArchiveInThread }: Pick<AppDeps, 'openArchiveInThread'>,
-  archive: Archive,
-  { source }: StoredCompaction,
-): Promise<Archive> {
-  const aside = await openArchiveInThread?.(source.sizeBytes);
-  return aside?.ok === true ? (aside.value ?? archive) : archive;
 }
 
 /**

@@ -7,8 +7,6 @@ import type { Terminal } from '../terminal.ts';
 import type { FileUseCases, FromWorker, ToWorker, WorkerComposition } from './worker.ts';
 
 export type FilePoolOptions = {
-  /** How many files may be at work at the same time. */
-  readonly processes: number;
   readonly composition: WorkerComposition;
   readonly terminal: Pick<Terminal, 'signal' | 'removeAtExit' | 'forgetAtExit' | 'killAtExit' | 'nodeFlags'>;
   /** Removes what a process that died left beside a path. */
@@ -24,7 +22,7 @@ export type FilePool = { readonly useCases: FileUseCases; readonly close: () => 
  * itself. The terminal's signal interrupts them all. A process that dies fails its file, and the next file gets a new one.
  */
 export function createFilePool({ entry = ENTRY, ...options }: FilePoolOptions): FilePool {
-  const { terminal, processes, composition } = options;
+  const { terminal, composition } = options;
   const { signal } = terminal;
   const room = createRoom(MAX_BYTES_AT_WORK);
   const running = new Set<WorkerProcess>();
@@ -38,9 +36,7 @@ export function createFilePool({ entry = ENTRY, ...options }: FilePoolOptions): 
     const worker = createWorkerProcess(terminal, entry);
     running.add(worker);
     void worker.ended.then(() => running.delete(worker) && idle.delete(worker));
-    // Several processes keep every core busy without another thread for each archive.
-    const alone = processes > 1 ? { minBytesForArchiveThread: Number.POSITIVE_INFINITY } : {};
-    worker.send({ kind: 'start', composition: { ...composition, ...alone } });
+    worker.send({ kind: 'start', composition });
     if (signal.aborted) interrupt(worker);
     return worker;
   };

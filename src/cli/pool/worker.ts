@@ -18,10 +18,7 @@ export type ToWorker =
   | { readonly kind: 'close' };
 
 /** What a worker makes its use cases of. */
-export type WorkerComposition = Pick<
-  Composition,
-  'archivePath' | 'maxUnpackedBytes' | 'run' | 'minBytesForArchiveThread'
->;
+export type WorkerComposition = Pick<Composition, 'archivePath' | 'maxUnpackedBytes' | 'run'>;
 
 export type FromWorker =
   | { readonly kind: 'progress'; readonly stage: string; readonly done: number; readonly total: number }

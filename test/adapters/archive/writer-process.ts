@@ -1,21 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { openArchiveInThread } from '../../../src/adapters/archive/thread/open-in-thread.ts';
-import { storeLines } from '../../../src/app/compact/archive-lines.ts';
 import type { LineDraft } from '../../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft, messageDraft, openAt } from './drafts.ts';
 
 /**
- * `store N`: stores N compactions of 150 lines. `hang`: stops for good in the middle of one, after it has told so. `hang-thread`: the same with SQLite in a thread of its own. `make N`: makes N
+ * `store N`: stores N compactions of 150 lines. `hang`: stops for good in the middle of one, after it has told so. `make N`: makes N
  * archives in the folder `path`.
  */
 const [path = '', mode, count] = process.argv.slice(2);
-if (mode === 'hang-thread') {
-  const opened = await openArchiveInThread({ path });
-  if (!opened.ok) throw new Error(JSON.stringify(opened.error));
-  await storeLines(opened.value.archive, compactionDraft(81), endless());
-}
 const archive = openAt(mode === 'make' ? join(path, '0.db') : path);
 
 function* endless(): IterableIterator<LineDraft> {

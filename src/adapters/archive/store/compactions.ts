@@ -10,7 +10,7 @@ import type {
   CycleDraft,
   LineDraft,
 } from '../../../ports/archive.ts';
-import { type BlockMember, compressBlock, createBlockGatherer, type RawBlock } from '../blocks.ts';
+import { type BlockMember, compressAside, createBlockGatherer, type RawBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { readUsedBytes } from '../read/used-bytes.ts';
 import { timeColumn, traitsColumn } from '../rows.ts';
@@ -21,6 +21,8 @@ import { recordFile } from './runs.ts';
 
 /** Blocks are held until the end, so that others wait only for the inserts. What is larger is stored as it comes. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
+/** Blocks that are being compressed. */
+const MAX_UNDERWAY = 3;
 /** Roughly what a line takes in memory beside its words. */
 const LINE_BYTES = 400;
 
@@ -47,6 +49,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   const archived: LineRun[] = [];
   const lineIds: { first: number | null; last: number | null } = { first: null, last: null };
   const state = { position: 0, heldBytes: 0, bytesBefore: 0, hasEnded: false };
+  const underway: Promise<HeldBlock>[] = [];
   let held: HeldBlock[] = [];
   let open: Opened | null = null;
 
@@ -57,21 +60,27 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
       lineIds.last = stored.at(-1) ?? lineIds.last;
     }
   };
-  const hold = async (blocks: readonly RawBlock[]): Promise<void> => {
+  const hold = async (block: HeldBlock): Promise<void> => {
+    held.push(block);
+    state.heldBytes += block.heldBytes;
+    if (state.heldBytes <= MAX_HELD_BYTES) return;
+    if (open === null) {
+      open = await engine.begin(outline);
+      state.bytesBefore = await measure(open.query);
+    }
+    await flush(open.query, open.ids);
+    held = [];
+    state.heldBytes = 0;
+  };
+  const pack = async (blocks: readonly RawBlock[]): Promise<void> => {
     for (const raw of blocks) {
       for (const { draft } of raw.members) addLine(archived, draft);
-      const block = packBlock(raw, state.position, engine);
+      const packing = packBlock(raw, state.position, engine);
+      packing.catch(() => undefined); // thrown when it is awaited
       state.position += 1;
-      held.push(block);
-      state.heldBytes += block.heldBytes;
-      if (state.heldBytes <= MAX_HELD_BYTES) continue;
-      if (open === null) {
-        open = await engine.begin(outline);
-        state.bytesBefore = await measure(open.query);
-      }
-      await flush(open.query, open.ids);
-      held = [];
-      state.heldBytes = 0;
+      underway.push(packing);
+      const [first] = underway.length > MAX_UNDERWAY ? underway.splice(0, 1) : [];
+      if (first !== undefined) await hold(await first);
     }
   };
   const end = async (): Promise<void> => {
@@ -93,11 +102,12 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   return {
     append: (lines) =>
       step(async () => {
-        for (const line of lines) await hold(gatherer.add(line));
+        for (const line of lines) await pack(gatherer.add(line));
       }),
     commit: (draft) =>
       step(async () => {
-        await hold(gatherer.end());
+        await pack(gatherer.end());
+        for (const packing of underway.splice(0)) await hold(await packing);
         checkCoverage(draft, archived);
         const storeAll = async (query: Query, ids: Ids): Promise<void> => {
           await flush(query, ids);
@@ -138,10 +148,9 @@ type HeldBlock = Pick<BlockRows, 'position' | 'data' | 'rawSizeBytes'> & {
   readonly heldBytes: number;
 };
 
-function packBlock({ raw, members }: RawBlock, position: number, { toEntry }: StoreEngine): HeldBlock {
-  // zlib's chunk is larger than what is in it, and would be kept whole.
-  const data = new Uint8Array(compressBlock(raw));
-  let heldBytes = data.length;
+async function packBlock({ raw, members }: RawBlock, position: number, { toEntry }: StoreEngine): Promise<HeldBlock> {
+  const compressing = compressAside(raw);
+  let heldBytes = 0;
   const packed = members.map(({ draft, offset, sizeBytes, sha256 }) => {
     const { message } = draft;
     const entry = message === null ? null : toEntry(message.text);
@@ -151,7 +160,8 @@ function packBlock({ raw, members }: RawBlock, position: number, { toEntry }: St
     const kept = message === null ? draft : { ...draft, message: { ...message, text: '' } };
     return { draft: kept, offset, sizeBytes, sha256, entry, traits };
   });
-  return { position, data, rawSizeBytes: raw.length, members: packed, heldBytes };
+  const data = await compressing;
+  return { position, data, rawSizeBytes: raw.length, members: packed, heldBytes: heldBytes + data.length };
 }
 
 function withOwners({ position, data, rawSizeBytes, members }: HeldBlock, { cycles }: Ids): BlockRows {
