@@ -66,7 +66,7 @@ export function joinPieces(messages: readonly ConversationMessage[]): readonly C
 /** A tool call in a common shape. `arguments` is JSON text. */
 export type PlainCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
-export function readToolCall(call: ToolCall): PlainCall {
+function readToolCall(call: ToolCall): PlainCall {
   if ('function' in call) return plainCall(call.id, call.function.name, call.function.arguments);
   if ('input' in call) return plainCall(call.id, call.name, call.input);
   return plainCall(call.id, call.name, call.arguments);

@@ -30,7 +30,7 @@ export function recordAt(value: Json | undefined, ...path: readonly string[]): J
 }
 
 /** The list under a path of keys; an empty one for anything else. */
-function listAt(value: Json | undefined, ...path: readonly string[]): readonly Json[] {
+export function listAt(value: Json | undefined, ...path: readonly string[]): readonly Json[] {
   const found = valueAt(value, ...path);
   return isList(found) ? found : [];
 }
@@ -77,7 +77,8 @@ export function readMilliseconds(value: Json | undefined): Date | null {
   return typeof value === 'number' ? validDate(new Date(value)) : null;
 }
 
-function validDate(date: Date): Date | null {
+/** null: it is no time. */
+export function validDate(date: Date): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
@@ -90,4 +91,15 @@ export function findWorkingFolder(...keys: readonly string[]): (sample: readonly
     }
     return null;
   };
+}
+
+/** The value of a JSON text; undefined: it is not JSON. */
+export function parseText(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text);
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

@@ -1,14 +1,15 @@
 import type { ConversationMessage, MessagePart, Role } from '../../core/message.ts';
 import type { Decoded, EntryFacts } from '../../core/transcript.ts';
 import type { Json } from '../../ports/json.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
+import { isList, isRecord, type JsonRecord, known, stringAt } from './json.ts';
 import { listCalls, textOfParts, withTyped } from './message-parts.ts';
+import type { Noted } from './notes.ts';
 
 /** Where a message comes from: its own id if it has one, and the line that names it otherwise. */
 export type SaidPlace = {
-  readonly id: string | undefined;
+  readonly id?: string | undefined;
   readonly line: number;
-  readonly at: Date | null;
+  readonly at?: Date | null;
   readonly conversation?: string | undefined;
 };
 
@@ -21,7 +22,7 @@ type Said = SaidPlace & {
 export type DecodedMessage = Decoded & { readonly message: ConversationMessage };
 
 /** A message made of parts: its text, its calls, and which calls it answers all follow from them. */
-export function decodeSaid({ id, line, at, conversation, role, parts, name }: Said): DecodedMessage {
+export function decodeSaid({ id, line, at = null, conversation, role, parts, name }: Said): DecodedMessage {
   const calls = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
   const results = parts.flatMap((part) => (part.kind === 'result' ? [part.callId] : []));
   const [answered] = results;
@@ -41,6 +42,17 @@ export function decodeSaid({ id, line, at, conversation, role, parts, name }: Sa
       parts,
     },
   };
+}
+
+type Facts<Note> = { readonly [key in keyof EntryFacts]?: EntryFacts[key] | undefined } & { readonly note?: Note };
+
+/** A message, what a person typed in it, and the facts that its format adds to those that follow from its parts; undefined takes one away. */
+export function say<Note = never>(
+  { typed, ruleText, ...said }: Said & { readonly typed?: string | undefined; readonly ruleText?: string | undefined },
+  facts: Facts<Note> = {},
+): Noted<Note> {
+  const { message, ...own } = decodeSaid(said);
+  return { ...known({ ...own, ...facts }), message: withTyped(message, typed, ruleText) };
 }
 
 /** What a compaction left: one text that replaces everything before it. */

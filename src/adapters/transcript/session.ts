@@ -1,56 +1,8 @@
-import type { MessagePart, Role } from '../../core/message.ts';
-import type { Entry, EntryFacts } from '../../core/transcript.ts';
+import type { Entry } from '../../core/transcript.ts';
 import type { CodecSession, ContextView, Json, RecordProblem, SummaryInput } from '../../ports/codec.ts';
 import { isRecord, type JsonRecord, known } from './json.ts';
-import { leadingSummaryLine, listCalls, refuseDeepNesting, textOfParts, withTyped } from './message-parts.ts';
+import { leadingSummaryLine, refuseDeepNesting } from './message-parts.ts';
 import { createLineNotes, type Noted, withoutNote } from './notes.ts';
-
-/** A message in parts. */
-type Said = {
-  readonly line: number;
-  /** Undefined: it has none, and is named by its line. */
-  readonly id?: string | undefined;
-  readonly conversation?: string | undefined;
-  readonly role: Role;
-  readonly name?: string | undefined;
-  readonly parts: readonly MessagePart[];
-  readonly at?: Date | null;
-  readonly typed?: string | undefined;
-  readonly ruleText?: string | undefined;
-};
-
-type Facts<Note> = { readonly [key in keyof EntryFacts]?: EntryFacts[key] | undefined } & {
-  readonly note?: Note | undefined;
-};
-
-/** What a record says, with the facts that follow from its parts and those that its format adds; undefined takes one away. */
-export function say<Note = never>(said: Said, facts: Facts<Note> = {}): Noted<Note> {
-  const { line, id = `line:${line}`, conversation = '', role, name, parts, at = null, typed, ruleText } = said;
-  const calls = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
-  const results = parts.flatMap((part) => (part.kind === 'result' ? [part.callId] : []));
-  const pairs = { ...(calls.length > 0 && { calls }), ...(results.length > 0 && { results }) };
-  const message = {
-    id,
-    conversation_id: conversation,
-    role,
-    ...(name !== undefined && { name }),
-    content: textOfParts(parts),
-    ...listCalls(parts),
-    ...(role === 'tool' && results[0] !== undefined && { tool_call_id: results[0] }),
-    created_at: at,
-    parts,
-  };
-  return {
-    kind: 'message',
-    ...known({ ...pairs, ...facts }),
-    message: withTyped(message, typed, ruleText),
-  };
-}
-
-/** A text as the only part of a message; no part if it is empty. */
-export function textParts(text: string): readonly MessagePart[] {
-  return text === '' ? [] : [{ kind: 'text', text }];
-}
 
 /** Which record is read, and whether for the first time: only then may the session remember what it sees. */
 export type RecordPlace = { readonly line: number; readonly isFirstPass: boolean };
@@ -87,6 +39,6 @@ export function createSession<Note = never>(parts: SessionParts<Note>): CodecSes
 }
 
 /** Everything is in the context, from the summary that begins the conversation on. */
-function readWholeContext(entries: readonly Entry[]): ContextView {
+export function readWholeContext(entries: readonly Entry[]): ContextView {
   return { priorLine: leadingSummaryLine(entries), isStale: () => false };
 }

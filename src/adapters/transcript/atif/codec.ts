@@ -13,7 +13,8 @@ import { createListRecords } from '../json-list/records.ts';
 import { isList, type JsonRecord, readIsoTime, recordsAt, stringAt, valueAt } from '../json.ts';
 import { argumentText, contentText, textOfParts, typedText } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
-import { createSession as createPlainSession, type RecordPlace, say, textParts } from '../session.ts';
+import { say, textParts } from '../said.ts';
+import { createSession as createPlainSession, type RecordPlace } from '../session.ts';
 
 /** A trajectory in the Agent Trajectory Interchange Format (Harbor's RFC 0001), as evaluation tools store it. */
 export const atif: Codec = {
@@ -138,7 +139,7 @@ function readParts(step: JsonRecord, line: number): readonly MessagePart[] {
     text: contentText(result['content']),
     isError: false,
   }));
-  return [...textParts(contentText(step['message'])), ...calls, ...results];
+  return [...textParts([contentText(step['message'])]), ...calls, ...results];
 }
 
 function stepIdOf(step: Json | undefined): number | undefined {

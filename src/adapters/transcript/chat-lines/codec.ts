@@ -1,16 +1,11 @@
 import { hasQuotationNotice, parseClipArchiveHead } from '../../../core/clip-archive.ts';
-import { readToolCall } from '../../../core/message.ts';
-import { isClipArchiveText } from '../../../core/split.ts';
 import { countOf } from '../../../core/tokens.ts';
-import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, ContextView, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
-import { findDialect, toChatMessage } from '../dialects/find-dialect.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { leadingSummaryLine, refuseDeepNesting } from '../message-parts.ts';
-import { type Content, readContent } from './content.ts';
-import { classify, isUserRole, type Said, toDecoded } from './decode.ts';
+import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
+import { isRecord, type JsonRecord, recordsAt, stringAt } from '../json.ts';
+import { createSession } from '../session.ts';
+import { classify, createChatReader, isUserRole } from './decode.ts';
+import { findDialect, toChatMessage } from './dialects.ts';
 import { createSurvey, renderSummary } from './render.ts';
-import { createCallFinder, createPairing } from './tools.ts';
 
 /** Messages of chat models, one a line: OpenAI's, Anthropic's, the `context.jsonl` of Kimi CLI, rows of a database. */
 export const chatLines: Codec = {
@@ -25,7 +20,7 @@ export const chatLines: Codec = {
     layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
   },
   detect: detectChatLines,
-  open: createSession,
+  open: createChatSession,
 };
 
 /** How sure we are that these are messages, one a line. Formats with clearer signs are preferred to this one. */
@@ -89,7 +84,7 @@ const OTHER_FORMATS: readonly OtherFormat[] = [
       'record_type' in record ||
       ('instructions' in record && 'git' in record) ||
       (LOOSE_ITEMS.has(type) && !('role' in record)) ||
-      (type === 'message' && hasResponseParts(record['content'])),
+      (type === 'message' && recordsAt(record, 'content').some(isResponsePart)),
   },
   {
     name: 'a Claude Code session',
@@ -103,65 +98,31 @@ function nameOther(record: JsonRecord): string | null {
   return OTHER_FORMATS.find(({ matches }) => matches(record, type))?.name ?? null;
 }
 
-function hasResponseParts(content: Json | undefined): boolean {
-  return (
-    isList(content) &&
-    content.some((part) => isRecord(part) && /^(?:in|out)put_text$/.test(stringAt(part, 'type') ?? ''))
-  );
+function isResponsePart({ type }: JsonRecord): boolean {
+  return type === 'input_text' || type === 'output_text';
 }
 
-/** Remembers how the file's records are written, which lines are summaries, and which call each result without an id answers. */
-function createSession(): CodecSession {
+/** Remembers how the file's records are written. */
+function createChatSession(): CodecSession {
   const survey = createSurvey();
-  const pairing = createPairing();
-  const begun = new Set<string>(); // conversations that have begun
-  const summaryLines = new Set<number>();
-  const callFinder = createCallFinder();
-
-  const isHeadSummary = ({ givenRole, conversation }: Said, { text }: Content): boolean => {
-    if (begun.has(conversation ?? '') || !isClipArchiveText(text)) return false;
-    if (givenRole === 'system') return true;
-    if (!isUserRole(givenRole)) return false;
-    // It is the user's if it quotes tools. One without the notice comes from an older version, in files with Anthropic's
-    // blocks; only later lines show whether this is such a file.
-    if (hasQuotationNotice(text)) return true;
-    return conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null;
-  };
-  const note = (said: Said, content: Content, line: number): void => {
-    const { conversation = '' } = said;
-    const isSummary = isHeadSummary(said, content);
-    survey.noteSaid(said, isSummary);
-    if (isSummary) summaryLines.add(line);
-    else if (said.role === 'system') return;
-    begun.add(conversation);
-    for (const id of content.results) pairing.noteResult(conversation, id);
-    if (content.results.length === 0) pairing.noteCalls(conversation, content.calls.map(readToolCall));
-  };
-
-  const read = (value: Json, line: number, isFirstPass: boolean): Decoded | RecordProblem =>
-    refuseDeepNesting('a record that is', (): Decoded | RecordProblem => {
-      const said = classify(toChatMessage(value));
-      if ('problem' in said) return said;
-      if (said.kind === 'meta') {
-        if (isFirstPass && said.latestKey !== undefined) survey.noteKimi();
-        return said;
-      }
-      const { record, role, conversation = '' } = said;
-      const findCall = isFirstPass ? callFinder.take(pairing, { line, conversation }) : callFinder.recall(line);
-      const content = readContent(record, { line, isResult: role === 'tool', findCall });
-      if (isFirstPass) note(said, content, line);
-      return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
-    });
-  return {
-    observe: (value, line) => read(value, line, true),
-    decode: (value, line) => read(value, line, false),
-    readContext,
-    legalCuts: () => () => null,
+  const reader = createChatReader({
+    toChat: toChatMessage,
+    isSummary: ({ givenRole, conversation }, text) => {
+      if (givenRole === 'system') return true;
+      if (!isUserRole(givenRole)) return false;
+      // It is the user's if it quotes tools. One without the notice comes from an older version, in files with Anthropic's
+      // blocks; only later lines show whether this is such a file.
+      if (hasQuotationNotice(text)) return true;
+      return conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null;
+    },
+    note: (said, { isSummary }) => {
+      if (said.kind === 'said') survey.noteSaid(said, isSummary);
+      else if (said.latestKey !== undefined) survey.noteKimi();
+    },
+  });
+  return createSession({
+    what: 'a record that is',
+    read: reader.read,
     renderSummary: (input) => renderSummary(input, survey),
-  };
-}
-
-/** The file is the context, so nothing is ever out of it. */
-function readContext(entries: readonly Entry[]): ContextView {
-  return { priorLine: leadingSummaryLine(entries), isStale: () => false };
+  });
 }

@@ -1,10 +1,11 @@
-import type { ConversationMessage, Role } from '../../../core/message.ts';
+import { callsOf, type PlainCall, resultIdsOf, type Role } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { withTyped } from '../message-parts.ts';
-import type { Content } from './content.ts';
+import { idAt, isList, isRecord, type JsonRecord, stringAt, validDate } from '../json.ts';
+import { say } from '../said.ts';
+import { type RecordPlace } from '../session.ts';
+import { type Content, type FindCall, readContent } from './content.ts';
 
 /** A line of the conversation: a message, an instruction or a summary. */
 export type Said = {
@@ -99,48 +100,113 @@ type MessageSource = {
   readonly isSummary: boolean;
 };
 
-export function toDecoded(source: MessageSource): Decoded {
-  const { said, content, isSummary } = source;
-  const message = toMessage(source);
-  const calls = content.calls.map((call) => call.id);
-  const isFromUser = message.role === 'user' && isUserRole(said.givenRole) && !isClipArchiveText(content.text);
-  const typed = isFromUser ? content.typed : undefined;
-  return {
-    kind: isSummary ? 'summary' : isInstruction(said, content) ? 'instruction' : 'message',
-    ...(isSummary && isUserRole(said.givenRole) && { isUnmarked: true }),
-    ...(said.conversation !== undefined && { conversation: said.conversation }),
-    ...(calls.length > 0 && { calls }),
-    ...(content.results.length > 0 && { results: content.results }),
-    ...(typed !== undefined && { isPrompt: true }),
-    message: withTyped(message, typed),
+/**
+ * Anthropic's tool results are in a user's turn; those of tools that its server ran are in the assistant's own. In two compacted files that were
+ * joined, the second clip-archive is in the middle: it is treated as a message.
+ */
+export function toDecoded({ said, content, line, isSummary }: MessageSource): Decoded {
+  const { record, givenRole, conversation } = said;
+  const { parts, text, hasResultBlock } = content;
+  const role = isSummary ? 'system' : said.role === 'user' && hasResultBlock ? 'tool' : said.role;
+  const isFromUser = isUserRole(givenRole);
+  const name = stringAt(record, 'name') ?? (role === 'user' && !isFromUser ? givenRole : '');
+  const isClip = isClipArchiveText(text);
+  const typed = role === 'user' && isFromUser && !isClip ? content.typed : undefined;
+  const at = parseTime(record['created_at']) ?? parseTime(record['timestamp']);
+  return say(
+    { line, id: idAt(record, 'id'), conversation, role, name: name === '' ? undefined : name, parts, at, typed },
+    {
+      kind: isSummary ? 'summary' : said.role === 'system' && !isClip ? 'instruction' : 'message',
+      conversation,
+      ...(isSummary && isFromUser && { isUnmarked: true }),
+      ...(typed !== undefined && { isPrompt: true }),
+    },
+  );
+}
+
+type ChatRules = {
+  /** A record as `{role, content}`. */
+  readonly toChat: (value: Json) => Json;
+  /** Whether a clip-archive that begins a conversation stands for what came before. */
+  readonly isSummary: (said: Said, text: string) => boolean;
+  /** Called in the first pass. */
+  readonly note: (said: Said | Carried, seen: { value: Json; line: number; isSummary: boolean }) => void;
+};
+
+export type ChatReader = {
+  /** @throws RangeError if something is nested too deeply to be written as JSON. */
+  readonly read: (value: Json, place: RecordPlace) => Decoded | RecordProblem;
+  /** Another conversation begins, and nothing is open of the one before. */
+  readonly startOver: () => void;
+};
+
+/** Only the calls of the current turn are open: a result never answers a call that was given up before other messages. */
+type Turn = { readonly calls: readonly PlainCall[]; readonly isCalling: boolean };
+
+const NO_TURN: Turn = { calls: [], isCalling: false };
+
+/**
+ * Reads messages. It remembers which lines are summaries, and which call each result without an id answers: some producers rely on the order, or
+ * on the name of the function.
+ */
+export function createChatReader({ toChat, isSummary, note }: ChatRules): ChatReader {
+  const summaryLines = new Set<number>();
+  const answered = new Map<string, string>();
+  const turns = new Map<string, Turn>(); // by conversation, of those that have begun
+
+  const answer = (conversation: string, id: string): void => {
+    const calls = turns.get(conversation)?.calls.filter((call) => call.id !== id) ?? [];
+    turns.set(conversation, { calls, isCalling: false });
   };
-}
-
-/** In two compacted files that were joined, the second clip-archive is in the middle: it is treated as a message. */
-function isInstruction({ role }: Said, { text }: Content): boolean {
-  return role === 'system' && !isClipArchiveText(text);
-}
-
-function toMessage({ said, content, line, isSummary }: MessageSource): ConversationMessage {
-  const { record, givenRole } = said;
-  const role = isSummary ? 'system' : roleOf(said, content);
-  const name = stringAt(record, 'name') ?? (role === 'user' && !isUserRole(givenRole) ? givenRole : undefined);
-  return {
-    id: idAt(record, 'id') ?? `line:${line}`,
-    conversation_id: said.conversation ?? '',
-    role,
-    ...(name !== undefined && name !== '' && { name }),
-    content: content.text,
-    ...(content.calls.length > 0 && { tool_calls: content.calls }),
-    ...(role === 'tool' && content.results[0] !== undefined && { tool_call_id: content.results[0] }),
-    created_at: parseTime(record['created_at']) ?? parseTime(record['timestamp']),
-    parts: content.parts,
+  /** The unanswered call with this name, or else the first one; null: every call is answered. */
+  const takeCall = (conversation: string, name: string | undefined): string | null => {
+    const { calls } = turns.get(conversation) ?? NO_TURN;
+    const call = calls.find((one) => one.name === name) ?? calls[0];
+    if (call !== undefined) answer(conversation, call.id);
+    return call?.id ?? null;
   };
-}
-
-/** Anthropic's tool results are in a user's turn; those of tools that its server ran are in the assistant's own. */
-function roleOf({ role }: Said, { hasResultBlock }: Content): Role {
-  return role === 'user' && hasResultBlock ? 'tool' : role;
+  const createCallFinder = (conversation: string, { line, isFirstPass }: RecordPlace): FindCall => {
+    let position = 0;
+    return (name) => {
+      position += 1;
+      const key = `${line}:${position}`;
+      const taken = isFirstPass ? takeCall(conversation, name) : null;
+      if (taken !== null) answered.set(key, taken);
+      return answered.get(key) ?? null;
+    };
+  };
+  const noteTurn = (conversation: string, { message }: Decoded): void => {
+    const { calls, isCalling } = turns.get(conversation) ?? NO_TURN;
+    turns.set(conversation, { calls, isCalling });
+    if (message === undefined) return;
+    const results = resultIdsOf(message);
+    for (const id of results) answer(conversation, id);
+    if (results.length > 0) return;
+    const made = callsOf(message);
+    const open = made.length === 0 ? calls : isCalling ? [...calls, ...made] : made;
+    turns.set(conversation, { calls: open, isCalling: made.length > 0 });
+  };
+  const read = (value: Json, place: RecordPlace): Decoded | RecordProblem => {
+    const { line, isFirstPass } = place;
+    const said = classify(toChat(value));
+    if ('problem' in said) return said;
+    if (said.kind === 'meta') {
+      if (isFirstPass) note(said, { value, line, isSummary: false });
+      return said;
+    }
+    const { record, role, conversation = '' } = said;
+    const findCall = createCallFinder(conversation, place);
+    const content = readContent(record, { line, isResult: role === 'tool', findCall });
+    if (isFirstPass && !turns.has(conversation) && isClipArchiveText(content.text) && isSummary(said, content.text))
+      summaryLines.add(line);
+    const isHead = summaryLines.has(line);
+    const decoded = toDecoded({ said, content, line, isSummary: isHead });
+    if (!isFirstPass) return decoded;
+    note(said, { value, line, isSummary: isHead });
+    if (isHead || role !== 'system') noteTurn(conversation, decoded);
+    return decoded;
+  };
+  return { read, startOver: () => turns.clear() };
 }
 
 /** ISO 8601, and what databases make of it: a space instead of the T, `+00` as the offset. */
@@ -154,24 +220,18 @@ const MAX_SECONDS = 1e11;
 
 /** A time as text, or as seconds or milliseconds since 1970; null for anything else. Text without an offset is UTC. */
 export function parseTime(value: Json | undefined): Date | null {
-  if (typeof value === 'number') return validDate(Math.abs(value) < MAX_SECONDS ? value * 1000 : value);
+  if (typeof value === 'number') return validDate(new Date(Math.abs(value) < MAX_SECONDS ? value * 1000 : value));
   if (typeof value !== 'string') return null;
-  if (USUAL_TIME.test(value)) return validDate(Date.parse(value));
+  if (USUAL_TIME.test(value)) return validDate(new Date(value));
   const match = ISO_TIME.exec(value.trim());
   if (match === null) return null;
   const [, day = '', minutes = '00:00', seconds = ':00', fraction = '', offset = 'Z'] = match;
-  return validDate(
-    Date.parse(`${day}T${minutes}${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${fullOffset(offset)}`),
-  );
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
+  return validDate(new Date(`${day}T${minutes}${seconds}.${milliseconds}${fullOffset(offset)}`));
 }
 
 /** `+02` and `+0200` as `+02:00`. */
 function fullOffset(offset: string): string {
   if (offset.length === 1) return 'Z';
   return `${offset.slice(0, 3)}:${offset.length === 3 ? '00' : offset.slice(-2)}`;
-}
-
-function validDate(ms: number): Date | null {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? null : date;
 }

@@ -1,9 +1,9 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { renderInDialect } from '../dialects/find-dialect.ts';
 import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { summaryRole } from '../message-parts.ts';
+import { listCalls } from './content.ts';
 import { isKimiRole, parseTime, type Said } from './decode.ts';
-import { listCalls } from './tools.ts';
+import { renderInDialect } from './dialects.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const ID_PREFIX = /^[a-z]+[-_:.]/i;

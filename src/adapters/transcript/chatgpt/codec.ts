@@ -6,7 +6,8 @@ import { detectConversations } from '../json-list/detect.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { idAt, isList, isRecord, type JsonRecord, readSeconds, stringAt, valueAt } from '../json.ts';
 import { readPartText, typedText } from '../message-parts.ts';
-import { createSession as createPlainSession, say, textParts } from '../session.ts';
+import { say, textParts } from '../said.ts';
+import { createSession as createPlainSession } from '../session.ts';
 import { buildTree } from '../tree.ts';
 
 /** `conversations.json` of a ChatGPT export: a list of conversations, each a tree of messages. */
@@ -81,7 +82,7 @@ function readMember(value: JsonRecord, { line }: { readonly line: number }): Dec
   const { content, create_time: time } = message;
   const text = readText(content);
   const said = { line, id, at: readSeconds(time) };
-  const asSystem = { ...said, role: 'system', parts: textParts(text) } as const;
+  const asSystem = { ...said, role: 'system', parts: textParts([text]) } as const;
   if (role === 'user' && isClipArchiveText(text)) return say(asSystem, { kind: 'summary', isUnmarked: true, ...place });
   if (role === 'system' || SETTINGS.has(stringAt(content, 'content_type') ?? ''))
     return text === '' ? { kind: 'meta', ...place } : say(asSystem, { kind: 'instruction', ...place });
@@ -99,7 +100,7 @@ function readParts({ id, parentId, message }: Node, role: Role, text: string): r
   if (role === 'tool' && parentId !== null) return [{ kind: 'result', callId: parentId, text, isError: false }];
   const recipient = stringAt(message ?? undefined, 'recipient') ?? 'all';
   const isCall = role === 'assistant' && recipient !== 'all' && recipient !== '';
-  return isCall ? [{ kind: 'call', id, name: recipient, arguments: text }] : textParts(text);
+  return isCall ? [{ kind: 'call', id, name: recipient, arguments: text }] : textParts([text]);
 }
 
 /** Types of content: the model's own thinking, which is not part of the conversation. */

@@ -6,7 +6,8 @@ import { detectConversations } from '../json-list/detect.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, recordsAt, stringAt } from '../json.ts';
 import { argumentText, contentText, leadingSummaryLine, readPartText, typedText } from '../message-parts.ts';
-import { createSession, say, textParts } from '../session.ts';
+import { say, textParts } from '../said.ts';
+import { createSession } from '../session.ts';
 import { buildTree } from '../tree.ts';
 
 /** `conversations.json` of a Claude.ai export: a list of conversations with their messages. */
@@ -66,7 +67,7 @@ function readParts(message: JsonRecord, messageId: string): readonly MessagePart
   const { content = null, text } = message;
   const blocks = readBlocks(isList(content) ? content : [content], messageId);
   const attached = recordsAt(message, 'attachments').map((one) => stringAt(one, 'extracted_content') ?? '');
-  return [...(blocks.length === 0 ? textParts(readPartText(text)) : blocks), ...attached.flatMap(textParts)];
+  return [...(blocks.length === 0 ? textParts([readPartText(text)]) : blocks), ...textParts(attached)];
 }
 
 /** What a person typed: the text without the attachments. */
@@ -90,7 +91,7 @@ function readBlocks(blocks: readonly Json[], messageId: string): readonly Messag
       const text = contentText(block['content']);
       if (callId === null) parts.push({ kind: 'text', text });
       else parts.push({ kind: 'result', callId, text, isError: block['is_error'] === true });
-    } else if (type !== 'token_budget') parts.push(...textParts(readPartText(block)));
+    } else if (type !== 'token_budget') parts.push(...textParts([readPartText(block)]));
   }
   return parts;
 }

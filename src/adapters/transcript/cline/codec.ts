@@ -1,20 +1,11 @@
 import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type {
-  Codec,
-  CodecSession,
-  ContextView,
-  Detection,
-  Json,
-  Place,
-  RecordProblem,
-  SummaryInput,
-} from '../../../ports/codec.ts';
-import { createConversationSession } from '../conversations/codec.ts';
+import type { Codec, CodecSession, ContextView, Detection, Json, Place, SummaryInput } from '../../../ports/codec.ts';
+import { createElementReader } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
-import { isList, isRecord, type JsonRecord, readMilliseconds, stringAt } from '../json.ts';
-import { leadingSummaryLine, withTyped } from '../message-parts.ts';
-import { readRuleText, readTyped } from './decode.ts';
+import { isList, isRecord, type JsonRecord, listAt, parseText, readMilliseconds, stringAt, valueAt } from '../json.ts';
+import { leadingSummaryLine, typedText, withTyped } from '../message-parts.ts';
+import { createSession } from '../session.ts';
 
 /** Where VS Code and editors made from it keep the data of extensions, on Linux, macOS, Windows and remote machines. */
 const EDITORS: readonly Pick<Place, 'variable' | 'base' | 'folder'>[] = [
@@ -52,7 +43,7 @@ export const cline: Codec = {
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'], orItself: true }),
   formsOf,
   detect: ([beginning = null]) => detectCline(beginning),
-  open: createSession,
+  open: createTaskSession,
 };
 
 /**
@@ -98,8 +89,7 @@ function isDistinctive(record: JsonRecord): boolean {
   const { content } = record;
   if (OWN_KEYS.some((key) => key in record)) return true;
   if (!isList(content)) return false;
-  const isTimed = typeof record['ts'] === 'number';
-  return isTimed || content.some((block) => isRecord(block) && OWN_TEXT.test(stringAt(block, 'text') ?? ''));
+  return typeof record['ts'] === 'number' || content.some((block) => OWN_TEXT.test(stringAt(block, 'text') ?? ''));
 }
 
 /** What Roo Code notes beside a message. */
@@ -120,82 +110,154 @@ function readMark(record: JsonRecord): Mark {
 }
 
 /** Messages are read as in other conversations; this adds Roo's own marks, times, and what a person typed. */
-function createSession(): CodecSession {
-  const inner = createConversationSession();
+function createTaskSession(): CodecSession {
+  const reader = createElementReader();
   const marks = new Map<number, Mark>();
   const seen = { isSession: false };
-
-  const read = (value: Json, inherited: Decoded | RecordProblem): Decoded | RecordProblem => {
-    if ('problem' in inherited || inherited.message === undefined || !isRecord(value)) return inherited;
-    const { marker, isSummary } = readMark(value);
-    if (marker !== undefined) return { kind: 'meta' };
-    const {
-      isPrompt: _,
-      message: { typed: _typed, ...message },
-      ...facts
-    } = { ...inherited, message: inherited.message };
-    const created_at = message.created_at ?? readMilliseconds(value['ts']);
-    if (isSummary || inherited.kind === 'summary')
-      return { ...facts, kind: 'summary', message: { ...message, created_at, role: 'system' } };
-    const typed = message.role === 'user' || message.role === 'tool' ? readTyped(value, seen.isSession) : undefined;
-    return {
-      ...facts,
-      ...(typed !== undefined && message.role === 'user' && { isPrompt: true }),
-      message: withTyped(
-        { ...message, created_at },
-        typed,
-        message.role === 'user' ? readRuleText(value, seen.isSession) : undefined,
-      ),
-    };
-  };
   const readContext = (entries: readonly Entry[]): ContextView => {
     const own = entries.findLast(({ line }) => marks.get(line)?.isSummary === true)?.line;
-    const priorLine = own ?? leadingSummaryLine(entries);
     const markers = new Set(entries.flatMap(({ line }) => marks.get(line)?.marker ?? []));
-    const isHidden = ({ line }: Entry): boolean => markers.has(marks.get(line)?.hiddenBy ?? '');
     return {
-      priorLine,
-      isStale: (entry) => (own !== undefined && entry.line < own) || isHidden(entry),
+      priorLine: own ?? leadingSummaryLine(entries),
+      isStale: ({ line }) => (own !== undefined && line < own) || markers.has(marks.get(line)?.hiddenBy ?? ''),
       isInSummary: ({ line }) => own !== undefined && line < own,
     };
   };
-  return {
-    observe: (value, line) => {
-      if (isRecord(value)) marks.set(line, readMark(value));
-      return read(value, inner.observe(value, line));
+  return createSession({
+    what: 'a message that is',
+    read: (record, place) => {
+      if (place.isFirstPass) marks.set(place.line, readMark(record));
+      const decoded = reader.read(record, place);
+      return 'problem' in decoded ? decoded : withMarks(decoded, record, seen.isSession);
     },
-    decode: (value, line) => read(value, inner.decode(value, line)),
-    openList: (around, line) => {
-      const sessionId = isRecord(around) ? stringAt(around, 'sessionId') : undefined;
+    openList: (around) => {
+      reader.startOver();
+      const sessionId = stringAt(around, 'sessionId');
       seen.isSession = sessionId !== undefined;
-      inner.openList?.(around, line);
-      return sessionId === undefined ? {} : { conversation: sessionId };
+      return sessionId;
     },
     readContext,
     legalCuts: (entries) => {
       const { isStale } = readContext(entries);
-      const answers = entries.filter(
-        (entry) => entry.kind === 'message' && entry.role === 'assistant' && !isStale(entry),
-      );
-      const legal = new Set(answers.map(({ line }) => line));
+      const isAnswer = (entry: Entry): boolean =>
+        entry.kind === 'message' && entry.role === 'assistant' && !isStale(entry);
+      const legal = new Set(entries.filter(isAnswer).map(({ line }) => line));
       return (line) => (legal.has(line) ? null : 'the summary is a user message, so an answer must follow it');
     },
     renderSummary,
+  });
+}
+
+function withMarks(decoded: Decoded, record: JsonRecord, isSession: boolean): Decoded {
+  if (decoded.message === undefined) return decoded;
+  const { marker, isSummary } = readMark(record);
+  if (marker !== undefined) return { kind: 'meta' };
+  const { isPrompt: _, ...facts } = decoded;
+  const { typed: _typed, ...said } = decoded.message;
+  const message = { ...said, created_at: said.created_at ?? readMilliseconds(record['ts']) };
+  if (isSummary || decoded.kind === 'summary')
+    return { ...facts, kind: 'summary', message: { ...message, role: 'system' } };
+  const { role } = message;
+  const typed = role === 'user' || role === 'tool' ? readTyped(record, isSession) : undefined;
+  const ruleText = role === 'user' ? readRuleText(record, isSession) : undefined;
+  return {
+    ...facts,
+    ...(typed !== undefined && role === 'user' && { isPrompt: true }),
+    message: withTyped(message, typed, ruleText),
   };
+}
+
+/** What both programs put around the words of a person. */
+const TYPED = /<(task|user_message|feedback|answer)>\n?([\s\S]*?)\n?<\/\1>/g;
+const STARTS_TYPED =
+  /^\s*(?:<(?:task|user_message|feedback|answer)>|\[TASK RESUMPTION\]|The user (?:denied|has provided))/;
+/** Before the tools of the API were used, a result was a line like this and a block with the output. */
+const RESULT_LINE = /^\[(\w+)[^\n]*\] Result:\s*/;
+/** Tools whose result is what a person answered. */
+const ASKING = new Set(['ask_followup_question', 'attempt_completion', 'plan_mode_respond', 'new_task', 'condense']);
+
+/**
+ * What a person typed in a user's record: the words in the tags that Cline and Roo Code put around them, also in
+ * answers to a question and in a denied call. Output of other tools may contain such tags and is not searched.
+ * In sessions of newer Clines a text is a person's, unless it has a tag of Cline's.
+ */
+function readTyped({ content = null, metadata }: JsonRecord, isSession: boolean): string | undefined {
+  if (stringAt(metadata, 'displayRole') === 'system') return undefined;
+  const blocks = isList(content) ? content : [content];
+  const typed: string[] = [];
+  let isOutput = false;
+  for (const block of blocks) {
+    const text = textOf(block);
+    const tool = RESULT_LINE.exec(text);
+    const rest = text.replace(RESULT_LINE, '');
+    const isFromTool = tool !== null && !ASKING.has(tool[1] ?? '');
+    const isSkipped: boolean = (isFromTool || isOutput) && !isDenial(rest);
+    isOutput = isFromTool && rest === '';
+    if (isSkipped) continue;
+    if (stringAt(block, 'type') === 'tool_result') typed.push(...wordsIn(rest), ...feedbackIn(rest));
+    else typed.push(...(isSession ? wordsOfSession(rest) : wordsIn(rest)));
+  }
+  return typedText(typed.map((text) => text.trim()));
+}
+
+function textOf(block: Json): string {
+  if (typeof block === 'string') return block;
+  if (stringAt(block, 'type') !== 'tool_result') return stringAt(block, 'text') ?? '';
+  const parts = listAt(block, 'content').map((part) => stringAt(part, 'text') ?? '');
+  return stringAt(block, 'content') ?? parts.join('\n');
+}
+
+function isDenial(text: string): boolean {
+  return text.startsWith('The user denied');
+}
+
+function wordsIn(text: string): readonly string[] {
+  if (!STARTS_TYPED.test(text)) return [];
+  return Array.from(text.matchAll(TYPED), ([, , words = '']) => words);
+}
+
+const USER_INPUT = /<user_input\b[^>]*>([\s\S]*)<\/user_input>/;
+const CLINES_TAG = /^\s*<(?:SYSTEM_NOTICE|mode_notice|file_content|environment_details|user_command)\b/;
+
+function wordsOfSession(text: string): readonly string[] {
+  const [, words] = USER_INPUT.exec(text) ?? [];
+  if (words !== undefined) return [words];
+  return CLINES_TAG.test(text) ? [] : [text];
+}
+
+const SURROUNDINGS = /^\s*<environment_details>/;
+const PROMPT = /^\s*<(task|user_message|user_input)\b[^>\n]*>\n?([\s\S]*?)\n?<\/\1>/;
+
+/**
+ * What may state rules: the first block of a record that answers no call, in the tag that both programs put around a prompt, up to its first
+ * end. What stands behind it, or in later blocks, may quote a file, a page or a tool. A list without a session could be the log of any chat in
+ * which somebody wrote such a tag; both programs add their surroundings as a block of their own, which the text of one message cannot.
+ */
+function readRuleText({ content = null }: JsonRecord, isSession: boolean): string | undefined {
+  const blocks = isList(content) ? content : [content];
+  if (blocks.some((block) => stringAt(block, 'type') === 'tool_result')) return undefined;
+  const [first = null, ...rest] = blocks;
+  if (!isSession && !rest.some((block) => SURROUNDINGS.test(textOf(block)))) return undefined;
+  return PROMPT.exec(textOf(first))?.[2];
+}
+
+/** Roo Code's answer to a call that a person denied or commented on: `{status, feedback}`. */
+function feedbackIn(text: string): readonly string[] {
+  const feedback = text.startsWith('{"status":') ? stringAt(parseText(text), 'feedback') : undefined;
+  return feedback === undefined ? [] : [feedback];
 }
 
 /** A user's message with the keys that the messages around it have: Cline once sent records as they were stored. */
 function renderSummary({ text, firstKept, firstDropped = null, lastDropped, uuid }: SummaryInput): readonly string[] {
-  const neighbors = [firstKept, firstDropped, lastDropped].filter((record) => isRecord(record));
-  const last = isRecord(lastDropped) ? lastDropped : {};
+  const neighbors = [firstKept, firstDropped, lastDropped].filter(isRecord);
   const areNamed = neighbors.every((record) => typeof record['id'] === 'string');
   const areTimed = neighbors.every((record) => typeof record['ts'] === 'number');
   const areTexts = neighbors.every(({ content }) => typeof content === 'string');
   const record = {
-    ...(areNamed && { id: `msg_${uuid('summary')}` }),
+    id: areNamed ? `msg_${uuid('summary')}` : undefined,
     role: 'user',
     content: areTexts ? text : [{ type: 'text', text }],
-    ...(areTimed && last['ts'] !== undefined && { ts: last['ts'] }),
+    ts: areTimed ? valueAt(lastDropped, 'ts') : undefined,
   };
   return [JSON.stringify(record)];
 }

@@ -1,19 +1,13 @@
-import { readToolCall } from '../../../core/message.ts';
-import { isClipArchiveText } from '../../../core/split.ts';
 import { countOf } from '../../../core/tokens.ts';
-import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, ContextView, Detection, Format, Json, RecordProblem } from '../../../ports/codec.ts';
-import { readContent } from '../chat-lines/content.ts';
-import { classify, type Said, toDecoded } from '../chat-lines/decode.ts';
-import { createCallFinder, createPairing, type Pairing } from '../chat-lines/tools.ts';
-import { findDialect } from '../dialects/find-dialect.ts';
+import type { Codec, CodecSession, Detection, Format, Json, SummaryInput } from '../../../ports/codec.ts';
+import { readToolBlock } from '../chat-lines/content.ts';
+import { type ChatReader, createChatReader } from '../chat-lines/decode.ts';
+import { findDialect, renderInDialect, toChatElement } from '../chat-lines/dialects.ts';
 import { createListRecords } from '../json-list/records.ts';
 import type { UnitKind } from '../json-list/units.ts';
-import { idAt, isList, isRecord, stringAt } from '../json.ts';
-import { leadingSummaryLine, refuseDeepNesting } from '../message-parts.ts';
-import { createTurnTaking } from './context.ts';
-import { toChatRecord } from './decode.ts';
-import { renderSummary } from './render.ts';
+import { idAt, isList, isRecord, type JsonRecord, recordsAt, stringAt, valueAt } from '../json.ts';
+import { summaryRole } from '../message-parts.ts';
+import { createSession } from '../session.ts';
 
 /** Where a conversation has its messages: in the value itself, in the request of a batch file's line, or in a state of LangGraph. */
 const LIST_KEYS = [
@@ -37,7 +31,8 @@ export const conversationLines: Codec = {
     summary:
       'fine-tuning data ({messages}), ShareGPT ({conversations}), batch requests to OpenAI, Anthropic and Bedrock: each line is compacted by itself, the others stay as they are',
   }),
-  detect: detectConversations,
+  detect: (sample) =>
+    sample.length === 0 ? { confidence: 0, reason: 'there are no records to judge by' } : detectIn(sample),
 };
 
 /** The same values as the elements of one JSON list. */
@@ -65,20 +60,14 @@ function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summa
   return {
     format: { ...format, checked: CHECKED, layout: { kind: unit === 'line' ? 'lists' : 'document', links: 'order' } },
     records: createListRecords({ unit, kind: 'list', keys: LIST_KEYS, orItself: unit === 'file' }),
-    open: createConversationSession,
+    open: createListSession,
   };
-}
-
-/** How sure we are that each line holds a conversation. */
-function detectConversations(sample: readonly Json[]): Detection {
-  if (sample.length === 0) return { confidence: 0, reason: 'there are no records to judge by' };
-  return detectIn(sample);
 }
 
 /** Judges by the share of values that hold a conversation; the last one may be cut off. */
 function detectIn(values: readonly Json[]): Detection {
   const lists = values.flatMap((value) => {
-    const list = LIST_KEYS.map((key) => valueAt(value, key)).find(isList);
+    const list = LIST_KEYS.map((key) => valueAt(value, ...key.split('.'))).find(isList);
     return list === undefined ? [] : [list];
   });
   if (lists.length === 0) return { confidence: 0, reason: 'no record has a list "messages" or "conversations"' };
@@ -88,78 +77,97 @@ function detectIn(values: readonly Json[]): Detection {
   return { confidence: spoken >= values.length / 2 ? 0.85 : 0.5, reason };
 }
 
-/** The value under `a`, or under `a.b`. */
-function valueAt(value: Json, path: string): Json | undefined {
-  return path.split('.').reduce<Json | undefined>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
-}
-
 /** A message that was cut off counts too. */
 function isSpoken(element: Json): boolean {
-  if (isRecord(element) && (stringAt(element, 'role') ?? stringAt(element, 'from')) !== undefined) return true;
-  return findDialect(element) !== null;
+  return (stringAt(element, 'role') ?? stringAt(element, 'from')) !== undefined || findDialect(element) !== null;
 }
 
-/** State of the current conversation. */
-type ListState = { hasBegun: boolean; readonly pairing: Pairing };
+/** Reads the elements of one conversation after another: messages as in chat lines, and those of ShareGPT and of the Responses API. */
+export function createElementReader(
+  note: Parameters<typeof createChatReader>[0]['note'] = () => undefined,
+): ChatReader {
+  return createChatReader({ toChat: toChatElement, isSummary: ({ role }) => role !== 'assistant', note });
+}
 
 /**
- * Elements are messages as in chat lines. Beyond the current conversation, it remembers which lines are summaries, and
- * which call each result without an id answers.
+ * Where a summary can stand in histories in Anthropic's style, as the APIs of Anthropic and Bedrock take them: only the roles user
+ * and assistant, which take turns, and lists of blocks as content. The role system does not exist in them.
  */
-export function createConversationSession(): CodecSession {
-  const summaryLines = new Set<number>();
-  const callFinder = createCallFinder();
-  const turnTaking = createTurnTaking();
-  let list = createListState();
-
-  const note = ({ role }: Said, content: ReturnType<typeof readContent>, line: number): void => {
-    const isSummary = !list.hasBegun && role !== 'assistant' && isClipArchiveText(content.text);
-    if (isSummary) summaryLines.add(line);
-    if (!isSummary && role === 'system') return;
-    list.hasBegun = true;
-    for (const id of content.results) list.pairing.noteResult('', id);
-    if (content.results.length === 0) list.pairing.noteCalls('', content.calls.map(readToolCall));
-  };
-
-  const read = (value: Json, line: number, isFirstPass: boolean): Decoded | RecordProblem =>
-    refuseDeepNesting('a message that is', (): Decoded | RecordProblem => {
-      const said = classify(toChatRecord(value));
-      if ('problem' in said) return said;
-      if (said.kind === 'meta') {
-        if (isFirstPass && isRecord(value) && value['type'] === 'reasoning') turnTaking.noteReasoning(line);
-        return said;
-      }
-      const findCall = isFirstPass
-        ? callFinder.take(list.pairing, { line, conversation: '' })
-        : callFinder.recall(line);
-      const content = readContent(said.record, { line, isResult: said.role === 'tool', findCall });
-      if (isFirstPass) {
-        turnTaking.note(said.record, line);
-        note(said, content, line);
-      }
-      return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
-    });
-  const openList = (around: Json, line: number): { readonly conversation?: string } => {
-    list = createListState();
-    turnTaking.open(around, line);
-    const id = isRecord(around) ? ID_KEYS.map((key) => idAt(around, key)).find((one) => one !== undefined) : undefined;
-    return id === undefined || id === '' ? {} : { conversation: id };
-  };
-  return {
-    observe: (value, line) => read(value, line, true),
-    decode: (value, line) => read(value, line, false),
-    openList,
-    readContext,
-    legalCuts: turnTaking.cutProblem,
-    renderSummary: (input) => renderSummary(input, turnTaking.isAnthropicRequest(input.beforeLine)),
-  };
+function createListSession(): CodecSession {
+  const shapes = new Map<number, Shape>();
+  const reasoned = new Set<number>(); // the lines after OpenAI's reasoning items, which belong to the item after them
+  const requests: { readonly line: number; readonly isAnthropic: boolean }[] = [];
+  const reader = createElementReader((said, { value, line }) => {
+    if (said.kind === 'said') shapes.set(line, shapeOf(said.record));
+    else if (stringAt(value, 'type') === 'reasoning') reasoned.add(line + 1);
+  });
+  /** Whether the list with this line is a request to an API in Anthropic's style, whatever its messages look like. */
+  const isAnthropicRequest = (line: number | undefined): boolean =>
+    line !== undefined && requests.findLast((request) => request.line < line)?.isAnthropic === true;
+  return createSession({
+    what: 'a message that is',
+    read: reader.read,
+    openList: (around, line) => {
+      reader.startOver();
+      // A line of a batch file: `{custom_id, params}` of Anthropic, `{recordId, modelInput}` of Bedrock.
+      requests.push({ line, isAnthropic: isRecord(around['params']) || isRecord(around['modelInput']) });
+      const id = ID_KEYS.map((key) => idAt(around, key)).find((one) => one !== undefined);
+      return id === '' ? undefined : id;
+    },
+    legalCuts: (entries) => {
+      const messages = entries.filter(({ kind }) => kind === 'message' || kind === 'summary' || kind === 'instruction');
+      const isOurs =
+        isAnthropicRequest(messages[0]?.line) ||
+        isAnthropicStyle(messages.map(({ line }) => shapes.get(line) ?? 'other'));
+      const sides = messages.map(({ role }) => role === 'assistant');
+      const takeTurns = isOurs && !sides.some((side, at) => at > 0 && side === sides[at - 1]);
+      const answers = new Set(messages.flatMap(({ line, role }) => (role === 'assistant' ? [line] : [])));
+      return (line) => {
+        if (reasoned.has(line)) return 'the model reasoned right before it, in an item of its own';
+        return takeTurns && !answers.has(line)
+          ? 'users and assistants take turns, and the summary is a user message'
+          : null;
+      };
+    },
+    renderSummary: (input) => [renderSummary(input, isAnthropicRequest(input.beforeLine))],
+  });
 }
 
-function createListState(): ListState {
-  return { hasBegun: false, pairing: createPairing() };
+/**
+ * tools: blocks that make or answer calls. blocks: other blocks. text: not a list. other: a role unknown to Anthropic.
+ */
+type Shape = 'tools' | 'blocks' | 'text' | 'other';
+
+function shapeOf({ role, content }: JsonRecord): Shape {
+  if (role !== 'user' && role !== 'assistant') return 'other';
+  if (!isList(content)) return 'text';
+  return content.some((block) => isRecord(block) && readToolBlock(block) !== null) ? 'tools' : 'blocks';
 }
 
-/** Everything in the list is in the context. */
-function readContext(entries: readonly Entry[]): ContextView {
-  return { priorLine: leadingSummaryLine(entries), isStale: () => false };
+function isAnthropicStyle(shapes: readonly Shape[]): boolean {
+  if (shapes.length === 0 || shapes.includes('other')) return false;
+  return shapes.includes('tools') || !shapes.includes('text');
+}
+
+/**
+ * One element in the style of its neighbors: `{from, value}` or `{role, content}`. In histories in Anthropic's style,
+ * which have no role system, it is a user message.
+ */
+function renderSummary(input: SummaryInput, isAnthropicRequest: boolean): string {
+  const { text, firstKept, firstDropped = null, lastDropped } = input;
+  const neighbors = [firstKept, firstDropped, lastDropped].filter(isRecord);
+  const dialect = renderInDialect(input);
+  if (dialect !== null) return dialect;
+  const isShareGpt = neighbors.some((record) => 'from' in record && !('role' in record));
+  const isAnthropic = isAnthropicRequest || isAnthropicStyle(neighbors.map(shapeOf));
+  const role = isAnthropic ? 'user' : summaryRole(input);
+  if (isShareGpt) return JSON.stringify({ from: role === 'user' ? 'human' : 'system', value: text });
+  const areBlocks = isAnthropic && neighbors.every(({ content }) => isList(content));
+  return JSON.stringify({ role, content: areBlocks ? [textBlock(text, neighbors)] : text });
+}
+
+/** The text as a block like those of the messages around it: Bedrock's have no type. */
+function textBlock(text: string, neighbors: readonly JsonRecord[]): object {
+  const blocks = neighbors.flatMap((neighbor) => recordsAt(neighbor, 'content'));
+  return blocks.some((block) => 'text' in block && !('type' in block)) ? { text } : { type: 'text', text };
 }

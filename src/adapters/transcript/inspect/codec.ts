@@ -1,10 +1,10 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, Detection, Json } from '../../../ports/codec.ts';
-import { createConversationSession } from '../conversations/codec.ts';
+import { createElementReader } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
-import { idAt, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { refuseDeepNesting, summaryRole } from '../message-parts.ts';
-import { isEvent, isPacked, readNote, type RecordNote, toChat } from './decode.ts';
+import { idAt, isList, isRecord, type JsonRecord, listAt, recordAt, stringAt, valueAt } from '../json.ts';
+import { summaryRole } from '../message-parts.ts';
+import { createSession, readWholeContext } from '../session.ts';
 
 /** The version of logs that Inspect writes since 2024. */
 const LOG_VERSION = 2;
@@ -27,7 +27,7 @@ export const inspect: Codec = {
     within: 'samples',
   }),
   detect: ([beginning = null]) => detectLog(beginning),
-  open: createSession,
+  open: createLogSession,
 };
 
 function detectLog(beginning: Json): Detection {
@@ -46,52 +46,39 @@ type Sample = { readonly attachments: JsonRecord; readonly needsEvents: boolean 
 const NO_SAMPLE: Sample = { attachments: {}, needsEvents: false };
 
 /** Messages are read as in chat lines. It remembers what each event belongs to, and the attachments of each sample. */
-function createSession(): CodecSession {
-  const chat = createConversationSession();
-  const notes = new Map<number, RecordNote>();
+function createLogSession(): CodecSession {
+  const reader = createElementReader();
   const samples: Sample[] = []; // by line
   let current = NO_SAMPLE;
   const sampleOf = (line: number): Sample => samples[line] ?? NO_SAMPLE;
-  const decodeWith = (decode: CodecSession['decode']): CodecSession['decode'] => {
-    return (value, line) => {
-      if (isRecord(value) && (isEvent(value) || isPacked(value))) return { kind: 'meta' };
-      const { attachments } = sampleOf(line);
-      return refuseDeepNesting('a message that is', () => decode(toChat(value, attachments), line));
-    };
-  };
-  return {
-    observe: (value, line) => {
-      const note = readNote(value);
-      if (note !== null) notes.set(line, note);
-      samples[line] = current;
-      return decodeWith(chat.observe)(value, line);
+  return createSession<RecordNote>({
+    what: 'a message that is',
+    read: (record, place) => {
+      if (place.isFirstPass) samples[place.line] = current;
+      const note = readNote(record);
+      if (isEvent(record) || isPacked(record)) return { kind: 'meta', note };
+      const decoded = reader.read(toChat(record, sampleOf(place.line).attachments), place);
+      return 'problem' in decoded ? decoded : { ...decoded, note };
     },
-    decode: decodeWith(chat.decode),
     openList: (around, line) => {
-      const sample = isRecord(around) ? around : {};
-      const { attachments, timelines } = sample;
-      chat.openList?.({}, line);
-      const needsEvents = (timelines ?? null) !== null;
-      current = { attachments: isRecord(attachments) ? attachments : {}, needsEvents };
-      samples[line] = current;
-      const id = stringAt(sample, 'uuid') ?? idAt(sample, 'id');
-      return id === undefined ? {} : { conversation: id };
-    },
-    readContext: (entries) => {
-      const { needsEvents } = sampleOf(entries[0]?.line ?? 0);
-      return {
-        ...chat.readContext(entries),
-        anchorOf: findAnchors(entries, notes, needsEvents),
-        mustDrop: ({ line }) => notes.get(line)?.kind === 'packed',
+      reader.startOver();
+      current = {
+        attachments: recordAt(around, 'attachments'),
+        needsEvents: (around['timelines'] ?? null) !== null,
       };
+      samples[line] = current;
+      return stringAt(around, 'uuid') ?? idAt(around, 'id');
     },
-    legalCuts: () => () => null,
+    readContext: (entries, noteOf) => ({
+      ...readWholeContext(entries),
+      anchorOf: findAnchors(entries, noteOf, sampleOf(entries[0]?.line ?? 0).needsEvents),
+      mustDrop: ({ line }) => noteOf(line)?.kind === 'packed',
+    }),
     renderSummary: (input) => {
-      const neighbor = isRecord(input.firstKept) ? input.firstKept : {};
-      const id = 'id' in neighbor ? { id: input.uuid('summary') } : {};
-      return [JSON.stringify({ ...id, content: input.text, role: summaryRole(input) })];
+      const id = valueAt(input.firstKept, 'id') === undefined ? undefined : input.uuid('summary');
+      return [JSON.stringify({ id, content: input.text, role: summaryRole(input) })];
     },
-  };
+  });
 }
 
 /**
@@ -100,24 +87,99 @@ function createSession(): CodecSession {
  */
 function findAnchors(
   entries: readonly Entry[],
-  notes: ReadonlyMap<number, RecordNote>,
+  noteOf: (line: number) => RecordNote | undefined,
   needsEvents: boolean,
 ): NonNullable<ContextView['anchorOf']> {
   const lines = new Map<string, number>();
   for (const { line, calls = [] } of entries) {
-    const note = notes.get(line);
+    const note = noteOf(line);
     if (note?.kind === 'message') lines.set(`message ${note.id}`, line);
     for (const call of calls) lines.set(`call ${call}`, line);
   }
   const last = entries.findLast(({ kind }) => kind === 'message')?.line ?? 0;
-  const events = entries.filter(({ line }) => ['call', 'sandbox', 'event'].includes(notes.get(line)?.kind ?? ''));
+  const events = entries.filter(({ line }) => ['call', 'sandbox', 'event'].includes(noteOf(line)?.kind ?? ''));
   const anchors = new Map<number, number>();
   let current = last;
   for (const { line } of events) {
-    const note = notes.get(line);
+    const note = noteOf(line);
     if (note?.kind === 'call') current = lines.get(note.of) ?? last;
     const isFree = note?.kind !== 'event' && line !== events.at(-1)?.line && !needsEvents;
     anchors.set(line, isFree ? current : last);
   }
   return ({ line }) => anchors.get(line) ?? null;
+}
+
+/**
+ * What a record is to the others of its sample. call: an event for the message or call under `of`. sandbox: an event
+ * during such a call. event: any other. packed: bytes of the .eval file that this sample was packed in.
+ */
+type RecordNote =
+  | { readonly kind: 'message'; readonly id: string }
+  | { readonly kind: 'call'; readonly of: string }
+  | { readonly kind: 'sandbox' | 'event' | 'packed' };
+
+function isEvent(value: JsonRecord): boolean {
+  return !('role' in value) && 'event' in value;
+}
+
+/** How `adapters/fs/eval-log.ts` gives the packed bytes of a sample. */
+function isPacked(value: JsonRecord): boolean {
+  return !('role' in value) && typeof value['packed'] === 'string';
+}
+
+function readNote(record: JsonRecord): RecordNote | undefined {
+  if (isPacked(record)) return { kind: record['packed'] === '' ? 'event' : 'packed' };
+  const { event } = record;
+  const id = idAt(record, 'id');
+  if (!isEvent(record)) return id === undefined ? undefined : { kind: 'message', id };
+  if (event === 'sandbox') return { kind: 'sandbox' };
+  if (event === 'tool') return { kind: 'call', of: `call ${id ?? ''}` };
+  if (event !== 'model') return { kind: 'event' };
+  // The message that this call of a model gave.
+  const [choice] = listAt(record, 'output', 'choices');
+  return { kind: 'call', of: `message ${idAt(recordAt(choice, 'message'), 'id') ?? ''}` };
+}
+
+/** A message of Inspect as a chat message: its calls have other names, and texts may be among the attachments. */
+function toChat(record: JsonRecord, attachments: JsonRecord): Json {
+  const { tool_calls: calls } = record;
+  const content = readAttached(record['content'], attachments);
+  const isEmpty = content === undefined || content === null || content === '';
+  const failure = stringAt(record, 'error', 'message') ?? '';
+  return {
+    ...record,
+    ...(content !== undefined && { content: isList(content) ? content.flatMap(splitServerTool) : content }),
+    ...(isEmpty && failure !== '' && { content: failure }),
+    ...(isList(calls) && { tool_calls: calls.map(toCall) }),
+  };
+}
+
+const ATTACHMENT = 'attachment://';
+
+/** A text of more than 100 characters may be stored once, beside the messages. */
+function readAttached(content: Json | undefined, attachments: JsonRecord): Json | undefined {
+  if (typeof content === 'string') {
+    return content.startsWith(ATTACHMENT)
+      ? (stringAt(attachments, content.slice(ATTACHMENT.length)) ?? content)
+      : content;
+  }
+  if (!isList(content)) return content;
+  return content.map((part): Json => {
+    if (!isRecord(part) || part['type'] !== 'text') return part;
+    return { ...part, text: readAttached(part['text'], attachments) ?? null };
+  });
+}
+
+/** A tool that the model's server ran: its call and its result are one part of the answer. */
+function splitServerTool(part: Json): readonly Json[] {
+  if (!isRecord(part) || part['type'] !== 'tool_use') return [part];
+  const { id = null, name = null, arguments: input = null, result, error } = part;
+  const call = { type: 'tool_use', id, name, input };
+  const content = result ?? error ?? null;
+  return content === null ? [call] : [call, { type: 'tool_result', tool_use_id: id, content }];
+}
+
+function toCall(call: Json): Json {
+  if (!isRecord(call) || typeof call['function'] !== 'string') return call;
+  return { id: call['id'] ?? null, name: call['function'], arguments: call['arguments'] ?? {} };
 }

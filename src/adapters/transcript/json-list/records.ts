@@ -13,7 +13,7 @@ import {
   skipValue,
   trimElement,
 } from './find-list.ts';
-import { createUnitSplitter, placeBehind, type Unit, type UnitKind } from './units.ts';
+import { createUnitSplitter, eolLengthOf, placeBehind, type Unit, type UnitKind } from './units.ts';
 
 /** How a file holds its conversations, and where each has its list of messages. */
 export type ListedShape = ListShape & { readonly unit: UnitKind };
@@ -143,11 +143,6 @@ function readAround(bytes: Uint8Array, { start, end, lists }: ConversationPlace)
   }
   const parsed = parseJsonLine(Buffer.concat([...pieces, bytes.subarray(from, end)]));
   return parsed.ok ? parsed.value : undefined;
-}
-
-function eolLengthOf(bytes: Uint8Array): number {
-  if (bytes.at(-1) !== 0x0a) return 0;
-  return bytes.at(-2) === 0x0d ? 2 : 1;
 }
 
 const QUOTE = 0x22;

@@ -52,6 +52,12 @@ export function createUnitSplitter(kind: AnyUnitKind, from: number): UnitSplitte
   return { add, end };
 }
 
+/** 2 for CRLF, 1 for LF, 0 for none. */
+export function eolLengthOf(bytes: Uint8Array): number {
+  if (bytes.at(-1) !== 0x0a) return 0;
+  return bytes.at(-2) === 0x0d ? 2 : 1;
+}
+
 /** The place in the file after this many bytes of a unit. */
 export function placeBehind(
   { bytes, fileLine, column }: Pick<Unit, 'bytes' | 'fileLine' | 'column'>,

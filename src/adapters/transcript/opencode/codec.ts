@@ -14,7 +14,8 @@ import {
 } from '../json.ts';
 import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
-import { createSession, say, textParts } from '../session.ts';
+import { say, textParts } from '../said.ts';
+import { createSession } from '../session.ts';
 
 /** What `opencode export` writes and `opencode import` reads: one session. */
 export const openCode: Codec = {
@@ -80,7 +81,7 @@ function readMessage(record: JsonRecord, line: number): Noted<RequestNote> | Rec
     const note = { keptFrom: stringAt(asked, 'tail_start_id') };
     return { kind: 'meta', ...(id !== undefined && { recordId: id }), note };
   }
-  const parts = record['parts'].flatMap((part) => (isRecord(part) ? readPart(part) : textParts(readPartText(part))));
+  const parts = record['parts'].flatMap((part) => (isRecord(part) ? readPart(part) : textParts([readPartText(part)])));
   const at = readMilliseconds(valueAt(info, 'time', 'created'));
   const said = { line, id, conversation: stringAt(info, 'sessionID'), at, parts };
   const place = { recordId: id, parentId: stringAt(info, 'parentID') };
@@ -119,7 +120,7 @@ function readPart(part: JsonRecord): readonly MessagePart[] {
   if (SILENT_PARTS.has(type) || (type === 'text' && part['ignored'] === true)) return [];
   if (type === 'tool') return toolParts(part);
   const task = type === 'subtask' ? stringAt(part, 'prompt') : undefined;
-  return textParts(task ?? readPartText(part));
+  return textParts([task ?? readPartText(part)]);
 }
 
 /** A call that is not answered yet, or never was, has no result. */

@@ -1,11 +1,14 @@
-import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type { ConversationMessage } from '../../../core/message.ts';
+import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
-import type { Codec, CodecSession, ContextView, CutProblem, Detection, Format, Json } from '../../../ports/codec.ts';
+import type { Decoded, Entry } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, ContextView, CutProblem, Detection, Json } from '../../../ports/codec.ts';
+import { readContent } from '../chat-lines/content.ts';
+import { classify } from '../chat-lines/decode.ts';
+import { toChatMessage } from '../chat-lines/dialects.ts';
 import { createListRecords, printedRecords } from '../json-list/records.ts';
-import { isList, isRecord } from '../json.ts';
-import { leadingSummaryLine, refuseDeepNesting, withTyped } from '../message-parts.ts';
-import { readMessages } from './messages.ts';
+import { isList, isRecord, type JsonRecord, known, parseText, stringAt } from '../json.ts';
+import { withTyped } from '../message-parts.ts';
+import { createSession, readWholeContext } from '../session.ts';
 import { renderSummary } from './render.ts';
 import { readSpans, type Span, traceKindOf } from './spans.ts';
 
@@ -13,35 +16,35 @@ const CHECKED = 'restored and verified after up to four compactions; the result 
 
 /** Records of tracing tools, one a line: OpenTelemetry's, Langfuse's, LangSmith's. */
 export const traceLines: Codec = {
-  ...codecFor({
+  format: {
     name: 'trace-lines',
     title: 'traces, one record a line',
     summary:
       'OTLP in JSON with gen_ai messages, spans of file and console exporters, observations and traces of Langfuse, runs of LangSmith: the calls of a model whose histories later calls repeat',
+    checked: CHECKED,
     layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-  }),
+  },
   records: printedRecords,
   detect: detectIn,
+  open: createTraceSession,
 };
 
 /** The same records in a list of a JSON document. */
 export const traceDocument: Codec = {
-  ...codecFor({
+  format: {
     name: 'trace-document',
     title: 'traces in a JSON file',
     summary: 'a .json file, a list of such records, or {observations: […]}, {runs: […]}',
+    checked: CHECKED,
     layout: { kind: 'document', links: 'order' },
-  }),
+  },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['observations', 'runs'], orItself: true }),
   detect: ([beginning = null]) => {
     const list = isRecord(beginning) ? (beginning['observations'] ?? beginning['runs']) : beginning;
     return isList(list) ? detectIn(list) : { confidence: 0, reason: 'it has no list of observations or runs' };
   },
+  open: createTraceSession,
 };
-
-function codecFor(format: Omit<Format, 'checked'>): Omit<Codec, 'detect'> {
-  return { format: { ...format, checked: CHECKED }, open: createSession };
-}
 
 function detectIn(sample: readonly Json[]): Detection {
   const own = sample.filter((value) => isRecord(value) && traceKindOf(value) !== null).length;
@@ -59,44 +62,44 @@ type Note = { readonly isFirst: boolean; readonly ids: readonly string[]; readon
  * A record with a call of a model is a message: the end of its history, from the last answer on, and its own answer.
  * Later calls repeat the rest. Other records are carried along.
  */
-function createSession(): CodecSession {
+function createTraceSession(): CodecSession {
   const notes: Note[] = [];
   const begun = new Set<string>();
-  return {
-    observe: (value, line) =>
-      refuseDeepNesting('a record that is', () => {
-        const spans = isRecord(value) ? readSpans(value) : [];
-        const ids = spans.flatMap(({ id }) => id ?? []);
-        const conversation = conversationOf(spans);
-        const isFirst = !begun.has(conversation);
-        const decoded = decodeRecord(spans, { line, isFirst });
-        if (decoded.kind !== 'meta') begun.add(conversation);
-        notes[line] = { isFirst, ids, at: spans[0]?.at?.getTime() ?? null };
-        return decoded;
-      }),
-    decode: (value, line) =>
-      refuseDeepNesting('a record that is', () => {
-        const spans = isRecord(value) ? readSpans(value) : [];
-        const note = notes[line];
+  return createSession({
+    what: 'a record that is',
+    read: (record, { line, isFirstPass }) => {
+      const spans = readSpans(record);
+      const note = notes[line];
+      if (!isFirstPass) {
         // A line of an earlier file may be asked for, under the number that it had there.
         const isSame = note?.ids[0] === spans[0]?.id;
-        return decodeRecord(spans, { line, isFirst: isSame && note?.isFirst === true });
-      }),
-    readContext: (entries) => readContext(entries, (line) => notes[line]?.ids ?? []),
+        return readRecord(spans, { line, isFirst: isSame && note?.isFirst === true });
+      }
+      const conversation = conversationOf(spans);
+      const isFirst = !begun.has(conversation);
+      const decoded = readRecord(spans, { line, isFirst });
+      if (decoded.kind !== 'meta') begun.add(conversation);
+      notes[line] = { isFirst, ids: spans.flatMap(({ id }) => id ?? []), at: spans[0]?.at?.getTime() ?? null };
+      return decoded;
+    },
+    readContext: (entries) => ({
+      ...readWholeContext(entries),
+      anchorOf: findAnchors(entries, (line) => notes[line]?.ids ?? []),
+    }),
     legalCuts: (entries) => {
       const spoken = entries.filter(({ kind }) => kind === 'message');
-      const problem = orderProblem(spoken.flatMap(({ line }) => notes[line]?.at ?? []));
+      const problem = findOrderProblem(spoken.flatMap(({ line }) => notes[line]?.at ?? []));
       return () => problem;
     },
     renderSummary,
-  };
+  });
 }
 
 function conversationOf(spans: readonly Span[]): string {
   return (spans.find(({ isModelCall }) => isModelCall) ?? spans[0])?.conversation ?? '';
 }
 
-function decodeRecord(
+function readRecord(
   spans: readonly Span[],
   { line, isFirst }: { readonly line: number; readonly isFirst: boolean },
 ): Decoded {
@@ -104,16 +107,11 @@ function decodeRecord(
   if (first === undefined) return { kind: 'meta' };
   const conversation = conversationOf(spans);
   const { id, parentId } = first;
-  const facts = {
-    conversation,
-    ...(id !== undefined && { recordId: id }),
-    ...(parentId !== undefined && { parentId }),
-  };
+  const facts = known({ conversation, recordId: id, parentId });
   const summary = spans.find((span) => span.summary !== undefined)?.summary;
   const base = { id: id ?? `line:${line}`, conversation_id: conversation, created_at: first.at };
-  if (summary !== undefined && isClipArchiveText(summary)) {
+  if (summary !== undefined && isClipArchiveText(summary))
     return { ...facts, kind: 'summary', message: { ...base, role: 'system', content: summary } };
-  }
   const calls = spans.filter(({ isModelCall }) => isModelCall);
   const fresh = calls.flatMap((span, at) => readMessages(span, isFirst && at === 0));
   if (fresh.length === 0) return { ...facts, kind: 'meta' };
@@ -127,11 +125,74 @@ function decodeRecord(
   return { ...facts, kind: 'message', ...(typed !== '' && { isPrompt: true }), message: withTyped(message, typed) };
 }
 
+/** A message in the history or the answer of a span. */
+type SpanMessage = {
+  readonly role: Role;
+  readonly text: string;
+  readonly typed: string | undefined;
+  readonly parts: readonly MessagePart[];
+};
+
+/**
+ * What is new in a span: the messages after the last answer in its history, and what was answered. If `isWhole`, its
+ * whole history. No instructions.
+ * @throws RangeError if something is nested too deeply to be written as JSON.
+ */
+function readMessages({ input, output }: Span, isWhole: boolean): readonly SpanMessage[] {
+  const history = findMessages(input, 'user').flatMap(toSpanMessage);
+  const answer = findMessages(output, 'assistant').flatMap(toSpanMessage);
+  const isSaid = ({ role }: SpanMessage): boolean => role !== 'system';
+  const all = [...history, ...answer].filter(isSaid);
+  if (isWhole) return all;
+  const lastAnswer = history.findLastIndex(({ role }) => role === 'assistant');
+  const fresh = [...history.slice(lastAnswer + 1), ...answer].filter(isSaid);
+  // A call without an answer says the last message, so that a record is a message wherever it stands.
+  return fresh.length > 0 ? fresh : all.slice(-1);
+}
+
+/** The keys under which instrumentation keeps messages, the surest first. */
+const KEYS = ['messages', 'choices', 'generations', 'message', 'input', 'output', 'completion', 'content', 'text'];
+
+/** The messages in a value of any shape; what is no message becomes the text of one. */
+function findMessages(value: Json | undefined, role: string): readonly Json[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string') {
+    const parsed = /^\s*[{[]/.test(value) ? parseText(value) : undefined;
+    return parsed === undefined ? [{ role, content: value }] : findMessages(parsed, role);
+  }
+  if (isList(value)) return value.flatMap((item) => findMessages(item, role));
+  if (!isRecord(value)) return [{ role, content: JSON.stringify(value) }];
+  const message = toChatMessage(value);
+  if (isRecord(message) && typeof message['role'] === 'string') return [message];
+  const key = KEYS.find((one) => (value[one] ?? null) !== null);
+  if (key === undefined) return Object.keys(value).length === 0 ? [] : [{ role, content: JSON.stringify(value) }];
+  return key === 'content' ? [{ ...value, role }] : findMessages(value[key], role);
+}
+
+function toSpanMessage(value: Json): readonly SpanMessage[] {
+  const said = classify(value);
+  if ('problem' in said || said.kind === 'meta') return isRecord(value) ? [asText(value)] : [];
+  const content = readContent(said.record, { line: 0, isResult: said.role === 'tool', findCall: () => null });
+  const { text, parts } = content;
+  const role = said.role === 'user' && content.hasResultBlock ? 'tool' : said.role;
+  return text === '' ? [] : [{ role, text, parts, typed: role === 'user' ? content.typed : undefined }];
+}
+
+/** A message in a shape that we do not know. */
+function asText(value: JsonRecord): SpanMessage {
+  const text = JSON.stringify(value);
+  const role = stringAt(value, 'role') === 'assistant' ? 'assistant' : 'tool';
+  return { role, text, typed: undefined, parts: [{ kind: 'text', text }] };
+}
+
 /**
  * A span around model calls (an agent, a chain) goes or stays with the last of them, so that no span that stays loses
  * its parents; any other span with the next model call.
  */
-function readContext(entries: readonly Entry[], idsOf: (line: number) => readonly string[]): ContextView {
+function findAnchors(
+  entries: readonly Entry[],
+  idsOf: (line: number) => readonly string[],
+): NonNullable<ContextView['anchorOf']> {
   const byId = new Map(entries.flatMap((entry) => idsOf(entry.line).map((id) => [id, entry] as const)));
   const lastInside = new Map<number, number>();
   const spoken = entries.filter(({ kind }) => kind === 'message');
@@ -149,15 +210,11 @@ function readContext(entries: readonly Entry[], idsOf: (line: number) => readonl
     if (kind === 'message') following = line;
     else if (following !== undefined) next.set(line, following);
   }
-  return {
-    priorLine: leadingSummaryLine(entries),
-    isStale: () => false,
-    anchorOf: ({ kind, line }) => (kind === 'meta' ? (lastInside.get(line) ?? next.get(line) ?? null) : null),
-  };
+  return ({ kind, line }) => (kind === 'meta' ? (lastInside.get(line) ?? next.get(line) ?? null) : null);
 }
 
 /** Some tools export the newest record first. What stays would then be the oldest. */
-function orderProblem(times: readonly number[]): CutProblem {
+function findOrderProblem(times: readonly number[]): CutProblem {
   const steps = times.slice(1).map((time, at) => time - (times[at] ?? time));
   const back = steps.filter((step) => step < 0).length;
   return steps.length > 0 && back > steps.length / 2

@@ -1,30 +1,31 @@
-import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { readSpans, SUMMARY_NAME, TIME_KEYS, traceKindOf } from './spans.ts';
+import type { SummaryInput } from '../../../ports/codec.ts';
+import { isList, isRecord, type JsonRecord, recordsAt, stringAt, valueAt } from '../json.ts';
+import {
+  descend,
+  OTLP_LOGS,
+  OTLP_SPANS,
+  readSpans,
+  SUMMARY_NAME,
+  TIME_KEYS,
+  type TraceKind,
+  traceKindOf,
+} from './spans.ts';
 
 /** A record of the neighbors' tool with the summary as its output, in the trace and the session of the first that stays. */
 export function renderSummary(input: SummaryInput): readonly string[] {
   const neighbor = [input.firstKept, input.lastDropped].find(isRecord) ?? {};
   const dropped = isRecord(input.lastDropped) ? input.lastDropped : neighbor;
-  switch (traceKindOf(neighbor)) {
-    case 'otlp':
-      return [JSON.stringify(toOtlp(input, neighbor, dropped))];
-    case 'span':
-      return [JSON.stringify(toPlainSpan(input, neighbor, dropped))];
-    case 'langsmith':
-      return [JSON.stringify(toRun(input, neighbor, dropped))];
-    default:
-      return [JSON.stringify(toObservation(input, neighbor, dropped))];
-  }
+  const render = RENDERERS[traceKindOf(neighbor) ?? 'langfuse'];
+  return [JSON.stringify(render(input, neighbor, dropped))];
 }
 
-type Render = (input: SummaryInput, neighbor: JsonRecord, dropped: JsonRecord) => JsonRecord;
+type Render = (input: SummaryInput, neighbor: JsonRecord, dropped: JsonRecord) => object;
 
 /** An event of Langfuse, with keys as the neighbor spells them. */
 const toObservation: Render = ({ text, uuid }, neighbor, dropped) => {
   const isSnake = 'trace_id' in neighbor;
   const time = dropped['startTime'] ?? dropped['start_time'] ?? dropped['timestamp'] ?? null;
-  const { sessionId, session_id: session } = neighbor;
+  const { sessionId, session_id } = neighbor;
   return {
     id: uuid('summary'),
     [isSnake ? 'trace_id' : 'traceId']: neighbor['traceId'] ?? neighbor['trace_id'] ?? neighbor['id'] ?? null,
@@ -33,8 +34,8 @@ const toObservation: Render = ({ text, uuid }, neighbor, dropped) => {
     [isSnake ? 'start_time' : 'startTime']: time,
     [isSnake ? 'end_time' : 'endTime']: time,
     [isSnake ? 'parent_observation_id' : 'parentObservationId']: null,
-    ...(sessionId !== undefined && { sessionId }),
-    ...(session !== undefined && { session_id: session }),
+    sessionId,
+    session_id,
     level: 'DEFAULT',
     input: null,
     output: text,
@@ -47,15 +48,15 @@ const toRun: Render = ({ text, uuid }, neighbor, dropped) => {
   const id = uuid('summary');
   const time = dropped['start_time'] ?? null;
   const [root = ''] = (stringAt(neighbor, 'dotted_order') ?? '').split('.');
-  const stamp =
+  const digits =
     typeof time === 'string'
       ? time
           .replaceAll(/[-:.Z]/g, '')
           .padEnd(21, '0')
           .slice(0, 21)
       : '';
-  const { session_id: project, trace_id: trace = null, extra } = neighbor;
-  const { metadata } = isRecord(extra) ? extra : {};
+  const { session_id, trace_id: trace = null } = neighbor;
+  const metadata = valueAt(neighbor, 'extra', 'metadata');
   return {
     id,
     name: SUMMARY_NAME,
@@ -66,40 +67,35 @@ const toRun: Render = ({ text, uuid }, neighbor, dropped) => {
     outputs: { output: text },
     error: null,
     status: 'success',
-    ...(isRecord(metadata) && { extra: { metadata } }),
-    ...(project !== undefined && { session_id: project }),
+    extra: isRecord(metadata) ? { metadata } : undefined,
+    session_id,
     parent_run_id: trace,
     trace_id: trace,
-    ...('dotted_order' in neighbor && { dotted_order: `${root}.${stamp}Z${id}` }),
+    ...('dotted_order' in neighbor && { dotted_order: `${root}.${digits}Z${id}` }),
   };
 };
 
 /** A span, or an event in files of logs, with the summary as an attribute. */
 const toOtlp: Render = ({ text, uuid, conversationId }, neighbor, dropped) => {
   const isLog = isList(neighbor['resourceLogs']);
-  const [resources, scopes, records] = isLog
-    ? (['resourceLogs', 'scopeLogs', 'logRecords'] as const)
-    : (['resourceSpans', 'scopeSpans', 'spans'] as const);
-  const first = (record: Json | undefined, key: string): JsonRecord => {
-    const list = isRecord(record) ? record[key] : undefined;
-    return (isList(list) ? list : []).find(isRecord) ?? {};
-  };
-  const spanIn = (record: JsonRecord): JsonRecord => first(first(first(record, resources), scopes), records);
+  const path = isLog ? OTLP_LOGS : OTLP_SPANS;
+  const [resources, scopes, records] = path;
+  const [[near = {}], [last = {}]] = [descend(neighbor, path), descend(dropped, path)];
   const timeKey = isLog ? 'timeUnixNano' : 'startTimeUnixNano';
-  const time = spanIn(dropped)[timeKey] ?? spanIn(neighbor)[timeKey] ?? '0';
+  const time = last[timeKey] ?? near[timeKey] ?? '0';
   const session = readSpans(neighbor)[0]?.conversation ?? conversationId;
-  const attributes: Json = [
+  const attributes = [
     { key: 'gen_ai.conversation.id', value: { stringValue: session } },
     { key: SUMMARY_NAME, value: { stringValue: text } },
   ];
-  const common = {
-    traceId: stringAt(spanIn(neighbor), 'traceId') ?? '',
+  const ids = {
+    traceId: stringAt(near, 'traceId') ?? '',
     spanId: uuid('summary').replaceAll('-', '').slice(0, 16),
   };
-  const record: JsonRecord = isLog
-    ? { timeUnixNano: time, ...common, eventName: SUMMARY_NAME, attributes }
-    : { ...common, name: SUMMARY_NAME, kind: 1, startTimeUnixNano: time, endTimeUnixNano: time, attributes };
-  const { resource = {} } = first(neighbor, resources);
+  const record = isLog
+    ? { timeUnixNano: time, ...ids, eventName: SUMMARY_NAME, attributes }
+    : { ...ids, name: SUMMARY_NAME, kind: 1, startTimeUnixNano: time, endTimeUnixNano: time, attributes };
+  const { resource = {} } = recordsAt(neighbor, resources)[0] ?? {};
   return { [resources]: [{ resource, [scopes]: [{ scope: { name: 'compact' }, [records]: [record] }] }] };
 };
 
@@ -108,17 +104,22 @@ const toPlainSpan: Render = ({ text, uuid, conversationId }, neighbor, dropped) 
   const id = uuid('summary').replaceAll('-', '').slice(0, 16);
   const { context } = neighbor;
   const idKey = ['spanId', 'span_id', 'id'].find((key) => key in neighbor);
-  const shared = ['resource', 'traceId', 'trace_id'].flatMap((key) =>
-    key in neighbor ? [[key, neighbor[key] ?? null]] : [],
-  );
-  const times = TIME_KEYS.flatMap((key) => (key in dropped ? [[key, dropped[key] ?? null]] : []));
+  const pick = (keys: readonly string[], record: JsonRecord): object =>
+    Object.fromEntries(keys.flatMap((key) => (key in record ? [[key, record[key]]] : [])));
   const session = readSpans(neighbor)[0]?.conversation ?? conversationId;
   return {
-    ...Object.fromEntries(shared),
+    ...pick(['resource', 'traceId', 'trace_id'], neighbor),
     ...(isRecord(context) && { context: { ...context, span_id: id } }),
     ...(idKey !== undefined && { [idKey]: id }),
     name: SUMMARY_NAME,
-    ...Object.fromEntries(times),
+    ...pick(TIME_KEYS, dropped),
     attributes: { ...(session !== '' && { 'gen_ai.conversation.id': session }), [SUMMARY_NAME]: text },
   };
+};
+
+const RENDERERS: { readonly [kind in TraceKind]: Render } = {
+  otlp: toOtlp,
+  span: toPlainSpan,
+  langsmith: toRun,
+  langfuse: toObservation,
 };

@@ -1,6 +1,17 @@
 import type { Json } from '../../../ports/json.ts';
-import { idAt, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { type Attributes, readAttributes, readOtelMessages } from './otel-attributes.ts';
+import {
+  idAt,
+  isList,
+  isRecord,
+  type JsonRecord,
+  listAt,
+  readIsoTime,
+  recordAt,
+  recordsAt,
+  stringAt,
+  validDate,
+  valueAt,
+} from '../json.ts';
 
 /** One step of a trace: a call of a model, or anything else that was recorded. */
 export type Span = {
@@ -56,7 +67,7 @@ function isLangfuseTrace(record: JsonRecord): boolean {
 export function readSpans(record: JsonRecord): readonly Span[] {
   switch (traceKindOf(record)) {
     case 'otlp':
-      return [...readOtlpSpans(record), ...readOtlpLogs(record)];
+      return [...descend(record, OTLP_SPANS).map(readOtlpSpan), ...descend(record, OTLP_LOGS).map(readOtlpLog)];
     case 'span':
       return [readOtlpSpan(record)];
     case 'langsmith':
@@ -70,11 +81,8 @@ export function readSpans(record: JsonRecord): readonly Span[] {
 }
 
 function readLangfuse(record: JsonRecord): readonly Span[] {
-  const { observations } = record;
-  const isTrace = isLangfuseTrace(record);
-  const nested = isTrace && isList(observations) ? observations.filter(isRecord) : [];
-  if (nested.length > 0) return nested.map((observation) => readObservation(observation, record));
-  return [readObservation(record, record)];
+  const nested = isLangfuseTrace(record) ? recordsAt(record, 'observations') : [];
+  return (nested.length > 0 ? nested : [record]).map((observation) => readObservation(observation, record));
 }
 
 function readObservation(record: JsonRecord, trace: JsonRecord): Span {
@@ -99,10 +107,10 @@ function readObservation(record: JsonRecord, trace: JsonRecord): Span {
 const THREAD_KEYS = ['session_id', 'thread_id', 'conversation_id'];
 
 function readRun(record: JsonRecord): Span {
-  const { inputs = null, outputs = null, extra = null } = record;
-  const metadata = isRecord(extra) && isRecord(extra['metadata']) ? extra['metadata'] : {};
+  const { inputs = null, outputs = null } = record;
+  const metadata = recordAt(record, 'extra', 'metadata');
   const thread = THREAD_KEYS.map((key) => idAt(metadata, key)).find((id) => id !== undefined && id !== '');
-  const text = isRecord(outputs) ? stringAt(outputs, 'output') : undefined;
+  const text = stringAt(outputs, 'output');
   const isSummary = stringAt(record, 'name') === SUMMARY_NAME && text !== undefined;
   return {
     id: idAt(record, 'id'),
@@ -121,26 +129,22 @@ function readUtcTime(value: Json | undefined): Date | null {
   return readIsoTime(value) ?? (typeof value === 'string' ? readIsoTime(`${value}Z`) : null);
 }
 
-/** The objects in the lists under these keys, level by level: `resourceSpans`, `scopeSpans`, `spans`. */
-function* descend(record: JsonRecord, [key, ...keys]: readonly string[]): Generator<JsonRecord> {
-  if (key === undefined) yield record;
-  else if (isList(record[key])) for (const inner of record[key].filter(isRecord)) yield* descend(inner, keys);
-}
+/** Where OTLP has its spans and its log records, level by level. */
+export const OTLP_SPANS = ['resourceSpans', 'scopeSpans', 'spans'] as const;
+export const OTLP_LOGS = ['resourceLogs', 'scopeLogs', 'logRecords'] as const;
 
-function* readOtlpSpans(record: JsonRecord): Generator<Span> {
-  for (const span of descend(record, ['resourceSpans', 'scopeSpans', 'spans'])) yield readOtlpSpan(span);
+/** The objects in the lists under these keys, level by level. */
+export function descend(record: JsonRecord, [key, ...keys]: readonly string[]): readonly JsonRecord[] {
+  return key === undefined ? [record] : recordsAt(record, key).flatMap((inner) => descend(inner, keys));
 }
 
 function readOtlpSpan(span: JsonRecord): Span {
-  const events = isList(span['events']) ? span['events'].filter(isRecord) : [];
-  return toSpan(span, readAttributes(span['attributes']), events);
+  return toSpan(span, readAttributes(span['attributes']), recordsAt(span, 'events'));
 }
 
-/** An event of its own is a log record, which names its span. */
-function* readOtlpLogs(record: JsonRecord): Generator<Span> {
-  for (const log of descend(record, ['resourceLogs', 'scopeLogs', 'logRecords'])) {
-    yield { ...toSpan(log, new Map(), [log]), id: undefined, parentId: stringAt(log, 'spanId') };
-  }
+/** An event of its own, which names its span. */
+function readOtlpLog(log: JsonRecord): Span {
+  return { ...toSpan(log, new Map(), [log]), id: undefined, parentId: stringAt(log, 'spanId') };
 }
 
 function toSpan(span: JsonRecord, attributes: Attributes, events: readonly JsonRecord[]): Span {
@@ -148,8 +152,7 @@ function toSpan(span: JsonRecord, attributes: Attributes, events: readonly JsonR
   const all = new Map([...attributes, ...events.flatMap((event) => [...readAttributes(event['attributes'])])]);
   const session = all.get('gen_ai.conversation.id') ?? all.get('session.id');
   const summary = all.get(SUMMARY_NAME);
-  const { context } = span;
-  const ids = isRecord(context) ? { ...context, ...span } : span;
+  const ids = { ...recordAt(span, 'context'), ...span };
   const find = (...keys: readonly string[]): string | undefined =>
     keys.map((key) => stringAt(ids, key)).find((id) => id !== undefined && id !== '');
   return {
@@ -169,8 +172,106 @@ function readSpanTime(span: JsonRecord): Date | null {
   const time = TIME_KEYS.map((key) => span[key]).find((value) => value !== undefined) ?? null;
   const [seconds, nanoseconds] = isList(time) ? time : [0, time];
   const date = new Date(Number(seconds) * 1000 + Number(nanoseconds ?? Number.NaN) / 1e6);
-  return readIsoTime(time) ?? (Number.isNaN(date.getTime()) ? null : date);
+  return readIsoTime(time) ?? validDate(date);
 }
 
 /** The keys under which spans and log records have their time. */
 export const TIME_KEYS = ['startTimeUnixNano', 'timeUnixNano', 'startTime', 'start_time', 'hrTime'];
+
+type Attributes = ReadonlyMap<string, Json>;
+
+/** The attributes of a span, an event or a log record: `[{key, value: {stringValue: …}}]`, or a plain object. */
+function readAttributes(list: Json | undefined): Attributes {
+  if (isRecord(list)) return new Map(Object.entries(list));
+  if (!isList(list)) return new Map();
+  return new Map(list.filter(isRecord).map((record) => [stringAt(record, 'key') ?? '', readValue(record['value'])]));
+}
+
+/** A value of OTLP in JSON: an object whose only key is its type. */
+function readValue(value: Json | undefined): Json {
+  if (!isRecord(value)) return value ?? null;
+  const [[type, inner] = ['', null]] = Object.entries(value);
+  if (type === 'kvlistValue') return Object.fromEntries(readAttributes(valueAt(inner, 'values')));
+  return type === 'arrayValue' ? listAt(inner, 'values').map(readValue) : inner;
+}
+
+type Messages = { readonly input: Json; readonly output: Json };
+
+/** Where the conventions keep a history and an answer as one value, the newest first. */
+const INPUT_KEYS = ['gen_ai.input.messages', 'gen_ai.prompt'];
+const OUTPUT_KEYS = ['gen_ai.output.messages', 'gen_ai.completion'];
+/** Where they number the messages: `gen_ai.prompt.0.role`. */
+const INPUT_LISTS = ['gen_ai.prompt', 'llm.input_messages'];
+const OUTPUT_LISTS = ['gen_ai.completion', 'llm.output_messages'];
+
+/** What a span says was asked and answered, in its attributes or in its events. null: it says nothing about it. */
+function readOtelMessages(attributes: Attributes, events: readonly JsonRecord[]): Messages {
+  const inEvents = events.map(readEvent);
+  const all = [inAttributes(attributes), ...inEvents];
+  const spoken = inEvents.flatMap(({ message }) => message ?? []);
+  const input = all.map((one) => one.input).find((value) => value !== null) ?? null;
+  const output = all.map((one) => one.output).find((value) => value !== null) ?? null;
+  return { input: input ?? (spoken.length > 0 ? spoken : null), output };
+}
+
+function inAttributes(attributes: Attributes): Messages {
+  const find = (keys: readonly string[], lists: readonly string[]): Json => {
+    const value = keys.map((key) => attributes.get(key)).find((one) => one !== undefined && one !== null);
+    return value ?? lists.map((key) => readNumbered(attributes, key)).find((list) => list !== null) ?? null;
+  };
+  return { input: find(INPUT_KEYS, INPUT_LISTS), output: find(OUTPUT_KEYS, OUTPUT_LISTS) };
+}
+
+/** `gen_ai.prompt.0.role`, `gen_ai.prompt.0.tool_calls.0.name`: a list whose paths are written as keys. */
+function readNumbered(attributes: Attributes, prefix: string): Json {
+  const root: { [key: string]: Json } = {};
+  for (const [key, value] of attributes) {
+    if (key.startsWith(`${prefix}.`)) set(root, key.slice(prefix.length + 1).split('.'), value);
+  }
+  const list = toList(root);
+  return isList(list) ? list.map(unwrap) : null;
+}
+
+/** OpenInference has each message and each call under a key of its own. */
+function unwrap(item: Json): Json {
+  if (!isRecord(item)) return item;
+  const message = isRecord(item['message']) ? item['message'] : item;
+  const { tool_calls: calls } = message;
+  return isList(calls) ? { ...message, tool_calls: calls.map((call) => valueAt(call, 'tool_call') ?? call) } : message;
+}
+
+function set(target: { [key: string]: Json }, [key = '', ...rest]: readonly string[], value: Json): void {
+  if (rest.length === 0) {
+    target[key] = value;
+    return;
+  }
+  const known = target[key];
+  const inner: { [key: string]: Json } = isRecord(known) ? { ...known } : {};
+  set(inner, rest, value);
+  target[key] = inner;
+}
+
+/** An object whose keys are numbers is a list. */
+function toList(value: Json): Json {
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [key, toList(inner)]);
+  if (entries.length === 0 || !entries.every(([key]) => /^\d+$/.test(key))) return Object.fromEntries(entries);
+  return entries.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, inner]) => inner);
+}
+
+const MESSAGE_EVENT = /^gen_ai\.(system|user|assistant|tool)\.message$|^gen_ai\.choice$/;
+
+/** An event with the whole call (`gen_ai.client.inference.operation.details`), or with one message, as older versions wrote. */
+function readEvent(event: JsonRecord): Messages & { readonly message: Json } {
+  const attributes = readAttributes(event['attributes']);
+  const messages = inAttributes(attributes);
+  const name = stringAt(event, 'eventName') ?? stringAt(event, 'name') ?? attributes.get('event.name') ?? '';
+  const match = typeof name === 'string' ? MESSAGE_EVENT.exec(name) : null;
+  if (match === null) return { ...messages, message: null };
+  const body = readValue(event['body']);
+  const fields = isRecord(body) ? body : Object.fromEntries(attributes);
+  const message = isRecord(fields['message']) ? fields['message'] : fields;
+  const role = match[1] ?? 'assistant';
+  const answered = role === 'tool' && { tool_call_id: message['id'] ?? null };
+  return { ...messages, message: { role, ...message, ...answered } };
+}

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { aider } from '../../../../src/adapters/transcript/aider/codec.ts';
-import { markdownRecords } from '../../../../src/adapters/transcript/aider/records.ts';
 import { detectDocument } from '../../../../src/adapters/transcript/detect.ts';
 import { splitPieces } from '../../../../src/app/read/records.ts';
 import { scoreFile } from '../../../../src/app/survey/score-file.ts';
 import { benchFor, policyOf } from '../../../support/workbench.ts';
 
+const markdownRecords = aider.records ?? assert.fail('its files are no lines of JSON');
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/transcripts/aider');
 
 type Message = { readonly role: string; readonly content: string };

@@ -32,7 +32,7 @@ suite('a message of OpenAI', () => {
         conversation_id: '',
         role: 'assistant',
         content: 'look {"at": 1}',
-        tool_calls: [call],
+        tool_calls: [{ id: 'c1', name: 'look', arguments: '{"at": 1}' }],
         created_at: null,
         parts: [{ kind: 'call', id: 'c1', name: 'look', arguments: '{"at": 1}' }],
       },
@@ -100,7 +100,8 @@ suite('a message of Anthropic', () => {
   test('has its calls as blocks', () => {
     const block = { type: 'tool_use', id: 't1', name: 'look', input: { at: 1 } };
     const { message, calls } = decodeOne({ role: 'assistant', content: [block] });
-    assert.deepEqual([message?.content, message?.tool_calls, calls], ['look {"at":1}', [block], ['t1']]);
+    const call = { id: 't1', name: 'look', arguments: '{"at":1}' };
+    assert.deepEqual([message?.content, message?.tool_calls, calls], ['look {"at":1}', [call], ['t1']]);
   });
 
   test("of a user's that holds results is a tool's and no prompt", () => {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
-import { conversationDocument } from '../../../../src/adapters/transcript/conversations/codec.ts';
 import {
   findDialect,
   renderInDialect,
+  toChatElement,
   toChatMessage,
-} from '../../../../src/adapters/transcript/dialects/find-dialect.ts';
+} from '../../../../src/adapters/transcript/chat-lines/dialects.ts';
+import { conversationDocument } from '../../../../src/adapters/transcript/conversations/codec.ts';
 import type { Codec, Json, SummaryInput } from '../../../../src/ports/codec.ts';
 
 const ui = (role: string, ...parts: readonly Json[]): Json => ({ id: 'm1', role, parts });
@@ -193,3 +194,60 @@ test('documents and lines of these messages are recognized', () => {
 test('any value has a dialect or none, without an error', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => void toChatMessage(JSON.parse(JSON.stringify(value)))));
 });
+
+const UNTRANSLATED: readonly Json[] = [
+  { role: 'assistant', content: [{ type: 'tool_call', value: 'look around' }] },
+  { role: 'user', content: [{ type: 'text', text: 'x' }], from: 'me', value: 'y' },
+  7,
+  null,
+];
+
+const CALL = '{"name":"look","arguments":{"at":1}}';
+
+/** An element of a conversation, and the chat message that it is. */
+const ELEMENTS: readonly (readonly [string, Json, Json])[] = [
+  ...[
+    ['human', 'human'],
+    ['gpt', 'assistant'],
+    ['system', 'system'],
+    ['observation', 'tool'],
+    ['Customer', 'Customer'],
+  ].map(([from = '', role = '']): [string, Json, Json] => [
+    `ShareGPT's ${from} speaks as ${role}`,
+    { from, value: 'x' },
+    { role, content: 'x' },
+  ]),
+  [
+    'the value of a function call is a call',
+    { from: 'function_call', value: CALL },
+    { role: 'assistant', content: '', tool_calls: [JSON.parse(CALL)] },
+  ],
+  [
+    'the value of a function call that is none is text',
+    { from: 'function_call', value: 'look!' },
+    { role: 'assistant', content: 'look!' },
+  ],
+  [
+    'parts with a value are text and calls, and others stay as they are',
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', value: 'hm' },
+        { type: 'text', value: 'so' },
+        { type: 'tool_call', value: CALL },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', value: 'hm' },
+        { type: 'text', text: 'so' },
+      ],
+      tool_calls: [JSON.parse(CALL)],
+    },
+  ],
+  ...UNTRANSLATED.map((value): [string, Json, Json] => [`${JSON.stringify(value)} stays as it is`, value, value]),
+];
+
+for (const [what, element, expected] of ELEMENTS)
+  test(`an element of a conversation: ${what}`, () => assert.deepEqual(toChatElement(element), expected));
