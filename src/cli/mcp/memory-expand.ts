@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { BatchShown, CompactionShown, ShowReport } from '../../app/contract/archive-reports.ts';
+import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../../app/contract/archive-reports.ts';
 import type { LookupFailure } from '../../app/contract/failure.ts';
 import type { BatchReport } from '../../app/contract/reports.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -7,12 +7,12 @@ import { renderFailure } from '../render/failure.ts';
 import { countOf } from '../render/quantities.ts';
 import { safeText, textLines } from '../render/text.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
-import { type Cursor, FIRST, formatCursor, type Page, type PagedMessage, parseCursor, readPage } from './page.ts';
 import { type McpScope, NOT_SHOWN, showsBatch, showsMessage, showsReport } from './scope.ts';
 import {
   clipField,
   defineTool,
   MAX_ANSWER_CHARS,
+  READS_ONLY,
   takeChars,
   type Tool,
   type ToolAnswer,
@@ -44,7 +44,7 @@ export function createMemoryExpand(openUseCases: (signal: AbortSignal) => Promis
     title: 'Read past messages',
     description: DESCRIPTION,
     input,
-    hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    hints: { ...READS_ONLY, openWorldHint: false },
     isOffered: true,
     call: async (args, signal) => {
       const target = readTarget(args);
@@ -207,4 +207,77 @@ function renderBatch({ label, depth, start, end, count }: BatchReport): string {
 
 function toBatchData({ label, depth, start, end, count }: BatchReport): Readonly<Record<string, unknown>> {
   return { label: clipField(label), depth, messages: count, start, end };
+}
+
+/** Where a page begins: a line of the named item, and an offset in its text, in UTF-16 units. Both from 0. */
+export type Cursor = { readonly line: number; readonly char: number };
+
+export const FIRST: Cursor = { line: 0, char: 0 };
+
+/** A message, or a piece of one that is too long for a page. */
+export type PagedMessage = {
+  readonly message: MessageShown;
+  readonly text: string;
+  /** Which part of the message's text this is; null: all of it. */
+  readonly piece: { readonly from: number; readonly to: number; readonly of: number } | null;
+};
+
+export type Page = {
+  readonly messages: readonly PagedMessage[];
+  /** Lines left out because they hold no message: titles, snapshots. */
+  readonly skippedLines: number;
+  /** Null: this is the last page. */
+  readonly next: Cursor | null;
+};
+
+const CURSOR = /^(\d{1,15}):(\d{1,15})$/;
+/** Room for what surrounds a message's text: ids, times. */
+const MESSAGE_OVERHEAD_CHARS = 200;
+/** A page starts a message only if this much of it fits, or all of it. */
+const MIN_PIECE_CHARS = 2000;
+
+export function formatCursor({ line, char }: Cursor): string {
+  return `${line}:${char}`;
+}
+
+/** Null: not a cursor. */
+export function parseCursor(text: string): Cursor | null {
+  const [, line, char] = CURSOR.exec(text) ?? [];
+  return line === undefined || char === undefined ? null : { line: Number(line), char: Number(char) };
+}
+
+/** As many messages of the named item as fit, from the cursor on. */
+export async function readPage(
+  useCases: Pick<UseCases, 'showOriginals'>,
+  name: string,
+  { cursor, isShown = () => true }: { readonly cursor: Cursor; readonly isShown?: (message: MessageShown) => boolean },
+): Promise<Result<Page, LookupFailure>> {
+  const messages: PagedMessage[] = [];
+  let at = -1;
+  let room = MAX_ANSWER_CHARS;
+  let skippedLines = 0;
+  let next: Cursor | null = null;
+  const shown = await useCases.showOriginals({ name }, async ({ report }) => {
+    at += 1;
+    if (at < cursor.line) return true;
+    const message = await report();
+    if (!isShown(message)) return true;
+    if (message.role === null) {
+      skippedLines += 1;
+      return true;
+    }
+    const from = at === cursor.line ? Math.min(cursor.char, message.text.length) : 0;
+    const rest = message.text.slice(from);
+    room -= MESSAGE_OVERHEAD_CHARS;
+    const isFull = messages.length > 0 && room < Math.min(rest.length, MIN_PIECE_CHARS);
+    const text = isFull ? '' : takeChars(rest, room);
+    const to = from + text.length;
+    const isWhole = text.length === message.text.length;
+    if (!isFull) messages.push({ message, text, piece: isWhole ? null : { from, to, of: message.text.length } });
+    room -= text.length;
+    if (!isFull && text.length === rest.length) return true;
+    next = { line: at, char: to };
+    return false;
+  });
+  return shown.ok ? ok({ messages, skippedLines, next }) : shown;
 }

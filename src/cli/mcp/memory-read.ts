@@ -10,7 +10,7 @@ import { safeText, textLines } from '../render/text.ts';
 import type { Embeddings } from '../../compose/services.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
 import { type McpScope, narrowSearch, showsHit } from './scope.ts';
-import { clipField, defineTool, MAX_ANSWER_CHARS, type Tool, type ToolAnswer } from './tool.ts';
+import { clipField, defineTool, MAX_ANSWER_CHARS, READS_ONLY, type Tool, type ToolAnswer } from './tool.ts';
 
 const MAX_QUERY_CHARS = 20_000; // as much as a search reads
 const DEFAULT_LIMIT = 10;
@@ -62,7 +62,7 @@ export function createMemoryRead(deps: MemoryReadDeps): Tool {
     title: 'Search past conversations',
     description: DESCRIPTION,
     input,
-    hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: deps.asksService },
+    hints: { ...READS_ONLY, openWorldHint: deps.asksService },
     isOffered: true,
     call: async (args, signal) => {
       const wanted = toRequest(args);
@@ -169,56 +169,44 @@ function nothingFound(offset: number): string {
 
 /** A hit for a model: its origin and an excerpt, with long fields cut. `show` always leads to it. */
 function toHitData(hit: SearchHit): Readonly<Record<string, unknown>> {
-  const { kind, show, file, text } = hit;
-  const label = clipField(hit.label);
-  const conversation = clipField(hit.conversation);
+  const { show, text } = hit;
+  const names = { label: clipField(hit.label), conversation: clipField(hit.conversation) };
+  const file = clipField(hit.file);
   if (hit.kind === 'batch') {
-    const { depth, count, start, at: end } = hit;
-    return {
-      kind: 'summary',
-      show,
-      label,
-      conversation,
-      depth,
-      messages: count,
-      start,
-      end,
-      file: clipField(file),
-      text,
-    };
+    const { depth, count: messages, start, at: end } = hit;
+    return { kind: 'summary', show, ...names, depth, messages, start, end, file, text };
   }
-  const { role, at, index } = hit;
-  const names = { id: clipField(hit.id), label, conversation };
-  return { kind, show, ...names, role, name: clipField(hit.name), at, index, file: clipField(file), text };
+  const { kind, role, at, index } = hit;
+  return { kind, show, id: clipField(hit.id), ...names, role, name: clipField(hit.name), at, index, file, text };
 }
 
 /** The same as lines of text. */
 function renderHit(hit: SearchHit): string {
-  const about = hit.kind === 'message' ? aboutMessage(hit) : aboutBatch(hit);
-  const label = hit.label === null ? [] : [`  label ${safeText(clipField(hit.label))}`];
-  const lines = [`${hit.show}: ${about}`, ...label, `  from ${safeText(clipField(hit.file))}`];
+  const conversation = hit.conversation === null ? [] : [`conversation ${plain(hit.conversation)}`];
+  const about =
+    hit.kind === 'message'
+      ? [...aboutMessage(hit), ...conversation, `id ${plain(hit.id)}`]
+      : [...aboutBatch(hit), ...conversation];
+  const label = hit.label === null ? [] : [`  label ${plain(hit.label)}`];
+  const lines = [`${hit.show}: ${about.join(', ')}`, ...label, `  from ${plain(hit.file)}`];
   return [...lines, ...textLines(hit.text).map((line) => `  > ${line}`)].join('\n');
 }
 
-function aboutMessage({ role, name, at, index, conversation, id }: MessageHit): string {
-  const speaker = name === null ? role : `${role} ${safeText(clipField(name))}`;
-  return [
-    speaker,
-    ...(at === null ? [] : [at]),
-    ...(index === null ? [] : [`message ${index}`]),
-    ...aboutConversation(conversation),
-    `id ${safeText(clipField(id))}`,
-  ].join(', ');
+function plain(field: string): string {
+  return safeText(clipField(field));
 }
 
-function aboutBatch({ count, depth, start, at, conversation }: BatchHit): string {
+function aboutMessage({ role, name, at, index }: MessageHit): readonly string[] {
+  return [
+    name === null ? role : `${role} ${plain(name)}`,
+    ...(at === null ? [] : [at]),
+    ...(index === null ? [] : [`message ${index}`]),
+  ];
+}
+
+function aboutBatch({ count, depth, start, at }: BatchHit): readonly string[] {
   return [
     `summary of ${countOf(count, 'message')}${depth === 0 ? '' : `, depth ${depth}`}`,
     ...(start === null || at === null ? [] : [`${start} to ${at}`]),
-    ...aboutConversation(conversation),
-  ].join(', ');
-}
-
-function aboutConversation(conversation: string | null): readonly string[] {
-  return conversation === null ? [] : [`conversation ${safeText(clipField(conversation))}`];
+  ];
 }

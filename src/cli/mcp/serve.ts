@@ -1,24 +1,8 @@
-import {
-  type CallToolResult,
-  type JSONRPCMessage,
-  McpServer,
-  parseJSONRPCMessage,
-  type Tool as ListedTool,
-  type Transport,
-} from '@modelcontextprotocol/server';
+import { type CallToolResult, McpServer, type Tool as ListedTool } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { MAX_ANSWER_CHARS, takeChars, type Tool } from './tool.ts';
-import {
-  clipEcho,
-  createWire,
-  fieldsOf,
-  isRequestId,
-  isResponse,
-  rpcError,
-  type Wire,
-  type WireOptions,
-} from './wire.ts';
+import { clipEcho, createWire, type WireOptions } from './wire.ts';
 
 export type ServeOptions = WireOptions & {
   readonly version: string;
@@ -32,53 +16,15 @@ export type ServeOptions = WireOptions & {
 export async function serve(options: ServeOptions): Promise<void> {
   const { signal, notice } = options;
   const running = new Set<Promise<unknown>>();
-  const wire = createWire(options);
-  const { transport, ended } = createTransport(wire);
+  const { transport, ended, close } = createWire(options);
   const createServer = (): McpServer => buildServer(options, running);
   const handle = serveStdio(createServer, { transport, onerror: ({ message }) => notice(clipEcho(message)) });
-  signal.addEventListener('abort', wire.close);
+  signal.addEventListener('abort', close);
   await ended;
-  signal.removeEventListener('abort', wire.close);
+  signal.removeEventListener('abort', close);
   await handle.close();
   // A running call finishes its work on files and the archive.
   await Promise.allSettled(running);
-}
-
-type Carrier = { readonly transport: Transport; readonly ended: Promise<void> };
-
-/** The protocol's own reader and writer would keep answers in memory, and drop pending ones when the input ends. */
-function createTransport(wire: Wire): Carrier {
-  const ended = Promise.withResolvers<void>();
-  const transport: Transport = {
-    start: async () => {
-      wire.read(receive).then(ended.resolve, ended.reject);
-    },
-    send: async (message) => wire.send(message),
-    close: async () => {
-      wire.close();
-      transport.onclose?.();
-    },
-  };
-  const receive = (value: unknown): void => {
-    const message = readMessage(value);
-    if (message !== null) transport.onmessage?.(message);
-    else if (!isResponse(value)) wire.send(refuse(value));
-  };
-  return { transport, ended: ended.promise };
-}
-
-function readMessage(value: unknown): JSONRPCMessage | null {
-  try {
-    return parseJSONRPCMessage(value);
-  } catch (error) {
-    if (error instanceof z.core.$ZodError) return null;
-    throw error;
-  }
-}
-
-function refuse(value: unknown): object {
-  const { id } = fieldsOf(value);
-  return rpcError(isRequestId(id) ? id : null, 'invalid', 'Not a JSON-RPC 2.0 message');
 }
 
 function buildServer(options: ServeOptions, running: Set<Promise<unknown>>): McpServer {
@@ -119,7 +65,7 @@ async function callTool(tool: Tool, { args, signal, options }: Call): Promise<Ca
     const { text, data } = outcome.value;
     return { content: [{ type: 'text', text }], structuredContent: { ...data } };
   } catch (error) {
-    // Errors while aborting are expected. and nobody waits for the answer.
+    // Errors while aborting are expected, and nobody waits for the answer.
     return failed(signal.aborted ? 'interrupted' : options.onBug(error));
   }
 }

@@ -16,6 +16,9 @@ type ToolHints = {
   readonly openWorldHint: boolean;
 };
 
+/** Of a tool that only looks things up in the archive. */
+export const READS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
+
 /** A tool as data: all that the protocol layer needs. */
 export type Tool = {
   readonly name: string;

@@ -1,13 +1,17 @@
 import type { Readable } from 'node:stream';
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { systemCode } from '../../core/result.ts';
 import { readQueryGroups } from '../commands/search.ts';
 import { safeJson } from '../render/text.ts';
 import { takeChars } from './tool.ts';
-import { systemCode } from '../../core/result.ts';
 
 /** No client needs a larger request; the answer to one is an error. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
 /** How much of a client's message stderr shows: people read logs and keep them. */
 const MAX_ECHO_CHARS = 80;
+/** Of a batch; a client with more requests sends several. */
+const MAX_REQUESTS = 100;
 
 /** Both ends of a connection. */
 export type WireOptions = {
@@ -19,21 +23,28 @@ export type WireOptions = {
   readonly notice: (sentence: string) => void;
 };
 
-export type Wire = {
-  /** Passes on each value that arrives; ends when every request is answered and no more input can come. */
-  readonly read: (onValue: (value: unknown) => void) => Promise<void>;
-  readonly send: (value: unknown) => void;
+type Wire = {
+  readonly transport: Transport;
+  /** Every request is answered and no more input can come, or the wire was closed. */
+  readonly ended: Promise<void>;
   readonly close: () => void;
 };
 
-/** JSON lines in both directions. Requests from before the end of the input are still answered. */
+/** Requests in an array, whose answers go into one. `openCount`: requests without an answer, and 1 while it is read. */
+type Batch = { readonly answers: unknown[]; openCount: number };
+
+/**
+ * JSON lines in both directions, and batches of JSON-RPC as in protocol 2025-03-26. Requests from before the end of the input are still
+ * answered: the protocol's own reader and writer would drop them, and keep answers in memory.
+ */
 export function createWire({ input, write, signal, notice }: WireOptions): Wire {
   const closing = new AbortController();
-  const unanswered = new Set<unknown>();
   const ended = Promise.withResolvers<void>();
-  const state = { isOver: false };
+  /** The requests without an answer, each with its batch. */
+  const waiting = new Map<RequestId, Batch | null>();
+  let isOver = false;
   const endIfAnswered = (): void => {
-    if (state.isOver && unanswered.size === 0) ended.resolve();
+    if (isOver && waiting.size === 0) ended.resolve();
   };
   const close = (): void => {
     closing.abort();
@@ -42,55 +53,90 @@ export function createWire({ input, write, signal, notice }: WireOptions): Wire 
   const writeOut = (value: unknown): void => {
     if (closing.signal.aborted) return;
     // Escape what could harm a person's terminal, or a reader that ends lines at U+2028.
-    const isRead = write(`${safeJson(JSON.stringify(value))}\n`);
-    if (isRead) endIfAnswered();
-    else close();
+    if (!write(`${safeJson(JSON.stringify(value))}\n`)) close();
   };
-  const batches = createBatches(writeOut);
-  return {
-    read: async (onValue) => {
-      const deliver = (value: unknown): void => {
-        const { request, cancelled } = readRequest(value);
-        if (request !== null) unanswered.add(request);
-        if (cancelled !== undefined) {
-          unanswered.delete(cancelled);
-          batches.cancel(cancelled);
-        }
-        onValue(value);
-      };
-      const take = (line: string): void => {
-        if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) {
-          notice('a request is larger than 1 MiB and was refused');
-          return writeOut(rpcError(null, 'invalid', 'The request is larger than 1 MiB. Ask for less at a time.'));
-        }
-        const value = parse(line);
-        if (value === undefined) {
-          notice(`a line of standard input is not valid JSON: ${clipEcho(line)}`);
-          return writeOut(rpcError(null, 'parse', 'Not valid JSON'));
-        }
-        if (Array.isArray(value)) batches.read(value, deliver);
-        else deliver(value);
-      };
-      try {
-        const groups = readQueryGroups(input, AbortSignal.any([signal, closing.signal]), MAX_REQUEST_BYTES + 1);
-        for await (const lines of groups) for (const line of lines) if (line.trim() !== '') take(line);
-      } catch (error) {
-        const code = systemCode(error);
-        if (code === null) throw error;
-        notice(`standard input cannot be read any more (${code})`);
-      }
-      state.isOver = true;
-      if (signal.aborted) close();
-      endIfAnswered();
-      await ended.promise;
-    },
-    send: (value) => {
-      const id = readAnswered(value);
-      unanswered.delete(id);
-      if (!batches.take(id, value)) writeOut(value);
-    },
-    close,
+  const closeOne = (batch: Batch): void => {
+    batch.openCount -= 1;
+    if (batch.openCount === 0 && batch.answers.length > 0) writeOut(batch.answers);
   };
+  /** No answer: the client withdrew its request. */
+  const settle = (id: unknown, answer?: unknown): void => {
+    const batch = isRequestId(id) ? waiting.get(id) : undefined;
+    if (isRequestId(id)) waiting.delete(id);
+    if (batch === undefined || batch === null) {
+      if (answer !== undefined) writeOut(answer);
+    } else {
+      if (answer !== undefined) batch.answers.push(answer);
+      closeOne(batch);
+    }
+    endIfAnswered();
+  };
+  const receive = (value: unknown, batch: Batch | null): void => {
+    const { id, method, params } = fieldsOf(value);
+    if (method === 'notifications/cancelled') settle(fieldsOf(params).requestId);
+    // A subscription gets no answer.
+    if (isRequestId(id) && !isResponse(value) && method !== 'subscriptions/listen') {
+      waiting.set(id, batch);
+      if (batch !== null) batch.openCount += 1;
+    }
+    const message = readMessage(value);
+    if (message !== null) return transport.onmessage?.(message);
+    if (isResponse(value)) return;
+    const refusal = rpcError(isRequestId(id) ? id : null, 'invalid', 'Not a JSON-RPC 2.0 message');
+    if (batch === null || isRequestId(id)) settle(id, refusal);
+    else batch.answers.push(refusal);
+  };
+  const receiveBatch = (values: readonly unknown[]): void => {
+    if (values.length === 0 || values.length > MAX_REQUESTS) {
+      return writeOut(rpcError(null, 'invalid', `A batch has 1 to ${MAX_REQUESTS} requests`));
+    }
+    const batch: Batch = { answers: [], openCount: 1 };
+    for (const value of values) {
+      const { id } = fieldsOf(value);
+      const isTaken = isRequestId(id) && !isResponse(value) && (waiting.get(id) ?? null) !== null;
+      if (isTaken) batch.answers.push(rpcError(id, 'invalid', 'Another request has this id'));
+      else receive(value, batch);
+    }
+    closeOne(batch);
+  };
+  const take = (line: string): void => {
+    if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) {
+      notice('a request is larger than 1 MiB and was refused');
+      return writeOut(rpcError(null, 'invalid', 'The request is larger than 1 MiB. Ask for less at a time.'));
+    }
+    const value = parse(line);
+    if (value === undefined) {
+      notice(`a line of standard input is not valid JSON: ${clipEcho(line)}`);
+      return writeOut(rpcError(null, 'parse', 'Not valid JSON'));
+    }
+    if (Array.isArray(value)) receiveBatch(value);
+    else receive(value, null);
+  };
+  const readAll = async (): Promise<void> => {
+    try {
+      const groups = readQueryGroups(input, AbortSignal.any([signal, closing.signal]), MAX_REQUEST_BYTES + 1);
+      for await (const lines of groups) for (const line of lines) if (line.trim() !== '') take(line);
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === null) throw error;
+      notice(`standard input cannot be read any more (${code})`);
+    }
+    isOver = true;
+    if (signal.aborted) close();
+    endIfAnswered();
+  };
+  const transport: Transport = {
+    start: async () => void readAll().catch(ended.reject),
+    send: async (message) => {
+      const { id, method } = fieldsOf(message);
+      settle(method === undefined ? id : undefined, message);
+    },
+    close: async () => {
+      close();
+      transport.onclose?.();
+    },
+  };
+  return { transport, ended: ended.promise, close };
 }
 
 /** The beginning of what a client sent, for a message on stderr. */
@@ -107,109 +153,38 @@ function parse(line: string): unknown {
   }
 }
 
-type RequestFacts = { readonly request: unknown; readonly cancelled: unknown };
-
-/** Subscriptions and cancelled requests get no answer. */
-function readRequest(value: unknown): RequestFacts {
-  const { id, method, params } = fieldsOf(value);
-  if (method === 'notifications/cancelled') return { request: null, cancelled: fieldsOf(params).requestId };
-  const isAnswered = isRequestId(id) && method !== undefined && method !== 'subscriptions/listen';
-  return { request: isAnswered ? id : null, cancelled: undefined };
+function readMessage(value: unknown): JSONRPCMessage | null {
+  try {
+    return parseJSONRPCMessage(value);
+  } catch (error) {
+    if (error instanceof z.core.$ZodError) return null;
+    throw error;
+  }
 }
 
-function readAnswered(value: unknown): unknown {
-  const { id, method } = fieldsOf(value);
-  return method === undefined ? id : undefined;
-}
-
-/** A client with more requests sends several batches. */
-const MAX_REQUESTS = 100;
-
-type Batch = { readonly waiting: Set<RequestId>; readonly answers: unknown[]; isRead: boolean };
-
-type Batches = {
-  /** Passes on each request of a batch. */
-  readonly read: (values: readonly unknown[], deliver: (value: unknown) => void) => void;
-  /** Keeps the answer to a request of a batch until the others are there; false: it belongs to no batch. */
-  readonly take: (id: unknown, answer: unknown) => boolean;
-  /** The client cancelled the request: its batch does not wait for it. */
-  readonly cancel: (id: unknown) => void;
-};
-
-/** Batches of JSON-RPC as in protocol 2025-03-26: requests in an array, and their answers in one. `write` gets what to send. */
-function createBatches(write: (value: unknown) => void): Batches {
-  const batchOf = new Map<unknown, Batch>();
-  const finish = (batch: Batch): void => {
-    if (batch.isRead && batch.waiting.size === 0 && batch.answers.length > 0) write(batch.answers);
-  };
-  const settle = (id: unknown, answer?: unknown): boolean => {
-    const batch = batchOf.get(id);
-    if (batch === undefined || !isRequestId(id)) return false;
-    batchOf.delete(id);
-    batch.waiting.delete(id);
-    if (answer !== undefined) batch.answers.push(answer);
-    finish(batch);
-    return true;
-  };
-  return {
-    read: (values, deliver) => {
-      if (values.length === 0 || values.length > MAX_REQUESTS) {
-        return write(rpcError(null, 'invalid', `A batch has 1 to ${MAX_REQUESTS} requests`));
-      }
-      const batch: Batch = { waiting: new Set(), answers: [], isRead: false };
-      for (const value of values) {
-        const { id, method } = fieldsOf(value);
-        if (!isRequestId(id)) {
-          if (typeof method === 'string' || isResponse(value)) deliver(value);
-          else batch.answers.push(rpcError(null, 'invalid', 'Not a JSON-RPC 2.0 message'));
-        } else if (isResponse(value)) {
-          deliver(value);
-        } else if (batchOf.has(id)) {
-          batch.answers.push(rpcError(id, 'invalid', 'Another request has this id'));
-        } else {
-          batch.waiting.add(id);
-          batchOf.set(id, batch);
-          deliver(value);
-        }
-      }
-      batch.isRead = true;
-      finish(batch);
-    },
-    take: settle,
-    cancel: (id) => void settle(id),
-  };
-}
+type RequestId = string | number;
 
 /** JSON-RPC 2.0's codes for invalid requests. */
 const RPC_ERRORS = { parse: -32_700, invalid: -32_600 } as const;
 
-type RequestId = string | number;
-
 /** The answer to an invalid request; `id` null: it could not be read. */
-export function rpcError(id: RequestId | null, kind: keyof typeof RPC_ERRORS, message: string): object {
+function rpcError(id: RequestId | null, kind: keyof typeof RPC_ERRORS, message: string): object {
   return { jsonrpc: '2.0', id, error: { code: RPC_ERRORS[kind], message } };
 }
 
-type Fields = {
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: unknown;
-  readonly requestId?: unknown;
-  readonly result?: unknown;
-  readonly error?: unknown;
-};
+type Fields = { readonly [name in 'id' | 'method' | 'params' | 'requestId' | 'result' | 'error']?: unknown };
 
 /** The fields of an unchecked message. */
-export function fieldsOf(value: unknown): Fields {
+function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
-export function isRequestId(id: unknown): id is RequestId {
+function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || typeof id === 'number';
 }
 
 /** A client's answer to a request of ours; it gets no answer, even if it is malformed. */
-export function isResponse(value: unknown): boolean {
+function isResponse(value: unknown): boolean {
   const { method, result, error } = fieldsOf(value);
   return method === undefined && (result !== undefined || error !== undefined);
 }

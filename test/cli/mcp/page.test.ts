@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { MessageShown } from '../../../src/app/contract/archive-reports.ts';
-import { type Cursor, FIRST, formatCursor, type Page, parseCursor, readPage } from '../../../src/cli/mcp/page.ts';
+import {
+  type Cursor,
+  FIRST,
+  formatCursor,
+  type Page,
+  parseCursor,
+  readPage,
+} from '../../../src/cli/mcp/memory-expand.ts';
 import { MAX_ANSWER_CHARS, takeChars } from '../../../src/cli/mcp/tool.ts';
 import type { UseCases } from '../../../src/compose/use-cases.ts';
 import { ok } from '../../../src/core/result.ts';
