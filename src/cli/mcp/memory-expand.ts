@@ -215,7 +215,7 @@ export type Cursor = { readonly line: number; readonly char: number };
 export const FIRST: Cursor = { line: 0, char: 0 };
 
 /** A message, or a piece of one that is too long for a page. */
-export type PagedMessage = {
+type PagedMessage = {
   readonly message: MessageShown;
   readonly text: string;
   /** Which part of the message's text this is; null: all of it. */
