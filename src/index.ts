@@ -4,7 +4,7 @@ import {
   type CompactorOptions as AllCompactorOptions,
   createCompactor as createCompactorWith,
 } from './app/compact/compactor.ts';
-export { openArchive } from './adapters/archive/sqlite.ts';
+export { openArchive } from './adapters/archive/sqlite/open.ts';
 export { createExtractiveProvider } from './adapters/model/extractive.ts';
 export type { BatchHit, MessageHit, SearchHit, SearchReport } from './app/contract/archive-reports.ts';
 export type {

@@ -16,8 +16,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'adapters/clients': ['adapters/clients', 'ports', 'core', '+zod', '+jsonc-parser', '+smol-toml', 'node'],
   'adapters/fs': ['adapters/fs', 'system', 'ports', 'core', 'node'],
   'adapters/model': ['adapters/model', 'ports', 'core', '+zod', '+stemmer', 'node'],
-  'adapters/postgres': [
-    'adapters/postgres',
+  'adapters/archive/postgres': [
+    'adapters/archive/postgres',
     'adapters/archive',
     'adapters/runtime',
     'ports',
@@ -27,6 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'node',
   ],
   'adapters/producer-index': ['adapters/producer-index', 'ports', 'core', '+better-sqlite3', 'node'],
+  'adapters/queue': ['adapters/queue', 'adapters/archive', 'adapters/archive/postgres', 'ports', 'core', '+pg-boss'],
   'adapters/redact': ['adapters/redact', 'system', 'ports', 'core', '+zod', '+smol-toml', 'node'],
   'adapters/runtime': ['adapters/runtime', 'ports', 'core', 'node'],
   'adapters/transcript': ['adapters/transcript', 'ports', 'core', '+zod', 'node'],
@@ -40,8 +41,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'adapters/clients',
     'adapters/fs',
     'adapters/model',
-    'adapters/postgres',
+    'adapters/archive/postgres',
     'adapters/producer-index',
+    'adapters/queue',
     'adapters/redact',
     'adapters/runtime',
     'adapters/transcript',
@@ -75,8 +77,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
   'adapters/archive/exchange/tables.ts': ['+hyparquet'],
   'adapters/archive/exchange/parquet.ts': ['+hyparquet', '+hyparquet-writer'],
-  'adapters/archive/vectors/extension.ts': ['+sqlite-vec'],
-  'adapters/postgres/queue.ts': ['+pg-boss'],
+  'adapters/archive/sqlite/extension.ts': ['+sqlite-vec'],
   'adapters/redact/go-pattern.ts': ['+re2js'],
   'cli/render/theme.ts': ['+chalk'],
   // The one lock of the system's that Node can have is SQLite's.
@@ -84,6 +85,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const layerOf = (file: string): string => {
+  if (file.startsWith('adapters/archive/postgres/')) return 'adapters/archive/postgres';
   const parts = file.split('/');
   return parts[0] === 'adapters' ? `adapters/${parts[1]}` : (parts[0] ?? '');
 };
@@ -155,10 +157,10 @@ test('`process` is named only in the terminal file, in the entry of the other pr
 const OPENERS: Readonly<Record<string, string>> = {
   'system/outside-file.ts': 'the reader of files that others write',
   'system/files.ts': 'folders for fsync, and files of our own whose opener says how',
-  'adapters/archive/create.ts': 'a new archive',
+  'adapters/archive/sqlite/create.ts': 'a new archive',
   'adapters/archive/exchange/folder.ts': 'new files of an export',
   'adapters/archive/failure.ts': 'opens a folder to learn why nothing opens',
-  'adapters/archive/identity.ts': "an archive's first 100 bytes, after SQLite has read it",
+  'adapters/archive/sqlite/identity.ts': "an archive's first 100 bytes, after SQLite has read it",
   'adapters/fs/decompress.ts': 'an unnamed temporary file',
   'adapters/fs/file-lock.ts': 'a lock',
   'adapters/fs/late-bytes.ts': 'a transcript for appending',
@@ -187,7 +189,7 @@ test('files of others are opened by one reader', () => {
 
 test('the rows of a table are inserted in one place', () => {
   const found = files
-    .filter((file) => file.startsWith('adapters/archive/') || file.startsWith('adapters/postgres/'))
+    .filter((file) => file.startsWith('adapters/archive/'))
     .flatMap((file) =>
       [
         ...readFileSync(join(SRC, file), 'utf8').matchAll(

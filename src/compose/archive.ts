@@ -1,6 +1,6 @@
-import { createTurns } from '../adapters/archive/turns.ts';
+import { createTurns } from '../adapters/archive/sqlite/turns.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../app/contract/deps.ts';
-import type { OpenedSql } from '../adapters/postgres/exchange.ts';
+import type { OpenedSql } from '../adapters/archive/postgres/exchange.ts';
 import type { QueueDeps } from '../app/jobs/work.ts';
 import { hidePassword, isArchiveUrl } from '../core/archive-url.ts';
 import { lazily } from '../core/lazy.ts';
@@ -39,7 +39,7 @@ export function createQueueOpener(
   { notice = () => undefined, sleep, signal }: OpenerOptions & { readonly signal?: AbortSignal },
 ): QueueDeps['openQueue'] {
   return async (mode, { waitsForServer }) => {
-    const { openPostgresQueue } = await import('../adapters/postgres/queue.ts');
+    const { openPostgresQueue } = await import('../adapters/queue/queue.ts');
     return openPostgresQueue({ url: place, create: mode === 'create', notice, wait: sleep, waitsForServer, signal });
   };
 }
@@ -50,7 +50,7 @@ function createUrlOpener(url: string, { notice = () => undefined, sleep }: Opene
   const open = async (mode: ArchiveMode): ReturnType<OpenArchive> => {
     const before = await opened.archive;
     if (before?.ok === true && before.value !== null) return before;
-    const { openPostgresArchive } = await import('../adapters/postgres/open.ts');
+    const { openPostgresArchive } = await import('../adapters/archive/postgres/open.ts');
     opened.archive = openPostgresArchive({ url, create: mode === 'create', notice, wait: sleep });
     return opened.archive;
   };
@@ -80,11 +80,11 @@ function createFileOpener(path: string): ArchiveOpener {
     mode: ArchiveMode,
     { vectorExtension }: ArchiveUse,
   ): Promise<Result<Archive, ArchiveFailure>> => {
-    const { openArchive } = await import('../adapters/archive/sqlite.ts');
+    const { openArchive } = await import('../adapters/archive/sqlite/open.ts');
     return openArchive({ path, create: mode === 'create', ...(vectorExtension !== null && { vectorExtension }) });
   };
   const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
-    const { archiveExists } = await import('../adapters/archive/file.ts');
+    const { archiveExists } = await import('../adapters/archive/sqlite/file.ts');
     if (mode === 'existing' && opened.size === 0 && !archiveExists(path)) return ok(null);
     const key = JSON.stringify(use);
     for (let known = opened.get(key); known !== undefined; known = opened.get(key)) {
@@ -102,7 +102,7 @@ function createFileOpener(path: string): ArchiveOpener {
   return {
     openWith: (use) => (mode) => open(mode, use),
     findPlaceProblem: async (options) => {
-      const { findPlaceProblem } = await import('../adapters/archive/file.ts');
+      const { findPlaceProblem } = await import('../adapters/archive/sqlite/file.ts');
       return opened.size > 0 ? null : findPlaceProblem(path, options);
     },
     close: async () => {
@@ -120,13 +120,13 @@ export function createExchange(
   { vectorExtension }: ArchiveUse,
   { notice = () => undefined, sleep }: Pick<OpenerOptions, 'notice' | 'sleep'>,
 ): ArchiveExchange {
-  const sqlExchange = lazily(() => import('../adapters/postgres/exchange.ts'));
+  const sqlExchange = lazily(() => import('../adapters/archive/postgres/exchange.ts'));
   const files = lazily(() => import('../adapters/archive/exchange/open.ts'));
   const open = async <T>(
     url: string,
     use: (opened: OpenedSql) => Promise<Result<T, ArchiveFailure>>,
   ): Promise<Result<T, ArchiveFailure>> => {
-    const { openPostgresFor } = await import('../adapters/postgres/open.ts');
+    const { openPostgresFor } = await import('../adapters/archive/postgres/open.ts');
     const opened = await openPostgresFor({ url, create: false, notice, wait: sleep }, use);
     if (!opened.ok) return opened;
     if (opened.value !== null) return ok(opened.value);
@@ -154,7 +154,7 @@ export function createExchange(
 
 /** Vectors can be removed only with SQLite's extension for them. */
 export async function withVectors(): Promise<ArchiveUse> {
-  const extension = await (await import('../adapters/archive/vectors/extension.ts')).findVectorExtension();
+  const extension = await (await import('../adapters/archive/sqlite/extension.ts')).findVectorExtension();
   return { vectorExtension: extension.ok ? extension.value : null };
 }
 

@@ -136,7 +136,7 @@ export async function createEmbeddings(
   { runtime, signal }: Pick<AppDeps, 'runtime' | 'signal'>,
 ): Promise<Result<Created<Embeddings>, string>> {
   const { provider, model, dimensions, apiKey, baseUrl, redactsSecrets, redactRulesPath, limits, notice } = choice;
-  const { findVectorExtension } = await import('../adapters/archive/vectors/extension.ts');
+  const { findVectorExtension } = await import('../adapters/archive/sqlite/extension.ts');
   const extension = await findVectorExtension();
   if (!extension.ok) return extension;
   const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { openPostgresArchive } from '../../src/adapters/postgres/open.ts';
-import { openArchive } from '../../src/adapters/archive/sqlite.ts';
+import { openPostgresArchive } from '../../src/adapters/archive/postgres/open.ts';
+import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { searchArchive } from '../../src/app/search/search-archive.ts';
 import type { Archive, LineDraft } from '../../src/ports/archive.ts';

@@ -1,5 +1,5 @@
-import { openArchive } from '../../src/adapters/archive/sqlite.ts';
-import { findVectorExtension } from '../../src/adapters/archive/vectors/extension.ts';
+import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
+import { findVectorExtension } from '../../src/adapters/archive/sqlite/extension.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { searchArchive, type SearchDeps } from '../../src/app/search/search-archive.ts';
 import type { Archive } from '../../src/ports/archive.ts';

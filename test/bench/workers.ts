@@ -7,7 +7,7 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { openPostgresQueue } from '../../src/adapters/postgres/queue.ts';
+import { openPostgresQueue } from '../../src/adapters/queue/queue.ts';
 import { chatLine, prose } from '../support/chat.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { classifyRepeats, type PaidModel, quantile, type Repeat, servePaidModel } from './paid-calls.ts';

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { prepareFile } from '../../src/adapters/archive/file.ts';
+import { prepareFile } from '../../src/adapters/archive/sqlite/file.ts';
 import { createUseCases } from '../../src/compose/use-cases.ts';
 import { run } from '../../src/cli/run.ts';
 import type { Step } from '../../src/ports/runtime.ts';

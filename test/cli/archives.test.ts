@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { SCHEMA_VERSION } from '../../src/adapters/archive/schema.ts';
+import { SCHEMA_VERSION } from '../../src/adapters/archive/sqlite/schema.ts';
 import { sha256 } from '../adapters/archive/drafts.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { change } from '../support/full-archive.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { openArchive } from '../../src/adapters/archive/sqlite.ts';
+import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import type { Summarizer } from '../../src/app/contract/deps.ts';
 import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { createUseCases } from '../../src/compose/use-cases.ts';

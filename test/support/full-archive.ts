@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { openArchive } from '../../src/adapters/archive/sqlite.ts';
+import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
 import { type ArchiveCheckReport, checkArchive } from '../../src/app/search/check-archive.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { findVectorExtension } from '../../src/adapters/archive/vectors/extension.ts';
+import { findVectorExtension } from '../../src/adapters/archive/sqlite/extension.ts';
 import type { EmbeddingService } from '../../src/app/search/embeddings/embed-texts.ts';
 import { createRateLimiter } from '../../src/app/summarize/limits.ts';
 import type { Embedder } from '../../src/ports/model.ts';

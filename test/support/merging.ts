@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { findVectorExtension } from '../../src/adapters/archive/vectors/extension.ts';
-import { openArchive } from '../../src/adapters/archive/sqlite.ts';
+import { findVectorExtension } from '../../src/adapters/archive/sqlite/extension.ts';
+import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createArchiveFile } from '../../../src/adapters/archive/create.ts';
-import { archiveExists } from '../../../src/adapters/archive/file.ts';
-import { openSqliteArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { createArchiveFile } from '../../../src/adapters/archive/sqlite/create.ts';
+import { archiveExists } from '../../../src/adapters/archive/sqlite/file.ts';
+import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts';
 import { tempFolder } from './drafts.ts';
 
 const WRITER = join(import.meta.dirname, 'writer-process.ts');

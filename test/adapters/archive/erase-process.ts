@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
-import { openPostgresArchive } from '../../../src/adapters/postgres/open.ts';
+import { openPostgresArchive } from '../../../src/adapters/archive/postgres/open.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { ErasurePlan } from '../../../src/ports/retention.ts';
 import { createWorkbench } from '../../support/workbench.ts';

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, linkSync, readFileSync, symlinkSync, 
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { test, type TestContext } from 'node:test';
-import { openSqliteArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts';
 import { openAt, tempFolder } from './drafts.ts';
 
 const NOTES = 'what the user wrote\n'.repeat(2000);

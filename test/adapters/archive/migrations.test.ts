@@ -11,7 +11,7 @@ import {
   MIGRATIONS,
   readSchemaVersion,
   SCHEMA_VERSION,
-} from '../../../src/adapters/archive/schema.ts';
+} from '../../../src/adapters/archive/sqlite/schema.ts';
 import { openAt, sha256, tempFolder } from './drafts.ts';
 import { frozenVersions, thawArchive } from './frozen.ts';
 

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { migrate } from '../../../src/adapters/archive/schema.ts';
+import { migrate } from '../../../src/adapters/archive/sqlite/schema.ts';
 
 /** Migrates the database at `path` with `steps` (JSON), and says so right before. */
 const [path = '', steps = '[]'] = process.argv.slice(2);

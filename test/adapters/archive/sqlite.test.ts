@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/adapters/archive/schema.ts';
-import { openSqliteArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/adapters/archive/sqlite/schema.ts';
+import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
 import {
   applied,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openSqlSource, openSqlTarget, type OpenedSql } from '../../../src/adapters/postgres/exchange.ts';
-import { openOn, openSql } from '../../../src/adapters/postgres/open.ts';
+import { openSqlSource, openSqlTarget, type OpenedSql } from '../../../src/adapters/archive/postgres/exchange.ts';
+import { openOn, openSql } from '../../../src/adapters/archive/postgres/open.ts';
 import { pruneArchive } from '../../../src/app/archive/prune-archive.ts';
 import { ok, type Result } from '../../../src/core/result.ts';
 import type { Archive, ArchiveFailure } from '../../../src/ports/archive.ts';
@@ -9,7 +9,7 @@ import type { ArchiveExchange } from '../../../src/ports/exchange.ts';
 import { fileExchange } from '../../support/merging.ts';
 import { chatTranscript } from '../../support/chat.ts';
 import { reportOf } from '../../support/workbench.ts';
-import type { Driver } from '../../../src/adapters/postgres/sql.ts';
+import type { Driver } from '../../../src/adapters/archive/postgres/sql.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
 import { statementContract } from './contract.ts';
 import { EMPTY_ARCHIVE } from './empty.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Extensions, PGlite } from '@electric-sql/pglite';
-import { createTurns } from '../../../src/adapters/archive/turns.ts';
-import type { Driver } from '../../../src/adapters/postgres/sql.ts';
+import { createTurns } from '../../../src/adapters/archive/sqlite/turns.ts';
+import type { Driver } from '../../../src/adapters/archive/postgres/sql.ts';
 
 /** Postgres in this process. It has one connection, so transactions take turns. */
 export async function startPglite(

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { vector } from '@electric-sql/pglite-pgvector';
 import * as fc from 'fast-check';
 import { cosine, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
-import { openOn } from '../../../src/adapters/postgres/open.ts';
+import { openOn } from '../../../src/adapters/archive/postgres/open.ts';
 import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { VectorDraft } from '../../../src/ports/vector-store.ts';

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { Client } from 'pg';
-import { openPostgresArchive } from '../../../src/adapters/postgres/open.ts';
+import { openPostgresArchive } from '../../../src/adapters/archive/postgres/open.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
 import { changeHolds } from '../../../src/app/archive/holds.ts';

@@ -3,7 +3,7 @@ import { after, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { getConstructionPlans } from 'pg-boss';
-import { openPostgresQueue } from '../../../src/adapters/postgres/queue.ts';
+import { openPostgresQueue } from '../../../src/adapters/queue/queue.ts';
 import type { JobQueue, TakenJob } from '../../../src/ports/queue.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 

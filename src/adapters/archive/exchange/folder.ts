@@ -19,7 +19,7 @@ import { systemCode } from '../../../core/result.ts';
 import type { ExportEncoding, ExportFolders, ExportKind, ExportWriter } from '../../../ports/exchange.ts';
 import { readOutsideLines } from '../../../system/outside-file.ts';
 import { carriedFileFailure, isFullDisk } from '../../../system/files.ts';
-import { createArchiveFile } from '../create.ts';
+import { createArchiveFile } from '../sqlite/create.ts';
 import { archiveError } from '../failure.ts';
 import {
   type ExportFile,

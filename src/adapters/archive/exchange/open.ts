@@ -4,10 +4,10 @@ import Database from 'better-sqlite3';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
 import type { ArchiveFailure } from '../../../ports/archive.ts';
 import type { OpenSource, OpenTarget } from '../../../ports/exchange.ts';
-import { type ArchiveFile, findForeignLog, prepareFile } from '../file.ts';
-import { createSchemaGuard, refuse, toOpenFailure } from '../identity.ts';
-import { openUntouched } from '../read-only.ts';
-import { readSchemaVersion, SCHEMA_VERSION } from '../schema.ts';
+import { type ArchiveFile, findForeignLog, prepareFile } from '../sqlite/file.ts';
+import { createSchemaGuard, refuse, toOpenFailure } from '../sqlite/identity.ts';
+import { openUntouched } from '../sqlite/read-only.ts';
+import { readSchemaVersion, SCHEMA_VERSION } from '../sqlite/schema.ts';
 import {
   closeUnlessOpened,
   configure,
@@ -15,12 +15,12 @@ import {
   DEFAULT_BUSY_TIMEOUT_MS,
   guardSqlite,
   restrictSchema,
-} from '../sqlite.ts';
+} from '../sqlite/open.ts';
 import { MANIFEST } from './manifest.ts';
 import { SQLITE_VECTORS } from '../sqlite/vectors.ts';
 import { createQuery, createSqliteSql } from '../sqlite/sql.ts';
 import { createSqliteStore } from '../sqlite/store.ts';
-import { createTurns } from '../turns.ts';
+import { createTurns } from '../sqlite/turns.ts';
 import { createReader } from './read-units.ts';
 import { createUnitStore } from './unit-store.ts';
 

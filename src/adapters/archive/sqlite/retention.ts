@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import type { RetentionEngine } from '../erase/erase.ts';
 import { archiveError } from '../failure.ts';
 import type { Query, Sql } from '../sql/query.ts';
-import type { TakeTurn } from '../turns.ts';
+import type { TakeTurn } from './turns.ts';
 import { rebuildVectorIndex } from './vectors.ts';
 import { checkRoom } from './room.ts';
 import { loadVectors } from './sql.ts';

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { archiveError } from '../failure.ts';
-import type { SchemaGuard } from '../identity.ts';
+import type { SchemaGuard } from './identity.ts';
 import { createStatements, type Row, textColumn } from '../rows.ts';
 import {
   type BulkTable,
@@ -11,7 +11,7 @@ import {
   type TransactionKind,
   type Values,
 } from '../sql/query.ts';
-import type { TakeTurn } from '../turns.ts';
+import type { TakeTurn } from './turns.ts';
 import { SQLITE } from './dialect.ts';
 
 const loaders = new WeakMap<Query, () => boolean>();

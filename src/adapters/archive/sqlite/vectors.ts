@@ -1,5 +1,5 @@
 import type { SearchFilter } from '../../../ports/archive-lookup.ts';
-import { vectorIndexSql } from '../identity.ts';
+import { vectorIndexSql } from './identity.ts';
 import { readBytes, readInteger } from '../rows.ts';
 import type { VectorEngine } from '../search/engine.ts';
 import { filterValues, LINE_PASSES } from '../search/filter.ts';

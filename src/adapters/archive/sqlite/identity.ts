@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { lazily } from '../../core/lazy.ts';
-import type { ArchiveFailure } from '../../ports/archive.ts';
-import { archiveError, refuseOtherBuild, toArchiveFailure } from './failure.ts';
-import type { Row } from './rows.ts';
+import { lazily } from '../../../core/lazy.ts';
+import type { ArchiveFailure } from '../../../ports/archive.ts';
+import { archiveError, refuseOtherBuild, toArchiveFailure } from '../failure.ts';
+import type { Row } from '../rows.ts';
 import { APPLICATION_ID, migrate, MIGRATIONS, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
-import { systemCode } from '../../core/result.ts';
+import { systemCode } from '../../../core/result.ts';
 
 /**
  * Why a database must not be used; null: it is an archive, and contains nothing that this program did not make. Looks

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { Client, Pool, type QueryConfig, types } from 'pg';
-import { HIDDEN_PASSWORD, hidePassword } from '../../core/archive-url.ts';
-import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
+import { HIDDEN_PASSWORD, hidePassword } from '../../../core/archive-url.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
 import { createPostgresArchive } from './archive.ts';
 import { isConflict, isLost, type Place, toFailure } from './failure.ts';
 import { prepareSchema } from './migrate.ts';

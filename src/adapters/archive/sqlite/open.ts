@@ -1,20 +1,20 @@
 import { realpathSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
 import { createArchiveFile } from './create.ts';
-import { createArchive } from './archive.ts';
-import { archiveError, guardPort, toArchiveFailure } from './failure.ts';
+import { createArchive } from '../archive.ts';
+import { archiveError, guardPort, toArchiveFailure } from '../failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
-import { SQLITE_CHECK } from './sqlite/check.ts';
-import { createSqliteRetention } from './sqlite/retention.ts';
-import { type Connection, createSqliteSql } from './sqlite/sql.ts';
-import { SQLITE_SEARCH } from './sqlite/search.ts';
-import { createSqliteStore } from './sqlite/store.ts';
-import { SQLITE_VECTORS } from './sqlite/vectors.ts';
+import { SQLITE_CHECK } from './check.ts';
+import { createSqliteRetention } from './retention.ts';
+import { type Connection, createSqliteSql } from './sql.ts';
+import { SQLITE_SEARCH } from './search.ts';
+import { createSqliteStore } from './store.ts';
+import { SQLITE_VECTORS } from './vectors.ts';
 import { type TakeTurn, turnsAt } from './turns.ts';
 
 export type OpenArchiveOptions = {

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { systemCode } from '../../core/result.ts';
+import { systemCode } from '../../../core/result.ts';
 
 /** Waits for a turn. The turn lasts until the returned function is called. */
 export type TakeTurn = () => Promise<() => void>;

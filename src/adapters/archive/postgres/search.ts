@@ -1,7 +1,7 @@
-import { readInteger, readText } from '../archive/rows.ts';
-import type { SearchEngine } from '../archive/search/engine.ts';
-import { ALL_LINES, filterValues, OF_SOURCE } from '../archive/search/filter.ts';
-import type { Query } from '../archive/sql/query.ts';
+import { readInteger, readText } from '../rows.ts';
+import type { SearchEngine } from '../search/engine.ts';
+import { ALL_LINES, filterValues, OF_SOURCE } from '../search/filter.ts';
+import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { createWordHits } from './word-hits.ts';
 import { indexWords, messageQuery, phraseQuery, queryWords } from './words.ts';

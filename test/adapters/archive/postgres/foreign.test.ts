@@ -1,7 +1,7 @@
 import { after } from 'node:test';
-import { openOn } from '../../../src/adapters/postgres/open.ts';
-import { MALLORY, plantingContract } from '../../contract/archive/planting.ts';
-import { startPglite } from '../../contract/archive/pglite.ts';
+import { openOn } from '../../../../src/adapters/archive/postgres/open.ts';
+import { MALLORY, plantingContract } from '../../../contract/archive/planting.ts';
+import { startPglite } from '../../../contract/archive/pglite.ts';
 
 const { database, driver } = await startPglite();
 after(() => database.close());

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { tablesFor } from './sql/tables.ts';
+import { tablesFor } from '../sql/tables.ts';
 
 /** `PRAGMA application_id` of an archive: the letters "cmpt". */
 export const APPLICATION_ID = 0x63_6d_70_74;

@@ -1,7 +1,7 @@
-import type { ArchiveDamageKind } from '../../ports/archive-check.ts';
-import type { EngineCheck } from '../archive/check/check.ts';
-import { finding, placeOf } from '../archive/check/finding.ts';
-import { readInteger, readOptionalInteger } from '../archive/rows.ts';
+import type { ArchiveDamageKind } from '../../../ports/archive-check.ts';
+import type { EngineCheck } from '../check/check.ts';
+import { finding, placeOf } from '../check/finding.ts';
+import { readInteger, readOptionalInteger } from '../rows.ts';
 import { POSTGRES } from './dialect.ts';
 
 type Stray = {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { err, ok, type Result } from '../../core/result.ts';
-import type { ArchiveFailure } from '../../ports/archive.ts';
-import { refuseOtherBuild } from '../archive/failure.ts';
-import { readInteger, readText } from '../archive/rows.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { ArchiveFailure } from '../../../ports/archive.ts';
+import { refuseOtherBuild } from '../failure.ts';
+import { readInteger, readText } from '../rows.ts';
 import { MIN_SERVER_VERSION, type Place } from './failure.ts';
 import { findForeignCode } from './foreign.ts';
 import { MIGRATIONS } from './schema.ts';
-import type { Query, Sql } from '../archive/sql/query.ts';
+import type { Query, Sql } from '../sql/query.ts';
 
 const INSPECT_SERVER = `
 SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name, current_setting('server_encoding') AS encoding,

@@ -1,6 +1,6 @@
-import type { QueryTerm } from '../../core/search/question.ts';
-import type { Row } from '../archive/rows.ts';
-import type { Query } from '../archive/sql/query.ts';
+import type { QueryTerm } from '../../../core/search/question.ts';
+import type { Row } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
 import { queryWords } from './words.ts';
 
 /** How many ids a row of `word_lines` covers, so that two bytes hold the distance from its base. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { mayWrite } from './file.ts';
-import { systemCode } from '../../core/result.ts';
+import { systemCode } from '../../../core/result.ts';
 
 /** A database that is not written to in place. */
 export type ReadOnlyDatabase = {

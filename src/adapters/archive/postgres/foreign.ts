@@ -1,5 +1,5 @@
-import type { ArchiveFailure } from '../../ports/archive.ts';
-import { readOptionalText, readText, type Row } from '../archive/rows.ts';
+import type { ArchiveFailure } from '../../../ports/archive.ts';
+import { readOptionalText, readText, type Row } from '../rows.ts';
 
 /** What an extension brought, if a superuser owns it: others can add code of their own to an extension that is theirs. */
 const ofExtension = (catalog: string, id: string): string => `

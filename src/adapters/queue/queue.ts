@@ -3,8 +3,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FailedJob, JobQueue, QueueStatus, TakenJob } from '../../ports/queue.ts';
 import { readInteger, type Row } from '../archive/rows.ts';
-import { guardMethods, type Place, toFailure } from './failure.ts';
-import { findForeignCode } from './foreign.ts';
+import { guardMethods, type Place, toFailure } from '../archive/postgres/failure.ts';
+import { findForeignCode } from '../archive/postgres/foreign.ts';
 import {
   connectPool,
   createRetry,
@@ -13,8 +13,8 @@ import {
   STATEMENT_TIMEOUT_MS,
   type Target,
   withOptions,
-} from './open.ts';
-import { createSql } from './sql.ts';
+} from '../archive/postgres/open.ts';
+import { createSql } from '../archive/postgres/sql.ts';
 
 const QUEUE = 'compact';
 /** Jobs that failed for good. */

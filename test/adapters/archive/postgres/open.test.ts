@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { toFailure } from '../../../src/adapters/postgres/failure.ts';
+import { toFailure } from '../../../../src/adapters/archive/postgres/failure.ts';
 import {
   hideDriverAdvice,
   openPostgresArchive,
   parseTarget,
   readConnection,
-} from '../../../src/adapters/postgres/open.ts';
-import { hidePassword, isArchiveUrl } from '../../../src/core/archive-url.ts';
-import type { ArchiveFailure } from '../../../src/ports/archive.ts';
+} from '../../../../src/adapters/archive/postgres/open.ts';
+import { hidePassword, isArchiveUrl } from '../../../../src/core/archive-url.ts';
+import type { ArchiveFailure } from '../../../../src/ports/archive.ts';
 
 async function failureOf(url: string): Promise<ArchiveFailure> {
   const opened = await openPostgresArchive({

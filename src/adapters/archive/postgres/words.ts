@@ -1,7 +1,7 @@
 import { stemmer } from 'stemmer';
-import { spaceOut } from '../../core/search/words.ts';
-import type { QueryTerm } from '../../core/search/question.ts';
-import { MAX_SEARCH_CHARS } from '../archive/store/cut-for-search.ts';
+import { spaceOut } from '../../../core/search/words.ts';
+import type { QueryTerm } from '../../../core/search/question.ts';
+import { MAX_SEARCH_CHARS } from '../store/cut-for-search.ts';
 
 /** Letters, digits and private-use characters with the accents of Latin, Greek and Cyrillic, as the SQLite archive splits words. */
 const WORD = /[\p{L}\p{N}\p{Co}\u0300-\u036f]+/gu;

@@ -1,5 +1,5 @@
-import type { ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
-import { archiveError, DamageError, guardPort } from '../archive/failure.ts';
+import type { ArchiveError, ArchiveFailure } from '../../../ports/archive.ts';
+import { archiveError, DamageError, guardPort } from '../failure.ts';
 
 /** Where an archive is, for messages. */
 export type Place = {

@@ -1,4 +1,4 @@
-import { type Row, toHex } from '../archive/rows.ts';
+import { type Row, toHex } from '../rows.ts';
 import {
   type BulkTable,
   type Query,
@@ -7,7 +7,7 @@ import {
   type Transaction,
   type TransactionKind,
   type Values,
-} from '../archive/sql/query.ts';
+} from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { isLost } from './failure.ts';
 

@@ -1,4 +1,4 @@
-import { tablesFor } from '../archive/sql/tables.ts';
+import { tablesFor } from '../sql/tables.ts';
 import { WORDS_SCHEMA } from './words-schema.ts';
 
 const FIRST_SCHEMA = `

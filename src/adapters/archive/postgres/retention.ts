@@ -1,8 +1,8 @@
-import type { Erasure } from '../../ports/retention.ts';
-import { type RetentionEngine, toErasure } from '../archive/erase/erase.ts';
-import { archiveError } from '../archive/failure.ts';
-import { readInteger, readText } from '../archive/rows.ts';
-import type { Query } from '../archive/sql/query.ts';
+import type { Erasure } from '../../../ports/retention.ts';
+import { type RetentionEngine, toErasure } from '../erase/erase.ts';
+import { archiveError } from '../failure.ts';
+import { readInteger, readText } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { PARTITIONED, partitionName } from './migrate.ts';
 import type { PostgresSql } from './sql.ts';

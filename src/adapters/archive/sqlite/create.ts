@@ -3,10 +3,10 @@ import { constants, copyFileSync, existsSync, fsyncSync, linkSync, lstatSync, rm
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import Database from 'better-sqlite3';
-import { lazily } from '../../core/lazy.ts';
+import { lazily } from '../../../core/lazy.ts';
 import { migrate } from './schema.ts';
-import { systemCode } from '../../core/result.ts';
-import { followLinks, listNames, syncFolder, tryTo, withOpenFile } from '../../system/files.ts';
+import { systemCode } from '../../../core/result.ts';
+import { followLinks, listNames, syncFolder, tryTo, withOpenFile } from '../../../system/files.ts';
 
 /**
  * Creates an empty archive (0600). The file gets its name only when it is complete, so no half-made archive is ever

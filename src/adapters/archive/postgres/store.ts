@@ -1,7 +1,7 @@
-import { readInteger, readText } from '../archive/rows.ts';
-import type { BulkTable, Sql, Transaction } from '../archive/sql/query.ts';
-import { type Ids, reserveIds, type StoreEngine } from '../archive/store/engine.ts';
-import { thisMachine } from '../runtime/machine.ts';
+import { readInteger, readText } from '../rows.ts';
+import type { BulkTable, Sql, Transaction } from '../sql/query.ts';
+import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
+import { thisMachine } from '../../runtime/machine.ts';
 import { POSTGRES } from './dialect.ts';
 import { INDEX_BATCH_TERMS, indexWords } from './word-hits.ts';
 import { batchVector, messageVectors } from './words.ts';

@@ -1,8 +1,8 @@
-import { type Row, readInteger, readText } from '../archive/rows.ts';
+import { type Row, readInteger, readText } from '../rows.ts';
 import { POSTGRES } from './dialect.ts';
-import type { VectorEngine } from '../archive/search/engine.ts';
-import { filterValues, LINE_PASSES } from '../archive/search/filter.ts';
-import type { Query } from '../archive/sql/query.ts';
+import type { VectorEngine } from '../search/engine.ts';
+import { filterValues, LINE_PASSES } from '../search/filter.ts';
+import type { Query } from '../sql/query.ts';
 
 /**
  * The extension pgvector keeps a copy of each message's vector in a column that Postgres makes itself, so whatever stores, merges or erases
