@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { sessionIdOf } from '../core/session-id.ts';
+import { sessionIdOf } from '../core/paths.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { gatherInputs } from './gather.ts';
 import { dropRepeated } from './inputs.ts';

@@ -1,6 +1,6 @@
 import type { FailedReport } from '../app/contract/reports.ts';
 import { assertNever, err, ok, type Result } from '../core/result.ts';
-import { isSessionId } from '../core/session-id.ts';
+import { isSessionId } from '../core/paths.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { failedReport, toFailedReport } from './failed-and-skipped.ts';

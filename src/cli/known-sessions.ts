@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { HostEnvironment } from '../config/find.ts';
-import { hasSessionId, isOtherAgent } from '../core/session-id.ts';
+import { hasSessionId, isOtherAgent } from '../core/paths.ts';
 import type { Format, Place } from '../ports/codec.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { dropRepeated } from './inputs.ts';

@@ -1,5 +1,10 @@
 import type {
+  ArchiveEraseReport,
+  ArchiveExportReport,
+  ArchiveHoldReport,
   ArchiveListReport,
+  ArchiveMergeReport,
+  ArchiveReceiptsReport,
   ArchiveStatsReport,
   CapturedSearchReport,
   SearchReport,
@@ -8,29 +13,21 @@ import type {
 import type {
   CapturedFileReport,
   CaptureReport,
-  FailedCaptureReport,
-  RestoreCapturedReport,
-  SkippedCaptureReport,
-} from '../app/contract/capture-reports.ts';
-import type {
   CompactReport,
+  FailedCaptureReport,
   FailedReport,
   FailedRestoreReport,
   PageReport,
+  RestoreCapturedReport,
   RestoreReport,
+  RunReport,
   ScoreReport,
+  SkippedCaptureReport,
   SkippedFileReport,
   SkippedRestoreReport,
+  UndoReport,
   VerifyReport,
 } from '../app/contract/reports.ts';
-import type { RunReport, UndoReport } from '../app/contract/undo-reports.ts';
-import type {
-  ArchiveEraseReport,
-  ArchiveExportReport,
-  ArchiveHoldReport,
-  ArchiveMergeReport,
-  ArchiveReceiptsReport,
-} from '../app/contract/retention-reports.ts';
 import type { FileState } from '../app/jobs/records.ts';
 import type { BatchStatusReport } from '../app/jobs/submit.ts';
 import type { QueueReport } from '../app/jobs/work.ts';

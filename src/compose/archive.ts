@@ -2,7 +2,7 @@ import { createTurns } from '../adapters/archive/sqlite/turns.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../app/contract/deps.ts';
 import type { OpenedSql } from '../adapters/archive/postgres/exchange.ts';
 import type { QueueDeps } from '../app/jobs/work.ts';
-import { hidePassword, isArchiveUrl } from '../core/archive-url.ts';
+import { hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { lazily } from '../core/lazy.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';

@@ -1,6 +1,6 @@
 import { type Dirent, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { findMovedAside } from '../core/moved-aside.ts';
+import { findMovedAside } from '../core/paths.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { toFileFailure } from '../system/files.ts';

@@ -1,6 +1,6 @@
 import { parse, TomlError } from 'smol-toml';
 import { err, ok, type Result } from '../core/result.ts';
-import { hidePassword } from '../core/archive-url.ts';
+import { hidePassword } from '../core/paths.ts';
 import { nearestName } from './nearest.ts';
 import { type KeyLines, locateKeys } from './scan-toml.ts';
 import { configFileSchema } from './schema.ts';

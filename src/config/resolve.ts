@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { hidePassword, isArchiveUrl } from '../core/archive-url.ts';
+import { hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_REQUEST_TOKENS, type TranscriptPolicy } from '../core/policy.ts';
 import { defaultArchivePath, type HostEnvironment } from './find.ts';
 import type { LoadedConfig } from './load.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assertNever } from '../core/result.ts';
-import { hidePassword, isArchiveUrl } from '../core/archive-url.ts';
+import { hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { parseBytes, parseCount, parseCountOrZero, parseSince } from './quantity.ts';
 import { describeForm, type Form, type Setting } from './setting.ts';
 import { type ConfigFile, SETTINGS } from './settings.ts';

@@ -1,4 +1,3 @@
-import { createIndexSets } from './index-sets.ts';
 import { callsOf, type ConversationMessage, resultIdsOf } from './message.ts';
 
 /** The ids of the calls that an item makes and answers. Items with the same `key` are parts of one model answer. */
@@ -83,4 +82,27 @@ export function wholeGroupBoundaries(groups: readonly number[]): (boundary: numb
     firstFrom[index] = first;
   }
   return (boundary) => boundary <= 0 || boundary >= groups.length || (firstFrom[boundary] ?? 0) >= boundary;
+}
+
+/** Disjoint sets of the indexes below `size`, each identified by its smallest member. */
+export function createIndexSets(size: number): {
+  readonly firstOf: (index: number) => number;
+  readonly join: (a: number, b: number) => void;
+} {
+  const parents = new Uint32Array(size);
+  for (let index = 0; index < size; index += 1) parents[index] = index;
+  const firstOf = (index: number): number => {
+    let first = index;
+    for (let parent = parents[first]; parent !== undefined && parent !== first; parent = parents[first]) {
+      parents[first] = parents[parent] ?? parent; // halves the path for the next search
+      first = parent;
+    }
+    return first;
+  };
+  const join = (a: number, b: number): void => {
+    const firstA = firstOf(a);
+    const firstB = firstOf(b);
+    parents[Math.max(firstA, firstB)] = Math.min(firstA, firstB);
+  };
+  return { firstOf, join };
 }

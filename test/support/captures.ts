@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { captureFile } from '../../src/app/archive/capture-file.ts';
 import { restoreCaptured } from '../../src/app/archive/restore-captured.ts';
-import type { CaptureReport, RestoreCapturedReport } from '../../src/app/contract/capture-reports.ts';
+import type { CaptureReport, RestoreCapturedReport } from '../../src/app/contract/reports.ts';
 import type { LookupFailure } from '../../src/app/contract/failure.ts';
 import type { CaptureFileRequest, RestoreCapturedRequest } from '../../src/app/contract/requests.ts';
 import type { Result } from '../../src/core/result.ts';

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findMovedAside } from '../../src/core/moved-aside.ts';
+import { findMovedAside } from '../../src/core/paths.ts';
 import { assertNever } from '../../src/core/result.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { type ArchiveRows, readArchiveRows } from './archive-rows.ts';

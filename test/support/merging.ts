@@ -4,7 +4,7 @@ import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
-import type { ArchiveMergeReport } from '../../src/app/contract/retention-reports.ts';
+import type { ArchiveMergeReport } from '../../src/app/contract/archive-reports.ts';
 import type { ExportDeps } from '../../src/app/archive/export-archive.ts';
 import { mergeArchives } from '../../src/app/archive/merge-archives.ts';
 import { createExportFolders } from '../../src/adapters/archive/exchange/folder.ts';

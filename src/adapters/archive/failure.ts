@@ -1,7 +1,6 @@
 import { closeSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { systemCode } from '../../core/result.ts';
-import { findRemedy } from '../../core/system-error.ts';
+import { findRemedy, systemCode } from '../../core/result.ts';
 import type { ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 
 /** Thrown for a stored row that cannot have been written like this; `guard` turns it into an `ArchiveError`. */

@@ -4,7 +4,7 @@ import type { CapturedFile, CaptureOutline, CaptureWriter } from '../../ports/ca
 import type { Codec } from '../../ports/codec.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
-import type { CaptureReport } from '../contract/capture-reports.ts';
+import type { CaptureReport } from '../contract/reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, attemptStep, must, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { CaptureFileRequest } from '../contract/requests.ts';

@@ -1,10 +1,10 @@
 import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { hasSessionId, isSessionId } from '../../core/session-id.ts';
+import { hasSessionId, isSessionId } from '../../core/paths.ts';
 import type { Archive, ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import type { CapturedFileReport, CaptureReport } from '../contract/capture-reports.ts';
+import type { CapturedFileReport, CaptureReport } from '../contract/reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, carriedFailure, type Failure, type LookupFailure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';

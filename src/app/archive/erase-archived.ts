@@ -1,5 +1,4 @@
-import { matchesGlob } from '../../core/glob.ts';
-import { isArchiveUrl } from '../../core/archive-url.ts';
+import { isArchiveUrl, matchesGlob } from '../../core/paths.ts';
 import { formatTime } from '../../core/batch.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
@@ -12,7 +11,7 @@ import type {
   ArchiveReceiptsReport,
   ErasedPart,
   ReceiptReport,
-} from '../contract/retention-reports.ts';
+} from '../contract/archive-reports.ts';
 import { openSettled, openUnsettled, purgeErased } from '../write/settle.ts';
 import { refuseReadOnly, reportHold } from './holds.ts';
 import { type EraseSelector, idsOf, planErasure, type SelectedPart, type Selection } from './select.ts';

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../../core/glob.ts';
+import { matchesGlob } from '../../core/paths.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type {
   ArchiveExchange,
@@ -13,7 +13,7 @@ import type {
 } from '../../ports/exchange.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
-import type { ArchiveExportReport } from '../contract/retention-reports.ts';
+import type { ArchiveExportReport } from '../contract/archive-reports.ts';
 import { belongsTo } from './sessions.ts';
 
 /** What to export; null: everything. */

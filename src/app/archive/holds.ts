@@ -1,13 +1,12 @@
 import { formatTime } from '../../core/batch.ts';
-import { matchesGlob } from '../../core/glob.ts';
+import { matchesGlob, sessionIdOf } from '../../core/paths.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { sessionIdOf } from '../../core/session-id.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
 import type { ErasableCompaction, Hold, HoldScope } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stop } from '../contract/failure.ts';
-import type { ArchiveHoldReport, HoldReport } from '../contract/retention-reports.ts';
+import type { ArchiveHoldReport, HoldReport } from '../contract/archive-reports.ts';
 import { openSettled } from '../write/settle.ts';
 
 export type HoldRequest =

@@ -11,7 +11,7 @@ import type {
   UnitStore,
 } from '../../ports/exchange.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
-import type { ArchiveMergeReport } from '../contract/retention-reports.ts';
+import type { ArchiveMergeReport } from '../contract/archive-reports.ts';
 import type { ExportDeps } from './export-archive.ts';
 import { mergeArchives } from './merge-archives.ts';
 

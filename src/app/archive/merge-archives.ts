@@ -10,7 +10,7 @@ import type {
 } from '../../ports/exchange.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
-import type { ArchiveMergeReport, MergeCount, MergedArchive } from '../contract/retention-reports.ts';
+import type { ArchiveMergeReport, MergeCount, MergedArchive } from '../contract/archive-reports.ts';
 import { listRecords, UNCOLLECTED } from '../jobs/records.ts';
 import { readArchivedText } from '../search/find-archived.ts';
 import { openForStoring } from '../write/settle.ts';

@@ -1,4 +1,4 @@
-import { sessionIdOf } from '../../core/session-id.ts';
+import { sessionIdOf } from '../../core/paths.ts';
 import type { ExchangedCapture, Receipt, Unit, UnitKey, UnitReader } from '../../ports/exchange.ts';
 
 /** What one archive has erased, and another one still has. */

@@ -1,11 +1,11 @@
-import { createIndexSets } from '../../core/index-sets.ts';
+import { createIndexSets } from '../../core/tool-groups.ts';
 import type { Result } from '../../core/result.ts';
 import type { ArchiveFigures } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
 import type { Hold, ErasableCompaction } from '../../ports/retention.ts';
 import type { Failure } from '../contract/failure.ts';
-import type { ArchiveEraseReport } from '../contract/retention-reports.ts';
+import type { ArchiveEraseReport } from '../contract/archive-reports.ts';
 import { type EraseDeps, eraseSelection, reportSelection, withHolds } from './erase-archived.ts';
 import { holdsOn, isIn, scopeOf, scopeOfFile } from './holds.ts';
 import { type Selection, wholePart } from './select.ts';

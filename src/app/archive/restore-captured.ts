@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { FileLock, SourceFile } from '../../ports/files.ts';
-import type { RestoreCapturedReport } from '../contract/capture-reports.ts';
+import type { RestoreCapturedReport } from '../contract/reports.ts';
 import type { WritingDeps } from '../contract/deps.ts';
 import { attempt, type LookupFailure } from '../contract/failure.ts';
 import type { RestoreCapturedRequest } from '../contract/requests.ts';

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../../core/glob.ts';
+import { matchesGlob } from '../../core/paths.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
 import type { ErasableCompaction, ErasedIds, Hold, KeptCount, MessageLine } from '../../ports/retention.ts';

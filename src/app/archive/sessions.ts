@@ -1,4 +1,4 @@
-import { sessionIdOf } from '../../core/session-id.ts';
+import { sessionIdOf } from '../../core/paths.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
 import type { Codec } from '../../ports/codec.ts';

@@ -1,10 +1,11 @@
-import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
-import type { ArchiveFailure } from '../../ports/archive.ts';
+import type { ArchiveFailure, StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 import type { Failure } from './failure.ts';
+import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
+import type { CaptureChange } from '../../ports/captures.ts';
 
 // The plain data that use cases return: safe for JSON, printed unchanged by `--json`, and rendered for people by cli/render. Their JSON
 // Schemas are generated from these types and their comments.
@@ -290,3 +291,115 @@ export type VerifyReport = {
   /** The original that can be restored is itself compacted: the producer rewrote the file after an earlier compaction. */
   readonly isStillCompacted?: boolean;
 };
+
+/** The line of a file that `compact capture` looked at. */
+export type CaptureReport = {
+  readonly schema: 'compact/capture@1';
+  readonly file: string;
+  readonly format: string | null;
+  /** planned: a dry run would have stored it. gone: the file was captured and does not exist any more. */
+  readonly result: 'captured' | 'unchanged' | 'planned' | 'gone';
+  /** What happened to the file since it was last captured; damaged: to what the archive has of it. Null: nothing. */
+  readonly change: CaptureChange | 'grown' | 'damaged' | null;
+  /** The version that holds it; null: none yet. */
+  readonly version: Ordinal | null;
+  /** `new`: bytes that the archive did not have; `stored`: what they take there. Null: nothing was stored. */
+  readonly bytes: { readonly size: Count; readonly new: Count | null; readonly stored: Count | null };
+  readonly sha256: Sha256 | null;
+};
+
+export type FailedCaptureReport = Pick<CaptureReport, 'schema' | 'file'> & Pick<FailedReport, 'result' | 'error'>;
+
+/** A file that a folder, a pattern or a list named, and that is no transcript. */
+export type SkippedCaptureReport = Pick<CaptureReport, 'schema' | 'file'> &
+  Pick<SkippedFileReport, 'result' | 'reason' | 'notes'>;
+
+/** A file of `compact capture --list`. */
+export type CapturedFileReport = {
+  readonly schema: 'compact/captured@1';
+  readonly file: string;
+  readonly format: string;
+  /** The ids of the conversations that its records carry. */
+  readonly sessions: readonly string[];
+  readonly versions: readonly {
+    readonly version: Ordinal;
+    readonly change: CaptureChange;
+    /** When its first and its last state were captured. */
+    readonly first: IsoTime | null;
+    readonly last: IsoTime | null;
+    readonly states: Count;
+    /** Of the last state. */
+    readonly bytes: Count;
+    readonly sha256: Sha256;
+  }[];
+};
+
+/** What `compact restore --captured` wrote. */
+export type RestoreCapturedReport = {
+  readonly schema: 'compact/restore-captured@1';
+  readonly file: string;
+  readonly output: string;
+  readonly version: Ordinal;
+  readonly captured: IsoTime | null;
+  readonly bytes: Count;
+  readonly sha256: Sha256;
+};
+
+/** What `compact undo --list --json` prints for each run. */
+export type RunReport = {
+  readonly schema: 'compact/undo-list@1';
+  readonly run: Ordinal;
+  readonly at: IsoTime;
+  /** Null: it was not undone. Files that had to be left alone may remain. */
+  readonly undoneAt: IsoTime | null;
+  readonly files: readonly {
+    /** Absolute path of the transcript. */
+    readonly file: string;
+    /** The path that was written; null: standard output. */
+    readonly output: string | null;
+    readonly bytes: { readonly before: Count; readonly after: Count };
+    readonly isUndone: boolean;
+  }[];
+};
+
+type FileOfRun = {
+  readonly schema: 'compact/undo@1';
+  readonly run: Ordinal;
+  readonly file: string;
+  /** The path that the run wrote; null: standard output. */
+  readonly output: string | null;
+};
+
+/** restored: the file is its original again. removed: the file beside the original is gone. unchanged: there was nothing to do. */
+export type UndoneFile =
+  | { readonly result: 'restored'; readonly bytes: number; readonly appendedBytes: number }
+  | { readonly result: 'removed'; readonly bytes: number }
+  | { readonly result: 'unchanged'; readonly reason: 'as-before' | 'gone' | 'standard-output' };
+
+/** What `compact undo --json` prints for each file. left: it was not touched. */
+export type UndoReport =
+  | (FileOfRun & UndoneFile & { readonly isDryRun?: boolean })
+  | (FileOfRun & { readonly result: 'left'; readonly error: FailedReport['error'] });
+
+export function reportRun({ id, begunAt, undoneAt, files }: StoredRun): RunReport {
+  return {
+    schema: 'compact/undo-list@1',
+    run: id,
+    at: begunAt.toISOString(),
+    undoneAt: undoneAt?.toISOString() ?? null,
+    files: files.map(({ sourcePath, outputPath, sizeBytes, undoneAt: at }) => ({
+      file: sourcePath,
+      output: outputPath,
+      bytes: sizeBytes,
+      isUndone: at !== null,
+    })),
+  };
+}
+
+export function reportUndone<T>(
+  { id }: StoredRun,
+  { sourcePath, outputPath }: StoredRunFile,
+  outcome: T,
+): FileOfRun & T {
+  return { schema: 'compact/undo@1', run: id, file: sourcePath, output: outputPath, ...outcome };
+}

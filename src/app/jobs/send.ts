@@ -1,4 +1,4 @@
-import { isArchiveUrl } from '../../core/archive-url.ts';
+import { isArchiveUrl } from '../../core/paths.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import { MAX_BATCH_CALL_MS, type RemoteBatch } from '../../ports/batch.ts';
 import { type BatchDeps, type BatchSent, changeOf, eachRecord, findRecords, type RecordOf } from './records.ts';

@@ -164,14 +164,13 @@ function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: StoredCo
 }
 
 /** What restoring the revision before a compaction needs. */
-export async function restoringOf(
-  deps: AppDeps,
-  { archive, located, revision }: { readonly archive: Archive; readonly located: Located; readonly revision: Revision },
-): Promise<RestoreInput> {
-  const { compaction, rewrite } = located;
-  const codec = codecBefore(deps, compaction, revision);
-  return { compaction, archive, runtime: deps.runtime, output: revision.lines, codec, rewrite };
+export function restoringOf(deps: AppDeps, { archive, located, revision }: WrittenBy): RestoreInput {
+  const codec = codecBefore(deps, located.compaction, revision);
+  return { ...located, archive, runtime: deps.runtime, output: revision.lines, codec };
 }
+
+/** A revision, and the compaction that wrote it. */
+type WrittenBy = { readonly archive: Archive; readonly located: Located; readonly revision: Revision };
 
 /** Indexes the revision before a compaction. */
 export function readBefore(
@@ -197,22 +196,13 @@ export function isOtherFormat({ format }: StoredCompaction, { codec }: Revision)
  * Whether the producer rewrote a list of messages, or a document in such a way that the original cannot be restored from it. `located` wrote
  * this revision.
  */
-export async function wasRewritten(
-  deps: AppDeps,
-  {
-    archive,
-    located: { compaction, rewrite },
-    revision,
-  }: { readonly archive: Archive; readonly located: Located; readonly revision: Revision },
-): Promise<boolean> {
-  const { codec, lines } = revision;
-  const isOneFormat = !isOtherFormat(compaction, revision);
-  if (codec.format.layout.kind === 'lines' && isOneFormat) return false;
+export async function wasRewritten(deps: AppDeps, written: WrittenBy): Promise<boolean> {
+  const { revision, located } = written;
+  const { compaction } = located;
+  if (revision.codec.format.layout.kind === 'lines' && !isOtherFormat(compaction, revision)) return false;
   if (await isIntact(deps, compaction, revision)) return false;
-  const writer = codecBefore(deps, compaction, revision);
-  const restoring = { compaction, archive, runtime: deps.runtime, output: lines, codec: writer, rewrite };
   // Appended lines do not matter.
-  const problem = await findRestoreProblem(restoring, compaction.source);
+  const problem = await findRestoreProblem(restoringOf(deps, written), compaction.source);
   return problem !== null && problem.kind !== 'erased';
 }
 

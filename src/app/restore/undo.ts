@@ -11,7 +11,7 @@ import type { FileStamp, FileStore } from '../../ports/files.ts';
 import type { AppDeps, WritingDeps } from '../contract/deps.ts';
 import { attempt, type Failure, must, mustFile, stop } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
-import type { UndoneFile } from '../contract/undo-reports.ts';
+import type { UndoneFile } from '../contract/reports.ts';
 import { withFileLock } from '../write/deliver.ts';
 import { beginsWith, holdsOnly, openSettled } from '../write/settle.ts';
 import { restoreFile } from './restore-file.ts';

@@ -172,7 +172,7 @@ async function revisionBefore(
   const failed = (...problems: readonly VerifyProblem[]): RevisionBefore => ({ revision: null, problems, linesOf });
   if (rewrite !== null && rewrite.losses.length > 0)
     return failed(...rewrite.losses.map((message) => ({ kind: 'changed-message', message }) as const));
-  const restore = await restoringOf(deps, { archive, located, revision });
+  const restore = restoringOf(deps, { archive, located, revision });
   // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
   const lines = (): ReturnType<typeof provenLines> => provenLines({ ...restore, onArchived });
   const read = await attemptDamaged(() =>

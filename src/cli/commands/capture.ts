@@ -1,4 +1,4 @@
-import type { CaptureReport } from '../../app/contract/capture-reports.ts';
+import type { CaptureReport } from '../../app/contract/reports.ts';
 import type { Failure } from '../../app/contract/failure.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { createSkipRenderer, renderFailed, skipUnreadable, toFailedReport } from '../failed-and-skipped.ts';

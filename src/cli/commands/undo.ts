@@ -1,5 +1,5 @@
 import type { Failure } from '../../app/contract/failure.ts';
-import { reportRun, reportUndone, type UndoneFile } from '../../app/contract/undo-reports.ts';
+import { reportRun, reportUndone, type UndoneFile } from '../../app/contract/reports.ts';
 import type { UndoFileRequest } from '../../app/restore/undo.ts';
 import type { Result } from '../../core/result.ts';
 import type { StoredRun } from '../../ports/archive.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Failure } from '../../app/contract/failure.ts';
 import type { WorkSummary } from '../../app/jobs/work.ts';
 import { parseCount } from '../../config/quantity.ts';
-import { isArchiveUrl } from '../../core/archive-url.ts';
+import { isArchiveUrl } from '../../core/paths.ts';
 import type { Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import type { JobOptions } from '../job-data.ts';

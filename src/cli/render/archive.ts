@@ -1,20 +1,18 @@
 import type {
   ArchivedCompactionReport,
-  ArchiveListReport,
-  ArchiveStatsReport,
-} from '../../app/contract/archive-reports.ts';
-import type {
   ArchiveEraseReport,
   ArchiveExportReport,
   ArchiveHoldReport,
+  ArchiveListReport,
   ArchiveMergeReport,
   ArchiveReceiptsReport,
+  ArchiveStatsReport,
   ErasedPart,
   HoldReport,
   MergeCount,
   MergedArchive,
   ReceiptReport,
-} from '../../app/contract/retention-reports.ts';
+} from '../../app/contract/archive-reports.ts';
 import type { ArchiveCheckReport } from '../../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../../app/search/embeddings/embed-archive.ts';
 import { countOf, countsOf, formatBytes, formatCount } from './quantities.ts';

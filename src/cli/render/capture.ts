@@ -1,4 +1,4 @@
-import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../../app/contract/capture-reports.ts';
+import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../../app/contract/reports.ts';
 import { countOf, formatBytes, sumOf, tally } from './quantities.ts';
 import { formatMinute, nameOutput, reportRow, safeText } from './text.ts';
 import type { Theme } from './theme.ts';

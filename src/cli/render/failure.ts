@@ -1,6 +1,6 @@
 import type { Failure, LookupFailure } from '../../app/contract/failure.ts';
 import { describeErasure } from '../../core/erasure.ts';
-import { findRemedy } from '../../core/system-error.ts';
+import { findRemedy } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { isFullDisk } from '../../system/files.ts';

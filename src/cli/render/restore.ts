@@ -1,5 +1,4 @@
-import type { RestoreReport, VerifyReport } from '../../app/contract/reports.ts';
-import type { UndoneFile } from '../../app/contract/undo-reports.ts';
+import type { RestoreReport, UndoneFile, VerifyReport } from '../../app/contract/reports.ts';
 import { describeErasure } from '../../core/erasure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';

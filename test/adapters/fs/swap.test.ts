@@ -22,7 +22,7 @@ import { missingFrom } from '../../../src/adapters/fs/late-bytes.ts';
 import { hiddenNamesOf } from '../../../src/adapters/fs/leftovers.ts';
 import { stampOf } from '../../../src/adapters/fs/source-file.ts';
 import { createSwap, describeNew } from '../../../src/adapters/fs/swap.ts';
-import { findMovedAside } from '../../../src/core/moved-aside.ts';
+import { findMovedAside } from '../../../src/core/paths.ts';
 import type { FileLock, MovedFile, PendingFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 

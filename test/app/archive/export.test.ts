@@ -20,7 +20,7 @@ import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
 import { exportArchive, type ExportFilter } from '../../../src/app/archive/export-archive.ts';
 import { importArchive } from '../../../src/app/archive/import-archive.ts';
 import type { Failure } from '../../../src/app/contract/failure.ts';
-import type { ArchiveExportReport, ArchiveMergeReport } from '../../../src/app/contract/retention-reports.ts';
+import type { ArchiveExportReport, ArchiveMergeReport } from '../../../src/app/contract/archive-reports.ts';
 import { renderFailure } from '../../../src/cli/render/failure.ts';
 import type { Result } from '../../../src/core/result.ts';
 import type { ExportEncoding } from '../../../src/ports/exchange.ts';

@@ -7,7 +7,7 @@ import { eraseArchived, listReceipts } from '../../../src/app/archive/erase-arch
 import { changeHolds } from '../../../src/app/archive/holds.ts';
 import { restoreCaptured } from '../../../src/app/archive/restore-captured.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
-import type { ArchiveEraseReport, ArchiveHoldReport } from '../../../src/app/contract/retention-reports.ts';
+import type { ArchiveEraseReport, ArchiveHoldReport } from '../../../src/app/contract/archive-reports.ts';
 import { verifyFile } from '../../../src/app/restore/verify-file.ts';
 import { renderHolds } from '../../../src/cli/render/archive.ts';
 import type { Archive } from '../../../src/ports/archive.ts';

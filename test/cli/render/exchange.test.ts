@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ArchiveExportReport } from '../../../src/app/contract/retention-reports.ts';
+import type { ArchiveExportReport } from '../../../src/app/contract/archive-reports.ts';
 import { renderExport } from '../../../src/cli/render/archive.ts';
 
 const EMPTY: ArchiveExportReport = {

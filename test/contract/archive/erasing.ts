@@ -8,7 +8,7 @@ import { changeHolds } from '../../../src/app/archive/holds.ts';
 import { restoreCaptured } from '../../../src/app/archive/restore-captured.ts';
 import { searchCaptured } from '../../../src/app/archive/search-captured.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
-import type { ArchiveEraseReport } from '../../../src/app/contract/retention-reports.ts';
+import type { ArchiveEraseReport } from '../../../src/app/contract/archive-reports.ts';
 import { restoreFile } from '../../../src/app/restore/restore-file.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';

@@ -6,7 +6,7 @@ import { captureFile } from '../../../src/app/archive/capture-file.ts';
 import { changeHolds } from '../../../src/app/archive/holds.ts';
 import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
 import { pruneArchive, type PruneRequest } from '../../../src/app/archive/prune-archive.ts';
-import type { ArchiveEraseReport } from '../../../src/app/contract/retention-reports.ts';
+import type { ArchiveEraseReport } from '../../../src/app/contract/archive-reports.ts';
 import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { HoldScope } from '../../../src/ports/retention.ts';

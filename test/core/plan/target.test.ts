@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ConversationMessage } from '../../../src/core/message.ts';
-import type { ConversationPlan, PlanSettings } from '../../../src/core/plan/plan.ts';
-import { type Candidate, chooseRetained } from '../../../src/core/plan/retained.ts';
+import {
+  type Candidate,
+  chooseRetained,
+  type ConversationPlan,
+  type PlanSettings,
+} from '../../../src/core/plan/plan.ts';
 import { entriesOf, planOf } from '../../support/entries.ts';
 import { conversations, messages } from '../../support/messages.ts';
 

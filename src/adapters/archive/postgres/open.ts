@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { Client, Pool, type QueryConfig, types } from 'pg';
-import { HIDDEN_PASSWORD, hidePassword } from '../../../core/archive-url.ts';
+import { HIDDEN_PASSWORD, hidePassword } from '../../../core/paths.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
 import { createPostgresArchive } from './archive.ts';

@@ -1,8 +1,7 @@
 import { accessSync, constants, lstatSync, mkdtempSync, realpathSync, rmdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { getuid } from 'node:process';
-import { err, ok, type Result, systemCode } from '../../../core/result.ts';
-import { findRemedy } from '../../../core/system-error.ts';
+import { err, findRemedy, ok, type Result, systemCode } from '../../../core/result.ts';
 import type { ArchiveFailure } from '../../../ports/archive.ts';
 import { isFullDisk, makeFolder, orElse, tryTo } from '../../../system/files.ts';
 

@@ -1,5 +1,5 @@
 import type { Failure } from '../../../app/contract/failure.ts';
-import type { ArchiveEraseReport } from '../../../app/contract/retention-reports.ts';
+import type { ArchiveEraseReport } from '../../../app/contract/archive-reports.ts';
 import type { Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
 import { createRuleNotes } from '../../hook/rule-notes.ts';

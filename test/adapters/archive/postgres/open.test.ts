@@ -8,7 +8,7 @@ import {
   parseTarget,
   readConnection,
 } from '../../../../src/adapters/archive/postgres/open.ts';
-import { hidePassword, isArchiveUrl } from '../../../../src/core/archive-url.ts';
+import { hidePassword, isArchiveUrl } from '../../../../src/core/paths.ts';
 import type { ArchiveFailure } from '../../../../src/ports/archive.ts';
 
 async function failureOf(url: string): Promise<ArchiveFailure> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasSessionId, sessionIdOf } from '../../src/core/session-id.ts';
+import { hasSessionId, sessionIdOf } from '../../src/core/paths.ts';
 
 test("a session's id is read from the name of its file or folder", () => {
   const id = '6b6f4218-1111-4222-8333-444455556666';
