@@ -3,14 +3,13 @@ import { originOf } from '../../core/clip-archive.ts';
 import { chunkLimitsOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { splitHistory } from '../../core/split.ts';
 import { estimateTokens } from '../../core/tokens.ts';
-import type { Archive, CompactionDraft, LineDraft, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 import { uuidFromHash } from './compose.ts';
 import { foreignPrior, type Prior, readLineage } from '../read/lineage.ts';
 import { createBreaker } from '../summarize/limits.ts';
 import { type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { err, ok, type Result } from '../../core/result.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { storeLines } from './archive-lines.ts';
 import { writeSettings } from './plan.ts';
@@ -105,7 +104,7 @@ async function compress(
   if (toCompress.length === 0) return unchanged(history, { reason: 'there are no older messages to compress' });
   const written = writeHistory(options, history, conversationId);
   const same = await archive.findSame(written.source.sha256, written.settingsSha256);
-  if (same !== null && (await holdsLines(options, same.id, written))) return reuse(same, { history, toKeep });
+  if (same !== null && (await holdsLines(options, same.id, written))) return reuse(same, history, toKeep);
   const cycles = priorSummary === null ? [] : await archive.findCycles(runtime.sha256(priorSummary.content));
   const cycle = cycles[0] ?? null;
   const prior = toPrior(priorSummary, cycle);
@@ -132,9 +131,9 @@ async function compress(
   const tokensEstimateBefore = sumTokens(history);
   const tokensEstimateAfter = sumTokens(compacted);
   if (tokensEstimateAfter >= tokensEstimateBefore) return unchanged(history, { reason: 'nothing would be gained' });
-  const hasPrior = priorSummary !== null;
-  const stored = await storeHistory(options, { written, clip, finished: finished.value, history, hasPrior });
-  if (!stored.ok) return unchanged(history, { failed: true, reason: stored.error });
+  const firstKept = history.length - toKeep.length;
+  if (!(await storeHistory(options, history, { written, clip, finished: finished.value, firstKept })))
+    return unchanged(history, { failed: true, reason: 'the archive does not give back what was just stored in it' });
   return {
     history: compacted,
     batchesCreated: finished.value.draft.newBatches.length,
@@ -146,14 +145,11 @@ async function compress(
 
 /** The stored result for the same history and settings (A1), without calls or new rows. */
 function reuse(
-  same: StoredCompaction,
-  {
-    history,
-    toKeep,
-  }: { readonly history: readonly ConversationMessage[]; readonly toKeep: readonly ConversationMessage[] },
+  { inserted, cycles: [cycle] }: StoredCompaction,
+  history: readonly ConversationMessage[],
+  toKeep: readonly ConversationMessage[],
 ): CompactionResult {
-  const compacted = [readClip(same), ...toKeep];
-  const [cycle] = same.cycles;
+  const compacted = [decodeMessage(inserted[0]?.bytes ?? new Uint8Array()), ...toKeep];
   return {
     history: compacted,
     batchesCreated: cycle?.made.length ?? 0,
@@ -209,25 +205,14 @@ function clipMessage(
   };
 }
 
-type ArchiveDeps = { readonly archive: Archive; readonly runtime: Runtime };
-
 /** A history as the archive stores it: one message a line, and the hashes that identify it. */
-export type WrittenHistory = {
-  readonly lines: readonly Uint8Array[];
-  readonly source: { readonly sha256: string; readonly sizeBytes: number };
-  readonly settings: string;
-  readonly settingsSha256: string;
-};
+type WrittenHistory = ReturnType<typeof writeHistory>;
 
-export function writeHistory(
-  {
-    runtime,
-    config,
-    modelName,
-  }: { readonly runtime: Runtime; readonly config: CompactionConfig; readonly modelName: string },
+function writeHistory(
+  { runtime, config, modelName }: CompactorOptions,
   history: readonly ConversationMessage[],
   conversationId: string,
-): WrittenHistory {
+) {
   const lines = history.map(encode);
   const settings = writeSettings(config, { format: 'messages', modelName, conversationId });
   return { lines, source: measure(runtime, lines), settings, settingsSha256: runtime.sha256(settings) };
@@ -237,61 +222,73 @@ function encode(message: ConversationMessage): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(message)}\n`);
 }
 
-type StoreInput = {
-  readonly written: WrittenHistory;
-  readonly history: readonly ConversationMessage[];
-  readonly clip: ConversationMessage;
-  readonly finished: FinishedCycle;
-  readonly hasPrior: boolean;
-};
-
 /** Archives what leaves a history. There is no file, so the hash of the clip-archive's text, not of a line, leads back to the archive. */
-export async function storeHistory(
-  { archive, runtime }: ArchiveDeps,
-  input: StoreInput,
-): Promise<Result<null, string>> {
-  const { written, history, clip, finished, hasPrior } = input;
-  const { lines } = written;
-  const firstKept = finished.batchOf.size + (hasPrior ? 1 : 0);
+async function storeHistory(
+  options: CompactorOptions,
+  history: readonly ConversationMessage[],
+  {
+    written,
+    clip,
+    finished,
+    firstKept,
+  }: {
+    readonly written: WrittenHistory;
+    readonly clip: ConversationMessage;
+    readonly finished: FinishedCycle;
+    /** The position of the first message that stays. */
+    readonly firstKept: number;
+  },
+): Promise<boolean> {
+  const { archive, runtime } = options;
+  const { lines, source, settings, settingsSha256 } = written;
   const kept = lines.slice(firstKept);
   const clipLine = encode(clip);
   const run = {
     firstLine: firstKept + 1,
     lineCount: kept.length,
-    sizeBytes: kept.reduce((sum, bytes) => sum + bytes.length, 0),
-    lineSha256: kept.map((bytes) => runtime.sha256(bytes)),
+    sizeBytes: measure(runtime, kept).sizeBytes,
+    lineSha256: kept.map(runtime.sha256),
   };
-  const draft: CompactionDraft = {
-    format: 'messages',
-    run: null,
-    sourcePath: `conversation:${finished.draft.conversationId}`,
-    outputPath: null,
-    source: { ...written.source, lineCount: lines.length, hasBom: false },
-    output: measure(runtime, [clipLine, ...kept]),
-    settingsSha256: written.settingsSha256,
-    settings: written.settings,
-    createdAt: runtime.now(),
-    processId: runtime.processId,
-    cycles: [{ ...finished.draft, clipSha256: runtime.sha256(finished.text()) }],
-    inserted: [{ beforeLine: firstKept + 1, bytes: clipLine }],
-    carried: [],
-    kept: kept.length === 0 ? [] : [run],
-  };
-  const drafts = lines
-    .slice(0, firstKept)
-    .map((bytes, at) => draftLine({ bytes, at, message: history[at], finished, hasPrior }));
-  const { id } = await storeLines(archive, draft, drafts);
-  if (!(await holdsLines({ archive, runtime }, id, written))) {
-    await archive.discard(id);
-    return err('the archive does not give back what was just stored in it');
-  }
-  await archive.markApplied(id);
-  return ok(null);
+  const drafts = lines.slice(0, firstKept).map((bytes, at) => {
+    const isPrior = firstKept > finished.batchOf.size && at === 0;
+    const message = history[at];
+    // The line of the prior summary is not a message of the conversation.
+    const line = { line: at + 1, bytes, cycle: 0 };
+    if (isPrior || message === undefined) return { ...line, outcome: 'other', batch: null, message: null } as const;
+    const index = at - (firstKept - finished.batchOf.size);
+    const { id, role, name, created_at: when, content: text } = message;
+    const lifeIndex = finished.draft.messagesCompressed - finished.batchOf.size + index + 1;
+    const draft = { id, role, name: name ?? null, at: when, index: lifeIndex, text };
+    return { ...line, outcome: 'summarized', batch: finished.batchOf.get(index) ?? null, message: draft } as const;
+  });
+  const { id } = await storeLines(
+    archive,
+    {
+      format: 'messages',
+      run: null,
+      sourcePath: `conversation:${finished.draft.conversationId}`,
+      outputPath: null,
+      source: { ...source, lineCount: lines.length, hasBom: false },
+      output: measure(runtime, [clipLine, ...kept]),
+      settingsSha256,
+      settings,
+      createdAt: runtime.now(),
+      processId: runtime.processId,
+      cycles: [{ ...finished.draft, clipSha256: runtime.sha256(finished.text()) }],
+      inserted: [{ beforeLine: firstKept + 1, bytes: clipLine }],
+      carried: [],
+      kept: kept.length === 0 ? [] : [run],
+    },
+    drafts,
+  );
+  const isStored = await holdsLines(options, id, written);
+  await (isStored ? archive.markApplied(id) : archive.discard(id));
+  return isStored;
 }
 
 /** Whether the archive returns the lines that a compaction removed from a history. Throws whatever reading the archive throws. */
-export async function holdsLines(
-  { archive, runtime }: ArchiveDeps,
+async function holdsLines(
+  { archive, runtime }: CompactorOptions,
   compactionId: number,
   { lines }: WrittenHistory,
 ): Promise<boolean> {
@@ -304,33 +301,8 @@ export async function holdsLines(
   return true;
 }
 
-/** The line of the prior summary counts as other: it is not a message of the conversation. */
-function draftLine(line: {
-  readonly bytes: Uint8Array;
-  readonly at: number;
-  readonly message: ConversationMessage | undefined;
-  readonly finished: FinishedCycle;
-  readonly hasPrior: boolean;
-}): LineDraft {
-  const { bytes, at, message, finished, hasPrior } = line;
-  const index = at - (hasPrior ? 1 : 0);
-  const batch = finished.batchOf.get(index);
-  if (message === undefined || batch === undefined) {
-    return { line: at + 1, bytes, outcome: 'other', cycle: 0, batch: null, message: null };
-  }
-  const { id, role, name, created_at: when, content: text } = message;
-  const lifeIndex = finished.draft.messagesCompressed - finished.batchOf.size + index + 1;
-  const draft = { id, role, name: name ?? null, at: when, index: lifeIndex, text };
-  return { line: at + 1, bytes, outcome: 'summarized', cycle: 0, batch, message: draft };
-}
-
-/** The clip-archive that a stored compaction put at the beginning of a history. */
-export function readClip({ inserted }: StoredCompaction): ConversationMessage {
-  return decodeMessage(inserted[0]?.bytes ?? new Uint8Array());
-}
-
-/** A message as `writeHistory` wrote it. */
-export function decodeMessage(bytes: Uint8Array): ConversationMessage {
+/** A message as `encode` wrote it. */
+function decodeMessage(bytes: Uint8Array): ConversationMessage {
   const value: Omit<ConversationMessage, 'created_at'> & { readonly created_at: string | null } = JSON.parse(
     new TextDecoder().decode(bytes),
   );
