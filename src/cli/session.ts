@@ -1,5 +1,5 @@
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
-import { findMissed } from '../config/depend.ts';
+import { findMissed } from '../config/origins.ts';
 import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import { nearestName } from '../config/nearest.ts';
 import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';

@@ -111,15 +111,15 @@ function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string
   const { provider, otherUrl, config, settings, section } = input;
   const facts = SERVICES[provider];
   const baseUrl = section.base_url ?? facts.baseUrl;
-  const host = hostOf(baseUrl);
-  if (host === null) return err(`'${hideCredentials(baseUrl)}' is not an http or https URL: give ${otherUrl}`);
-  const isLocal = isLoopback(host);
-  const isOwn = originOf(baseUrl) === originOf(facts.baseUrl);
+  const url = URL.parse(baseUrl);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return err(`'${hideCredentials(baseUrl)}' is not an http or https URL: give ${otherUrl}`);
   if (hideCredentials(baseUrl) !== baseUrl) {
     return err(
       `the URL '${hideCredentials(baseUrl)}' must not contain a user name or password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
     );
   }
+  const isOwn = url.origin === URL.parse(facts.baseUrl)?.origin;
   const key = input.isDryRun ? ok(null) : findKey(input, facts);
   if (!key.ok) return key;
   if (!input.isDryRun && key.value === null && isOwn && facts.keyVariable !== null) {
@@ -127,7 +127,7 @@ function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string
       `the provider '${provider}' needs a key: set ${facts.keyVariable}, or name another variable with api_key_env in the configuration`,
     );
   }
-  const redactsSecrets = config.values.privacy?.redact ?? (settings.privacy.redact && !isLocal);
+  const redactsSecrets = config.values.privacy?.redact ?? (settings.privacy.redact && !isLoopback(url.hostname));
   return ok({ baseUrl, apiKey: key.value, redactsSecrets });
 }
 
@@ -141,15 +141,6 @@ function findKey({ section, environment }: ServiceInput, { keyVariable }: Servic
     return err(`the configuration names ${namedVariable} for the key, but that variable is not set`);
   }
   return ok(found === '' ? null : found);
-}
-
-function originOf(url: string): string | null {
-  return URL.parse(url)?.origin ?? null;
-}
-
-function hostOf(url: string): string | null {
-  const parsed = URL.parse(url);
-  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.hostname : null;
 }
 
 /**

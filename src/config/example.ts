@@ -1,5 +1,5 @@
 import { describeForm, type Form, type Setting } from './setting.ts';
-import { SETTINGS } from './settings.ts';
+import { TABLES } from './settings.ts';
 
 const MAX_LINE_CHARS = 120;
 
@@ -15,8 +15,6 @@ const HEAD = `# The configuration of compact: every key with its meaning, unit, 
 `;
 
 export const PRICES_DOC = 'What a model costs, per million tokens, in any currency.';
-
-export const TABLES = Object.entries<Readonly<Record<string, Setting>>>(SETTINGS);
 
 /** A configuration file in which every key is a comment. */
 export function buildExample(): string {

@@ -1,8 +1,7 @@
 import { assertNever, err, ok, type Result } from '../core/result.ts';
 import { type ConfigPlace, type ConfigRequest, type ConfigSearch, findConfig, type HostEnvironment } from './find.ts';
-import type { ConfigProblem } from './parse.ts';
+import type { ConfigProblem, KeyLines } from './parse.ts';
 import type { ConfigText } from './read-config.ts';
-import type { KeyLines } from './scan-toml.ts';
 import { type ConfigFile, splitUntrusted } from './settings.ts';
 
 export type LoadedConfig = {

@@ -1,11 +1,11 @@
 import { parse, TomlError } from 'smol-toml';
-import { err, ok, type Result } from '../core/result.ts';
-import { hidePassword } from '../core/paths.ts';
+import { z } from 'zod';
+import { hidePassword, isArchiveUrl } from '../core/paths.ts';
+import { assertNever, err, ok, type Result } from '../core/result.ts';
 import { nearestName } from './nearest.ts';
-import { type KeyLines, locateKeys } from './scan-toml.ts';
-import { configFileSchema } from './schema.ts';
-import { hideCredentials } from './setting.ts';
-import { type ConfigFile, DEFAULT_SETTINGS, findSetting, valueAt } from './settings.ts';
+import { parseBytes, parseCount, parseCountOrZero, parseSince } from './quantity.ts';
+import { describeForm, type Form, hideCredentials } from './setting.ts';
+import { type ConfigFile, DEFAULT_SETTINGS, findSetting, mapSettings, valueAt } from './settings.ts';
 
 export type ParsedConfig = { readonly values: ConfigFile; readonly lines: KeyLines };
 
@@ -126,3 +126,173 @@ export type ConfigProblem =
       readonly found: string;
       readonly nearest: string | null;
     };
+
+// Each message completes "KEY …", so that an error can be built from the key, the message and the value found.
+const string = z.string('must be a string').min(1, 'must not be empty');
+const NOT_NEGATIVE: Form = { kind: 'number', min: 0 };
+
+/** The configuration file: every key is optional, and there are no keys beyond those of `SETTINGS`. */
+export const configFileSchema = table({
+  ...Object.fromEntries(
+    Object.entries(mapSettings(({ form }) => toZod(form).optional())).map(([name, keys]) => [
+      name,
+      table(keys).optional(),
+    ]),
+  ),
+  prices: z
+    .record(string, table({ input: toZod(NOT_NEGATIVE), output: toZod(NOT_NEGATIVE) }), 'must be a table')
+    .optional(),
+}) as unknown as z.ZodType<ConfigFile>; // built from the same table as the type
+
+function table(shape: z.core.$ZodShape) {
+  return z.strictObject(shape, 'must be a table');
+}
+
+function toZod(form: Form): z.ZodType {
+  const message = `must be ${describeForm(form)}`;
+  switch (form.kind) {
+    case 'string':
+    case 'secret':
+    case 'path':
+      return string;
+    case 'strings':
+      return z.array(string, message);
+    case 'boolean':
+      return z.boolean(message);
+    case 'url':
+      return z.url({ protocol: /^https?$/, error: message });
+    case 'database':
+      return z.string(message).refine((value) => isArchiveUrl(value) && hidePassword(value) === value, message);
+    case 'age':
+      return z.string(message).refine((value) => parseSince(value, 0).ok, message);
+    case 'size':
+      return z.string(message).refine((value) => parseBytes(value).ok, message);
+    case 'choice':
+      return z.enum(form.choices, message);
+    case 'number': {
+      const number = z.number(message).max(form.max ?? Number.POSITIVE_INFINITY, message);
+      return form.above === undefined ? number.min(form.min ?? 0, message) : number.gt(form.above, message);
+    }
+    case 'whole-number': {
+      const number = z
+        .int(message)
+        .min(form.min, message)
+        .max(form.max ?? Number.MAX_SAFE_INTEGER, message);
+      return z.preprocess((value) => readCount(value, form.min), number);
+    }
+    default:
+      return assertNever(form);
+  }
+}
+
+/** Accepts a string that is a number as on the command line: "30k". */
+function readCount(value: unknown, min: 0 | 1): unknown {
+  if (typeof value !== 'string') return value;
+  const parsed = (min === 0 ? parseCountOrZero : parseCount)(value);
+  return parsed.ok ? parsed.value : value;
+}
+
+/** The lines (from 1) of the keys of a TOML text, by path. A key inside an inline table has the line of the table. */
+export type KeyLines = { readonly lineOf: (path: readonly string[]) => number | null };
+
+/** A header or an assignment of a TOML text, with its line (from 1). Offsets are in UTF-16 units, ends are exclusive. */
+export type TomlEntry =
+  | { readonly kind: 'table'; readonly path: readonly string[]; readonly line: number; readonly end: number }
+  | {
+      readonly kind: 'key';
+      /** Complete, with the table's path. */
+      readonly path: readonly string[];
+      readonly line: number;
+      readonly valueStart: number;
+      readonly valueEnd: number;
+    };
+
+const BLANK = /(?:[ \t\r\n]|#[^\n]*)*/y;
+const KEY_PART = /[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s."'=[\]#{},]+)[ \t]*(\.?)/y;
+const EQUALS = /[ \t]*=[ \t]*/y;
+const VALUE_TOKEN =
+  /"""(?:[^\\]|\\[^])*?"{3,5}|'''[^]*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n|[^"'#[\]{}\n]+/y;
+
+/** `text` must be valid TOML. Needed because smol-toml reports no positions of valid keys. */
+export function scanToml(text: string): readonly TomlEntry[] {
+  const entries: TomlEntry[] = [];
+  let position = 0;
+  let counted = 0;
+  let line = 1;
+  let table: readonly string[] = [];
+
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = position;
+    const match = pattern.exec(text);
+    if (match !== null) position = pattern.lastIndex;
+    return match;
+  };
+  const takeKey = (): readonly string[] => {
+    const parts: string[] = [];
+    for (;;) {
+      const match = take(KEY_PART);
+      if (match?.[1] === undefined) return parts;
+      parts.push(plainKey(match[1]));
+      if (match[2] !== '.') return parts;
+    }
+  };
+  /** Returns where the value ends: before the spaces and the comment that follow it. */
+  const takeValue = (): number => {
+    let depth = 0;
+    let end = position;
+    while (position < text.length) {
+      const token = take(VALUE_TOKEN)?.[0];
+      if (token === undefined || (token === '\n' && depth <= 0)) return end;
+      if (token === '[' || token === '{') depth += 1;
+      if (token === ']' || token === '}') depth -= 1;
+      if (!token.startsWith('#') && token.trim() !== '') end = position - (token.length - token.trimEnd().length);
+    }
+    return end;
+  };
+
+  while (position < text.length) {
+    take(BLANK);
+    if (position >= text.length) break;
+    for (; counted < position; counted += 1) if (text[counted] === '\n') line += 1;
+    const start = position;
+    if (text[position] === '[') {
+      position += text[position + 1] === '[' ? 2 : 1;
+      table = takeKey();
+      entries.push({ kind: 'table', path: table, line, end: takeValue() });
+    } else {
+      const path = [...table, ...takeKey()];
+      take(EQUALS);
+      const valueStart = position;
+      entries.push({ kind: 'key', path, line, valueStart, valueEnd: takeValue() });
+    }
+    if (position === start) break;
+  }
+  return entries;
+}
+
+/** `text` must be valid TOML. */
+export function locateKeys(text: string): KeyLines {
+  const lines = new Map<string, number>();
+  for (const { path, line } of scanToml(text)) {
+    // A dotted key or header also gives its line to the tables that it opens.
+    for (const start of startsOf(path)) if (!lines.has(start)) lines.set(start, line);
+  }
+  return {
+    lineOf: (path) =>
+      startsOf(path)
+        .flatMap((start) => lines.get(start) ?? [])
+        .at(-1) ?? null,
+  };
+}
+
+/** A path and those of the tables around it, shortest first. */
+function startsOf(path: readonly string[]): readonly string[] {
+  return path.map((_, at) => path.slice(0, at + 1).join('\0'));
+}
+
+function plainKey(source: string): string {
+  if (!source.startsWith('"') && !source.startsWith("'")) return source;
+  if (!source.includes('\\') || source.startsWith("'")) return source.slice(1, -1);
+  const key = parse(`key = ${source}`)['key'];
+  return typeof key === 'string' ? key : source;
+}

@@ -8,38 +8,33 @@ import { err, ok, type Result } from '../core/result.ts';
 /** Digits (`_` or commas may group them), a fraction and a unit. Number() would also accept '', '1e3' and '0x10'. */
 const QUANTITY = /^(\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*)?(\.\d+)? ?([a-z]*)$/i;
 
-type Quantity = { readonly amount: number; readonly unit: string };
-
-function readQuantity(text: string): Quantity | null {
+/** The amount in the smallest of the units; null: no quantity, or not in these units. */
+function readQuantity(text: string, units: ReadonlyMap<string, number>): number | null {
   const [, whole = '', fraction = '', unit = ''] = QUANTITY.exec(text.trim()) ?? [];
   const digits = whole.replaceAll(/[_,]/g, '') + fraction;
-  return digits === '' ? null : { amount: Number(digits), unit };
+  const factor = units.get(unit);
+  return digits === '' || factor === undefined ? null : Number(digits) * factor;
 }
 
-const MULTIPLES: ReadonlyMap<string, number> = new Map([
+const COUNTS: ReadonlyMap<string, number> = new Map([
   ['', 1],
   ['k', 1e3],
   ['m', 1e6],
   ['g', 1e9],
 ]);
 
+const countParser =
+  (least: 0 | 1) =>
+  (text: string): Result<number, string> => {
+    // 1.1 * 1000 is 1100.0000000000002.
+    const count = Number((readQuantity(text.toLowerCase(), COUNTS) ?? Number.NaN).toFixed(6));
+    if (Number.isSafeInteger(count) && count >= least) return ok(count);
+    return err(`It must be a whole number of ${least} or more: 30000, 100_000, 30k, 1.5M.`);
+  };
+
 /** '30000', '30_000', '30,000', '30k' or '1.5M' as a whole number of 1 or more. */
-export function parseCount(text: string): Result<number, string> {
-  return readCount(text, 1);
-}
-
-export function parseCountOrZero(text: string): Result<number, string> {
-  return readCount(text, 0);
-}
-
-function readCount(text: string, least: 0 | 1): Result<number, string> {
-  const quantity = readQuantity(text);
-  const factor = MULTIPLES.get(quantity?.unit.toLowerCase() ?? '');
-  // 1.1 * 1000 is 1100.0000000000002.
-  const count = quantity === null || factor === undefined ? Number.NaN : Number((quantity.amount * factor).toFixed(6));
-  if (Number.isSafeInteger(count) && count >= least) return ok(count);
-  return err(`It must be a whole number of ${least} or more: 30000, 100_000, 30k, 1.5M.`);
-}
+export const parseCount = countParser(1);
+export const parseCountOrZero = countParser(0);
 
 const BYTES: ReadonlyMap<string, number> = new Map([
   ['', 1],
@@ -53,35 +48,35 @@ const BYTES: ReadonlyMap<string, number> = new Map([
 
 /** '5MB', '1.5 GiB' or '500_000' as bytes, in any case: 1 kB is 1,000, 1 KiB is 1,024, and no unit means bytes. */
 export function parseBytes(text: string): Result<number, string> {
-  const quantity = readQuantity(text);
-  const factor = BYTES.get(quantity?.unit.toLowerCase() ?? '');
-  if (quantity === null || factor === undefined) {
-    return err('It must be a size: 500000, 500kB, 5MB, 1.5GB, 5MiB.');
-  }
-  return ok(Math.round(quantity.amount * factor));
+  const bytes = readQuantity(text.toLowerCase(), BYTES);
+  return bytes === null ? err('It must be a size: 500000, 500kB, 5MB, 1.5GB, 5MiB.') : ok(Math.round(bytes));
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** A month counts as 30 days and a year as 365. */
-const UNITS: readonly (readonly [string, number])[] = [
-  ['min|minutes?', HOUR_MS / 60],
-  ['h|hours?', HOUR_MS],
-  ['d|days?', 24 * HOUR_MS],
-  ['w|weeks?', 7 * 24 * HOUR_MS],
-  ['mo|months?', 30 * 24 * HOUR_MS],
-  ['y|years?', 365 * 24 * HOUR_MS],
-];
+const AGES: ReadonlyMap<string, number> = new Map(
+  (
+    [
+      ['min', 'minute', HOUR_MS / 60],
+      ['h', 'hour', HOUR_MS],
+      ['d', 'day', DAY_MS],
+      ['w', 'week', 7 * DAY_MS],
+      ['mo', 'month', 30 * DAY_MS],
+      ['y', 'year', 365 * DAY_MS],
+    ] as const
+  ).flatMap(([short, long, ms]) => [short, long, `${long}s`].map((name) => [name, ms])),
+);
+const MINUTES_OR_MONTHS: ReadonlyMap<string, number> = new Map([['m', 1]]);
 
 /** '12h', '30d', '2w', '6mo', '1y', '3 days' as milliseconds. */
 export function parseAge(text: string): Result<number, string> {
-  const quantity = readQuantity(text);
-  if (quantity?.unit === 'm') {
+  if (readQuantity(text, MINUTES_OR_MONTHS) !== null) {
     const digits = text.trim().replace(/ ?m$/, '');
     return err(`${text.trim()} could be minutes or months: write ${digits}min or ${digits}mo.`);
   }
-  const unit = UNITS.find(([names]) => new RegExp(`^(?:${names})$`).test(quantity?.unit ?? ''));
-  if (quantity === null || unit === undefined) return err('It must be an age: 12h, 30d, 2w, 6mo, 1y.');
-  return ok(Math.round(quantity.amount * unit[1]));
+  const ms = readQuantity(text, AGES);
+  return ms === null ? err('It must be an age: 12h, 30d, 2w, 6mo, 1y.') : ok(Math.round(ms));
 }
 
 /** '0.9' or '90%', as a share. */
@@ -94,7 +89,6 @@ export function parseShare(text: string): Result<number, string> {
 /** A point or span of time in Unix milliseconds: a day lasts from its start to its end, anything else is an instant. */
 type Moment = { readonly fromMs: number; readonly toMs: number };
 
-const DAY_MS = 24 * 60 * 60_000;
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
 /**
@@ -129,14 +123,14 @@ function day(startMs: number): Moment {
   return { fromMs: startMs, toMs: startMs + DAY_MS };
 }
 
-/** The start of a period, in Unix milliseconds; a day counts from its start. */
-export function parseSince(text: string, nowMs: number): Result<number, string> {
-  const moment = parseMoment(text, nowMs);
-  return moment.ok ? ok(moment.value.fromMs) : moment;
-}
+const momentParser =
+  (edge: keyof Moment) =>
+  (text: string, nowMs: number): Result<number, string> => {
+    const moment = parseMoment(text, nowMs);
+    return moment.ok ? ok(moment.value[edge]) : moment;
+  };
 
+/** The start of a period, in Unix milliseconds; a day counts from its start. */
+export const parseSince = momentParser('fromMs');
 /** The end of a period, in Unix milliseconds; a day counts to its end. */
-export function parseUntil(text: string, nowMs: number): Result<number, string> {
-  const moment = parseMoment(text, nowMs);
-  return moment.ok ? ok(moment.value.toMs) : moment;
-}
+export const parseUntil = momentParser('toMs');

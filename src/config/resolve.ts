@@ -3,8 +3,7 @@ import { hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_REQUEST_TOKENS, type TranscriptPolicy } from '../core/policy.ts';
 import { defaultArchivePath, type HostEnvironment } from './find.ts';
 import type { LoadedConfig } from './load.ts';
-import type { Setting } from './setting.ts';
-import { type Settings, SETTINGS, type SummarizationSettings, valueAt } from './settings.ts';
+import { mapSettings, type Settings, type SummarizationSettings, valueAt } from './settings.ts';
 
 /** The settings given on the command line; undefined: not given. */
 export type SettingFlags = {
@@ -49,19 +48,15 @@ export function resolveSettings(input: SettingsInput): ResolvedSettings {
 
 function layerSettings(input: SettingsInput): Settings {
   const { config, flags, host } = input;
-  const tables = Object.entries<Readonly<Record<string, Setting>>>(SETTINGS).map(([table, keys]) => {
-    const values = Object.entries(keys).map(([key, setting]) => {
-      const isPath = setting.form.kind === 'path';
-      const flag = valueAt(flags, [table, key]);
-      if (flag !== undefined)
-        return [key, isPath && typeof flag === 'string' ? resolvePath(host.workingFolder, flag) : flag];
-      const value = valueAt(config.values, [table, key]);
-      if (value === undefined) return [key, setting.default];
-      return [key, isPath && typeof value === 'string' ? fromFile(input, value) : value];
-    });
-    return [table, Object.fromEntries(values)];
+  const tables = mapSettings(({ form, default: byDefault }, table, key): unknown => {
+    const isPath = form.kind === 'path';
+    const flag = valueAt(flags, [table, key]);
+    if (flag !== undefined) return isPath && typeof flag === 'string' ? resolvePath(host.workingFolder, flag) : flag;
+    const value = valueAt(config.values, [table, key]);
+    if (value === undefined) return byDefault;
+    return isPath && typeof value === 'string' ? fromFile(input, value) : value;
   });
-  return { ...Object.fromEntries(tables), prices: config.values.prices ?? {} } as Settings; // same tables and keys as `Settings`
+  return { ...tables, prices: config.values.prices ?? {} } as unknown as Settings; // same tables and keys as `Settings`
 }
 
 /** The URL of an archive stays as it is, without a password: that must not be shown anywhere. */

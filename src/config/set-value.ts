@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, TomlError } from 'smol-toml';
 import { err, ok, type Result } from '../core/result.ts';
-import { type ConfigProblem, nearestKey, parseConfig, parseToml } from './parse.ts';
-import { scanToml, type TomlEntry } from './scan-toml.ts';
+import { type ConfigProblem, nearestKey, parseConfig, parseToml, scanToml, type TomlEntry } from './parse.ts';
 import { findSetting, valueAt } from './settings.ts';
 
 /** A setting by its path in the file; the error is a sentence. */

@@ -43,45 +43,29 @@ export type ValueOf<S> = S extends Setting<infer V, infer D> ? (null extends D ?
 /** The value as a file sets it. */
 export type FileValueOf<S> = S extends Setting<infer V, infer _D> ? V : never;
 
-type Text<D extends string | null> = Setting<string, D>;
+const ofKind =
+  (kind: 'string' | 'url' | 'secret' | 'path' | 'database' | 'age' | 'size') =>
+  <D extends string | null>(facts: Facts<string, D>): Setting<string, D> => ({ form: { kind }, ...facts });
 
-export const text = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({
-  form: { kind: 'string' },
-  ...facts,
-});
-export const url = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({ form: { kind: 'url' }, ...facts });
+export const text = ofKind('string');
+export const url = ofKind('url');
 /** The URL of a Postgres database, without a password. */
-export const database = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({
-  form: { kind: 'database' },
-  ...facts,
-});
+export const database = ofKind('database');
 /** How long ago, or a day: '180d', '2026-03-02'. */
-export const age = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({ form: { kind: 'age' }, ...facts });
+export const age = ofKind('age');
 /** '20GB' */
-export const size = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({
-  form: { kind: 'size' },
-  ...facts,
-});
+export const size = ofKind('size');
 /** Never shown. */
-export const secret = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({
-  form: { kind: 'secret' },
-  ...facts,
-});
+export const secret = ofKind('secret');
 /** Relative to the file that sets it; `~` is the user's home. */
-export const path = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({
-  form: { kind: 'path' },
+export const path = ofKind('path');
+
+type Texts = readonly string[];
+export const texts = (facts: Facts<Texts, Texts>): Setting<Texts, Texts> => ({ form: { kind: 'strings' }, ...facts });
+export const yesOrNo = (facts: Facts<boolean, boolean>): Setting<boolean, boolean> => ({
+  form: { kind: 'boolean' },
   ...facts,
 });
-
-export function texts(
-  facts: Facts<readonly string[], readonly string[]>,
-): Setting<readonly string[], readonly string[]> {
-  return { form: { kind: 'strings' }, ...facts };
-}
-
-export function yesOrNo(facts: Facts<boolean, boolean>): Setting<boolean, boolean> {
-  return { form: { kind: 'boolean' }, ...facts };
-}
 
 type Range = {
   readonly min?: number | undefined;
@@ -89,11 +73,12 @@ type Range = {
   readonly max?: number | undefined;
 };
 
-export function wholeNumber<D extends number | null>({
-  min,
-  max,
-  ...facts
-}: Facts<number, D> & { readonly min: 0 | 1; readonly max?: number | undefined }): Setting<number, D> {
+export type WholeNumber<D extends number | null> = Facts<number, D> & {
+  readonly min: 0 | 1;
+  readonly max?: number | undefined;
+};
+
+export function wholeNumber<D extends number | null>({ min, max, ...facts }: WholeNumber<D>): Setting<number, D> {
   return { form: { kind: 'whole-number', min, max }, ...facts };
 }
 

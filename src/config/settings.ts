@@ -152,6 +152,9 @@ export const SETTINGS = {
   },
 } as const;
 
+/** The same as a list, for what treats all keys alike. */
+export const TABLES = Object.entries<Readonly<Record<string, Setting>>>(SETTINGS);
+
 type Tables = typeof SETTINGS;
 type TableName = keyof Tables;
 
@@ -172,29 +175,34 @@ export type ConfigFile = {
 
 /** Derived from `SETTINGS`, which has the same tables and keys. */
 export const DEFAULT_SETTINGS = {
-  ...Object.fromEntries(
-    Object.entries(SETTINGS).map(([table, keys]) => [
-      table,
-      Object.fromEntries(Object.entries<Setting>(keys).map(([key, setting]) => [key, setting.default])),
-    ]),
-  ),
+  ...mapSettings((setting) => setting.default),
   prices: {},
 } as Settings;
 
+/** What `work` gives for each key, by table and key. */
+export function mapSettings<V>(
+  work: (setting: Setting, table: string, key: string) => V,
+): Readonly<Record<string, Readonly<Record<string, V>>>> {
+  return Object.fromEntries(
+    TABLES.map(([table, keys]) => [
+      table,
+      Object.fromEntries(Object.entries(keys).map(([key, setting]) => [key, work(setting, table, key)])),
+    ]),
+  );
+}
+
 /** Null: there is no such key, or it is a model's name in [prices]. */
-export function findSetting([table = '', key = '']: readonly string[]): Setting | null {
-  const keys = Object.entries<Readonly<Record<string, Setting>>>(SETTINGS).find(([name]) => name === table)?.[1] ?? {};
-  return Object.hasOwn(keys, key) ? (keys[key] ?? null) : null;
+export function findSetting(path: readonly string[]): Setting | null {
+  return path.length < 2 ? null : ((valueAt(SETTINGS, path.slice(0, 2)) as Setting | undefined) ?? null);
 }
 
 /** The value at a path of tables and keys; undefined: there is none. */
 export function valueAt(root: unknown, path: readonly string[]): unknown {
-  let value: unknown = root;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Object.entries(value).find(([name]) => name === key)?.[1];
-  }
-  return value;
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined,
+    root,
+  );
 }
 
 /** The settings of a file that apply, and those that need trust. */

@@ -1,5 +1,5 @@
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG, DEFAULT_SUMMARY_TOKENS } from '../core/policy.ts';
-import { decimal, oneOf, secret, text, texts, url, wholeNumber, yesOrNo } from './setting.ts';
+import { decimal, oneOf, secret, text, texts, url, wholeNumber, type WholeNumber, yesOrNo } from './setting.ts';
 
 export const PROVIDERS = ['extractive', 'anthropic', 'openai-compat', 'ollama'] as const;
 const PROVIDER_NAMES: readonly string[] = PROVIDERS;
@@ -39,55 +39,41 @@ export const SUMMARIZATION = {
     uses: ['model'],
     doc: 'The environment variable that holds the API key.',
   }),
-  chunk_size: wholeNumber({
+  chunk_size: count('messages', {
     min: 1,
     default: null,
     example: COMPACTION.chunkSize,
-    unit: 'messages',
-    untrusted: 'any',
     doc: `The length of a chunk, which gets one summary. By default ${COMPACTION.chunkSize} with a model; offline everything gets one summary unless this or max_chunk_tokens is set.`,
   }),
-  keep_recent: wholeNumber({
+  keep_recent: count('messages', {
     min: 0,
     default: COMPACTION.keepRecent,
-    unit: 'messages',
-    untrusted: 'any',
     doc: 'How much of the end always stays as it is.',
   }),
-  keep_recent_tokens: wholeNumber({
+  keep_recent_tokens: count('tokens', {
     min: 0,
     default: COMPACTION.keepRecentTokens,
-    unit: 'tokens',
-    untrusted: 'any',
     doc: 'How much more of the end may stay, back to the start of a request or of a round of tool calls. Most of a short transcript is compacted all the same; with --target it is at most a quarter of the target.',
   }),
   keep_system: yesOrNo({ default: true, doc: 'Whether system messages stay, because they are instructions.' }),
-  max_summary_tokens: wholeNumber({
+  max_summary_tokens: count('tokens', {
     min: 1,
     default: COMPACTION.maxSummaryTokens,
-    unit: 'tokens',
-    untrusted: 'any',
     doc: "The length of one chunk's summary.",
   }),
-  summary_tokens: wholeNumber({
+  summary_tokens: count('tokens', {
     min: 1,
     default: DEFAULT_SUMMARY_TOKENS,
-    unit: 'tokens',
-    untrusted: 'any',
     doc: 'The length of the single offline summary; it never exceeds half of the text that it replaces.',
   }),
-  clip_first: wholeNumber({
+  clip_first: count('summaries', {
     min: 0,
     default: COMPACTION.clipFirst,
-    unit: 'summaries',
-    untrusted: 'any',
     doc: 'How many of the oldest summaries the compacted transcript shows. All summaries are in the archive.',
   }),
-  clip_last: wholeNumber({
+  clip_last: count('summaries', {
     min: 0,
     default: COMPACTION.clipLast,
-    unit: 'summaries',
-    untrusted: 'any',
     doc: 'How many of the newest summaries the compacted transcript shows.',
   }),
   prompt: text({
@@ -104,11 +90,9 @@ export const SUMMARIZATION = {
     untrusted: 'any',
     doc: 'With --if-over-budget, a transcript above this size is compacted.',
   }),
-  model_max_tokens: wholeNumber({
+  model_max_tokens: count('tokens', {
     min: 1,
     default: COMPACTION.modelMaxTokens,
-    unit: 'tokens',
-    untrusted: 'any',
     doc: "The size of the model's context window.",
   }),
   chunk_order: oneOf(['importance', 'chronological'], {
@@ -120,20 +104,16 @@ export const SUMMARIZATION = {
     uses: ['model'],
     doc: 'Whether a model summarizes each chunk with the summary so far as context. Batches always work without.',
   }),
-  max_chunk_tokens: wholeNumber({
+  max_chunk_tokens: count('tokens', {
     min: 1,
     default: null,
     example: 30_000,
-    unit: 'tokens',
-    untrusted: 'any',
     doc: 'The length of a chunk, instead of chunk_size.',
   }),
-  compaction_timeout: wholeNumber({
+  compaction_timeout: count('milliseconds', {
     min: 1,
     default: COMPACTION.timeout,
-    unit: 'milliseconds',
     uses: ['model'],
-    untrusted: 'any',
     doc: 'How long one request to a model may take.',
   }),
   compaction_max_retries: wholeNumber({
@@ -144,39 +124,31 @@ export const SUMMARIZATION = {
     untrusted: 'lower', // each retry costs money
     doc: 'How often a failed request is repeated, a bad summary is asked for again, and a chunk is halved.',
   }),
-  max_consecutive_failures: wholeNumber({
+  max_consecutive_failures: count('compactions', {
     min: 1,
     default: COMPACTION.maxConsecutiveFailures,
-    unit: 'compactions',
     uses: ['model'],
-    untrusted: 'any',
     doc: 'After this many failures in a row the run sends no more requests.',
   }),
-  requests_per_minute: wholeNumber({
+  requests_per_minute: count('requests', {
     min: 1,
     default: null,
     example: 50,
-    unit: 'requests',
     uses: ['model'],
-    untrusted: 'any',
     doc: "The service's limit, shared by all transcripts that are processed at a time (-j).",
   }),
-  input_tokens_per_minute: wholeNumber({
+  input_tokens_per_minute: count('tokens', {
     min: 1,
     default: null,
     example: 200_000,
-    unit: 'tokens',
     uses: ['model'],
-    untrusted: 'any',
     doc: "The service's limit on what is sent.",
   }),
-  output_tokens_per_minute: wholeNumber({
+  output_tokens_per_minute: count('tokens', {
     min: 1,
     default: null,
     example: 40_000,
-    unit: 'tokens',
     uses: ['model'],
-    untrusted: 'any',
     doc: "The service's limit on what is answered.",
   }),
   max_tokens_field: oneOf(['max_tokens', 'max_completion_tokens'], {
@@ -239,6 +211,11 @@ export const SUMMARIZATION = {
   important_keywords: texts({ default: SCORING.importantKeywords, doc: 'The words that keyword_bonus is for.' }),
   content_length_weight: points(SCORING.contentLengthWeight, 'Added for each 100 characters, three times at most.'),
 } as const;
+
+/** A whole number that a project's file may set. */
+function count<D extends number | null>(unit: string, facts: Omit<WholeNumber<D>, 'unit' | 'untrusted'>) {
+  return wholeNumber({ ...facts, unit, untrusted: 'any' } as WholeNumber<D>);
+}
 
 function points(value: number, doc: string) {
   return decimal({ min: 0, default: value, unit: 'points', untrusted: 'any', doc });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findMissed } from '../../src/config/depend.ts';
+import { findMissed } from '../../src/config/origins.ts';
 import type { SettingFlags } from '../../src/config/resolve.ts';
 import type { SettingsUse } from '../../src/config/setting.ts';
 import type { ConfigFile } from '../../src/config/settings.ts';

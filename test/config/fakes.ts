@@ -1,6 +1,6 @@
 import type { ConfigPlace, HostEnvironment } from '../../src/config/find.ts';
 import type { LoadedConfig } from '../../src/config/load.ts';
-import type { KeyLines } from '../../src/config/scan-toml.ts';
+import type { KeyLines } from '../../src/config/parse.ts';
 import type { ConfigFile } from '../../src/config/settings.ts';
 
 /** Who runs the test, whose own the files of a test are. */

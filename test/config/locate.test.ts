@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { locateKeys } from '../../src/config/scan-toml.ts';
+import { locateKeys } from '../../src/config/parse.ts';
 
 function lines(text: string, ...paths: readonly (readonly string[])[]): readonly (number | null)[] {
   const { lineOf } = locateKeys(text);
