@@ -132,7 +132,7 @@ const string = z.string('must be a string').min(1, 'must not be empty');
 const NOT_NEGATIVE: Form = { kind: 'number', min: 0 };
 
 /** The configuration file: every key is optional, and there are no keys beyond those of `SETTINGS`. */
-export const configFileSchema = table({
+const configFileSchema = table({
   ...Object.fromEntries(
     Object.entries(mapSettings(({ form }) => toZod(form).optional())).map(([name, keys]) => [
       name,

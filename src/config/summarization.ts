@@ -214,7 +214,7 @@ export const SUMMARIZATION = {
 
 /** A whole number that a project's file may set. */
 function count<D extends number | null>(unit: string, facts: Omit<WholeNumber<D>, 'unit' | 'untrusted'>) {
-  return wholeNumber({ ...facts, unit, untrusted: 'any' } as WholeNumber<D>);
+  return wholeNumber<D>({ ...facts, unit, untrusted: 'any' });
 }
 
 function points(value: number, doc: string) {

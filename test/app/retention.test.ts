@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { redactMessages } from '../../src/app/summarize/redacting-model.ts';
 import { auditSummary, type SummaryAudit } from '../../src/app/summarize/summarize-chunk.ts';
 import { checkSummary } from '../../src/core/summary-check.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
@@ -112,7 +113,8 @@ test('with its details a summary still passes the check of its length', async ()
 
 test('with a redactor facts and details are of the masked messages', async () => {
   const redactor = { redact: (text: string) => text.replaceAll('harbor.toml', '[redacted:file:1]'), masked: () => [] };
-  const { text, retention } = await audit({ summary: PLAIN, appendixShare: 0.5, redactor });
+  const masked = redactMessages(SAID, redactor);
+  const { text, retention } = await audit({ summary: PLAIN, appendixShare: 0.5, messages: masked });
   assert.deepEqual(
     [text.includes('harbor.toml'), text.includes('[redacted:file:1]'), JSON.stringify(retention).includes('harbor')],
     [false, true, false],

@@ -89,6 +89,7 @@ async function askOnce(deps: AskDeps, request: ModelRequest, options: AskOptions
       maxRetries: maxRetries - repeats,
       retriesTimeouts: !canHalve,
     });
+    deps.meter?.add(called.usage);
     repeats += called.usage.retries;
     usage = addUsage(addUsage(usage, called.usage), { retries: rejected === 0 ? 0 : 1 });
     if (called.kind === 'error') {
@@ -156,18 +157,10 @@ const MAX_WAIT_MS = 60_000;
  * One request under the only retry policy: a call that may succeed later is repeated up to `maxRetries` times, after the wait that the service
  * asks for, or one that doubles each time.
  */
-async function callModel(deps: CallDeps, request: ModelRequest, options: CallOptions): Promise<Called> {
-  const called = await callUntilDone(deps, request, options);
-  deps.meter?.add(called.usage);
-  return called;
-}
-
-type CallOptions = { readonly maxRetries: number; readonly retriesTimeouts: boolean };
-
-async function callUntilDone(
+async function callModel(
   deps: CallDeps,
   request: ModelRequest,
-  { maxRetries, retriesTimeouts }: CallOptions,
+  { maxRetries, retriesTimeouts }: { readonly maxRetries: number; readonly retriesTimeouts: boolean },
 ): Promise<Called> {
   let usage = NO_USAGE;
   for (let failed = 0; ; failed += 1) {
@@ -206,7 +199,9 @@ async function callOnce({ model, signal, limiter, notice }: CallDeps, request: M
   };
   const waitedMs = (await limiter?.take(expected, { onWait, ...(signal === undefined ? {} : { signal }) })) ?? 0;
   const usage = { ...NO_USAGE, waitedMs };
-  if (signal?.aborted === true) return { kind: 'error', error: interrupted(), usage };
+  if (signal?.aborted === true) {
+    return { kind: 'error', error: new ModelError('api_error', 'it was interrupted', { retryable: false }), usage };
+  }
   try {
     const response = await model.complete(request, signal);
     const { input_tokens: inputTokens, output_tokens: outputTokens, cached_input_tokens: cached = 0 } = response.usage;
@@ -222,10 +217,6 @@ async function callOnce({ model, signal, limiter, notice }: CallDeps, request: M
   } catch (error) {
     return { kind: 'error', error: asModelError(error), usage };
   }
-}
-
-function interrupted(): ModelError {
-  return new ModelError('api_error', 'it was interrupted', { retryable: false });
 }
 
 /** Estimated tokens of a request. */

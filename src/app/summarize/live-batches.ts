@@ -1,6 +1,6 @@
 import { joinBatches, planResummarize, type SummaryBatch, type SummaryLevel } from '../../core/batch.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
+import { batchTokensOf, type CompactionConfig } from '../../core/policy.ts';
 import { buildResummarizationRequest } from '../../core/prompt.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
@@ -9,7 +9,7 @@ import type { StoredBatch } from '../../ports/archive-lookup.ts';
 import type { BatchDraft, BatchRef } from '../../ports/archive.ts';
 import type { LineageMaterial } from '../read/lineage.ts';
 import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
-import { withTimeout } from './summarize.ts';
+import { asWhole, withTimeout } from './summarize.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
 
 /** A batch in the clip-archive, and where it is stored. */
@@ -41,12 +41,8 @@ export async function collectLiveBatches(
     sources: [],
     level: batch.level ?? 'plain',
   }));
-  const live: LiveBatch[] = [
-    ...input.earlier.map((batch): LiveBatch => ({
-      ...plainBatch(batch),
-      level: batch.level,
-      ref: { kind: 'stored', id: batch.id },
-    })),
+  const live = [
+    ...input.earlier.map(storedBatch),
     ...drafts.map((batch, position): LiveBatch => ({
       ...plainBatch(batch),
       level: batch.level ?? 'plain',
@@ -94,17 +90,17 @@ export function replaceLiveBatches({
       { ...whole, sources, level },
     ],
     live: [
-      ...lineage.kept.map((kept): LiveBatch => ({
-        ...plainBatch(kept),
-        level: kept.level,
-        ref: { kind: 'stored', id: kept.id },
-      })),
+      ...lineage.kept.map(storedBatch),
       ...(foreign !== null && isOurs ? [{ ...foreign, level: 'plain', ref: first } as const] : []),
       { ...whole, level, ref: { kind: 'new', position } },
     ],
     usage: NO_USAGE,
     mergedRetention: null,
   };
+}
+
+function storedBatch(batch: StoredBatch): LiveBatch {
+  return { ...plainBatch(batch), level: batch.level, ref: { kind: 'stored', id: batch.id } };
 }
 
 /** The batch without its creator's extra fields. */
@@ -159,9 +155,7 @@ export async function resummarizeBatches<B extends SummaryBatch>(
   };
   const answer = await summarizeChunk(deps, chunk, {
     inputTokens: batchContents.reduce((sum, text) => sum + estimateTokens(text), 0),
-    maxRetries: config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries,
-    canHalve: false,
-    halvings: 0,
+    ...asWhole(config),
   });
   if (answer.kind !== 'summary') return err(answer.message);
   const { text, level, usage, retention } = answer;

@@ -11,8 +11,7 @@ import { type LineageMaterial, NO_MATERIAL, type Prior, type ReadLineage, summar
 import { collectLiveBatches, type CycleBatches, type LiveBatch, replaceLiveBatches } from './live-batches.ts';
 import { type LeavingMessages, requestsBefore, standingRules } from './rules-and-requests.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
-import { summarizeEverything } from './summarize-everything.ts';
-import { type FreshBatch, summarizeChunks } from './summarize.ts';
+import { type FreshBatch, summarizeChunks, summarizeEverything } from './summarize.ts';
 import { addUsage, type Usage } from './usage.ts';
 
 /**

@@ -1,18 +1,13 @@
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import type { CallLines, ModelRequest } from '../../core/model-request.ts';
+import type { ModelRequest } from '../../core/model-request.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import { addFeedback } from '../../core/prompt.ts';
 import { quoteText } from '../../core/quoted-text.ts';
 import { buildAppendix } from '../../core/retention/appendix.ts';
 import { auditRetention, type Retention } from '../../core/retention/audit.ts';
-import {
-  describeFlaws,
-  type FalseQuotation,
-  findFalseQuotations,
-  markQuotations,
-} from '../../core/retention/quotations.ts';
+import { describeFlaws, findFalseQuotations, markQuotations } from '../../core/retention/quotations.ts';
 import type { Redactor } from '../../ports/model.ts';
 import {
   type Answer,
@@ -66,11 +61,11 @@ export async function summarizeChunk(
   const level = levelOf(answer, options);
   const { text, usage } = answer;
   if (deps.audit === undefined) return { kind: 'summary', text, level, usage, retention: null };
-  if (!isOwnWords) return { kind: 'summary', text, level, usage, retention: measure(text, chunk, deps.audit) };
-  const audited = await audit({ ...deps, audit: deps.audit }, { chunk, options, answer });
-  if ('kind' in audited) return audited;
-  const wasImproved = audited.wasRetried && level === 'plain';
-  return { kind: 'summary', ...audited, level: wasImproved ? 'feedback' : level };
+  if (isOwnWords) return audit({ ...deps, audit: deps.audit }, { chunk, options, answer: { ...answer, level } });
+  // What a verbatim summary leaves out is measured without changing it.
+  const messages = asShown(chunk, deps.audit);
+  const retention = auditRetention({ summary: text, messages, previousSummary: chunk.previousSummary });
+  return { kind: 'summary', text, level, usage, retention };
 }
 
 function levelOf({ isFallback, neededFeedback }: Summary, { halvings }: AskOptions): SummaryLevel {
@@ -79,81 +74,66 @@ function levelOf({ isFallback, neededFeedback }: Summary, { halvings }: AskOptio
   return neededFeedback ? 'feedback' : 'plain';
 }
 
-const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };
-
 type Summary = Extract<SummaryAnswer, { readonly kind: 'summary' }>;
+type Audit = NonNullable<SummaryDeps['audit']>;
 
-/** Measures what a verbatim summary leaves out without changing it. */
-function measure(
-  summary: string,
-  { request, messages, previousSummary }: ChunkToSummarize,
-  { redactor }: NonNullable<SummaryDeps['audit']>,
-): Retention {
-  const shown = redactor === undefined ? messages : redactMessages(messages, redactor, callsFor(request));
-  return auditRetention({ summary, messages: shown, previousSummary });
-}
-
-function callsFor({ source }: ModelRequest): CallLines | undefined {
-  return source?.kind === 'chunk' ? source.calls : undefined;
+/** The messages as the model saw them. */
+function asShown({ request, messages }: ChunkToSummarize, { redactor }: Audit): readonly ConversationMessage[] {
+  const calls = request.source?.kind === 'chunk' ? request.source.calls : undefined;
+  return redactor === undefined ? messages : redactMessages(messages, redactor, calls);
 }
 
 async function audit(
-  deps: SummaryDeps & { readonly audit: NonNullable<SummaryDeps['audit']> },
+  deps: SummaryDeps & { readonly audit: Audit },
   {
     chunk,
     options,
     answer,
-  }: { readonly chunk: ChunkToSummarize; readonly options: AskOptions; readonly answer: Summary },
-): Promise<Audited | Exclude<Answer, { readonly kind: 'summary' }>> {
-  const { request, messages, previousSummary, earlier, config } = chunk;
+  }: {
+    readonly chunk: ChunkToSummarize;
+    readonly options: AskOptions;
+    readonly answer: Summary & { readonly level: SummaryLevel };
+  },
+): Promise<ChunkAnswer> {
+  const { request, previousSummary, earlier, config } = chunk;
   let { usage } = answer;
-  const deferred: Exclude<Answer, { readonly kind: 'summary' }>[] = [];
+  let deferred: ChunkAnswer | null = null;
+  const retry = async (flaws: string): Promise<string | null> => {
+    const again = addFeedback(request, flaws);
+    const second = await askForSummary(deps, again, { ...options, maxRejections: 0, canHalve: false });
+    usage = addUsage(usage, { ...second.usage, retries: second.usage.calls });
+    if (second.kind === 'summary') {
+      const better = quoteText(second.text);
+      return better === answer.text ? null : better;
+    }
+    // Remember the first summary as the answer, so that the next run gets the same result.
+    if (second.kind === 'deferred') deferred = second;
+    else if (second.wasRejected) await deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
+    else deps.notice?.(`${second.message}: the summary stays as it is`);
+    return null;
+  };
   const { text, retention, wasRetried } = await auditSummary({
-    ...deps.audit,
+    stem: deps.audit.stem,
     summary: answer.text,
-    messages,
-    calls: callsFor(request),
+    messages: asShown(chunk, deps.audit),
     previousSummary,
     earlier,
     inputTokens: options.inputTokens,
     appendixShare: config.appendixShare ?? 0,
     minShare: config.minRetention ?? 0,
-    retry: async (flaws) => {
-      const again = addFeedback(request, flaws);
-      const second = await askForSummary(deps, again, { ...options, maxRejections: 0, canHalve: false });
-      usage = addUsage(usage, { ...second.usage, retries: second.usage.calls });
-      if (second.kind === 'summary') {
-        const better = quoteText(second.text);
-        return better === answer.text ? null : better;
-      }
-      if (second.kind === 'deferred') {
-        deferred.push(second);
-        return null;
-      }
-      // Remember the first summary as the answer, so that the next run gets the same result.
-      if (second.wasRejected) await deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
-      else deps.notice?.(`${second.message}: the summary stays as it is`);
-      return null;
-    },
+    retry,
   });
-  return deferred[0] ?? { text, usage, retention, wasRetried };
+  const level = wasRetried && answer.level === 'plain' ? 'feedback' : answer.level;
+  return deferred ?? { kind: 'summary', text, level, usage, retention };
 }
 
-type Audited = {
-  readonly text: string;
-  readonly usage: Usage;
-  readonly retention: Retention;
-  readonly wasRetried: boolean;
-};
+const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };
 
-export type SummaryAudit = {
+export type SummaryAudit = Pick<ChunkToSummarize, 'previousSummary' | 'earlier'> & {
   /** A model's summary that has passed `checkSummary`. */
   readonly summary: string;
-  /** The summarized messages, in the order in which they were said. */
+  /** The summarized messages as the model saw them, in the order in which they were said. */
   readonly messages: readonly ConversationMessage[];
-  readonly previousSummary: string | null;
-  /** Other summaries that are shown with it. */
-  readonly earlier: readonly string[];
   /** Estimated tokens of the source including the previous summary; summary and appendix together never have more. */
   readonly inputTokens: number;
   /** The share of the summary's length for verbatim details. */
@@ -161,10 +141,6 @@ export type SummaryAudit = {
   /** The share of facts that should be kept; 0: any. */
   readonly minShare: number;
   readonly stem: Stemmer;
-  /** Calls that printed what the messages hold, by id; undefined: those of the messages. */
-  readonly calls?: CallLines | undefined;
-  /** The redactor of the request: facts and details are then taken from masked messages. */
-  readonly redactor?: Redactor;
   /** Asks for the summary again with a description of its flaws; null: there is no better one. Called once at most. */
   readonly retry: (flaws: string) => Promise<string | null>;
 };
@@ -186,30 +162,23 @@ const CHARS_PER_TOKEN = 4; // as estimateTokens counts
  * Repairs a model's summary: the model is told once about false quotations and lost facts; then quotation marks are removed and details added
  * by code.
  */
-export async function auditSummary(audit: SummaryAudit): Promise<AuditedSummary> {
-  const { summary, minShare, retry, redactor } = audit;
-  const messages = redactor === undefined ? audit.messages : redactMessages(audit.messages, redactor, audit.calls);
-  const judge = (text: string): Judged => judgeSummary(text, { ...audit, messages });
-  const first = judge(summary);
+export async function auditSummary(audited: SummaryAudit): Promise<AuditedSummary> {
+  const { summary, minShare, retry } = audited;
+  const first = judgeSummary(summary, audited);
   const { quotations, retention } = first;
   const isShort = retention.share < minShare;
-  if (quotations.length === 0 && !isShort) return finished(first, false);
-  const second = await retry(describeFlaws({ quotations, lost: isShort ? retention.lost : [] }));
-  const best = second === null ? first : betterOf(first, judge(second));
-  return finished(best, second !== null);
+  const isGood = quotations.length === 0 && !isShort;
+  const second = isGood ? null : await retry(describeFlaws({ quotations, lost: isShort ? retention.lost : [] }));
+  const { quotations: unquoted, ...best } = second === null ? first : betterOf(first, judgeSummary(second, audited));
+  return { ...best, wasRetried: second !== null, unquoted: unquoted.length };
 }
 
-type Judged = {
-  readonly text: string;
-  readonly appendixChars: number;
-  readonly quotations: readonly FalseQuotation[];
-  readonly retention: Retention;
-};
+type Judged = ReturnType<typeof judgeSummary>;
 
 function judgeSummary(
   summary: string,
-  { messages, previousSummary, earlier, inputTokens, appendixShare: share, stem }: Omit<SummaryAudit, 'summary'>,
-): Judged {
+  { messages, previousSummary, earlier, inputTokens, appendixShare: share, stem }: SummaryAudit,
+) {
   const maxChars = inputTokens * CHARS_PER_TOKEN;
   const quotations = findFalseQuotations({ summary, messages, previousSummary });
   const marked = markQuotations(summary, quotations, maxChars);
@@ -225,8 +194,4 @@ function betterOf(first: Judged, second: Judged): Judged {
   const fewer = first.quotations.length - second.quotations.length;
   if (fewer !== 0) return fewer > 0 ? second : first;
   return second.retention.share > first.retention.share ? second : first;
-}
-
-function finished({ text, appendixChars, quotations, retention }: Judged, wasRetried: boolean): AuditedSummary {
-  return { text, retention, appendixChars, wasRetried, unquoted: quotations.length };
 }

@@ -1,4 +1,5 @@
 import { type SummaryBatch, type SummaryLevel, timeSpanOf } from '../../core/batch.ts';
+import { createCondenser } from '../../core/handover/condense.ts';
 import { type ConversationMessage, joinPieces } from '../../core/message.ts';
 import type { CallLines, ModelRequest } from '../../core/model-request.ts';
 import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
@@ -7,6 +8,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { isInterrupted } from '../contract/deps.ts';
+import type { LineageMaterial } from '../read/lineage.ts';
 import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
 import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
@@ -175,14 +177,108 @@ function toBatch(
     readonly lifeIndex: (index: number) => number;
   },
 ): Omit<FreshBatch, 'level' | 'retention'> {
-  const indices = chunk.members.map(chunk.lifeIndex);
   return {
     content,
     depth: 0,
     ...timeSpanOf(chunk.messages.map((message) => message.created_at)),
     messageCount: chunk.members.length,
-    firstIndex: indices.reduce((a, b) => Math.min(a, b)),
-    lastIndex: indices.reduce((a, b) => Math.max(a, b)),
+    ...indexSpan(chunk.members.map(chunk.lifeIndex)),
     members: chunk.members,
   };
+}
+
+function indexSpan(indices: readonly number[]): Required<Pick<SummaryBatch, 'firstIndex' | 'lastIndex'>> {
+  return {
+    firstIndex: indices.reduce((a, b) => Math.min(a, b)),
+    lastIndex: indices.reduce((a, b) => Math.max(a, b)),
+  };
+}
+
+/** How to ask for a summary that cannot be made of halves. */
+export function asWhole({ maxRetries = DEFAULT_COMPACTION_CONFIG.maxRetries }: CompactionConfig) {
+  return { maxRetries, canHalve: false, halvings: 0 } as const;
+}
+
+type EverythingInput = Pick<SummarizeInput, 'load' | 'lifeIndex' | 'earlier' | 'config' | 'modelName'> & {
+  /** Indices of the leaving messages, in the order in which they were said. */
+  readonly members: readonly number[];
+  /** Called with each of them, in order, as it is read. */
+  readonly onMessage: (index: number, message: ConversationMessage) => void;
+  readonly lineage: LineageMaterial;
+  /** A summary that another program left instead of what it compacted. */
+  readonly foreign: { readonly message: ConversationMessage; readonly batch: SummaryBatch } | null;
+};
+
+/**
+ * One summary of everything that has left a conversation so far, made from the originals of all its compactions,
+ * because summarizing summaries loses something each time. The error is a sentence for the user.
+ */
+export async function summarizeEverything(
+  deps: SummaryDeps,
+  input: EverythingInput,
+): Promise<Result<{ readonly batch: FreshBatch; readonly usage: Usage }, string>> {
+  const { members, lineage, foreign, earlier, config, modelName } = input;
+  const before = [...lineage.messages, ...(foreign === null ? [] : [foreign.message])];
+  const going = await gatherMessages(deps, input);
+  if (going === null) return err('it was interrupted');
+  const messages = joinPieces([...before, ...going.messages]);
+  const request = {
+    messages: [],
+    model: modelName,
+    max_tokens: batchTokensOf(config),
+    source: { kind: 'chunk', messages, earlier },
+  } as const;
+  const answer = await summarizeChunk(
+    deps,
+    { request, messages, previousSummary: null, earlier, config },
+    { inputTokens: going.tokens + inputTokens(before, null), ...asWhole(config) },
+  );
+  if (answer.kind !== 'summary') return err(answer.message);
+  const { text, level, retention, usage } = answer;
+  const sources = [...lineage.replaced, ...(foreign === null ? [] : [foreign.batch])];
+  const batch = {
+    content: text,
+    depth: sources.reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
+    ...timeSpanOf([
+      going.times.startTime,
+      going.times.endTime,
+      ...sources.flatMap(({ startTime, endTime }) => [startTime, endTime]),
+    ]),
+    messageCount: members.length + sources.reduce((sum, { messageCount }) => sum + messageCount, 0),
+    ...indexSpan([
+      ...members.map(input.lifeIndex),
+      ...sources.flatMap(({ firstIndex, lastIndex }) => [firstIndex ?? [], lastIndex ?? []].flat()),
+    ]),
+  };
+  return ok({ batch: { ...batch, members, level, retention }, usage });
+}
+
+/** Far more than a summary can use; longer conversations are shortened to stay within memory. */
+const MAX_GATHERED_CHARS = 8 * 1024 * 1024;
+/** Yields to other work, such as storing lines, after this many characters. */
+const CHARS_A_TURN = 2 * 1024 * 1024;
+
+/**
+ * Loads the messages that leave: shortened if they are very long together, with the estimated tokens before that. Null:
+ * the run was interrupted.
+ */
+async function gatherMessages(deps: SummaryDeps, { members, load, onMessage }: EverythingInput) {
+  // An audit looks for facts in all of the text.
+  const condenser = createCondenser(deps.audit === undefined ? MAX_GATHERED_CHARS : Infinity);
+  let tokens = 0;
+  let times = timeSpanOf([]);
+  let charsLeft = 0;
+  for (const index of members) {
+    if (charsLeft <= 0) {
+      if (await isInterrupted(deps)) return null;
+      charsLeft = CHARS_A_TURN;
+    }
+    const message = load(index);
+    onMessage(index, message);
+    condenser.add(message);
+    tokens += estimateTokens(message.content);
+    times = timeSpanOf([times.startTime, times.endTime, message.created_at]);
+    charsLeft -= message.content.length;
+  }
+  return { messages: condenser.messages(), tokens, times };
 }
