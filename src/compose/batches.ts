@@ -41,7 +41,7 @@ export function createBatchUseCases(deps: Deps) {
     /** `run`: the provider is asked first; null: only what the archive knows. Null: there is no archive. */
     batchStatus: async (run: BatchRun | null): Promise<Result<BatchStatusReport | null, Failure>> => {
       const { batchStatus } = await import('../app/jobs/submit.ts');
-      const { refreshBatches } = await import('../app/jobs/refresh.ts');
+      const { refreshBatches } = await import('../app/jobs/collect.ts');
       const existing = await deps.openArchive('existing');
       if (!existing.ok) return err({ kind: 'archive', failure: existing.error });
       const archive = existing.value;

@@ -14,11 +14,12 @@ import {
   type BatchDeps,
   type BatchFile,
   type BatchRequest,
-  changeOf,
   type FileState,
   findRecords,
   type RecordOf,
   type RequestState,
+  step,
+  take,
 } from './records.ts';
 import type { Outbox } from './send.ts';
 
@@ -69,7 +70,7 @@ export async function advanceFile(
   }
   if (answers.later.isWaiting()) {
     const waitsFor = [...answers.deferred.keys()];
-    await record(deps, file, { state: 'waiting', value: { planned: answers.read(), waitsFor } });
+    await take(deps, step('file', file, 'waiting', { planned: answers.read(), waitsFor }));
     deps.onStep('planned');
     for (const [key, { request, before }] of answers.deferred)
       if (request !== null) await outbox.add(key, request, before);
@@ -77,7 +78,7 @@ export async function advanceFile(
   }
   const state = endOf(result) ?? file.state;
   const note = state === 'left' && !result.ok ? CHANGED : describe(result);
-  if (await record(deps, file, { state, value: { note } }))
+  if (await take(deps, step('file', file, state, { note })))
     deps.onFile({ ...namesOf(file), state, result: state === 'left' && !result.ok ? null : result, note });
   deps.onStep('collected');
 }
@@ -134,8 +135,7 @@ export async function endFile(
   file: RecordOf<'file'>,
   end: End,
 ): Promise<void> {
-  const value = { ...file.value, note: end.note };
-  if (await deps.archive.providerBatches.change([changeOf('file', file, { key: file.key, state: end.state, value })]))
+  if (await take(deps, step('file', file, end.state, { note: end.note })))
     deps.onFile({ ...namesOf(file), ...end, result: null });
 }
 
@@ -162,16 +162,6 @@ function findMismatch(file: BatchFile, deps: BatchDeps): string | null {
   return scope === 'masked'
     ? 'it was submitted with secrets masked, and this run masks none: set redact = true'
     : 'it was submitted without masking secrets, and this run masks them: set redact = false';
-}
-
-async function record(
-  { archive }: BatchDeps,
-  file: RecordOf<'file'>,
-  { state, value }: { readonly state: FileState; readonly value: Partial<BatchFile> },
-): Promise<boolean> {
-  return archive.providerBatches.change([
-    changeOf('file', file, { key: file.key, state, value: { ...file.value, ...value } }),
-  ]);
 }
 
 function describe(result: Result<CompactReport, Failure>): string | null {

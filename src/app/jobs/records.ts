@@ -120,7 +120,7 @@ export const OPEN_FILES: readonly FileState[] = ['waiting', 'planned'];
 export const UNCOLLECTED: readonly BatchState[] = ['sending', 'running', 'ended'];
 
 /** Only this program writes records, so a value has the type of its kind. */
-function toRecord<K extends Kind>({ key, state, value }: BatchRecord): RecordOf<K> {
+export function toRecord<K extends Kind>({ key, state, value }: BatchRecord): RecordOf<K> {
   const record: unknown = { key, state, value: JSON.parse(value) };
   return record as RecordOf<K>;
 }
@@ -161,13 +161,31 @@ export async function findRecords<K extends Kind>(
   return (await providerBatches.find(kind, keys)).map((record) => toRecord<K>(record));
 }
 
-/** A change of a record as it was read to another one; `from` null: it is new. */
-export function changeOf<K extends Kind>(
+/** A record that is new, or that takes the place of one in the state `from`. */
+export function entry<K extends Kind>(
   kind: K,
-  from: Pick<RecordOf<K>, 'state'> | null,
   { key, state, value }: RecordOf<K>,
+  from: Values[K]['state'] | null = null,
 ): BatchChange {
-  return { kind, key, state, value: JSON.stringify(value), from: from?.state ?? null };
+  return { kind, key, state, value: JSON.stringify(value), from };
+}
+
+/** The step of a record, as it was read, to another state, with what changes of its value. */
+export function step<K extends Kind>(
+  kind: K,
+  { key, state: from, value }: RecordOf<K>,
+  state: Values[K]['state'],
+  changes: Partial<Values[K]['value']> = {},
+): BatchChange {
+  return { kind, key, state, value: JSON.stringify({ ...value, ...changes }), from };
+}
+
+/** Makes all steps at once, or none if a record is in another state by now. Gives whether it did. */
+export async function take(
+  { archive }: { readonly archive: Pick<Archive, 'providerBatches'> },
+  ...steps: readonly BatchChange[]
+): Promise<boolean> {
+  return archive.providerBatches.change(steps);
 }
 
 /** The key under which a batch's answer is kept until it has been checked. */

@@ -1,7 +1,16 @@
 import { isArchiveUrl } from '../../core/paths.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
-import { MAX_BATCH_CALL_MS, type RemoteBatch } from '../../ports/batch.ts';
-import { type BatchDeps, type BatchSent, changeOf, eachRecord, findRecords, type RecordOf } from './records.ts';
+import { type BatchChange, MAX_BATCH_CALL_MS, type RemoteBatch } from '../../ports/batch.ts';
+import {
+  type BatchDeps,
+  type BatchSent,
+  eachRecord,
+  entry,
+  findRecords,
+  type RecordOf,
+  step,
+  take,
+} from './records.ts';
 
 /** Collects requests and sends them as batches within the provider's limits. */
 export type Outbox = {
@@ -97,9 +106,7 @@ async function sendLocked(
   const created = await deps.ask(() => service.create(intent, lines));
   if (created === null) {
     const settlesAt = addMs(runtime.now(), LISTED_MS).toISOString();
-    await archive.providerBatches.change([
-      changeOf('batch', batch, { ...batch, value: { ...batch.value, settlesAt } }),
-    ]);
+    await take(deps, step('batch', batch, batch.state, { settlesAt }));
     return { kind: 'unclear', requests: lines.length };
   }
   deps.onStep('sent');
@@ -107,8 +114,7 @@ async function sendLocked(
     await withdraw(deps, batch, created.refused);
     return { kind: 'refused', problem: created.refused };
   }
-  const running = changeOf('batch', batch, { key: batch.key, ...runningAs(batch.value, created) });
-  if (!(await archive.providerBatches.change([running])) && !(await isRecorded(archive, batch.key, created.id))) {
+  if (!(await take(deps, runningAs(batch, created))) && !(await isRecorded(archive, batch.key, created.id))) {
     const canceled = await deps.ask(() => service.cancel(created.id));
     const what = canceled === null ? 'should be canceled at the provider' : 'was canceled';
     deps.onProblem(`batch ${created.id} ${what}: another run gave it up and may have sent its requests again`);
@@ -131,18 +137,17 @@ export function addMs(time: Date, ms: number): Date {
   return new Date(time.getTime() + ms);
 }
 
-/** What a batch becomes when its id is known. */
+/** What a batch becomes when its provider says how it is. */
 export function runningAs(
-  sent: BatchSent,
-  { id, status, resultsExpireAt }: RemoteBatch,
-): { readonly state: 'running' | 'ended'; readonly value: BatchSent } {
-  const value = {
-    ...sent,
+  batch: RecordOf<'batch'>,
+  { id, status, resultsExpireAt, problem }: RemoteBatch,
+): BatchChange {
+  return step('batch', batch, status === 'ended' ? 'ended' : 'running', {
     remoteId: id,
-    isCanceling: sent.isCanceling || status === 'canceling',
+    isCanceling: batch.value.isCanceling || status === 'canceling',
     resultsExpireAt: resultsExpireAt?.toISOString() ?? null,
-  };
-  return { state: status === 'ended' ? 'ended' : 'running', value };
+    ...(problem !== null && { note: problem }),
+  });
 }
 
 type Claimed = { readonly batch: RecordOf<'batch'>; readonly lines: readonly string[] };
@@ -173,13 +178,10 @@ async function claim(
     const batch: RecordOf<'batch'> = { key: mark, state: 'sending', value };
     const requests = [...left].map(([key, { before }]) => {
       const tries = (before?.state === 'again' ? before.value.tries : 0) + 1;
-      return changeOf('request', before, {
-        key,
-        state: 'open',
-        value: { batch: mark, tries, stopReason: null, error: null },
-      });
+      const open = { batch: mark, tries, stopReason: null, error: null };
+      return entry('request', { key, state: 'open', value: open }, before?.state);
     });
-    if (await archive.providerBatches.change([changeOf('batch', null, batch), ...requests]))
+    if (await take({ archive }, entry('batch', batch), ...requests))
       return { batch, lines: [...left.values()].map(({ line }) => line) };
   }
   return null;
@@ -200,16 +202,11 @@ export async function withdraw(
   note: string,
 ): Promise<boolean> {
   const open = await requestsOf(archive, batch);
-  return archive.providerBatches.change([
-    changeOf('batch', batch, { ...batch, state: 'refused', value: { ...batch.value, note } }),
-    ...open.map((request) =>
-      changeOf('request', request, {
-        key: request.key,
-        state: 'again',
-        value: { ...request.value, tries: request.value.tries - 1 },
-      }),
-    ),
-  ]);
+  return take(
+    { archive },
+    step('batch', batch, 'refused', { note }),
+    ...open.map((request) => step('request', request, 'again', { tries: request.value.tries - 1 })),
+  );
 }
 
 /** The open requests of a batch. Reads all open requests, so it is for rare cases. */

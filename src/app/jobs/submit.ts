@@ -6,16 +6,18 @@ import {
   type BatchDeps,
   type BatchFile,
   type BatchState,
-  changeOf,
-  type FileState,
   eachRecord,
+  entry,
+  type FileState,
   findRecords,
   listRecords,
   OPEN_FILES,
   type RecordOf,
   type RequestState,
+  step,
+  take,
 } from './records.ts';
-import { expiryWarning, refreshBatches, warnUnclear } from './refresh.ts';
+import { expiryWarning, refreshBatches, warnUnclear } from './collect.ts';
 import { createOutbox } from './send.ts';
 
 /** A transcript to submit: `path` is absolute. */
@@ -71,7 +73,7 @@ async function register(
     note: null,
   };
   const record: RecordOf<'file'> = { key: path, state: 'planned', value };
-  return (await archive.providerBatches.change([changeOf('file', known, record)])) ? record : null;
+  return (await take({ archive }, entry('file', record, known?.state))) ? record : null;
 }
 
 export type BatchStatusReport = {
@@ -141,15 +143,12 @@ export async function cancelBatches(deps: BatchDeps): Promise<number> {
     const { remoteId } = batch.value;
     if (batch.state !== 'running' || remoteId === null) continue;
     if ((await deps.ask(() => deps.service.cancel(remoteId))) === null) continue;
-    const value = { ...batch.value, isCanceling: true };
-    if (await deps.archive.providerBatches.change([changeOf('batch', batch, { ...batch, value })])) canceled += 1;
+    if (await take(deps, step('batch', batch, batch.state, { isCanceling: true }))) canceled += 1;
   }
   for await (const file of eachRecord(deps.archive, 'file', OPEN_FILES))
     if (file.state === 'planned' || (await isUnsent(deps.archive, file)))
       await endFile(deps, file, { state: 'canceled', note: 'no batch was working on it' });
     else if (findElsewhere(file.value, deps) === null)
-      await deps.archive.providerBatches.change([
-        changeOf('file', file, { ...file, value: { ...file.value, isCanceling: true } }),
-      ]);
+      await take(deps, step('file', file, file.state, { isCanceling: true }));
   return canceled;
 }
