@@ -1,7 +1,7 @@
 import type { Dialect } from '../sql/query.ts';
 import { hash } from 'node:crypto';
 import { OUTCOMES, readHash, readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
-import { attempt, type CheckSource, finding, type Finding, type Head, type Place } from './finding.ts';
+import { attempt, type CheckSource, finding, type Finding, type Head, type Place, type Totals } from './finding.ts';
 import type { LineFacts } from './lines.ts';
 
 const LIST_CYCLES = `
@@ -19,18 +19,18 @@ SELECT b.label, b.content, b.content_sha256, b.depth, b.message_count, (SELECT c
   CAST(NOT ${isBatchIndexed} AS int) AS is_unfindable
 FROM batches AS b LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = :id GROUP BY b.id`;
 
-type Of = { readonly head: Head; readonly lines: LineFacts; readonly onBatch: () => void };
+type Of = { readonly head: Head; readonly lines: LineFacts; readonly totals: Totals };
 
 /**
  * Checks a compaction's cycles and batches: all exist, match their hashes, count their messages right, and are newer
  * than their sources.
  */
-export function checkCycles({ query, dialect }: CheckSource, { head, lines, onBatch }: Of): AsyncIterable<Finding> {
+export function checkCycles({ query, dialect }: CheckSource, { head, lines, totals }: Of): AsyncIterable<Finding> {
   async function* checkCycle(row: Row, place: Place): AsyncGenerator<Finding> {
     const batchIds = (await query(LIST_BATCHES, { id: readInteger(row, 'id') })).map((one) => readInteger(one, 'id'));
     yield* checkCounts(row, batchIds.length, place);
     for (const batchId of batchIds) {
-      onBatch();
+      totals.batches += 1;
       const lineCount = lines.isWhole ? (lines.linesOf.get(batchId) ?? 0) : null;
       for (const batch of await query(getBatch(dialect), { id: batchId }))
         yield* checkBatch(batch, { batchId, place, lineCount });

@@ -1,9 +1,29 @@
-import { createHash } from 'node:crypto';
-import { readInteger, type Row } from '../rows.ts';
-import { checkBlock, type CheckedBlock, checkOwnership } from './block.ts';
-import { attempt, type CheckSource, finding, type Finding, type Head, type Place, tryRead } from './finding.ts';
+import { createHash, hash } from 'node:crypto';
+import { bytesIn, tryDecompress } from '../blocks.ts';
+import { DamageError } from '../failure.ts';
+import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
+import {
+  attempt,
+  type CheckSource,
+  finding,
+  type Finding,
+  type Head,
+  type Place,
+  type Totals,
+  tryRead,
+} from './finding.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id ORDER BY position';
+const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = :id';
+const LIST_LINES = `
+SELECT line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines WHERE block_id = :id ORDER BY line`;
+/** With a batch or cycle of another compaction, or without one that they need. */
+const LIST_STRAYS = `
+SELECT l.line FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
+LEFT JOIN batches AS b ON b.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(b.cycle_id, l.cycle_id)
+WHERE l.block_id = :id AND ((l.outcome = ${OUTCOMES.indexOf('summarized')}) <> (l.batch_id IS NOT NULL) OR y.compaction_id <> k.compaction_id) ORDER BY l.line`;
+/** Scattered survivors make many runs, so a few hundred are read at a time. */
 const LIST_RUNS = `
 SELECT position, first_line, line_count, size_bytes FROM kept_runs WHERE compaction_id = :id AND position > :after ORDER BY position LIMIT 500`;
 
@@ -26,7 +46,7 @@ export type LineFacts = {
 export async function* checkLines(
   source: CheckSource,
   head: Head,
-  onBlock: (block: CheckedBlock) => void,
+  totals: Totals,
 ): AsyncGenerator<Finding | null, LineFacts> {
   const { query } = source;
   const { id, place } = head;
@@ -37,31 +57,35 @@ export async function* checkLines(
   const sums = { kept: 0, archived: head.source.hasBom ? BOM.length : 0, runs: 0 };
   const state = { isWhole: true, isErased: false };
 
-  const runs = readRuns((after) => query(LIST_RUNS, { id, after }));
-  let run: IteratorResult<Run, undefined> | null = null;
+  const runs = readRuns(query, id);
+  let run: IteratorResult<Row, undefined> | null = null;
   const skipKeptRuns = (before: number): AsyncIterable<Finding> =>
     attempt({ ...place, name: `${place.name}, kept lines` }, async function* () {
       for (;;) {
         run ??= await runs.next();
-        if (run.done === true || run.value.firstLine >= before) return;
-        const { firstLine, lineCount, sizeBytes } = run.value;
+        if (run.done === true || readInteger(run.value, 'first_line') >= before) return;
+        const row = run.value;
         run = null;
-        sums.kept += sizeBytes;
+        sums.kept += readInteger(row, 'size_bytes');
         sums.runs += 1;
-        yield* watch.add(firstLine, lineCount);
+        yield* watch.add(readInteger(row, 'first_line'), readInteger(row, 'line_count'));
       }
     });
   async function* checkOne(blockId: number): AsyncGenerator<Finding> {
-    const block = await checkBlock(query, blockId, place);
-    onBlock(block);
-    if (block.isErased) state.isErased = true;
-    yield* block.findings;
+    const block = await readBlock(query, blockId);
+    totals.blocks += 1;
+    totals.lines += block.lines.length;
+    totals.original += block.rawSizeBytes;
+    totals.compressed += block.compressedBytes;
+    if (block.lines.some(({ isErased }) => isErased)) state.isErased = true;
+    yield* block.problems.map(([kind, what]) => finding(kind, place, what));
     yield* checkOwnership(source, blockId, place);
-    for (const { line, sizeBytes, bytes, batchId } of block.lines) {
-      if (run === null || (run.done !== true && run.value.firstLine < line)) yield* skipKeptRuns(line);
+    for (const { row, line, bytes } of block.lines) {
+      if (run === null || (run.done !== true && readInteger(run.value, 'first_line') < line)) yield* skipKeptRuns(line);
       yield* watch.add(line, 1);
-      sums.archived += sizeBytes;
+      sums.archived += readInteger(row, 'size_bytes');
       if (bytes !== null) digest.update(bytes);
+      const batchId = readOptionalInteger(row, 'batch_id');
       if (batchId !== null) linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
     }
   }
@@ -72,10 +96,9 @@ export async function* checkLines(
     }
   }
 
-  const blocks = await tryRead({ ...place, name: `${place.name}, blocks of archived lines` }, () =>
-    query(LIST_BLOCKS, { id }),
-  );
-  yield* noteFindings(blocks.findings);
+  const blocks = await tryRead(() => query(LIST_BLOCKS, { id }));
+  const list = { ...place, name: `${place.name}, blocks of archived lines` };
+  if (blocks.damage !== null) yield* noteFindings([finding('unreadable', list, blocks.damage)]);
   for (const row of blocks.value ?? []) {
     const blockId = readInteger(row, 'id');
     const name = `${place.name}, block ${blockId} of archived lines`;
@@ -91,23 +114,95 @@ export async function* checkLines(
   return { linesOf, keptBytes: sums.kept, keptRuns: sums.runs, isWhole: state.isWhole };
 }
 
-type Run = { readonly firstLine: number; readonly lineCount: number; readonly sizeBytes: number };
-
-/** Scattered survivors make many runs, so a few hundred are read at a time. */
-async function* readRuns(listAfter: (position: number) => Promise<readonly Row[]>): AsyncGenerator<Run, undefined> {
-  for (let rows = await listAfter(-1); rows.length > 0;) {
-    let last = 0;
-    for (const row of rows) {
-      last = readInteger(row, 'position');
-      yield {
-        firstLine: readInteger(row, 'first_line'),
-        lineCount: readInteger(row, 'line_count'),
-        sizeBytes: readInteger(row, 'size_bytes'),
-      };
-    }
-    rows = await listAfter(last);
+async function* readRuns(query: Query, id: number): AsyncGenerator<Row, undefined> {
+  for (let after = -1; ;) {
+    const rows = await query(LIST_RUNS, { id, after });
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined) return undefined;
+    after = readInteger(last, 'position');
   }
-  return undefined;
+}
+
+/** A line of a block; `bytes` is null if it was erased, or the block cannot be decompressed. */
+type CheckedLine = {
+  readonly row: Row;
+  readonly line: number;
+  readonly isErased: boolean;
+  readonly bytes: Uint8Array | null;
+};
+
+type CheckedBlock = {
+  readonly lines: readonly CheckedLine[];
+  readonly rawSizeBytes: number;
+  readonly compressedBytes: number;
+  readonly problems: readonly (readonly [kind: 'block' | 'wrong-hash', what: string])[];
+};
+
+/** Decompresses a block and proves that its lines fill it and match their hashes. Throws if its rows cannot be read. */
+async function readBlock(query: Query, id: number): Promise<CheckedBlock> {
+  const [block] = await query(GET_BLOCK, { id });
+  if (block === undefined) throw new DamageError(`block ${id} is not where its index says`);
+  const rows = await query(LIST_LINES, { id });
+  const [firstLine, rawSizeBytes] = [readInteger(block, 'first_line'), readInteger(block, 'raw_size_bytes')];
+  const data = readBytes(block, 'data');
+  const unpacked = tryDecompress(data, rawSizeBytes);
+  const raw = unpacked?.length === rawSizeBytes ? unpacked : null;
+  const left = rows.filter((row) => row['erasure_id'] === null);
+  const isInOrder = isFilledBy(left, rawSizeBytes) && rows.length > 0;
+  const lines = rows.map((row): CheckedLine => {
+    const isErased = row['erasure_id'] !== null;
+    // Overlapping lines are not hashed, because that could take forever.
+    const bytes = isErased || raw === null || !isInOrder ? null : bytesIn(raw, row);
+    return { row, line: readInteger(row, 'line'), isErased, bytes };
+  });
+  const isWrong = ({ row, bytes }: CheckedLine): boolean =>
+    bytes !== null && hash('sha256', bytes) !== readHash(row, 'sha256');
+  const wrong = nameLines(lines.filter(isWrong).map(({ line }) => line));
+  const name = `the block of archived lines that begins with source line ${firstLine}`;
+  const isFilled = isInOrder && lines[0]?.line === firstLine;
+  return {
+    lines,
+    rawSizeBytes,
+    compressedBytes: data.length,
+    problems: [
+      ...(raw === null ? [['block', `${name} cannot be decompressed`] as const] : []),
+      ...(isFilled ? [] : [['block', `${name} is not filled by its ${rows.length} lines`] as const]),
+      ...(wrong === null ? [] : [['wrong-hash', `${wrong} not what was stored (by sha256)`] as const]),
+    ],
+  };
+}
+
+function isFilledBy(rows: readonly Row[], rawSizeBytes: number): boolean {
+  let offset = 0;
+  for (const row of rows) {
+    if (readInteger(row, 'offset') !== offset) return false;
+    offset += readInteger(row, 'size_bytes');
+  }
+  return offset === rawSizeBytes;
+}
+
+/** 'source line 7 is', '3 lines from source line 7 on are'; null for no lines. */
+function nameLines(lines: readonly number[]): string | null {
+  const [first] = lines;
+  if (first === undefined) return null;
+  return lines.length === 1 ? `source line ${first} is` : `${lines.length} lines from source line ${first} on are`;
+}
+
+/**
+ * Checks that a summarized line of a block belongs to a batch and any other line to none, all within their own compaction, and that every message
+ * is in the search index.
+ */
+async function* checkOwnership({ query, dialect }: CheckSource, id: number, place: Place): AsyncGenerator<Finding> {
+  const listUnindexed = `SELECT l.line FROM lines AS l WHERE l.block_id = :id AND l.role IS NOT NULL AND NOT ${dialect.isMessageIndexed} ORDER BY l.line`;
+  for (const [kind, what, sql, problem] of [
+    ['reference', 'batches of its lines', LIST_STRAYS, 'not with a batch or conversation of its own'],
+    ['search', 'search index', listUnindexed, 'not in the search index, and thus not found by its words'],
+  ] as const)
+    yield* attempt({ ...place, name: `${place.name}, ${what}` }, async function* () {
+      const named = nameLines((await query(sql, { id })).map((row) => readInteger(row, 'line')));
+      if (named !== null) yield finding(kind, place, `${named} ${problem}`);
+    });
 }
 
 /**
@@ -134,8 +229,11 @@ type PlaceWatch = {
 function createPlaceWatch(place: Place): PlaceWatch {
   let expected = 1;
   function* add(firstLine: number, lineCount: number): Generator<Finding> {
-    if (firstLine > expected)
-      yield finding('hole', place, `${nameLines(expected, firstLine - 1)} neither kept nor archived`);
+    if (firstLine > expected) {
+      const last = firstLine - 1;
+      const missing = expected === last ? `source line ${expected} is` : `source lines ${expected} to ${last} are`;
+      yield finding('hole', place, `${missing} neither kept nor archived`);
+    }
     if (firstLine < expected) yield finding('hole', place, `source line ${firstLine} is there twice`);
     expected = Math.max(expected, firstLine + lineCount);
   }
@@ -145,8 +243,4 @@ function createPlaceWatch(place: Place): PlaceWatch {
       yield finding('wrong-count', place, `${expected - 1} lines are kept or archived of a source of ${lineCount}`);
   }
   return { add, end };
-}
-
-function nameLines(first: number, last: number): string {
-  return first === last ? `source line ${first} is` : `source lines ${first} to ${last} are`;
 }

@@ -7,6 +7,7 @@ WHERE sha256 IN (SELECT substr(:hashes::bytea, n * 32 + 1, 32) FROM generate_ser
 
 /** With the month, Postgres looks into one partition. */
 export const POSTGRES: Dialect = {
+  name: 'postgres',
   isAmong: (column, name) => `${column} = ANY(:${name}::bigint[])`,
   hex: (column) => `encode(${column}, 'hex')`,
   lineJoins: `

@@ -85,6 +85,7 @@ export function within(sql: Sql, query: Query): Sql {
 
 /** What engines write differently. */
 export type Dialect = {
+  readonly name: 'sqlite' | 'postgres';
   /** A condition: the column is one of the numbers in the array `:name`. */
   readonly isAmong: (column: string, name: string) => string;
   /** A hash as text in hex. */

@@ -1,3 +1,5 @@
+import type { Dialect } from './query.ts';
+
 /**
  * All tables of an archive but those of search, for both engines. Types are those of Postgres, and
  * - `identity`: an id that the engine gives out and never uses again: another process may still hold that of a discarded compaction
@@ -342,7 +344,7 @@ CREATE INDEX erased_states_by_origin ON erased_states (origin_sha256);
 `;
 
 type Words = Readonly<Record<'identity' | 'rowid' | 'anytext' | 'bytea' | 'bigint' | 'int' | 'text', string>>;
-const TYPES: Readonly<Record<'sqlite' | 'postgres', Words>> = {
+const TYPES: Readonly<Record<Dialect['name'], Words>> = {
   sqlite: {
     identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
     rowid: 'INTEGER PRIMARY KEY',
@@ -368,7 +370,7 @@ const ENDS = {
 } as const;
 
 /** The statements that create the tables. */
-export function tablesFor(engine: 'sqlite' | 'postgres'): string {
+export function tablesFor(engine: Dialect['name']): string {
   const types = TYPES[engine];
   return TABLES.replaceAll(/^(sqlite|postgres): (.*\n)/gm, (_, only: string, line: string) =>
     only !== engine ? '' : /^(CREATE|INSERT|--)/.test(line) ? line : `  ${line}`,
@@ -382,4 +384,17 @@ export function tablesFor(engine: 'sqlite' | 'postgres'): string {
     )
     .replaceAll(/ soft (REFERENCES \w+(?: ON DELETE CASCADE)?)/g, engine === 'sqlite' ? ' $1' : '')
     .replaceAll(' deferred', engine === 'sqlite' ? '' : ' DEFERRABLE INITIALLY DEFERRED');
+}
+
+/** A column that holds the id of a row of another table. */
+export type Reference = { readonly table: string; readonly column: string; readonly parent: string };
+
+/** The references that a check has to follow: in Postgres only those that the server does not know. */
+export function referencesOf(engine: Dialect['name']): readonly Reference[] {
+  const isWanted = (line: string): boolean => engine === 'sqlite' || line.includes(' soft ');
+  return [...TABLES.matchAll(/^CREATE TABLE (\w+) \(\n([\s\S]*?)^\)/gm)].flatMap(([, table = '', body = '']) =>
+    [...body.matchAll(/^ *(\w+) .*\bREFERENCES (\w+)/gm)].flatMap(([line, column = '', parent = '']) =>
+      isWanted(line) ? [{ table, column, parent }] : [],
+    ),
+  );
 }

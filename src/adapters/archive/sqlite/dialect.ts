@@ -7,6 +7,7 @@ WHERE substr(sha256, 1, 8) = substr(:sha256, 1, 8) AND sha256 = :sha256 AND eras
 
 /** CROSS JOIN fixes the order: from the searched rows to the rest, never the other way round. */
 export const SQLITE: Dialect = {
+  name: 'sqlite',
   isAmong: (column, name) => `${column} IN (SELECT value FROM json_each(:${name}))`,
   hex: (column) => `lower(hex(${column}))`,
   lineJoins: `
