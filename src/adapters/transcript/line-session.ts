@@ -9,7 +9,7 @@ export type NoteOf<Note> = LineNotes<Note>['of'];
 
 /** What a format knows of its lines. A session remembers the rest: where the header is, and the notes. */
 type LineFormat<Note> = Pick<CodecSession, 'renderSummary'> & {
-  /** What a record is if it is the header, which the first one is that can be. null: it cannot be. */
+  /** First pass: what a record is as the header, which is the first that can be. null: it cannot. */
   readonly readHeader?: (record: JsonRecord) => Noted<Note> | null;
   /** First pass, before the record is read: notes what this answer and later ones need. */
   readonly see?: (record: JsonRecord, line: number) => void;
@@ -28,16 +28,14 @@ type LineFormat<Note> = Pick<CodecSession, 'renderSummary'> & {
 export function createLineSession<Note>(format: LineFormat<Note>): CodecSession {
   const { readHeader = () => null, see, track, legalCuts = () => () => null, renderSummary } = format;
   const notes = createLineNotes<Note>();
-  let headerLine = 0;
+  let header: { readonly line: number; readonly read: Noted<Note> } | null = null;
 
   const read = (record: JsonRecord, line: number): Noted<Note> | RecordProblem =>
-    refuseDeepNesting(
-      format.nested,
-      () => (line === headerLine ? readHeader(record) : null) ?? format.read(record, line),
-    );
+    line === header?.line ? header.read : refuseDeepNesting(format.nested, () => format.read(record, line));
   const observe = (value: Json, line: number): Decoded | RecordProblem => {
     const record = asRecord(value);
-    if (headerLine === 0 && readHeader(record) !== null) headerLine = line;
+    const found = header === null ? readHeader(record) : null;
+    if (found !== null) header = { line, read: found };
     see?.(record, line);
     const decoded = read(record, line);
     if ('problem' in decoded) return decoded;

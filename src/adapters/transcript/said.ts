@@ -2,7 +2,7 @@ import type { ConversationMessage, MessagePart, Role } from '../../core/message.
 import type { Decoded, EntryFacts } from '../../core/transcript.ts';
 import type { Json } from '../../ports/json.ts';
 import { isList, isRecord, type JsonRecord, known, stringAt } from './json.ts';
-import { listCalls, textOfParts, withTyped } from './message-parts.ts';
+import { listCalls, withTyped } from './message-parts.ts';
 import type { Noted } from './notes.ts';
 
 /** Where a message comes from: its own id if it has one, and the line that names it otherwise. */
@@ -35,7 +35,7 @@ export function decodeSaid({ id, line, at = null, conversation, role, parts, nam
       conversation_id: conversation ?? '',
       role,
       ...(name !== undefined && { name }),
-      content: textOfParts(parts),
+      content: contentOf(parts),
       ...listCalls(parts),
       ...(role === 'tool' && answered !== undefined && { tool_call_id: answered }),
       created_at: at,
@@ -53,6 +53,14 @@ export function say<Note = never>(
 ): Noted<Note> {
   const { message, ...own } = decodeSaid(said);
   return { ...known({ ...own, ...facts }), message: withTyped(message, typed, ruleText) };
+}
+
+/** The parts as one text. Of a call without a name or arguments, the other stands alone. */
+function contentOf(parts: readonly MessagePart[]): string {
+  const texts = parts.map((part) =>
+    part.kind === 'call' ? [part.name, part.arguments].filter((text) => text !== '').join(' ') : part.text,
+  );
+  return texts.filter((text) => text !== '').join('\n');
 }
 
 /** What a compaction left: one text that replaces everything before it. */

@@ -1,16 +1,16 @@
 import { hasQuotationNotice } from '../../../core/clip-archive.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import { countOf } from '../../../core/tokens.ts';
-import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, ContextView, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { refuseDeepNesting, withoutRuleText, withoutTyped } from '../message-parts.ts';
-import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
-import { type CodexNote, type NoteOf, worldStateKey } from './content.ts';
+import { createLineSession } from '../line-session.ts';
+import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
+import { summaryRole, withoutRuleText, withoutTyped } from '../message-parts.ts';
+import type { Noted } from '../notes.ts';
+import { conversationOf, firstText } from '../said.ts';
 import { findAnchors, legalCuts, readContext } from './context.ts';
-import { createAnswerTracker, decodeItem, decodeRecord } from './decode.ts';
-import { listedTitle } from './listing.ts';
-import { renderSummary, renderItem } from './render.ts';
+import { carriedItems, type CodexNote, createAnswerTracker, decodeItem, decodeRecord } from './decode.ts';
 
 /** Rollouts of Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
 export const codex: Codec = {
@@ -102,94 +102,81 @@ function hasItemParts(content: Json | undefined): boolean {
   );
 }
 
-/** Remembers where the header is, whose thread it is, which answer is being given, and how the surroundings changed. */
+/** Remembers whose thread it is, which answer is being given, and how the surroundings changed. */
 function createSession(): CodecSession {
   const trackAnswer = createAnswerTracker();
-  const notes = createLineNotes<CodexNote>();
   const worldStateKeys = new Map<number, string>();
-  const seen = { headerLine: 0, changes: 0, isSubagent: false };
-
-  const read = (value: Json, line: number): Noted<CodexNote> | RecordProblem => {
-    const { type, payload } = isRecord(value) ? value : {};
-    if (isRecord(payload) && type === 'session_meta' && line === seen.headerLine) return readHeader(payload);
-    const latestKey = worldStateKeys.get(line);
-    if (latestKey !== undefined) return { kind: 'meta', latestKey };
-    const decoded = decodeRecord(value, line);
-    return seen.isSubagent && !('problem' in decoded) ? withoutTyped(decoded) : decoded;
-  };
-  const observe = (value: Json, line: number): Decoded | RecordProblem => {
-    const { type, payload } = isRecord(value) ? value : {};
-    if (isRecord(payload) && type === 'session_meta' && seen.headerLine === 0) {
-      seen.headerLine = line;
-      seen.isSubagent = isRecord(payload['source']) && 'subagent' in payload['source'];
-    } else if (isRecord(payload) && type === 'world_state') {
-      seen.changes = payload['full'] === true ? 0 : seen.changes + 1;
-      worldStateKeys.set(line, worldStateKey(seen.changes));
-    }
-    const decoded = read(value, line);
-    return 'problem' in decoded ? decoded : notes.keep(trackAnswer(decoded, line), line);
-  };
-  return {
-    observe,
-    decode: (value, line) => withoutNote(read(value, line)),
-    readContext: (entries) => readContext(entries, notes.of),
-    legalCuts: (entries) => legalCuts(entries, notes.of),
+  let changes = 0;
+  let isSubagent = false;
+  return createLineSession<CodexNote>({
+    nested: 'an item that is',
+    readHeader: ({ type, payload }) => (type === 'session_meta' && isRecord(payload) ? readHeader(payload) : null),
+    see: ({ type, payload }, line) => {
+      if (type !== 'world_state' || !isRecord(payload)) return;
+      // Codex records the whole environment of a thread, then each change, and works out from both what it has told the model. The latest
+      // full record and every change since must stay, so each change has its own key.
+      changes = payload['full'] === true ? 0 : changes + 1;
+      worldStateKeys.set(line, changes === 0 ? type : `${type}+${changes}`);
+    },
+    read: (record, line) => {
+      const latestKey = worldStateKeys.get(line);
+      if (latestKey !== undefined) return { kind: 'meta', latestKey };
+      const decoded = decodeRecord(record, line);
+      return isSubagent && !('problem' in decoded) ? withoutTyped(decoded) : decoded;
+    },
+    track: (read, line, { payload }) => {
+      if (read.kind !== 'header') return trackAnswer(read, line);
+      const source = isRecord(payload) ? payload['source'] : undefined;
+      isSubagent = isRecord(source) && 'subagent' in source;
+      return read;
+    },
+    readContext,
+    legalCuts,
     renderSummary,
-  };
+  });
 }
 
 /** A thread that continues the history in another file is not complete here: a summary would hide the rest. */
 function readHeader(payload: JsonRecord): Noted<CodexNote> {
-  const conversation = stringAt(payload, 'id');
   const isPart = (payload['history_base'] ?? null) !== null;
   const reason = 'the thread begins in the file of another, which a summary here would hide';
   return {
     kind: 'header',
-    ...(conversation !== undefined && { conversation }),
+    ...conversationOf(payload, 'id'),
     ...(isPart && { note: { kind: 'obstacle', reason } }),
   };
 }
 
-/** Remembers where the header and the summary are, and which answer is being given. */
+/** Remembers where the conversation begins: there a clip-archive is the summary. And which answer is being given. */
 function createItemSession(): CodecSession {
   const trackAnswer = createAnswerTracker();
-  const notes = createLineNotes<CodexNote>();
-  const seen = { headerLine: 0, summaryLine: 0, hasBegun: false };
-
-  const read = (value: Json, line: number): Noted<CodexNote> | RecordProblem => {
-    if (!isRecord(value) || 'record_type' in value) return { kind: 'meta' };
-    if (isOldHeader(value)) {
-      const conversation = stringAt(value, 'id');
-      if (line !== seen.headerLine) return { kind: 'meta' };
-      return { kind: 'header', ...(conversation !== undefined && { conversation }) };
-    }
-    const decoded = refuseDeepNesting('an item that is', () =>
-      decodeItem(value, { line, at: readIsoTime(value['timestamp']) }),
-    );
-    return 'problem' in decoded ? decoded : withoutRuleText(decoded);
-  };
-  // A second clip-archive, in the middle, is treated as a message.
-  const withClip = (decoded: Noted<CodexNote>, line: number): Noted<CodexNote> =>
-    isClip(decoded) ? asClip(decoded, line === seen.summaryLine ? 'summary' : 'message') : decoded;
-
-  const observe = (value: Json, line: number): Decoded | RecordProblem => {
-    if (isRecord(value) && isOldHeader(value) && seen.headerLine === 0 && !seen.hasBegun) seen.headerLine = line;
-    const decoded = read(value, line);
-    if ('problem' in decoded) return decoded;
-    if (!seen.hasBegun && isClip(decoded)) seen.summaryLine = line;
-    if (decoded.kind === 'message' || isClip(decoded)) seen.hasBegun = true;
-    return notes.keep(isClip(decoded) ? withClip(decoded, line) : trackAnswer(decoded, line), line);
-  };
-  return {
-    observe,
-    decode: (value, line) => {
-      const decoded = read(value, line);
-      return 'problem' in decoded ? decoded : withoutNote(withClip(decoded, line));
+  let firstLine = 0;
+  return createLineSession<CodexNote>({
+    nested: 'an item that is',
+    readHeader: (record) =>
+      firstLine === 0 && isOldHeader(record) && !('record_type' in record)
+        ? { kind: 'header', ...conversationOf(record, 'id') }
+        : null,
+    read: (record, line) => {
+      if ('record_type' in record) return { kind: 'meta' };
+      const decoded = decodeItem(record, { line, at: readIsoTime(record['timestamp']) });
+      if ('problem' in decoded) return decoded;
+      const isFirst = firstLine === 0 || line === firstLine;
+      // A second clip-archive, in the middle, is treated as a message.
+      return isClip(decoded) ? asClip(decoded, isFirst ? 'summary' : 'message') : withoutRuleText(decoded);
     },
-    readContext: (entries) => readItemContext(entries, notes.of),
-    legalCuts: () => () => null,
+    track: (read, line) => {
+      if (firstLine === 0 && (read.kind === 'message' || read.kind === 'summary')) firstLine = line;
+      return isClip(read) ? read : trackAnswer(read, line);
+    },
+    // The file is the context, so nothing in it is stale.
+    readContext: (entries, noteOf) => ({
+      priorLine: entries.find(({ kind }) => kind === 'summary')?.line ?? null,
+      isStale: () => false,
+      anchorOf: findAnchors(entries, noteOf),
+    }),
     renderSummary: (input) => [renderItem(input)],
-  };
+  });
 }
 
 /** A clip-archive is not typed by anyone, whatever its role. */
@@ -208,8 +195,85 @@ function isClip({ message }: Decoded): boolean {
   return message?.role === 'system' && isClipArchiveText(message.content);
 }
 
-/** The file is the context, so nothing in it is stale. */
-function readItemContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
-  const summary = entries.find(({ kind }) => kind === 'summary');
-  return { priorLine: summary?.line ?? null, isStale: () => false, anchorOf: findAnchors(entries, noteOf) };
+/** The event with the title, if it has to be written, and the compaction. Between ordinals that follow each other there is no room for it. */
+function renderSummary(input: SummaryInput): readonly string[] {
+  const { listedAs, firstDropped = null } = input;
+  const compaction = renderCompaction(input);
+  const own = stamp(input);
+  const before = { ...own, ...stamp({ ...input, lastDroppedBefore: firstDropped }) };
+  const hasRoom = own['ordinal'] === undefined || Number(before['ordinal']) < Number(own['ordinal']);
+  if (listedAs === undefined || !hasRoom) return [compaction];
+  // As when somebody enters a prompt: such an event is for the screen and never sent.
+  const payload = { type: 'user_message', message: listedAs, images: [], local_images: [] };
+  return [JSON.stringify({ ...before, type: 'event_msg', payload }), compaction];
+}
+
+/**
+ * A `compacted` record like Codex's own. Its history holds the instructions left in the history of the previous
+ * compaction, and then the summary as a user message. `message` is for versions without such a history.
+ */
+function renderCompaction(input: SummaryInput): string {
+  const { text, prior = null } = input;
+  const history = [...carriedItems(prior), summaryItem('user', text)];
+  return JSON.stringify({
+    ...stamp(input),
+    type: 'compacted',
+    payload: { message: text, replacement_history: history },
+  });
+}
+
+/** The summary as a bare item: only its first words and its role distinguish it from other messages. */
+function renderItem(input: SummaryInput): string {
+  const { timestamp } = stamp(input);
+  return JSON.stringify({
+    ...(timestamp !== undefined && { timestamp }),
+    ...summaryItem(summaryRole(input), input.text),
+  });
+}
+
+function summaryItem(role: 'user' | 'system', text: string): JsonRecord {
+  return { type: 'message', role, content: [{ type: 'input_text', text }] };
+}
+
+/**
+ * The time of the last record that left. If records have ordinals: the one that became free right before, so that they
+ * keep rising.
+ */
+function stamp({ firstKept, lastDropped, lastDroppedBefore = null }: SummaryInput): JsonRecord {
+  const timestamp = firstText('timestamp', lastDropped, firstKept);
+  const ordinals = [lastDroppedBefore, lastDropped].map((record) => (isRecord(record) ? record['ordinal'] : undefined));
+  const ordinal = ordinals.find((value) => value !== undefined);
+  return {
+    ...(timestamp !== undefined && { timestamp }),
+    ...(typeof ordinal === 'number' && { ordinal }),
+  };
+}
+
+/** How many lines Codex reads in search of a title: 10 records, and 200 more until it has found one. */
+const HEAD_LINES = 210;
+
+/** Editors put what they add to a prompt before these words. */
+const PROMPT_BEGINS = '## My request for Codex:';
+
+/**
+ * The title in Codex's list, as codex-rs/rollout/src/list.rs finds it in a rollout: the first event with a prompt or a
+ * goal. A rollout without one is hidden. A name that was given to a thread is in an index beside the rollouts.
+ */
+function listedTitle(file: ListedFile): string | null {
+  const head = listedRecords(file, 'start', { maxLines: HEAD_LINES, isWanted: ({ kind = 'meta' }) => kind === 'meta' });
+  return asTitle(
+    firstIn(head, ({ type, payload }) => (type === 'event_msg' && isRecord(payload) ? preview(payload) : null)),
+  );
+}
+
+function preview(event: JsonRecord): string | null {
+  if (event['type'] === 'thread_goal_updated') {
+    const { goal } = event;
+    return isRecord(goal) ? asTitle(stringAt(goal, 'objective')) : null;
+  }
+  if (event['type'] !== 'user_message') return null;
+  const message = stringAt(event, 'message') ?? '';
+  const begin = message.indexOf(PROMPT_BEGINS);
+  const hasImage = [event['images'], event['local_images']].some((list) => isList(list) && list.length > 0);
+  return asTitle(begin < 0 ? message : message.slice(begin + PROMPT_BEGINS.length)) ?? (hasImage ? '[Image]' : null);
 }

@@ -1,12 +1,15 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
-import { type CodexNote, isBaseline, type NoteOf } from './content.ts';
+import type { NoteOf } from '../line-session.ts';
+import type { CodexNote } from './decode.ts';
+
+type CodexNotes = NoteOf<CodexNote>;
 
 /**
  * What Codex would send on resuming the rollout: what its last compaction left, and everything since that was not
  * taken back.
  */
-export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
+export function readContext(entries: readonly Entry[], noteOf: CodexNotes): ContextView {
   const isTakenBack = findTakenBack(entries, noteOf);
   const compaction = findCompaction(entries, isTakenBack);
   const start = compaction?.line ?? 0;
@@ -32,8 +35,12 @@ export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextV
   return { priorLine: compaction?.line ?? null, isStale, anchorOf, mustDrop };
 }
 
+function isBaseline(latestKey: string | undefined): boolean {
+  return latestKey === 'turn_context' || latestKey?.startsWith('world_state') === true;
+}
+
 /** Only the order matters in a rollout: the kept part can begin at any message after the last compaction. */
-export function legalCuts(entries: readonly Entry[], noteOf: NoteOf): (line: number) => CutProblem {
+export function legalCuts(entries: readonly Entry[], noteOf: CodexNotes): (line: number) => CutProblem {
   const obstacle = entries.map(({ line }) => noteOf(line)).find((note) => note?.kind === 'obstacle')?.reason ?? null;
   const lastCompaction = findCompaction(entries, findTakenBack(entries, noteOf))?.line ?? 0;
   return (line) => obstacle ?? (line < lastCompaction ? "it is before the conversation's last compaction" : null);
@@ -53,7 +60,7 @@ type Mark = { readonly line: number; readonly kind: 'start' | 'opens' | 'update'
  * removes what it had written for that turn right before it (changed settings), and a compaction made since the turn
  * began, so that the compacted messages are back. If the number exceeds the turns, all turns are removed.
  */
-function findTakenBack(entries: readonly Entry[], noteOf: NoteOf): (line: number) => boolean {
+function findTakenBack(entries: readonly Entry[], noteOf: CodexNotes): (line: number) => boolean {
   if (!entries.some(({ line }) => noteOf(line)?.kind === 'rollback')) return () => false;
   const gone = new Set<number>();
   let marks: Mark[] = [];
@@ -103,138 +110,75 @@ function findCut(marks: readonly Mark[], turns: number): number {
 /** A mirror is at most this many records away from its message. */
 const NEAR_RECORDS = 30;
 
-type Waiting = { readonly line: number; readonly position: number };
+type Place = { readonly line: number; readonly position: number };
 
-/** Finds the message that a record goes or stays with; null: there is none, or the record stands alone. */
-export function findAnchors(entries: readonly Entry[], noteOf: NoteOf): (entry: Entry) => number | null {
-  const messageOf = new Map<number, number>();
-  const pair = (line: number, message: number | null): void => {
-    if (message !== null) messageOf.set(line, message);
+/**
+ * Finds the message that a record goes or stays with; null: there is none, or the record stands alone. A record of a call goes with the latest
+ * call of its id before it, else the next one, else the result. Each message has one mirror with the same words, in either order.
+ */
+export function findAnchors(entries: readonly Entry[], noteOf: CodexNotes): (entry: Entry) => number | null {
+  const anchors = new Map<number, number>();
+  /** Records that wait for a message that may come, by what they wait for. */
+  const waiting = new Map<string, number[]>();
+  const calls = new Map<string, number>();
+  const results = new Map<string, number>();
+  const mirrored = { message: new Map<string, Place>(), record: new Map<string, Place>() };
+  let turnLine: number | null = null;
+  let lastMessage: number | null = null;
+  let lastOfTurn: number | null = null;
+
+  const pair = (line: number | null, message: number | null): void => {
+    if (line !== null && message !== null) anchors.set(line, message);
   };
-  const words = createWordsPairing(pair);
-  const calls = createCallPairing(pair);
-  const order = createOrderPairing(pair);
-  entries.forEach((entry, position) => {
+  const wait = (what: string, line: number): void => {
+    const lines = waiting.get(what);
+    if (lines === undefined) waiting.set(what, [line]);
+    else lines.push(line);
+  };
+  const settle = (what: string, message: number | null): void => {
+    for (const line of waiting.get(what) ?? []) pair(line, message);
+    waiting.delete(what);
+  };
+  const mirror = (side: 'message' | 'record', key: string, place: Place): void => {
+    const others = mirrored[side === 'message' ? 'record' : 'message'];
+    const other = others.get(key);
+    others.delete(key);
+    if (other === undefined || place.position - other.position > NEAR_RECORDS) mirrored[side].set(key, place);
+    else if (side === 'message') pair(other.line, place.line);
+    else pair(place.line, other.line);
+  };
+  const addMessage = ({ line, role, calls: made = [], results: answered = [] }: Entry): void => {
+    lastMessage = line;
+    lastOfTurn = line;
+    settle('next', line);
+    if (role === 'assistant') settle('answer', line);
+    else if (role === 'user') settle('answer', null);
+    for (const id of answered) results.set(id, line);
+    for (const id of made) {
+      calls.set(id, line);
+      settle(`call ${id}`, line);
+    }
+  };
+  for (const [position, entry] of entries.entries()) {
     const { line } = entry;
     const note = noteOf(line);
     if (entry.kind === 'message') {
-      if (note?.kind === 'said' && note.wordsKey !== undefined) words.addMessage(note.wordsKey, { line, position });
-      calls.addMessage(entry);
-      order.addMessage(entry);
-      return;
+      if (note?.kind === 'said' && note.wordsKey !== undefined) mirror('message', note.wordsKey, { line, position });
+      addMessage(entry);
+    } else if (note?.kind === 'words') mirror('record', note.key, { line, position });
+    else if (note?.kind === 'call') {
+      if (calls.has(note.id)) pair(line, calls.get(note.id) ?? null);
+      else wait(`call ${note.id}`, line);
+    } else if (note?.kind === 'answer' || note?.kind === 'next') wait(note.kind, line);
+    else if (note?.kind === 'last') pair(line, lastMessage);
+    else if (note?.kind === 'turn') {
+      pair(turnLine, lastOfTurn);
+      turnLine = line;
+      lastOfTurn = null;
     }
-    switch (note?.kind) {
-      case 'words':
-        return words.addRecord(note.key, { line, position });
-      case 'call':
-        return calls.addRecord(note.id, line);
-      case 'answer':
-      case 'next':
-      case 'turn':
-      case 'last':
-        return order.addRecord(note.kind, line);
-      default:
-        return undefined;
-    }
-  });
-  calls.finish();
-  order.finish();
-  return ({ line }) => messageOf.get(line) ?? null;
-}
-
-type Pair = (line: number, message: number | null) => void;
-
-/** Pairs equal words near each other, in either order; each message has one mirror, each mirror one message. */
-function createWordsPairing(pair: Pair): {
-  readonly addMessage: (key: string, message: Waiting) => void;
-  readonly addRecord: (key: string, record: Waiting) => void;
-} {
-  const messages = new Map<string, Waiting>();
-  const records = new Map<string, Waiting>();
-  const takeNear = (waiting: Map<string, Waiting>, key: string, position: number): Waiting | null => {
-    const found = waiting.get(key);
-    waiting.delete(key);
-    return found !== undefined && position - found.position <= NEAR_RECORDS ? found : null;
-  };
-  return {
-    addMessage: (key, message) => {
-      const record = takeNear(records, key, message.position);
-      if (record === null) messages.set(key, message);
-      else pair(record.line, message.line);
-    },
-    addRecord: (key, record) => {
-      const message = takeNear(messages, key, record.position);
-      if (message === null) records.set(key, record);
-      else pair(record.line, message.line);
-    },
-  };
-}
-
-/**
- * Pairs a record with the latest call of its id before it, else the next one, else (if the call is missing) the
- * result.
- */
-function createCallPairing(pair: Pair): {
-  readonly addMessage: (entry: Entry) => void;
-  readonly addRecord: (id: string, line: number) => void;
-  readonly finish: () => void;
-} {
-  const callLines = new Map<string, number>();
-  const resultLines = new Map<string, number>();
-  const waiting = new Map<string, number[]>();
-  return {
-    addMessage: ({ line, calls = [], results = [] }) => {
-      for (const id of results) resultLines.set(id, line);
-      for (const id of calls) {
-        callLines.set(id, line);
-        for (const record of waiting.get(id) ?? []) pair(record, line);
-        waiting.delete(id);
-      }
-    },
-    addRecord: (id, line) => {
-      const call = callLines.get(id);
-      if (call === undefined) waiting.set(id, [...(waiting.get(id) ?? []), line]);
-      else pair(line, call);
-    },
-    finish: () => {
-      for (const [id, lines] of waiting) for (const line of lines) pair(line, resultLines.get(id) ?? null);
-    },
-  };
-}
-
-/** Pairs a record with a message before or after it. */
-function createOrderPairing(pair: Pair): {
-  readonly addMessage: (entry: Entry) => void;
-  readonly addRecord: (kind: 'answer' | 'next' | 'turn' | 'last', line: number) => void;
-  readonly finish: () => void;
-} {
-  const waiting: { answer: number[]; next: number[] } = { answer: [], next: [] };
-  const turn: { start: number | null; lastMessage: number | null } = { start: null, lastMessage: null };
-  let lastMessage: number | null = null;
-  const finishTurn = (): void => {
-    if (turn.start !== null) pair(turn.start, turn.lastMessage);
-  };
-  const settle = (kind: 'answer' | 'next', message: number | null): void => {
-    for (const line of waiting[kind].splice(0)) pair(line, message);
-  };
-  return {
-    addMessage: ({ line, role }) => {
-      lastMessage = line;
-      turn.lastMessage = line;
-      settle('next', line);
-      if (role === 'assistant') settle('answer', line);
-      else if (role === 'user') settle('answer', null);
-    },
-    addRecord: (kind, line) => {
-      if (kind === 'last') return pair(line, lastMessage);
-      if (kind !== 'turn') return void waiting[kind].push(line);
-      finishTurn();
-      turn.start = line;
-      turn.lastMessage = null;
-    },
-    finish: () => {
-      finishTurn();
-      settle('next', lastMessage);
-    },
-  };
+  }
+  pair(turnLine, lastOfTurn);
+  settle('next', lastMessage);
+  for (const [id, line] of results) settle(`call ${id}`, line);
+  return ({ line }) => anchors.get(line) ?? null;
 }

@@ -1,38 +1,64 @@
-import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
-import type { Decoded } from '../../../core/transcript.ts';
+import type { MessagePart, Role } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { contentText, contentTexts, refuseDeepNesting, ruleWords, typedText, withTyped } from '../message-parts.ts';
+import { contentText, contentTexts, readPartText, ruleWords, typedText } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
 import {
-  type Attachment,
-  authorshipOf,
-  type CodexNote,
-  isSettingsText,
-  type ItemPlace,
-  outputText,
-  readCall,
-  toolNames,
-  withoutEditorContext,
+  asTyped,
+  callPart,
+  type DecodedMessage,
+  decodeSaid,
+  decodeSummary,
+  resultPart,
+  type SaidPlace,
+  textParts,
   wordsKey,
-} from './content.ts';
-import { decodeCompaction } from './render.ts';
+} from '../said.ts';
+
+/**
+ * The message that a record without words of its own goes or stays with. call: the one that makes or answers the call. words: the one nearby
+ * with the same words. answer: the model's next words or call. next: the next message. turn: the last message of the turn that begins
+ * here. last: the message before it.
+ */
+type Attachment =
+  | { readonly kind: 'call'; readonly id: string }
+  | { readonly kind: 'words'; readonly key: string }
+  | { readonly kind: 'answer' | 'next' | 'turn' | 'last' };
+
+/** What the codec needs to know about a record beyond its facts. */
+export type CodexNote =
+  | Attachment
+  /**
+   * A message. `wordsKey` is the same for records that repeat its words. `turnPart`: Codex counts a turn from a message that opens it; an
+   * update leaves with the turn that follows it.
+   */
+  | { readonly kind: 'said'; readonly turnPart?: 'opens' | 'update'; readonly wordsKey?: string }
+  /** So many turns before it were taken back. */
+  | { readonly kind: 'rollback'; readonly turns: number }
+  /** It gives the size of the context, which is wrong as soon as the conversation is compacted. */
+  | { readonly kind: 'context-size' }
+  /** A compaction that kept what persons typed before it. */
+  | { readonly kind: 'keeps-prompts' }
+  /** Why nothing in this file can be compacted. */
+  | { readonly kind: 'obstacle'; readonly reason: string };
 
 /** A decoded record of Codex, with its note. */
 type Read = Noted<CodexNote>;
+
+/** The place of an item, and the time of the record around it. */
+type ItemPlace = Pick<SaidPlace, 'line' | 'at'>;
 
 /**
  * Decodes a record of a rollout, whatever precedes it. An unknown type is carried along; a known one without its
  * payload is a problem.
  */
-export function decodeRecord(value: Json, line: number): Read | RecordProblem {
-  if (!isRecord(value)) return { kind: 'meta' };
-  const type = stringAt(value, 'type') ?? '';
-  const { payload } = value;
-  const decode = DECODERS.get(type);
+export function decodeRecord(record: JsonRecord, line: number): Read | RecordProblem {
+  const { type, payload, timestamp } = record;
+  const decode = typeof type === 'string' ? DECODERS.get(type) : undefined;
   if (decode === undefined) return { kind: 'meta' };
-  if (!isRecord(payload)) return { problem: `a ${type} record without a payload` };
-  return refuseDeepNesting('an item that is', () => decode(payload, { line, at: readIsoTime(value['timestamp']) }));
+  if (!isRecord(payload)) return { problem: `a ${stringAt(record, 'type')} record without a payload` };
+  return decode(payload, { line, at: readIsoTime(timestamp) });
 }
 
 type Decoder = (payload: JsonRecord, place: ItemPlace) => Read | RecordProblem;
@@ -46,23 +72,15 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
   ['inter_agent_communication_metadata', () => ({ kind: 'meta', note: { kind: 'next' } })],
 ]);
 
+/** A message that opens a turn. */
+const OPENS = { kind: 'said', turnPart: 'opens' } as const;
+/** One that leaves with the turn that follows it. */
+const UPDATE = { kind: 'said', turnPart: 'update' } as const;
+
 /** A message from another agent, which Codex sends to the model like one from a person. */
-function decodeCommunication(payload: JsonRecord, { line, at }: ItemPlace): Read {
-  const content = contentText(payload['content']);
-  const author = stringAt(payload, 'author');
-  return {
-    kind: 'message',
-    note: { kind: 'said', turnPart: 'opens' },
-    message: {
-      id: stringAt(payload, 'id') ?? `line:${line}`,
-      conversation_id: '',
-      role: 'user',
-      ...(author !== undefined && { name: author }),
-      content,
-      created_at: at,
-      parts: [{ kind: 'text', text: content }],
-    },
-  };
+function decodeCommunication(payload: JsonRecord, place: ItemPlace): Read {
+  const parts: readonly MessagePart[] = [{ kind: 'text', text: contentText(payload['content']) }];
+  return { ...say(payload, place, { role: 'user', parts, name: stringAt(payload, 'author') }), note: OPENS };
 }
 
 /** One item of the Responses API, inside a Codex record or alone. Only a message can be a problem. */
@@ -70,9 +88,23 @@ export function decodeItem(item: JsonRecord, place: ItemPlace): Read | RecordPro
   const type = stringAt(item, 'type') ?? ('role' in item ? 'message' : '');
   if (type === 'message' || type === 'agent_message') return decodeMessage(item, type, place);
   if (type === 'reasoning') return { kind: 'meta', note: { kind: 'answer' } };
-  if (type.endsWith('_call')) return decodeCall(item, type, place);
-  if (type.endsWith('_output')) return decodeOutput(item, place);
-  return { kind: 'meta' };
+  if (type.endsWith('_call')) {
+    const own = item['output'] === undefined ? '' : outputText(item['output']);
+    return say(item, place, { role: 'assistant', parts: [readCall(item, type), ...textParts([own])] });
+  }
+  if (!type.endsWith('_output')) return { kind: 'meta' };
+  const { output, tools } = item;
+  const text = output === undefined && isList(tools) ? toolNames(tools) : outputText(output);
+  const isError = isRecord(output) && output['success'] === false;
+  return say(item, place, { role: 'tool', parts: [resultPart(stringAt(item, 'call_id'), text, isError)] });
+}
+
+function say(
+  item: JsonRecord,
+  place: ItemPlace,
+  said: Pick<Parameters<typeof decodeSaid>[0], 'role' | 'parts' | 'name'>,
+): DecodedMessage {
+  return decodeSaid({ ...place, id: stringAt(item, 'id'), ...said });
 }
 
 const ROLES: ReadonlyMap<string, Role> = new Map([
@@ -86,83 +118,234 @@ function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Read |
   const { content } = item;
   if (typeof content !== 'string' && !isList(content))
     return { problem: 'a message whose content is neither text nor a list' };
-  const givenRole = type === 'agent_message' ? 'user' : item['role'];
+  const isOfAgent = type === 'agent_message';
+  const givenRole = isOfAgent ? 'user' : item['role'];
   if (typeof givenRole !== 'string') return { problem: 'a message whose role is not a string' };
   const role = ROLES.get(givenRole) ?? 'user';
   const texts = contentTexts(content);
-  const parts = texts.map((text): MessagePart => ({ kind: 'text', text }));
-  const name = type === 'agent_message' ? stringAt(item, 'author') : ROLES.has(givenRole) ? undefined : givenRole;
-  const said = messageOf(item, place, { role, parts, ...(name !== undefined && { name }) });
-  if (role === 'system')
-    return {
-      kind: 'instruction',
-      ...(texts.some(isSettingsText) && { note: { kind: 'said', turnPart: 'update' } }),
-      message: said,
-    };
-  if (role === 'assistant')
-    return { kind: 'message', note: { kind: 'said', wordsKey: wordsKey(role, said.content) }, message: said };
-  if (type === 'agent_message') return { kind: 'message', note: { kind: 'said', turnPart: 'opens' }, message: said };
-  return decodeUser(said, texts, isList(content) && content.length > texts.length);
-}
-
-function decodeUser(said: ConversationMessage, texts: readonly string[], hasMedia: boolean): Read {
+  const name = isOfAgent ? stringAt(item, 'author') : ROLES.has(givenRole) ? undefined : givenRole;
+  const said = say(item, place, { role, parts: textParts(texts), name });
+  if (role === 'system') return { ...said, kind: 'instruction', ...(texts.some(isSettingsText) && { note: UPDATE }) };
+  if (role === 'assistant') return { ...said, note: { kind: 'said', wordsKey: wordsKey(role, said.message.content) } };
+  if (isOfAgent) return { ...said, note: OPENS };
   const { author, opensTurn } = authorshipOf(texts);
-  const note = { kind: 'said', turnPart: opensTurn ? 'opens' : 'update' } as const;
-  if (author === 'codex-context') return { kind: 'instruction', note, message: { ...said, role: 'system' } };
-  if (author === 'codex-notice') return { kind: 'message', note, message: said };
-  const isPrompt = said.name === undefined && (hasMedia || said.content.trim() !== '');
-  const key = wordsKey('user', said.content);
-  const typed = isPrompt ? typedText(texts.map(withoutEditorContext)) : undefined;
-  const message = withTyped(said, typed, ruleWords(texts.map(withoutEditorContext)));
+  const note = opensTurn ? OPENS : UPDATE;
+  if (author === 'codex-context')
+    return { ...said, kind: 'instruction', note, message: { ...said.message, role: 'system' } };
+  if (author === 'codex-notice') return { ...said, note };
+  const hasMedia = isList(content) && content.length > texts.length;
+  const isPrompt = name === undefined && (hasMedia || said.message.content.trim() !== '');
+  const words = texts.map(withoutEditorContext);
   return {
-    kind: 'message',
-    note: { kind: 'said', turnPart: 'opens', wordsKey: key },
+    ...asTyped(said, isPrompt ? typedText(words) : undefined, ruleWords(words)),
+    note: { ...OPENS, wordsKey: wordsKey('user', said.message.content) },
     ...(isPrompt && { isPrompt }),
-    message,
   };
 }
 
-/** A call without an id can never be answered, so it becomes text. */
-function decodeCall(item: JsonRecord, type: string, place: ItemPlace): Decoded {
-  const { id, name, arguments: args } = readCall(item, type);
-  const part: MessagePart =
-    id === undefined ? { kind: 'text', text: `${name} ${args}` } : { kind: 'call', id, name, arguments: args };
-  const own = item['output'] === undefined ? '' : outputText(item['output']);
-  const parts = own === '' ? [part] : [part, { kind: 'text', text: own } satisfies MessagePart];
-  const message = messageOf(item, place, { role: 'assistant', parts });
-  if (id === undefined) return { kind: 'message', message };
-  return { kind: 'message', calls: [id], message: { ...message, tool_calls: [{ id, name, arguments: args }] } };
+/**
+ * The text of a tool's output: a string, content parts, or `{content}`. Older versions wrote `{"output": …,
+ * "metadata": …}` as a JSON string; then it is the text under `output`.
+ */
+function outputText(output: Json | undefined): string {
+  if (typeof output === 'string') return unwrapShellOutput(output);
+  if (isList(output)) return contentText(output);
+  if (!isRecord(output)) return readPartText(output);
+  const inner = output['content'] ?? output['output'];
+  return inner === undefined ? JSON.stringify(output) : outputText(inner);
 }
 
-function decodeOutput(item: JsonRecord, place: ItemPlace): Decoded {
-  const callId = stringAt(item, 'call_id');
-  const { output, tools } = item;
-  const text = output === undefined && isList(tools) ? toolNames(tools) : outputText(output);
-  const isError = isRecord(output) && output['success'] === false;
-  const part: MessagePart = callId === undefined ? { kind: 'text', text } : { kind: 'result', callId, text, isError };
-  const message = messageOf(item, place, { role: 'tool', parts: [part] });
-  if (callId === undefined) return { kind: 'message', message };
-  return { kind: 'message', results: [callId], message: { ...message, tool_call_id: callId } };
+function unwrapShellOutput(text: string): string {
+  if (!text.startsWith('{"output":')) return text;
+  try {
+    const value: Json = JSON.parse(text);
+    if (!isRecord(value) || !isRecord(value['metadata'])) return text;
+    return stringAt(value, 'output') ?? text;
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
 }
 
-function messageOf(
-  item: JsonRecord,
-  { line, at }: ItemPlace,
-  { role, parts, name }: { readonly role: Role; readonly parts: readonly MessagePart[]; readonly name?: string },
-): ConversationMessage {
-  return {
-    id: stringAt(item, 'id') ?? `line:${line}`,
-    conversation_id: '',
-    role,
-    ...(name !== undefined && { name }),
-    content: parts.map(partText).join('\n'),
-    created_at: at,
-    parts,
-  };
+/** Where each kind of call has its arguments. */
+const ARGUMENT_KEYS = ['arguments', 'input', 'action'];
+
+/**
+ * The call of an item whose type ends in `_call`: of a function, a custom tool, a local shell or a search. Calls that
+ * the server runs itself (a web search, a picture) have no output item and are identified by the item's id.
+ * @throws RangeError if the arguments are nested too deeply to be written as JSON.
+ */
+function readCall(item: JsonRecord, type: string): MessagePart {
+  const id = stringAt(item, 'call_id') ?? stringAt(item, 'id');
+  const name = stringAt(item, 'name') ?? type.slice(0, -'_call'.length);
+  const namespace = stringAt(item, 'namespace');
+  return callPart(id, namespace === undefined ? name : `${namespace}.${name}`, argumentText(item, type));
 }
 
-function partText(part: MessagePart): string {
-  return part.kind === 'call' ? `${part.name} ${part.arguments}` : part.text;
+function argumentText(item: JsonRecord, type: string): string {
+  if (type === 'image_generation_call') return JSON.stringify({ prompt: item['revised_prompt'] ?? null });
+  const given = ARGUMENT_KEYS.map((key) => item[key]).find((value) => value !== undefined && value !== null);
+  if (given === undefined) return '{}';
+  return typeof given === 'string' ? given : JSON.stringify(given);
+}
+
+/** The names of the tools that a search found. */
+function toolNames(tools: readonly Json[]): string {
+  return tools.flatMap((tool) => (isRecord(tool) ? (stringAt(tool, 'name') ?? []) : [])).join('\n');
+}
+
+/**
+ * How a text written by Codex begins and ends, in lower case. Upper and lower case and surrounding space make no
+ * difference.
+ */
+type Marks = readonly [start: string, end: string];
+
+const tagged = (name: string): Marks => [`<${name}>`, `</${name}>`];
+
+/**
+ * Standing instructions and the environment, which Codex adds to a conversation as user messages; they apply until it
+ * ends.
+ */
+const CONTEXT: readonly Marks[] = [
+  ['# agents.md instructions', '</instructions>'],
+  tagged('environment_context'),
+  tagged('recommended_plugins'),
+];
+
+/** How versions of 2025 wrote AGENTS.md. Later versions count it as a prompt when they count turns. */
+const FORMER_CONTEXT: readonly Marks[] = [tagged('user_instructions')];
+
+/** Notices of what happened, written as user messages. */
+const NOTICES: readonly Marks[] = [
+  tagged('turn_aborted'),
+  tagged('subagent_notification'),
+  tagged('agent_message_board_notification'),
+  tagged('user_shell_command'),
+  tagged('skill'),
+];
+
+/** The end of a review: a notice from Codex that is a turn of its own. */
+const TURN_NOTICES: readonly Marks[] = [tagged('user_action')];
+
+/** These must match exactly, letter by letter. */
+const INTERNAL_CONTEXT = /^<codex_internal_context source="[a-z][a-z0-9_]*">[^]*<\/codex_internal_context>$/;
+const EXACT_NOTICES: readonly RegExp[] = [
+  /^<goal_context>[^]*<\/goal_context>$/,
+  /^<external_([^>]*)>[^]*<\/external_\1>$/,
+  /^<hook_prompt\s+hook_run_id\s*=\s*"\s*[^\s"][^"]*"\s*>[^<]+<\/hook_prompt\s*>/i,
+  /^Warning: The maximum number of unified exec processes you can keep open is/,
+  /^Warning: Your account was flagged for potentially high-risk cyber activity/,
+  /^Warning: apply_patch was requested via [^]*Use the apply_patch tool instead of exec_command\.$/,
+];
+
+/** Developer texts that Codex writes again when the settings of a turn differ; only their beginning matters. */
+const SETTINGS =
+  /^\s*<(?:permissions instructions|model_switch|(?:collaboration|multi_agent|persistent)_mode|realtime_conversation|(?:skills|plugins|apps|environments|managed_developer)_instructions|person[a]lity_spec|(?:token|rollout)_budget|context_window(?:_guidance)?)>/i;
+
+type Authorship = {
+  readonly author: 'person' | 'codex-context' | 'codex-notice';
+  /** Whether Codex counts the message as the start of a turn. */
+  readonly opensTurn: boolean;
+};
+
+/**
+ * Who wrote a message of role user, judging by its texts. If Codex wrote one of them, all of the message is Codex's,
+ * as in Codex itself (`matches_marked_text` in its source). A prompt that merely begins like one is a prompt.
+ */
+export function authorshipOf(texts: readonly string[]): Authorship {
+  const trimmed = texts.map((text) => text.trim());
+  const isMarked = (marks: readonly Marks[]): boolean =>
+    trimmed.some((text) => marks.some((one) => isBetween(text, one)));
+  const isLike = (pattern: RegExp): boolean => trimmed.some((text) => pattern.test(text));
+  const isContext = isMarked(CONTEXT) || isLike(INTERNAL_CONTEXT);
+  const isNotice = isMarked(NOTICES) || EXACT_NOTICES.some(isLike);
+  const opensTurn = !isContext && !isNotice;
+  if (isContext || isMarked(FORMER_CONTEXT)) return { author: 'codex-context', opensTurn };
+  return { author: isNotice || isMarked(TURN_NOTICES) ? 'codex-notice' : 'person', opensTurn };
+}
+
+function isBetween(text: string, [start, end]: Marks): boolean {
+  return text.slice(0, start.length).toLowerCase() === start && text.slice(-end.length).toLowerCase() === end;
+}
+
+export function isSettingsText(text: string): boolean {
+  return SETTINGS.test(text);
+}
+
+/** What Codex's editor and desktop app add before a prompt, and the heading above the prompt. */
+const EDITOR_CONTEXT = /^\s*# (?:Context from my IDE setup|Files mentioned by the user|In app browser)\b/;
+const PROMPT_HEADING = '## My request for Codex:';
+/** A text of its own before and after a pasted picture. */
+const IMAGE_TAG = /^\s*<\/?image\b[^<>]*>\s*$/;
+
+/** The prompt alone. The last heading counts, since the context before it quotes files. */
+function withoutEditorContext(text: string): string {
+  if (IMAGE_TAG.test(text)) return '';
+  if (!EDITOR_CONTEXT.test(text)) return text;
+  const at = text.lastIndexOf(PROMPT_HEADING);
+  return at < 0 ? '' : text.slice(at + PROMPT_HEADING.length).trim();
+}
+
+const ENCRYPTED_TYPES = new Set(['compaction', 'compaction_summary', 'context_compaction']);
+const ENCRYPTED =
+  "Codex's own summary of what was said before is encrypted; only the service that wrote it can read it.";
+const NOTHING = 'Codex compacted what was said before and left no text of it.';
+
+/**
+ * A `compacted` record: the summary that replaces everything before it or, in older versions, everything except
+ * prompts.
+ */
+function decodeCompaction(payload: JsonRecord, place: ItemPlace): Read {
+  const summary = decodeSummary(summaryText(payload), { ...place, id: undefined });
+  return isList(payload['replacement_history']) ? summary : { ...summary, note: { kind: 'keeps-prompts' } };
+}
+
+/**
+ * The text that a compaction left. Ours ends with its summary, which is all of the text. Otherwise it is one text, or
+ * several, each with its role. Instructions are not included, since they are carried over as they are.
+ */
+function summaryText(payload: JsonRecord): string {
+  const items = historyOf(payload);
+  const told = items.filter((item) => !isCarried(item)).flatMap(readTold);
+  const last = items.slice(-1).flatMap(readTold)[0]?.text ?? '';
+  if (isClipArchiveText(last)) return last;
+  const isEncrypted = items.some(isEncryptedItem);
+  const [only] = told;
+  if (only !== undefined && told.length === 1 && !isEncrypted) return only.text;
+  const blocks = [...told.map(({ role, text }) => `[${role}]\n${text}`), ...(isEncrypted ? [ENCRYPTED] : [])];
+  if (blocks.length > 0) return blocks.join('\n\n');
+  const message = stringAt(payload, 'message') ?? '';
+  return message.trim() === '' ? NOTHING : message;
+}
+
+/**
+ * The items of a compaction's history that a summary cannot replace: instructions, the environment, and encrypted
+ * items. The next compaction carries them over into its own history.
+ */
+export function carriedItems(record: Json): readonly JsonRecord[] {
+  const payload = isRecord(record) ? record['payload'] : undefined;
+  return isRecord(payload) ? historyOf(payload).filter((item) => isCarried(item) || isEncryptedItem(item)) : [];
+}
+
+function historyOf(payload: JsonRecord): readonly JsonRecord[] {
+  const history = payload['replacement_history'];
+  return isList(history) ? history.filter(isRecord) : [];
+}
+
+function isCarried(item: JsonRecord): boolean {
+  const role = stringAt(item, 'role');
+  if (role === 'developer' || role === 'system') return true;
+  return role === 'user' && authorshipOf(contentTexts(item['content'])).author === 'codex-context';
+}
+
+function isEncryptedItem(item: JsonRecord): boolean {
+  return ENCRYPTED_TYPES.has(stringAt(item, 'type') ?? '') && item['encrypted_content'] !== undefined;
+}
+
+function readTold(item: JsonRecord): readonly { readonly role: string; readonly text: string }[] {
+  const role = stringAt(item, 'role');
+  const text = contentText(item['content']);
+  return role === undefined || text.trim() === '' ? [] : [{ role, text }];
 }
 
 /** Groups the items of one answer: all that the model says, thinks and calls until somebody else speaks. */

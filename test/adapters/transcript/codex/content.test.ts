@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { authorshipOf, isSettingsText } from '../../../../src/adapters/transcript/codex/content.ts';
+import { authorshipOf, isSettingsText } from '../../../../src/adapters/transcript/codex/decode.ts';
 
 /** Who wrote each text, as a message of its own, and whether it opens a turn; all that stands in these tables was tried with Codex 0.169. */
 function authorships(texts: readonly string[]): readonly (readonly [string, string, boolean])[] {
