@@ -52,7 +52,7 @@ test('every mirror and every event of a call in the fixtures finds its message',
     const { anchorOf = () => null } = session.readContext(entries);
     const attached = ['call', 'words', 'answer', 'next', 'turn', 'last'];
     const isAttached = ({ line }: Entry): boolean => {
-      const decoded = decodeRecord(records[line - 1] ?? null, line);
+      const decoded = decodeRecord(records[line - 1] ?? {}, line);
       return 'note' in decoded && attached.includes(decoded.note?.kind ?? '');
     };
     assert.ok(entries.some(isAttached), name);
