@@ -4,8 +4,7 @@ import type { Redactor, RuleFileProblem } from '../../ports/model.ts';
 import { readOutsideFile } from '../../system/outside-file.ts';
 import { BUILTIN_RULES } from './builtin-rules.ts';
 import { createRedactor } from './redactor.ts';
-import type { SecretRule } from './rule.ts';
-import { indexRules } from './rule-index.ts';
+import { indexRules, type SecretRule } from './rule.ts';
 
 export type LoadedRedactors = {
   /** Creates a redactor for one transcript; masks count from 1 in each. */
@@ -20,7 +19,7 @@ const MAX_RULE_BYTES = 4 * 1024 * 1024; // gitleaks' own file has 100 KB; a file
 export async function loadRedactors(
   rulesPath: string | null,
 ): Promise<Result<LoadedRedactors, readonly RuleFileProblem[]>> {
-  const { createDefaultRules } = await import('./gitleaks/default-rules.ts');
+  const { createDefaultRules } = await import('./gitleaks/rule.ts');
   const builtIn = [...BUILTIN_RULES, ...createDefaultRules()];
   if (rulesPath === null) return ok({ create: createOf(builtIn), warnings: [] });
   const text = readText(rulesPath);

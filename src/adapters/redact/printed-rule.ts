@@ -1,5 +1,5 @@
 import { isNoValue, isPlaceholder, looksGenerated, looksSpoken } from './judge.ts';
-import type { SecretRule, SecretSpan } from './rule.ts';
+import { entriesIn, type SecretRule, type SecretSpan } from './rule.ts';
 
 const SECRET_WORD = String.raw`(?:secrets?|pass(?:words?|wd|phrase)?|pwd?|pw|tokens?|credentials?|creds|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?|keys?)`;
 /** Commands whose whole output is secret, or consists of names and secrets. */
@@ -161,13 +161,9 @@ function secretsOf(output: string, how: How): readonly SecretSpan[] {
     if (isPrinted(cell) && looksSecret(cell))
       found.push({ start: index, end: index + cell.length, kind: 'command-output' });
   }
-  for (const match of output.matchAll(PAIR)) {
-    const { name = '', value = '' } = match.groups ?? {};
-    if (FACT.test(name) || !isPrinted(value) || !(looksSecret(value) || (how === 'known' && SECRET_NAME.test(name))))
-      continue;
-    const end = match.index + match[0].length;
-    found.push({ start: end - value.length, end, kind: 'command-output' });
-  }
+  const accepts = (value: string, name: string): boolean =>
+    !FACT.test(name) && isPrinted(value) && (looksSecret(value) || (how === 'known' && SECRET_NAME.test(name)));
+  found.push(...entriesIn(output, 0, { kind: 'command-output', pattern: PAIR, accepts }));
   return found;
 }
 

@@ -1,5 +1,6 @@
+import { isSecretValue } from './assignment-rule.ts';
 import { looksGenerated, looksSpoken } from './judge.ts';
-import type { SecretRule } from './rule.ts';
+import { entriesIn, type SecretRule } from './rule.ts';
 
 /** A cookie header, curl's `-b`, or a cookie in JSON, up to the end of the line or quotation. */
 const COOKIES =
@@ -14,13 +15,11 @@ export const COOKIE_RULE: SecretRule = {
   *find(text) {
     for (const match of text.matchAll(COOKIES)) {
       const pairs = match.groups?.['pairs'] ?? '';
-      const offset = match.index + match[0].length - pairs.length;
-      for (const pair of pairs.matchAll(PAIR)) {
-        const { name = '', value = '' } = pair.groups ?? {};
-        if (!looksGenerated(value, SESSION_NAME.test(name) ? MIN_SESSION_CHARS : undefined)) continue;
-        const end = offset + pair.index + pair[0].length;
-        yield { start: end - value.length, end, kind: 'cookie' };
-      }
+      yield* entriesIn(pairs, match.index + match[0].length - pairs.length, {
+        kind: 'cookie',
+        pattern: PAIR,
+        accepts: (value, name) => looksGenerated(value, SESSION_NAME.test(name) ? MIN_SESSION_CHARS : undefined),
+      });
     }
   },
 };
@@ -28,8 +27,9 @@ export const COOKIE_RULE: SecretRule = {
 const MAX_MANIFEST_CHARS = 8192;
 const KIND = /\bkind(?:\\{0,3}["'])?\s{0,4}:\s{0,4}(?:\\{0,3}["'])?Secret\b/g;
 const DATA = /\b(?:stringData|data)(?:\\{0,3}["'])?\s{0,4}:/g;
-const ENTRY = /["']?[\w.-]{1,253}(?:\\{0,3}["'])?\s{0,4}:\s{0,4}(?:\\{0,3}["'])?(?<value>[A-Za-z0-9+/]{8,8192}={0,2})/g;
-const NAMES_OF_MANIFEST = /^["']?(?:kind|apiVersion|type|name|namespace)\b/;
+const ENTRY =
+  /["']?(?<name>[\w.-]{1,253})(?:\\{0,3}["'])?\s{0,4}:\s{0,4}(?:\\{0,3}["'])?(?<value>[A-Za-z0-9+/]{8,8192}={0,2})/g;
+const NAMES_OF_MANIFEST = /^(?:kind|apiVersion|type|name|namespace)\b/;
 
 /** The values in the `data` of Kubernetes secrets. */
 export const KUBERNETES_RULE: SecretRule = {
@@ -44,12 +44,11 @@ export const KUBERNETES_RULE: SecretRule = {
       for (const data of manifest.matchAll(DATA)) {
         const block = manifest.slice(data.index + data[0].length).split(/\n(?=\S)|\n---/, 1)[0] ?? '';
         const offset = from + data.index + data[0].length;
-        for (const entry of block.matchAll(ENTRY)) {
-          const value = entry.groups?.['value'] ?? '';
-          if (NAMES_OF_MANIFEST.test(entry[0]) || !isBase64(value)) continue;
-          const end = offset + entry.index + entry[0].length;
-          yield { start: end - value.length, end, kind: 'kubernetes-secret' };
-        }
+        yield* entriesIn(block, offset, {
+          kind: 'kubernetes-secret',
+          pattern: ENTRY,
+          accepts: (value, name) => !NAMES_OF_MANIFEST.test(name) && isBase64(value),
+        });
       }
       floor = to;
     }
@@ -92,3 +91,99 @@ export const TABLE_RULE: SecretRule = {
     }
   },
 };
+
+const SECRET_NAME =
+  /(?<name>[\w.-]{0,64}(?:pass(?:word|wd|phrase)?|pwd|secret|token|session(?:[_.-]?id)?|\bsid|jwt|auth|api[_.-]?key|(?:access|auth|private|signing|encryption|master|secret)[_.-]?key|credential)s?)/;
+
+/** One pair holds the name, and the next one the value. */
+const FORMS: readonly RegExp[] = [
+  // name: DB_PASSWORD ⏎ value: …   {"name":"API_TOKEN","value":"…"}   <add key="ApiToken" value="…"/>
+  new RegExp(
+    String.raw`\b(?:name|key|variable|id)(?:\\{0,3}["'])?\s{0,4}[:=]\s{0,4}(?:\\{0,3}["'])?${SECRET_NAME.source}(?:\\{0,3}["'])?[\s,]{1,40}(?:\\{0,3}["'])?(?:value|default)(?:\\{0,3}["'])?\s{0,4}[:=]\s{0,4}(?<quote>(?:\\{0,3}["'])?)(?<value>[^\s"'\\<>]{3,1024})`,
+    'gi',
+  ),
+  // <property name="secret.key">…</property>
+  new RegExp(String.raw`\b(?:name|key|id)=["']${SECRET_NAME.source}["'][^<>]{0,80}>(?<value>[^\s<>]{3,1024})<`, 'gi'),
+  // variable "db_password" { default = "…" }
+  new RegExp(
+    String.raw`\b(?:variable|output)\s{1,4}"${SECRET_NAME.source}"\s{0,4}\{[^{}]{0,400}?\b(?:default|value)\s{0,20}=\s{0,4}"(?<value>[^\s"]{3,1024})"`,
+    'gi',
+  ),
+  // setPassword("…")
+  new RegExp(String.raw`\bset_?${SECRET_NAME.source}\(\s{0,4}(?<quote>["'])(?<value>[^\s"']{6,1024})["']`, 'gi'),
+];
+
+/** Secrets whose name and value are in two pairs, elements or arguments. */
+export const PAIR_RULE: SecretRule = {
+  keywords: ['value', 'default', 'property', '<', 'setpass', 'settoken', 'setsecret', 'setapi'],
+  *find(text) {
+    for (const pattern of FORMS) {
+      for (const match of text.matchAll(pattern)) {
+        const { name = '', value = '' } = match.groups ?? {};
+        const isPassword = /pass|pwd/i.test(name);
+        const isSecret = /sess|sid|cookie|jwt|auth$/i.test(name)
+          ? looksGenerated(value)
+          : isSecretValue({ text: value, name: isPassword ? 'password' : name, form: 'quoted' });
+        if (!isSecret) continue;
+        const start = match.index + match[0].lastIndexOf(value);
+        yield { start, end: start + value.length, kind: isPassword ? 'password' : 'secret' };
+      }
+    }
+  },
+};
+
+const MARKER = /-----(?<side>BEGIN|END) (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
+/**
+ * Long runs of base64 and what may separate them: line ends, plain or escaped, and the quotes and signs of source code.
+ */
+const BASE64_LINES = /(?:(?:[\s"'`+,>|]|\\{1,3}[nrt"]){0,16}[A-Za-z0-9+/]{16,}={0,2})*/y;
+const BASE64 = /[A-Za-z0-9+/=]/;
+const BETWEEN = /[\s"'`+,>|\\]/;
+const MIN_STRETCH_CHARS = 16;
+const MAX_BETWEEN_CHARS = 16;
+/** The longest RSA key in use has about 13,000 characters. */
+const MAX_BLOCK_CHARS = 32_768;
+
+/** PEM blocks of private keys, with any line ends. If the start or the end is cut off, what is left of the block. */
+export const PRIVATE_KEY_RULE: SecretRule = {
+  keywords: ['private key'],
+  *find(text) {
+    const markers = Array.from(text.matchAll(MARKER), ({ index: start, 0: marker, groups }) => ({
+      isBegin: groups?.['side'] === 'BEGIN',
+      start,
+      end: start + marker.length,
+    }));
+    let floor = 0;
+    for (const [index, marker] of markers.entries()) {
+      if (marker.start < floor) continue;
+      const next = markers[index + 1];
+      const isWhole = next !== undefined && !next.isBegin && next.start - marker.end <= MAX_BLOCK_CHARS;
+      const start = marker.isBegin ? marker.start : base64StartBefore(text, marker.start, floor);
+      const end = !marker.isBegin ? marker.end : isWhole ? next.end : base64EndAfter(text, marker.end);
+      floor = end;
+      const hasBody = marker.isBegin ? end > marker.end : start < marker.start;
+      if (hasBody) yield { start, end, kind: 'private-key' };
+    }
+  },
+};
+
+function base64EndAfter(text: string, start: number): number {
+  BASE64_LINES.lastIndex = start;
+  return start + (BASE64_LINES.exec(text)?.[0].length ?? 0);
+}
+
+/** Where the base64 before `end` starts; its last line may be short. */
+function base64StartBefore(text: string, end: number, floor: number): number {
+  let start = end;
+  let isLast = true;
+  for (let at = end; at > floor && end - at <= MAX_BLOCK_CHARS; isLast = false) {
+    const between = at;
+    while (at > floor && between - at <= MAX_BETWEEN_CHARS && BETWEEN.test(text.charAt(at - 1))) at -= 1;
+    const stretchEnd = at;
+    while (at > floor && end - at <= MAX_BLOCK_CHARS && BASE64.test(text.charAt(at - 1))) at -= 1;
+    const chars = stretchEnd - at;
+    if (chars < MIN_STRETCH_CHARS && !(isLast && chars > 0)) break;
+    if (chars >= MIN_STRETCH_CHARS) start = at;
+  }
+  return start;
+}

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILTIN_RULES } from '../../../src/adapters/redact/builtin-rules.ts';
-import { createDefaultRules } from '../../../src/adapters/redact/gitleaks/default-rules.ts';
+import { createDefaultRules } from '../../../src/adapters/redact/gitleaks/rule.ts';
 import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
-import { indexRules, type RuleIndex } from '../../../src/adapters/redact/rule-index.ts';
+import { indexRules, type RuleIndex } from '../../../src/adapters/redact/rule.ts';
 
 /** How much longer the second text is. */
 const FACTOR = 4;

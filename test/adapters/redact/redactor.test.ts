@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { BUILTIN_RULES } from '../../../src/adapters/redact/builtin-rules.ts';
 import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
-import { indexRules } from '../../../src/adapters/redact/rule-index.ts';
+import { indexRules } from '../../../src/adapters/redact/rule.ts';
 import { DEFAULT_DIRECTIVE, DEFAULT_SYSTEM_PROMPT } from '../../../src/core/prompt.ts';
 import { oddTexts } from '../../support/messages.ts';
 import { drawn, escaped, PRIVATE_KEY, redacted } from './secrets.ts';

@@ -1,6 +1,6 @@
 import { BUILTIN_RULES } from '../../../src/adapters/redact/builtin-rules.ts';
 import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
-import { indexRules } from '../../../src/adapters/redact/rule-index.ts';
+import { indexRules } from '../../../src/adapters/redact/rule.ts';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 

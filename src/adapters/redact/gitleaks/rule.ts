@@ -1,41 +1,52 @@
+import { lazily } from '../../../core/lazy.ts';
 import { createGoPattern, type GoPattern, type Match, type Span } from '../go-pattern.ts';
 import { entropyOf } from '../judge.ts';
 import type { SecretRule } from '../rule.ts';
-import { type FileAllowlist, KNOWN_KEYS } from './schema.ts';
+import data from './default-rules.json' with { type: 'json' };
 
-type RuleParts = {
+/** gitleaks' default rules, except those listed as `leftOut` in the data. Expressions are compiled on first use. */
+export function createDefaultRules(): readonly SecretRule[] {
+  const shared = lazily(() => readAllowlist(data.allowlist, 'the shared allowlist').allows);
+  return data.rules.map((rule) => {
+    const own = lazily(() => (rule.allowlists ?? []).map((list) => readAllowlist(list, rule.id).allows));
+    const pattern = lazily(() => {
+      const compiled = createGoPattern(rule.regex);
+      if (!compiled.ok) throw new Error(`a built-in rule does not compile: ${rule.regex} ${compiled.error}`);
+      return compiled.value;
+    });
+    return toSecretRule(rule, pattern, (finding) => [...own(), shared()].some((allows) => allows(finding)));
+  });
+}
+
+type RuleFacts = {
   readonly id: string;
-  /** Compiles the expression, on first use. */
-  readonly pattern: () => GoPattern;
   /** 0: the first group that matched, or the whole match if there is none. */
-  readonly secretGroup: number;
+  readonly secretGroup?: number | undefined;
   /** Bits per character that a secret must exceed; 0: any. */
-  readonly minEntropy: number;
-  readonly keywords: readonly string[];
-  readonly allowlists: readonly Allowlist[];
+  readonly entropy?: number | undefined;
+  readonly keywords?: readonly string[] | undefined;
 };
 
 /** A rule of gitleaks' kind: finds what its expression matches, unless that is too regular or allowed. */
-export function toSecretRule(parts: RuleParts): SecretRule {
-  const { secretGroup, minEntropy, allowlists } = parts;
-  const keywords = parts.keywords.map((keyword) => keyword.toLowerCase());
-  const kind = parts.id.replaceAll(/[^\w.-]+/g, '-').slice(0, MAX_KIND_CHARS);
+export function toSecretRule(
+  { id, secretGroup = 0, entropy = 0, keywords: words = [] }: RuleFacts,
+  pattern: () => GoPattern,
+  allows: Allowlist,
+): SecretRule {
+  const keywords = words.map((keyword) => keyword.toLowerCase());
+  const kind = id.replaceAll(/[^\w.-]+/g, '-').slice(0, MAX_KIND_CHARS);
   return {
     keywords,
     *find(text, folded) {
       for (const window of windowsOf(folded, keywords)) {
         const piece = text.slice(window.start, window.end);
-        for (const match of parts.pattern().matches(piece)) {
+        for (const match of pattern().matches(piece)) {
           const span = withoutQuotes(piece, secretOf(match, secretGroup));
           if (span === null || span.end === span.start) continue;
           const secret = piece.slice(span.start, span.end);
-          if (minEntropy > 0 && entropyOf(secret) <= minEntropy) continue;
-          const finding: Finding = {
-            secret,
-            match: piece.slice(match.start, match.end),
-            line: () => lineAround(piece, match.start, match.end),
-          };
-          if (allowlists.some((allows) => allows(finding))) continue;
+          if (entropy > 0 && entropyOf(secret) <= entropy) continue;
+          const line = () => lineAround(piece, match.start, match.end);
+          if (allows({ secret, match: piece.slice(match.start, match.end), line })) continue;
           yield { start: window.start + span.start, end: window.start + span.end, kind };
         }
       }
@@ -70,24 +81,19 @@ function lineAround(text: string, start: number, end: number): string {
 type Finding = { readonly secret: string; readonly match: string; readonly line: () => string };
 
 /** Whether a finding is allowed and should not be masked. */
-export type Allowlist = (finding: Finding) => boolean;
+type Allowlist = (finding: Finding) => boolean;
 
-export type ReadAllowlist = {
-  readonly allows: Allowlist;
-  /** Empty: all rules. */
-  readonly targetRules: readonly string[];
-  readonly warnings: readonly string[];
-};
+type AllowlistFacts = {
+  readonly [list in 'regexes' | 'stopwords' | 'paths' | 'commits']?: readonly string[] | undefined;
+} & { readonly condition?: string | undefined; readonly regexTarget?: string | undefined };
 
 /**
  * `name` says whose allowlist it is, and starts the warnings. Paths and commits have no effect, because a conversation
  * has none.
  */
-export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist {
-  const { regexes = [], stopwords = [], paths = [], commits = [], targetRules = [] } = list;
-  const warnings: string[] = Object.keys(list)
-    .filter((key) => !KNOWN_KEYS.allowlist.includes(key))
-    .map((key) => `${name}: the key ${key} is unknown and has no effect`);
+export function readAllowlist(list: AllowlistFacts, name: string) {
+  const { regexes = [], stopwords = [], paths = [], commits = [] } = list;
+  const warnings: string[] = [];
   const patterns: GoPattern[] = [];
   for (const source of regexes) {
     const pattern = createGoPattern(source);
@@ -120,7 +126,7 @@ export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist 
     if (isNever || checks.length === 0) return false;
     return needsAll ? checks.every((check) => check(finding)) : checks.some((check) => check(finding));
   };
-  return { allows, targetRules, warnings };
+  return { allows, warnings };
 }
 
 /** Before a keyword there is at most a name that ends with it; after it come signs, spaces and the secret. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readGitleaksRules, type ReadRules } from '../../../../src/adapters/redact/gitleaks/read-rules.ts';
 import { createRedactor } from '../../../../src/adapters/redact/redactor.ts';
-import { indexRules } from '../../../../src/adapters/redact/rule-index.ts';
+import { indexRules } from '../../../../src/adapters/redact/rule.ts';
 
 function read(toml: string): ReadRules {
   const rules = readGitleaksRules(toml, 'rules.toml');
