@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import type { Step } from '../../src/ports/runtime.ts';
@@ -250,4 +261,91 @@ test('a document that grows meanwhile is read again: nothing may follow its end'
   const report = reportOf(await bench.compact('s.json', { compaction: { maxSummaryTokens: 120 } }));
   assert.deepEqual([report.result, steps.filter((one) => one === 'read').length], ['compacted', 2]);
   assert.ok(bench.read('s.json').toString().endsWith('}\n'));
+});
+
+/** A run in a process of its own: a line comes to the open old file while nothing has its name, and the run is killed at one of the steps. */
+function killRun(bench: Workbench, step: 'moved' | 'renamed'): void {
+  const code = `
+    import { openSync, writeSync } from 'node:fs';
+    import { createWorkbench } from ${JSON.stringify(new URL('../support/workbench.ts', import.meta.url).href)};
+    let old;
+    const bench = createWorkbench({
+      reached: (step) => {
+        if (step === 'looked') old = openSync(bench.path(${JSON.stringify('talk.jsonl')}), 'a');
+        if (step === 'moved') writeSync(old, ${JSON.stringify(LINE)});
+        if (step !== ${JSON.stringify(step)}) return;
+        process.kill(process.pid, 'SIGKILL');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      },
+    }, ${JSON.stringify(bench.folder)});
+    console.log(await bench.compact(${JSON.stringify('talk.jsonl')}));`;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+  assert.equal(ended.signal, 'SIGKILL', ended.stdout + ended.stderr);
+}
+
+const hidden = (bench: Workbench): readonly string[] =>
+  readdirSync(bench.folder).filter((name) => name.startsWith('.compact-'));
+
+/** The whole conversation, from a file that is compacted or not. */
+async function wholeOf(bench: Workbench): Promise<string> {
+  const text = bench.read('talk.jsonl').toString();
+  return text.includes('[Context Summary') ? (await bench.restore('talk.jsonl')).toString() : text;
+}
+
+suite('a line that comes while the file is replaced survives a kill', () => {
+  const nexts: readonly (readonly [string, (bench: Workbench) => Promise<unknown>])[] = [
+    ['compacts it', async (bench) => reportOf(await bench.compact('talk.jsonl'))],
+    [
+      'compacts another file',
+      async (bench) => {
+        bench.write('other.jsonl', chatTranscript(30, 500));
+        reportOf(await bench.compact('other.jsonl'));
+      },
+    ],
+    ['restores it', async (bench) => assert.rejects(bench.restore('talk.jsonl'), /not-compacted/)],
+  ];
+  for (const step of ['moved', 'renamed'] as const) {
+    for (const [what, next] of nexts) {
+      test(`after '${step}', and the next run ${what}`, async (t) => {
+        const bench = benchFor(t);
+        bench.write('talk.jsonl', original);
+        killRun(bench, step);
+        await next(bench);
+        assert.deepEqual(hidden(bench), []);
+        assert.equal(await wholeOf(bench), original + LINE);
+        reportOf(await bench.compact('talk.jsonl'));
+        assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+        assert.equal(await wholeOf(bench), original + LINE);
+      });
+    }
+  }
+});
+
+suite('after the last look', () => {
+  test('lines that are appended to the old file, and then to the new one, stand in their order', async (t) => {
+    const later = LINE.replace('meanwhile', 'later');
+    const opened: number[] = [];
+    const { bench } = benchAt(t, {
+      step: 'renamed',
+      happen: ({ path }) => {
+        for (const old of opened) writeSync(old, LINE);
+        for (const old of opened) closeSync(old);
+        appendFileSync(path('talk.jsonl'), later);
+      },
+    });
+    opened.push(openSync(bench.path('talk.jsonl'), 'a'));
+    assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
+    assert.equal(await wholeOf(bench), original + LINE + later);
+  });
+
+  for (const step of ['looked', 'moved'] as const)
+    test(`two other bytes (after '${step}') are not lost`, async (t) => {
+      const text = original.replace('parser', 'PARSEr');
+      const { bench } = benchAt(t, { step, happen: ({ write }) => write('talk.jsonl', text) });
+      assert.ok((await bench.compact('talk.jsonl')).ok);
+      const whole = await wholeOf(bench);
+      // Whatever comes to the free name is joined to what stood there.
+      assert.ok(whole === text || whole === original + text, whole.slice(0, 200));
+      assert.deepEqual(hidden(bench), []);
+    });
 });

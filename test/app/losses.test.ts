@@ -93,25 +93,6 @@ test('an output is not replaced when its source has become another conversation'
   assert.deepEqual(bench.read('out.jsonl'), before);
 });
 
-test('restore does not write over a file that holds what is nowhere else', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
-  reportOf(await bench.compact('talk.jsonl', toFile(bench, 'out.jsonl')));
-  appendFileSync(bench.path('talk.jsonl'), chatTranscript(30, 100) + LATE);
-  reportOf(await bench.compact('talk.jsonl'));
-  const before = bench.read('talk.jsonl');
-  for (const name of ['talk.jsonl', 'notes.txt']) {
-    if (name === 'notes.txt') writeFileSync(bench.path(name), 'notes\n');
-    const done = await restoreFile(bench.deps, {
-      input: { path: bench.path('out.jsonl'), name: 'out.jsonl', format: null },
-      output: { kind: 'file', path: bench.path(name) },
-      all: false,
-    });
-    assert.equal(done.ok ? 'restored' : done.error.kind, 'output-exists', name);
-  }
-  assert.deepEqual(bench.read('talk.jsonl'), before);
-});
-
 test('standard output gets nothing of a source that is rewritten while it is read', async (t) => {
   const { reached, at } = happening('planned');
   const bench = benchFor(t, { reached });

@@ -225,22 +225,6 @@ test('a BOM is read, not written, and given back', async (t) => {
   assert.equal((await bench.restore('talk.jsonl')).toString(), `\ufeff${chatTranscript(30)}`);
 });
 
-test('a producer that ends a last line without an ending goes on where it stands', async (t) => {
-  const bench = benchFor(t);
-  const original = chatTranscript(30).trimEnd();
-  bench.write('talk.jsonl', original);
-  for (const [cycle, more] of [
-    '\n{"role":"user","content":"one more"}',
-    '\n{"role":"user","content":"next"}',
-  ].entries()) {
-    reportOf(await bench.compact('talk.jsonl', { compaction: { keepRecent: 5 - 3 * cycle } }));
-    appendFileSync(bench.path('talk.jsonl'), more);
-    assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
-  }
-  const expected = `${original}\n{"role":"user","content":"one more"}\n{"role":"user","content":"next"}`;
-  assert.equal((await bench.restore('talk.jsonl')).toString(), expected);
-});
-
 test('restore(compact(x)) = x for any chat transcript and any settings, twice over, and what is written verifies', async () => {
   const settings = fc.record({
     keepRecent: fc.nat({ max: 9 }),

@@ -46,26 +46,6 @@ lines`,
   );
 });
 
-test('batches of one section are parted by a blank line', () => {
-  assert.equal(
-    buildClipArchive(four, { clipFirst: 2, clipLast: 1 }, 80, 2),
-    `[Context Summary — 80 messages compressed across 2 compaction cycles]
-## Earliest context
-[Batch 1 — depth 1, 2026-03-01T09:00:00.000Z to 2026-03-01T10:30:00.000Z]
-They chose tea.
-
-[Batch 2 — depth 0, messages 21 to 40]
-two
-
-[... 1 earlier summaries omitted, searchable via memory_read ...]
-
-## Recent context
-[Batch 4 — depth 0, messages 61 to 80]
-four
-lines`,
-  );
-});
-
 test('where all batches are shown there are no heads and nothing is omitted', () => {
   assert.equal(
     buildClipArchive([untimed('one', 1, 20), untimed('two', 21, 40)], clip, 40),
@@ -109,15 +89,18 @@ lines`,
   );
 });
 
-test('with no last batches to show there is no section for them', () => {
+test('with no last batches to show there is no section for them, and a blank line parts those of one section', () => {
   assert.equal(
-    buildClipArchive(four, { clipFirst: 1, clipLast: 0 }, 80, 2),
+    buildClipArchive(four, { clipFirst: 2, clipLast: 0 }, 80, 2),
     `[Context Summary — 80 messages compressed across 2 compaction cycles]
 ## Earliest context
 [Batch 1 — depth 1, 2026-03-01T09:00:00.000Z to 2026-03-01T10:30:00.000Z]
 They chose tea.
 
-[... 3 earlier summaries omitted, searchable via memory_read ...]`,
+[Batch 2 — depth 0, messages 21 to 40]
+two
+
+[... 2 earlier summaries omitted, searchable via memory_read ...]`,
   );
 });
 

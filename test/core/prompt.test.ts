@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ConversationMessage } from '../../src/core/message.ts';
-import type { ModelRequest } from '../../src/core/model-request.ts';
+import type { Message, ModelRequest } from '../../src/core/model-request.ts';
 import {
   buildResummarizationRequest,
   buildSummarizationRequest,
@@ -38,96 +38,102 @@ test('a request is the system prompt, the transcript, the directive and the sett
   });
 });
 
-test('R1: a configured prompt is sent exactly as it is written', () => {
-  assert.equal(ask([], { systemPrompt: '  Ye be a pirate.\n' }).system, '  Ye be a pirate.\n');
+test('R1, R9: a configured prompt is sent exactly as it is written', () => {
+  for (const systemPrompt of ['  Ye be a pirate.\n', '', '{persona} {existing_summary} {messages}'])
+    assert.equal(ask([{ content: 'Tea?' }], { systemPrompt, previousSummary: 'They met.' }).system, systemPrompt);
 });
 
-test('R1: an empty prompt is a prompt', () => {
-  assert.equal(ask([], { systemPrompt: '' }).system, '');
-});
+const SENT: readonly (readonly [string, readonly Partial<ConversationMessage>[], readonly Message[]])[] = [
+  [
+    'users and assistants keep their roles',
+    [{ content: 'Tea?' }, { role: 'assistant', content: 'Yes.' }, { content: 'Good.' }],
+    [
+      { role: 'user', content: 'Tea?' },
+      { role: 'assistant', content: 'Yes.' },
+      { role: 'user', content: 'Good.' },
+    ],
+  ],
+  [
+    'a tool message becomes a message of the user that says so',
+    [answering('a')],
+    [{ role: 'user', content: '[Tool result]: result of a' }],
+  ],
+  [
+    'a tool that returned nothing is told of',
+    [{ role: 'tool', content: '', tool_call_id: 'a' }],
+    [{ role: 'user', content: '[Tool result]: ' }],
+  ],
+  [
+    'the results of one record are shown one after the other, with the text beside them',
+    [
+      {
+        role: 'tool',
+        content: 'warm\ncold\nUse the first.',
+        parts: [
+          { kind: 'result', callId: 'a', text: 'warm', isError: false },
+          { kind: 'result', callId: 'b', text: 'cold', isError: true },
+          { kind: 'text', text: 'Use the first.' },
+        ],
+      },
+    ],
+    [{ role: 'user', content: '[Tool result]: warm\n[Tool result]: cold\nUse the first.' }],
+  ],
+  [
+    'calls are appended to the text of the assistant',
+    [{ ...calling('a', 'b'), content: 'I look.' }],
+    [{ role: 'assistant', content: 'I look.\n[Tool call]: look({"at":"a"})\n[Tool call]: look({"at":"b"})' }],
+  ],
+  [
+    'calls without text stand alone, whatever the shape they are stored in',
+    [
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [
+          { id: '1', type: 'function', function: { name: 'ls', arguments: '{"in":"."}' } },
+          { id: '2', type: 'tool_use', name: 'cat', input: { file: 'a' } },
+          { id: '3', name: 'pwd', arguments: undefined },
+        ],
+      },
+    ],
+    [{ role: 'assistant', content: '[Tool call]: ls({"in":"."})\n[Tool call]: cat({"file":"a"})\n[Tool call]: pwd()' }],
+  ],
+  [
+    'calls that are parts are not shown twice where the list names them as well',
+    [
+      {
+        ...calling('a'),
+        content: 'I look.\nlook {}',
+        parts: [
+          { kind: 'text', text: 'I look.' },
+          { kind: 'call', id: 'a', name: 'look', arguments: '{}' },
+        ],
+      },
+    ],
+    [{ role: 'assistant', content: 'I look.\n[Tool call]: look({})' }],
+  ],
+  [
+    'system messages of the conversation are left out',
+    [{ role: 'system', content: 'Be kind.' }, { content: 'Tea?' }],
+    [{ role: 'user', content: 'Tea?' }],
+  ],
+  [
+    'a message left empty is not sent',
+    [{ content: '' }, { role: 'assistant', content: ' \n', tool_calls: [] }, { content: '', parts: [] }],
+    [],
+  ],
+];
 
-test('R2: a previous summary is the first message', () => {
+for (const [what, said, expected] of SENT) test(`R4: ${what}`, () => assert.deepEqual(sent(said), expected));
+
+test('R2, R3: a previous summary is the first message, and without one there is no message for it', () => {
+  const tea = { role: 'user', content: 'Tea?' };
   assert.deepEqual(sent([{ content: 'Tea?' }], { previousSummary: 'They met.' }), [
     { role: 'system', content: 'Previous summary of conversation:\nThey met.' },
-    { role: 'user', content: 'Tea?' },
+    tea,
   ]);
-});
-
-test('R3: without a previous summary there is no message for it', () => {
-  for (const previousSummary of [null, '', ' \n']) assert.deepEqual(sent([], { previousSummary }), []);
-});
-
-test('R4: users and assistants keep their roles', () => {
-  assert.deepEqual(sent([{ content: 'Tea?' }, { role: 'assistant', content: 'Yes.' }, { content: 'Good.' }]), [
-    { role: 'user', content: 'Tea?' },
-    { role: 'assistant', content: 'Yes.' },
-    { role: 'user', content: 'Good.' },
-  ]);
-});
-
-test('R4: a tool message becomes a message of the user that says so', () => {
-  assert.deepEqual(sent([answering('a')]), [{ role: 'user', content: '[Tool result]: result of a' }]);
-});
-
-test('R4: a tool that returned nothing is told of', () => {
-  assert.deepEqual(sent([{ role: 'tool', content: '', tool_call_id: 'a' }]), [
-    { role: 'user', content: '[Tool result]: ' },
-  ]);
-});
-
-test('R4: the results of one record are shown one after the other, with the text beside them', () => {
-  const parts = [
-    { kind: 'result', callId: 'a', text: 'warm', isError: false },
-    { kind: 'result', callId: 'b', text: 'cold', isError: true },
-    { kind: 'text', text: 'Use the first.' },
-  ] as const;
-  assert.deepEqual(sent([{ role: 'tool', content: 'warm\ncold\nUse the first.', parts }]), [
-    { role: 'user', content: '[Tool result]: warm\n[Tool result]: cold\nUse the first.' },
-  ]);
-});
-
-test('R4: calls are appended to the text of the assistant', () => {
-  assert.deepEqual(sent([{ ...calling('a', 'b'), content: 'I look.' }]), [
-    { role: 'assistant', content: 'I look.\n[Tool call]: look({"at":"a"})\n[Tool call]: look({"at":"b"})' },
-  ]);
-});
-
-test('R4: calls without text stand alone, whatever the shape they are stored in', () => {
-  const tool_calls = [
-    { id: '1', type: 'function', function: { name: 'ls', arguments: '{"in":"."}' } },
-    { id: '2', type: 'tool_use', name: 'cat', input: { file: 'a' } },
-    { id: '3', name: 'pwd', arguments: undefined },
-  ] as const;
-  assert.deepEqual(sent([{ role: 'assistant', content: '', tool_calls }]), [
-    { role: 'assistant', content: '[Tool call]: ls({"in":"."})\n[Tool call]: cat({"file":"a"})\n[Tool call]: pwd()' },
-  ]);
-});
-
-test('R4: calls that are parts are not shown twice where the list names them as well', () => {
-  const parts = [
-    { kind: 'text', text: 'I look.' },
-    { kind: 'call', id: 'a', name: 'look', arguments: '{}' },
-  ] as const;
-  assert.deepEqual(sent([{ ...calling('a'), content: 'I look.\nlook {}', parts }]), [
-    { role: 'assistant', content: 'I look.\n[Tool call]: look({})' },
-  ]);
-});
-
-test('R4: system messages of the conversation are left out', () => {
-  assert.deepEqual(sent([{ role: 'system', content: 'Be kind.' }, { content: 'Tea?' }]), [
-    { role: 'user', content: 'Tea?' },
-  ]);
-});
-
-test('R4: a message left empty is not sent', () => {
-  assert.deepEqual(
-    sent([{ content: '' }, { role: 'assistant', content: ' \n', tool_calls: [] }, { content: '', parts: [] }]),
-    [],
-  );
-});
-
-test('R5: the last message is the directive, a block of its own', () => {
-  assert.deepEqual(ask([{ content: 'Tea?' }]).messages.at(-1), directive);
+  for (const previousSummary of [null, '', ' \n'])
+    assert.deepEqual(sent([{ content: 'Tea?' }], { previousSummary }), [tea]);
 });
 
 test('R5: the directive says what to preserve, condense, prioritize and remove', () => {
@@ -186,11 +192,6 @@ test('R8: for any conversation the directive is the same, last, and joined to no
       assert.equal(request.system, DEFAULT_SYSTEM_PROMPT);
     }),
   );
-});
-
-test('R9: a prompt with the placeholders of old is sent as it is', () => {
-  const prompt = '{persona} {existing_summary} {messages}';
-  assert.equal(ask([{ content: 'Tea?' }], { systemPrompt: prompt, previousSummary: 'They met.' }).system, prompt);
 });
 
 test('what is already summarized goes along for the offline provider: the previous summary, or what the caller names', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import type { ConversationMessage } from '../../src/core/message.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../src/core/policy.ts';
 import {
   createFeatureReader,
@@ -29,26 +30,45 @@ const places = fc
   .tuple(fc.nat({ max: 5_000 }), fc.nat({ max: 5_000 }))
   .map(([a, b]) => ({ index: Math.min(a, b), total: Math.max(a, b) + 1 }));
 
-test('S1: a system message weighs more than a user, a user more than an assistant', () => {
-  const scores = (['system', 'user', 'assistant'] as const).map((role) =>
-    scoreMessage(message({ role, content: '' }), 0, 1),
-  );
-  assert.deepEqual(scores, [10, 5, 3]);
-});
+const FLAT = { ...DEFAULT_SCORING_CONFIG, contentLengthWeight: 0 };
+const parts = [{ kind: 'call', id: 'a', name: 'look', arguments: '{}' }] as const;
+const SCORES: readonly (readonly [string, Partial<ConversationMessage>, number, ImportanceScoringConfig?])[] = [
+  ['S1: a system message weighs most', { role: 'system', content: '' }, 10],
+  ['S1: a user weighs more than an assistant', { role: 'user', content: '' }, 5],
+  ['S1: an assistant weighs least', { role: 'assistant', content: '' }, 3],
+  ['S1: a tool message weighs as a user', { role: 'tool', content: '' }, 5],
+  [
+    'S4: results of tools have a weight of their own where the config names one',
+    { role: 'tool', content: '' },
+    2,
+    { ...DEFAULT_SCORING_CONFIG, roleWeightTool: 2 },
+  ],
+  ['S3: a question raises the score by its bonus', { content: 'Tea? Now.' }, 5 + 2 + 0.09],
+  ['S3: calls raise it by one bonus, however many there are', calling('a', 'b'), 3 + 4],
+  ['S3: a call that only the parts tell of counts as well', { role: 'assistant', content: '', parts }, 3 + 4],
+  ['S3: an empty list of calls counts as none', { role: 'assistant', content: '', tool_calls: [] }, 3],
+  ['S3: each distinct keyword raises it, once', { content: 'Error: fix the ERROR' }, 5 + 1.5 + 1.5, FLAT],
+  ...(
+    [
+      [0, 5],
+      [100, 6],
+      [299, 5 + 2.99],
+      [300, 8],
+      [100_000, 8],
+    ] as const
+  ).map(
+    ([length, score]) =>
+      [`S3: length (${length}) raises it up to three points`, { content: 'x'.repeat(length) }, score] as const,
+  ),
+];
 
-test('S1: a tool message weighs as a user', () => {
-  assert.equal(scoreMessage(message({ role: 'tool', content: '' }), 0, 1), 5);
-});
-
-test('S4: results of tools have a weight of their own where the config names one', () => {
-  const config = { ...DEFAULT_SCORING_CONFIG, roleWeightTool: 2 };
-  const scores = (['user', 'tool'] as const).map((role) => scoreMessage(message({ role, content: '' }), 0, 1, config));
-  assert.deepEqual(scores, [5, 2]);
-});
+for (const [what, said, score, config] of SCORES)
+  test(what, () => assert.equal(scoreMessage(message(said), 0, 1, config), score));
 
 test('S2: the weight of the role fades with each message that came later', () => {
-  const older = scoreMessage(message({ content: '' }), 0, 3);
-  assert.equal(older, 5 * 0.95 ** 2);
+  assert.equal(scoreMessage(message({ content: '' }), 0, 3), 5 * 0.95 ** 2);
+  // S5: a million places back it is still finite.
+  assert.equal(scoreMessage(message({ content: '' }), 0, 1_000_000), 0);
 });
 
 test('S2: the same message scores strictly higher the newer it stands, within the last few hundred', () => {
@@ -68,35 +88,6 @@ test('S2: the same message never scores lower the newer it stands', () => {
       assert.ok(scoreMessage(odd, newer, total, config) >= scoreMessage(odd, index, total, config));
     }),
   );
-});
-
-test('S3: a question raises the score by its bonus', () => {
-  assert.equal(scoreMessage(message({ content: 'Tea? Now.' }), 0, 1), 5 + 2 + 0.09);
-});
-
-test('S3: calling tools raises the score by one bonus, however many calls there are', () => {
-  assert.equal(scoreMessage(message(calling('a', 'b')), 0, 1), 3 + 4);
-});
-
-test('S3: a call that only the parts tell of counts as well', () => {
-  const parts = [{ kind: 'call', id: 'a', name: 'look', arguments: '{}' }] as const;
-  assert.equal(scoreMessage(message({ role: 'assistant', content: '', parts }), 0, 1), 3 + 4);
-});
-
-test('S3: an empty list of calls counts as none', () => {
-  assert.equal(scoreMessage(message({ role: 'assistant', content: '', tool_calls: [] }), 0, 1), 3);
-});
-
-test('S3: each distinct keyword raises the score, once', () => {
-  const config = { ...DEFAULT_SCORING_CONFIG, contentLengthWeight: 0 };
-  assert.equal(scoreMessage(message({ content: 'Error: fix the ERROR' }), 0, 1, config), 5 + 1.5 + 1.5);
-});
-
-test('S3: length raises the score up to three points', () => {
-  const scores = [0, 100, 299, 300, 100_000].map((length) =>
-    scoreMessage(message({ content: 'x'.repeat(length) }), 0, 1),
-  );
-  assert.deepEqual(scores, [5, 6, 5 + 2.99, 8, 8]);
 });
 
 test('S4: every number comes from the config', () => {
@@ -124,10 +115,6 @@ test('S5: the score of any message, place and list of keywords is finite', () =>
       assert.ok(Number.isFinite(scoreMessage(odd, index, total, config)));
     }),
   );
-});
-
-test('S5: a message a million places back still has a finite score', () => {
-  assert.equal(scoreMessage(message({ content: '' }), 0, 1_000_000), 0);
 });
 
 test('an explained score names each share in order and leaves out what is zero', () => {
@@ -165,17 +152,6 @@ test('the terms of any message add up to its score, bit for bit', () => {
   );
 });
 
-test('features that were read before give the very score of the message', () => {
-  fc.assert(
-    fc.property(oddMessages, configs, places, (odd, config, { index, total }) => {
-      assert.equal(
-        scoreFeatures(readFeatures(odd, config), index, total, config),
-        scoreMessage(odd, index, total, config),
-      );
-    }),
-  );
-});
-
 test('features that messages share give each of them its very score', () => {
   fc.assert(
     fc.property(fc.array(oddMessages), configs, places, (messages, config, { index, total }) => {
@@ -200,69 +176,37 @@ test('lists of keywords that were replaced in between are not mixed up', () => {
   assert.deepEqual(found, [['tea'], ['milk'], ['tea']]);
 });
 
-test('keywords are found inside words, whatever their case, in the order of the list', () => {
-  const find = createKeywordMatcher(['bug', 'fix', 'agreed']);
-  assert.deepEqual(find('PREFIX and Debugger'), ['bug', 'fix']);
-});
+const ODD = ['.*', 'a|b', '(x', '[z]', 'c++', '$1', '\\d', '{2}', '/i', 'p-q', '^'];
+const FOUND: readonly (readonly [string, readonly string[], string, readonly string[]])[] = [
+  [
+    'found inside words, whatever their case, in the order of the list',
+    ['bug', 'fix', 'agreed'],
+    'PREFIX and Debugger',
+    ['bug', 'fix'],
+  ],
+  ['all found where they overlap', ['error', 'terror', 'err'], 'terrors', ['error', 'terror', 'err']],
+  ['no patterns', ODD, 'any text 22', []],
+  ['themselves, whatever characters they have', ODD, '.* a|b (x [z] c++ $1 \\d {2} /i p-q ^', ODD],
+  ['counted once if they differ only in case, as first spelt', ['Bug', 'bug', 'BUG'], 'a bug', ['Bug']],
+  ['never found if empty', [''], 'text', []],
+  ['never found if empty, in no text either', [''], '', []],
+  [
+    'folded in other scripts too',
+    ['ошибка', 'λόγος', 'straße'],
+    'ОШИБКА · ΛΌΓΟΣ · STRAẞE',
+    ['ошибка', 'λόγος', 'straße'],
+  ],
+  ['halves of surrogate pairs like any other', ['\ud83d'], 'cut \ud83d here', ['\ud83d']],
+  ['no half of a whole character', ['\ud83d'], 'whole 😀 here', []],
+  ['told apart where they hold line breaks', ['a\nb', 'a', 'b'], 'a\nb', ['a\nb', 'a', 'b']],
+  ['not found over another separator', ['a\nb', 'a', 'b'], 'a - b', ['a', 'b']],
+];
 
-test('keywords that overlap in the text are all found', () => {
-  assert.deepEqual(createKeywordMatcher(['error', 'terror', 'err'])('terrors'), ['error', 'terror', 'err']);
-});
-
-test('a keyword with the characters of a pattern stands for itself', () => {
-  const find = createKeywordMatcher(['.*', 'a|b', '(x', '[z]', 'c++', '$1', '\\d', '{2}', '/i', 'p-q', '^']);
-  assert.deepEqual(find('any text 22'), []);
-  assert.deepEqual(find('.* a|b (x [z] c++ $1 \\d {2} /i p-q ^'), [
-    '.*',
-    'a|b',
-    '(x',
-    '[z]',
-    'c++',
-    '$1',
-    '\\d',
-    '{2}',
-    '/i',
-    'p-q',
-    '^',
-  ]);
-});
-
-test('keywords that differ only in case count once, as first spelt', () => {
-  assert.deepEqual(createKeywordMatcher(['Bug', 'bug', 'BUG'])('a bug'), ['Bug']);
-});
-
-test('an empty keyword never matches', () => {
-  assert.deepEqual(createKeywordMatcher([''])('text'), []);
-  assert.deepEqual(createKeywordMatcher([''])(''), []);
-});
-
-test('case is folded in other scripts too', () => {
-  assert.deepEqual(createKeywordMatcher(['ошибка', 'λόγος', 'straße'])('ОШИБКА · ΛΌΓΟΣ · STRAẞE'), [
-    'ошибка',
-    'λόγος',
-    'straße',
-  ]);
-});
-
-test('half of a surrogate pair is a keyword like any other, and no half of a whole character', () => {
-  const find = createKeywordMatcher(['\ud83d']);
-  assert.deepEqual(find('cut \ud83d here'), ['\ud83d']);
-  assert.deepEqual(find('whole 😀 here'), []);
-});
+for (const [what, keywords, text, found] of FOUND)
+  test(`keywords are ${what}`, () => assert.deepEqual(createKeywordMatcher(keywords)(text), found));
 
 test('texts with the same keywords share one array', () => {
   const find = createKeywordMatcher(['bug', 'fix']);
   assert.equal(find('a fix for the bug'), find('a bug, a fix'));
   assert.equal(find('nothing'), find('nothing else'));
-});
-
-test('keywords that hold line breaks are told apart', () => {
-  const match = createKeywordMatcher(['a\nb', 'a', 'b']);
-  assert.deepEqual(
-    [match('a\nb'), match('a - b')],
-    [
-      ['a\nb', 'a', 'b'],
-      ['a', 'b'],
-    ],
-  );
 });

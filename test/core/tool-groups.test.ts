@@ -15,66 +15,50 @@ const call = (...calls: readonly string[]): GroupInput => ({ calls, results: [] 
 const result = (...results: readonly string[]): GroupInput => ({ calls: [], results });
 const conversationGroups = conversations.map((all) => findGroups(all.map(groupInputOf)));
 
-test('P4: items without calls or results stand alone', () => {
-  assert.deepEqual(findGroups([none, none, none]), [0, 1, 2]);
-});
+const answer: GroupInput = { ...none, key: 'answer' };
+const GROUPINGS: readonly (readonly [string, readonly GroupInput[], readonly number[]])[] = [
+  ['items without calls or results stand alone', [none, none, none], [0, 1, 2]],
+  [
+    'parallel calls stand with all of their results, in any order',
+    [none, call('a', 'b'), result('b'), none, result('a'), none],
+    [0, 1, 1, 3, 1, 5],
+  ],
+  ['one record with the results of several calls joins them', [call('a'), call('b'), result('a', 'b')], [0, 0, 0]],
+  ['a result without a call stands alone', [call('a'), result('x'), result('a')], [0, 1, 0]],
+  ['a call without a result stands alone', [call('a'), none, call('b')], [0, 1, 2]],
+  ['a second result of the same call joins it', [call('a'), result('a'), none, result('a')], [0, 0, 2, 0]],
+  ['an id that is used again does not join its calls', [call('a'), result('a'), call('a'), result('a')], [0, 0, 2, 2]],
+  ['a result belongs to the latest call with its id', [call('a'), call('a'), result('a')], [0, 1, 1]],
+  ['a result that stands before its call belongs to it', [result('a'), none, result('a'), call('a')], [0, 1, 0, 0]],
+  [
+    'an early result is an orphan where the next call with its id has a result of its own',
+    [result('a'), call('a'), result('a')],
+    [0, 1, 1],
+  ],
+  [
+    'an early result belongs to the first call that follows, though its id is used again and answered then',
+    [result('a'), call('a'), call('a'), result('a')],
+    [0, 0, 2, 2],
+  ],
+  [
+    'a record that makes a call and holds its result leaves an earlier call with the id alone',
+    [call('a'), { calls: ['a'], results: ['a'] }],
+    [0, 1],
+  ],
+  ['a call that a record names twice is one call', [result('a'), call('a', 'a'), result('a')], [0, 1, 1]],
+  [
+    'items of one key are one group, wherever they stand',
+    [none, answer, none, { ...call('a'), key: 'answer' }, result('a')],
+    [0, 1, 2, 1, 1],
+  ],
+  [
+    'ids that are names of object members are ids',
+    [result('constructor'), call('__proto__'), result('__proto__')],
+    [0, 1, 1],
+  ],
+];
 
-test('P4: parallel calls stand with all of their results, in any order', () => {
-  assert.deepEqual(findGroups([none, call('a', 'b'), result('b'), none, result('a'), none]), [0, 1, 1, 3, 1, 5]);
-});
-
-test('P4: one record with the results of several calls joins them', () => {
-  assert.deepEqual(findGroups([call('a'), call('b'), result('a', 'b')]), [0, 0, 0]);
-});
-
-test('P4: a result without a call stands alone', () => {
-  assert.deepEqual(findGroups([call('a'), result('x'), result('a')]), [0, 1, 0]);
-});
-
-test('P4: a call without a result stands alone', () => {
-  assert.deepEqual(findGroups([call('a'), none, call('b')]), [0, 1, 2]);
-});
-
-test('P4: a second result of the same call joins it', () => {
-  assert.deepEqual(findGroups([call('a'), result('a'), none, result('a')]), [0, 0, 2, 0]);
-});
-
-test('P4: an id that is used again does not join its calls', () => {
-  assert.deepEqual(findGroups([call('a'), result('a'), call('a'), result('a')]), [0, 0, 2, 2]);
-});
-
-test('P4: a result belongs to the latest call with its id', () => {
-  assert.deepEqual(findGroups([call('a'), call('a'), result('a')]), [0, 1, 1]);
-});
-
-test('P4: a result that stands before its call belongs to it', () => {
-  assert.deepEqual(findGroups([result('a'), none, result('a'), call('a')]), [0, 1, 0, 0]);
-});
-
-test('P4: an early result is an orphan where the next call with its id has a result of its own', () => {
-  assert.deepEqual(findGroups([result('a'), call('a'), result('a')]), [0, 1, 1]);
-});
-
-test('P4: an early result belongs to the first call that follows, though its id is used again and answered then', () => {
-  assert.deepEqual(findGroups([result('a'), call('a'), call('a'), result('a')]), [0, 0, 2, 2]);
-});
-
-test('P4: a record that makes a call and holds its result leaves an earlier call with the id alone', () => {
-  assert.deepEqual(findGroups([call('a'), { calls: ['a'], results: ['a'] }]), [0, 1]);
-});
-
-test('P4: a call that a record names twice is one call', () => {
-  assert.deepEqual(findGroups([result('a'), call('a', 'a'), result('a')]), [0, 1, 1]);
-});
-
-test('P4: items of one key are one group, wherever they stand', () => {
-  const answer: GroupInput = { ...none, key: 'answer' };
-  assert.deepEqual(findGroups([none, answer, none, { ...call('a'), key: 'answer' }, result('a')]), [0, 1, 2, 1, 1]);
-});
-
-test('ids and keys that are names of object members are ids and keys', () => {
-  assert.deepEqual(findGroups([result('constructor'), call('__proto__'), result('__proto__')]), [0, 1, 1]);
-});
+for (const [what, items, groups] of GROUPINGS) test(`P4: ${what}`, () => assert.deepEqual(findGroups(items), groups));
 
 test('the calls and results of a message are found in its lists and in its parts', () => {
   const parts = [
