@@ -93,28 +93,28 @@ export type CompactionSummary = ArchiveOrigin & {
 
 export type ArchiveFigures = {
   readonly compactions: number;
+  /** Unfinished compactions; the other figures do not include them. */
+  readonly prepared: number;
   readonly conversations: number;
   readonly batches: number;
   readonly lines: number;
   readonly messages: number;
-  /** Bytes of the archived lines, originally and as stored. */
-  readonly originalBytes: number;
-  readonly compressedBytes: number;
-  /** Size of the archive with its log files. */
-  readonly fileBytes: number;
+  /** Bytes of the archived lines, originally and as stored; and of the archive with its log files. */
+  readonly bytes: StoredBytes & { readonly file: number };
+  /** Whole files that were captured, and the bytes of their distinct lines. */
+  readonly captured: { readonly files: number; readonly bytes: StoredBytes };
   readonly oldest: Date | null;
   readonly newest: Date | null;
-  /** Whole files that were captured: their distinct lines, originally and as stored. */
-  readonly captured: { readonly files: number; readonly originalBytes: number; readonly compressedBytes: number };
-  /** Unfinished compactions; the other figures do not include them. */
-  readonly prepared: number;
   readonly formats: readonly {
     readonly format: string;
     readonly compactions: number;
     readonly lines: number;
-    readonly originalBytes: number;
+    /** Of the archived lines, originally. */
+    readonly bytes: number;
   }[];
 };
+
+type StoredBytes = { readonly original: number; readonly compressed: number };
 
 /** An archived line with its bytes. */
 export type OriginalLine = ArchivedLine & { readonly bytes: Uint8Array };

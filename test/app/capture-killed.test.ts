@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { captureFile } from '../../src/app/archive/capture-file.ts';
+import { capture } from '../support/captures.ts';
 import { collect } from '../support/collect.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, type Workbench } from '../support/workbench.ts';
@@ -28,11 +28,6 @@ async function said(child: ChildProcess): Promise<string> {
   return String(text).trim();
 }
 
-async function capture({ deps }: Workbench, path: string): Promise<void> {
-  const done = await captureFile(deps, { input: { path, name: path, format: null }, isDryRun: false, rereads: false });
-  assert.ok(done.ok, JSON.stringify(done));
-}
-
 /** The sha256 of what every state of a file restores to, in an archive without damage. */
 async function stored(bench: Workbench, path: string): Promise<readonly string[]> {
   const { captures, check } = bench.archive();
@@ -50,7 +45,7 @@ for (const stopsAt of STEPS) {
   test(`a capture killed ${stopsAt} loses nothing, and the next one completes it`, async (t) => {
     const bench = benchFor(t);
     const path = bench.write('x.jsonl', FIRST);
-    await capture(bench, path);
+    await capture(bench, 'x.jsonl');
     bench.write('x.jsonl', GROWN);
     const child = startCapture(t, bench, path, stopsAt);
     assert.equal(await said(child), 'stopped');
@@ -58,7 +53,7 @@ for (const stopsAt of STEPS) {
     await once(child, 'close');
     const isStored = stopsAt === 'after commit';
     assert.deepEqual(await stored(bench, path), hashesOf(isStored ? [FIRST, GROWN] : [FIRST]));
-    await capture(bench, path);
+    await capture(bench, 'x.jsonl');
     assert.deepEqual(await stored(bench, path), hashesOf([FIRST, GROWN]));
   });
 }

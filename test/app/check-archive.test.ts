@@ -52,210 +52,172 @@ test('checking changes no byte of the archive, and settles nothing', async (t) =
 
 const TALK = '[talk.jsonl, fork.jsonl]';
 
-for (const { what, sql, problems } of [
-  {
-    what: 'a block with other bytes in it',
-    sql: "UPDATE blocks SET data = CAST(x'00' || substr(data, 2) AS BLOB) WHERE id = 2",
-    problems: [
-      'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
-    ],
-  },
-  {
-    what: 'a block that stands in the place of another',
-    sql: 'UPDATE blocks SET data = (SELECT data FROM blocks WHERE id = 1) WHERE id = 2',
-    problems: [
-      'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
-    ],
-  },
-  {
-    what: "a batch's text",
-    sql: "UPDATE batches SET content = content || '!' WHERE id = 3",
-    problems: [`wrong-hash: compaction 1, its conversation: batch L is not what was stored (by sha256) ${TALK}`],
-  },
-  {
-    what: "a batch's hash",
-    sql: 'UPDATE batches SET content_sha256 = zeroblob(32) WHERE id = (SELECT max(id) FROM batches)',
-    problems: [
-      'wrong-hash: compaction 11, its conversation: batch L is not what was stored (by sha256) [prepared.jsonl]',
-    ],
-  },
-  {
-    what: 'hashes of lines',
-    sql: 'UPDATE lines SET sha256 = zeroblob(32) WHERE id IN (3, 9)',
-    problems: [`wrong-hash: compaction 1: 2 lines from source line 3 on are not what was stored (by sha256) ${TALK}`],
-  },
-  {
-    what: 'settings',
-    sql: "UPDATE compactions SET settings = '{}' WHERE id = 6",
-    problems: ['wrong-hash: compaction 6: its settings differ from their hash [session.jsonl, session.compact.jsonl]'],
-  },
-  {
-    what: 'a clip-archive',
-    sql: "UPDATE inserted_lines SET bytes = CAST(printf('%' || raw_size || 's', 'x') AS BLOB), raw_size = NULL WHERE compaction_id = 5",
-    problems: ['wrong-hash: compaction 5: the clip-archive of its conversation differs from its hash [fork.jsonl]'],
-  },
-  {
-    what: "the source's hash, where all of it was archived",
-    sql: 'UPDATE compactions SET source_sha256 = zeroblob(32) WHERE id = 8',
-    problems: ['wrong-hash: compaction 8: its lines together have another sha256 than its source [whole.jsonl]'],
-  },
-  {
-    what: "the output's hash, where nothing was kept",
-    sql: 'UPDATE compactions SET output_sha256 = zeroblob(32) WHERE id = 8',
-    problems: ['wrong-hash: compaction 8: the lines of its output have another sha256 than its output [whole.jsonl]'],
-  },
-  {
-    what: "the source's size",
-    sql: 'UPDATE compactions SET source_size_bytes = 1 WHERE id = 10',
-    problems: [/^wrong-count: compaction 10: its lines have \d+ bytes, its source had 1 \[conversation:library\]$/],
-  },
-  {
-    what: 'a line',
-    sql: 'DELETE FROM lines WHERE id = 20',
-    problems: [
-      `block: compaction 1: the block of archived lines that begins with source line 1 is not filled by its 212 lines ${TALK}`,
-      `hole: compaction 1: source line 20 is neither kept nor archived ${TALK}`,
-      'search: the search index of messages: 1 of its rows leads to nothing (the first is 20) []',
-    ],
-  },
-  {
-    what: 'a block',
-    sql: 'DELETE FROM blocks WHERE id = 2',
-    problems: [
-      'reference: compaction 2: 54 of its lines belong to blocks that are gone (the first to 2) [talk.jsonl]',
-      'hole: compaction 2: source lines 1 to 54 are neither kept nor archived [talk.jsonl]',
-    ],
-  },
-  {
-    what: 'a run of kept lines',
-    sql: 'DELETE FROM kept_runs WHERE compaction_id = 1 AND position = 1',
-    problems: [`hole: compaction 1: source line 213 is neither kept nor archived ${TALK}`],
-  },
-  {
-    what: 'a run of kept lines that is too long',
-    sql: 'UPDATE kept_runs SET line_count = line_count + 1 WHERE compaction_id = 1 AND position = 1',
-    problems: [
-      'structure: the database: CHECK constraint failed in kept_runs []',
-      `hole: compaction 1: source line 214 is there twice ${TALK}`,
-    ],
-  },
-  {
-    what: 'the count of source lines',
-    sql: 'UPDATE compactions SET source_line_count = source_line_count + 2 WHERE id = 8',
-    problems: ['hole: compaction 8: source lines 53 to 54 are neither kept nor archived [whole.jsonl]'],
-  },
-  {
-    what: 'a batch',
-    sql: 'DELETE FROM batches WHERE id = 2',
-    problems: [
-      `reference: compaction 1: 1 of its batch_sources belongs to batches that are gone (the first to 2) ${TALK}`,
-      `reference: compaction 1: 8 of its lines belong to batches that are gone (the first to 2) ${TALK}`,
-      `wrong-count: compaction 1, its conversation: 27 batches are there of 28 that were made ${TALK}`,
-      `wrong-count: compaction 1, its conversation: batch L counts 200 messages at depth 1, but its sources do not add up to that ${TALK}`,
-      'search: the search index of batches: 1 of its rows leads to nothing (the first is 2) []',
-    ],
-  },
-  {
-    what: 'a cycle',
-    sql: 'DELETE FROM cycles WHERE id = 8',
-    problems: [
-      'reference: table batches: 8 of its batches belong to cycles that are gone (the first to 8) []',
-      'reference: table live_batches: 3 of its live_batches belong to cycles that are gone (the first to 8) []',
-      'reference: compaction 8: a conversation of it is gone [whole.jsonl]',
-    ],
-  },
-  {
-    what: 'a row that names a compaction',
-    sql: 'DELETE FROM compactions WHERE id = 8',
-    problems: [
-      'reference: compaction 8: 1 of its cycles belongs to compactions that are gone (the first to 8) []',
-      'reference: compaction 8: 1 of its blocks belongs to compactions that are gone (the first to 8) []',
-      'reference: compaction 8: 1 of its inserted_lines belongs to compactions that are gone (the first to 8) []',
-      'reference: compaction 8: 1 of its run_files belongs to compactions that are gone (the first to 8) []',
-    ],
-  },
-  {
-    what: 'rows of the search indexes',
-    sql: 'DELETE FROM message_search WHERE rowid = 7; DELETE FROM batch_search WHERE rowid = 5',
-    problems: [
-      `search: compaction 1: source line 7 is not in the search index, and thus not found by its words ${TALK}`,
-      `search: compaction 1, its conversation: batch L is not in the search index, so that search does not find it ${TALK}`,
-    ],
-  },
-  {
-    what: 'rows of the search indexes that are too many',
-    sql: "INSERT INTO message_search (rowid, text) VALUES (900000, 'x'); INSERT INTO batch_search (rowid, content) VALUES (900, 'x')",
-    problems: [
-      'search: the search index of messages: 1 of its rows leads to nothing (the first is 900000) []',
-      'search: the search index of batches: 1 of its rows leads to nothing (the first is 900) []',
-    ],
-  },
-  {
-    what: 'the inside of a search index',
-    sql: 'UPDATE message_search_data SET block = zeroblob(length(block)) WHERE length(block) = (SELECT max(length(block)) FROM message_search_data)',
-    problems: [/^structure: the database: fts5: corruption found reading blob \d+ from table "message_search" \[\]$/],
-  },
-  {
-    what: 'the count of the batches that were made',
-    sql: 'UPDATE cycles SET made_count = made_count + 1 WHERE id = 5',
-    problems: [
-      /^wrong-count: compaction 5, its conversation: \d+ batches are there of \d+ that were made \[fork.jsonl\]$/,
-    ],
-  },
-  {
-    what: 'a row of what a clip-archive speaks of',
-    sql: 'DELETE FROM live_batches WHERE cycle_id = 4 AND position = 1',
-    problems: [
-      'wrong-count: compaction 4, its conversation: its clip-archive speaks of 3 batches, 2 are known [talk.jsonl]',
-      /^wrong-count: compaction 4, its conversation: its batches stand for \d+ messages, \d+ were compressed \[talk.jsonl\]$/,
-    ],
-  },
-  {
-    what: 'the count of compressed messages',
-    sql: 'UPDATE cycles SET messages_compressed = messages_compressed - 1 WHERE id = 10',
-    problems: [
-      /^wrong-count: compaction 9, conversation b: its batches stand for \d+ messages, \d+ were compressed \[two.jsonl\]$/,
-    ],
-  },
-  {
-    what: 'a line that was carried along',
-    sql: 'DELETE FROM carried_lines WHERE line_id = (SELECT min(line_id) FROM carried_lines)',
-    problems: [
-      /^wrong-count: compaction 7, .*: batch L counts \d+ messages, \d+ belong to it \[session.compact.jsonl\]$/,
-    ],
-  },
-  {
-    what: 'a source that is newer than what was made of it',
-    sql: 'UPDATE batch_sources SET source_id = batch_id WHERE batch_id = (SELECT max(batch_id) FROM batch_sources) AND position = 0',
-    problems: [
-      /^wrong-count: compaction \d+, its conversation: batch L counts \d+ messages at depth \d, but its sources do not add up to that/,
-      /^order: compaction \d+, its conversation: batch L was made from batches that are newer than it/,
-    ],
-  },
-  {
-    what: 'a cycle that continues a later one',
-    sql: 'UPDATE cycles SET parent_cycle_id = 3 WHERE id = 2',
-    problems: [
-      'order: compaction 2, its conversation: its cycle 2 continues what is not the cycle before it [talk.jsonl]',
-    ],
-  },
-  {
-    what: 'lines with a batch of another compaction',
-    sql: 'UPDATE lines SET batch_id = 1 WHERE id = (SELECT max(l.id) FROM lines AS l JOIN batches AS b ON b.id = l.batch_id WHERE b.cycle_id = 5)',
-    problems: [
-      /^reference: compaction 5: source line \d+ is not with a batch or conversation of its own \[fork.jsonl\]$/,
-    ],
-  },
-  {
-    what: 'where a line of the output stands',
-    sql: 'UPDATE inserted_lines SET before_line = 0 WHERE compaction_id = 8',
-    problems: ['order: compaction 8: a line of its output stands before source line 0 of 52 [whole.jsonl]'],
-  },
-] satisfies readonly {
-  readonly what: string;
-  readonly sql: string;
-  readonly problems: readonly (string | RegExp)[];
-}[]) {
+const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (string | RegExp)[]])[] = [
+  [
+    'a block with other bytes in it',
+    "UPDATE blocks SET data = CAST(x'00' || substr(data, 2) AS BLOB) WHERE id = 2",
+    'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
+  ],
+  [
+    'a block that stands in the place of another',
+    'UPDATE blocks SET data = (SELECT data FROM blocks WHERE id = 1) WHERE id = 2',
+    'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
+  ],
+  [
+    "a batch's text",
+    "UPDATE batches SET content = content || '!' WHERE id = 3",
+    `wrong-hash: compaction 1, its conversation: batch L is not what was stored (by sha256) ${TALK}`,
+  ],
+  [
+    "a batch's hash",
+    'UPDATE batches SET content_sha256 = zeroblob(32) WHERE id = (SELECT max(id) FROM batches)',
+    'wrong-hash: compaction 11, its conversation: batch L is not what was stored (by sha256) [prepared.jsonl]',
+  ],
+  [
+    'hashes of lines',
+    'UPDATE lines SET sha256 = zeroblob(32) WHERE id IN (3, 9)',
+    `wrong-hash: compaction 1: 2 lines from source line 3 on are not what was stored (by sha256) ${TALK}`,
+  ],
+  [
+    'settings',
+    "UPDATE compactions SET settings = '{}' WHERE id = 6",
+    'wrong-hash: compaction 6: its settings differ from their hash [session.jsonl, session.compact.jsonl]',
+  ],
+  [
+    'a clip-archive',
+    "UPDATE inserted_lines SET bytes = CAST(printf('%' || raw_size || 's', 'x') AS BLOB), raw_size = NULL WHERE compaction_id = 5",
+    'wrong-hash: compaction 5: the clip-archive of its conversation differs from its hash [fork.jsonl]',
+  ],
+  [
+    "the source's hash, where all of it was archived",
+    'UPDATE compactions SET source_sha256 = zeroblob(32) WHERE id = 8',
+    'wrong-hash: compaction 8: its lines together have another sha256 than its source [whole.jsonl]',
+  ],
+  [
+    "the output's hash, where nothing was kept",
+    'UPDATE compactions SET output_sha256 = zeroblob(32) WHERE id = 8',
+    'wrong-hash: compaction 8: the lines of its output have another sha256 than its output [whole.jsonl]',
+  ],
+  [
+    "the source's size",
+    'UPDATE compactions SET source_size_bytes = 1 WHERE id = 10',
+    /^wrong-count: compaction 10: its lines have \d+ bytes, its source had 1 \[conversation:library\]$/,
+  ],
+  [
+    'a line',
+    'DELETE FROM lines WHERE id = 20',
+    `block: compaction 1: the block of archived lines that begins with source line 1 is not filled by its 212 lines ${TALK}`,
+    `hole: compaction 1: source line 20 is neither kept nor archived ${TALK}`,
+    'search: the search index of messages: 1 of its rows leads to nothing (the first is 20) []',
+  ],
+  [
+    'a block',
+    'DELETE FROM blocks WHERE id = 2',
+    'reference: compaction 2: 54 of its lines belong to blocks that are gone (the first to 2) [talk.jsonl]',
+    'hole: compaction 2: source lines 1 to 54 are neither kept nor archived [talk.jsonl]',
+  ],
+  [
+    'a run of kept lines',
+    'DELETE FROM kept_runs WHERE compaction_id = 1 AND position = 1',
+    `hole: compaction 1: source line 213 is neither kept nor archived ${TALK}`,
+  ],
+  [
+    'a run of kept lines that is too long',
+    'UPDATE kept_runs SET line_count = line_count + 1 WHERE compaction_id = 1 AND position = 1',
+    'structure: the database: CHECK constraint failed in kept_runs []',
+    `hole: compaction 1: source line 214 is there twice ${TALK}`,
+  ],
+  [
+    'the count of source lines',
+    'UPDATE compactions SET source_line_count = source_line_count + 2 WHERE id = 8',
+    'hole: compaction 8: source lines 53 to 54 are neither kept nor archived [whole.jsonl]',
+  ],
+  [
+    'a batch',
+    'DELETE FROM batches WHERE id = 2',
+    `reference: compaction 1: 1 of its batch_sources belongs to batches that are gone (the first to 2) ${TALK}`,
+    `reference: compaction 1: 8 of its lines belong to batches that are gone (the first to 2) ${TALK}`,
+    `wrong-count: compaction 1, its conversation: 27 batches are there of 28 that were made ${TALK}`,
+    `wrong-count: compaction 1, its conversation: batch L counts 200 messages at depth 1, but its sources do not add up to that ${TALK}`,
+    'search: the search index of batches: 1 of its rows leads to nothing (the first is 2) []',
+  ],
+  [
+    'a cycle',
+    'DELETE FROM cycles WHERE id = 8',
+    'reference: table batches: 8 of its batches belong to cycles that are gone (the first to 8) []',
+    'reference: table live_batches: 3 of its live_batches belong to cycles that are gone (the first to 8) []',
+    'reference: compaction 8: a conversation of it is gone [whole.jsonl]',
+  ],
+  [
+    'a row that names a compaction',
+    'DELETE FROM compactions WHERE id = 8',
+    'reference: compaction 8: 1 of its cycles belongs to compactions that are gone (the first to 8) []',
+    'reference: compaction 8: 1 of its blocks belongs to compactions that are gone (the first to 8) []',
+    'reference: compaction 8: 1 of its inserted_lines belongs to compactions that are gone (the first to 8) []',
+    'reference: compaction 8: 1 of its run_files belongs to compactions that are gone (the first to 8) []',
+  ],
+  [
+    'rows of the search indexes',
+    'DELETE FROM message_search WHERE rowid = 7; DELETE FROM batch_search WHERE rowid = 5',
+    `search: compaction 1: source line 7 is not in the search index, and thus not found by its words ${TALK}`,
+    `search: compaction 1, its conversation: batch L is not in the search index, so that search does not find it ${TALK}`,
+  ],
+  [
+    'rows of the search indexes that are too many',
+    "INSERT INTO message_search (rowid, text) VALUES (900000, 'x'); INSERT INTO batch_search (rowid, content) VALUES (900, 'x')",
+    'search: the search index of messages: 1 of its rows leads to nothing (the first is 900000) []',
+    'search: the search index of batches: 1 of its rows leads to nothing (the first is 900) []',
+  ],
+  [
+    'the inside of a search index',
+    'UPDATE message_search_data SET block = zeroblob(length(block)) WHERE length(block) = (SELECT max(length(block)) FROM message_search_data)',
+    /^structure: the database: fts5: corruption found reading blob \d+ from table "message_search" \[\]$/,
+  ],
+  [
+    'the count of the batches that were made',
+    'UPDATE cycles SET made_count = made_count + 1 WHERE id = 5',
+    /^wrong-count: compaction 5, its conversation: \d+ batches are there of \d+ that were made \[fork.jsonl\]$/,
+  ],
+  [
+    'a row of what a clip-archive speaks of',
+    'DELETE FROM live_batches WHERE cycle_id = 4 AND position = 1',
+    'wrong-count: compaction 4, its conversation: its clip-archive speaks of 3 batches, 2 are known [talk.jsonl]',
+    /^wrong-count: compaction 4, its conversation: its batches stand for \d+ messages, \d+ were compressed \[talk.jsonl\]$/,
+  ],
+  [
+    'the count of compressed messages',
+    'UPDATE cycles SET messages_compressed = messages_compressed - 1 WHERE id = 10',
+    /^wrong-count: compaction 9, conversation b: its batches stand for \d+ messages, \d+ were compressed \[two.jsonl\]$/,
+  ],
+  [
+    'a line that was carried along',
+    'DELETE FROM carried_lines WHERE line_id = (SELECT min(line_id) FROM carried_lines)',
+    /^wrong-count: compaction 7, .*: batch L counts \d+ messages, \d+ belong to it \[session.compact.jsonl\]$/,
+  ],
+  [
+    'a source that is newer than what was made of it',
+    'UPDATE batch_sources SET source_id = batch_id WHERE batch_id = (SELECT max(batch_id) FROM batch_sources) AND position = 0',
+    /^wrong-count: compaction \d+, its conversation: batch L counts \d+ messages at depth \d, but its sources do not add up to that/,
+    /^order: compaction \d+, its conversation: batch L was made from batches that are newer than it/,
+  ],
+  [
+    'a cycle that continues a later one',
+    'UPDATE cycles SET parent_cycle_id = 3 WHERE id = 2',
+    'order: compaction 2, its conversation: its cycle 2 continues what is not the cycle before it [talk.jsonl]',
+  ],
+  [
+    'lines with a batch of another compaction',
+    'UPDATE lines SET batch_id = 1 WHERE id = (SELECT max(l.id) FROM lines AS l JOIN batches AS b ON b.id = l.batch_id WHERE b.cycle_id = 5)',
+    /^reference: compaction 5: source line \d+ is not with a batch or conversation of its own \[fork.jsonl\]$/,
+  ],
+  [
+    'where a line of the output stands',
+    'UPDATE inserted_lines SET before_line = 0 WHERE compaction_id = 8',
+    'order: compaction 8: a line of its output stands before source line 0 of 52 [whole.jsonl]',
+  ],
+];
+
+for (const [what, sql, ...problems] of DAMAGE) {
   test(`damage is reported with the files that it affects: ${what}`, async (t) => {
     const report = await reportAfter(t, sql);
     const told = tell(report);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { BatchShown, ShowReport } from '../../src/app/contract/archive-reports.ts';
+import type { CompactReport } from '../../src/app/contract/reports.ts';
 import type { LookupFailure } from '../../src/app/contract/failure.ts';
 import { listArchive, measureArchive } from '../../src/app/search/list-archive.ts';
 import { showArchived, showOriginals } from '../../src/app/search/show-archived.ts';
@@ -36,6 +37,18 @@ async function originals(bench: Workbench, name: string): Promise<string> {
   return lines.join('');
 }
 
+/** The key in the last line of the clip-archive of `talk.jsonl`. */
+function keyIn(bench: Workbench): string {
+  return /\[Archive: ([\da-f]{12}) /.exec(bench.read('talk.jsonl').toString())?.[1] ?? 'no key';
+}
+
+/** A bench on which a talk was compacted, and the report. */
+async function compacted(t: TestContext): Promise<{ readonly bench: Workbench; readonly done: CompactReport }> {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', chatTranscript(30));
+  return { bench, done: reportOf(await bench.compact('talk.jsonl')) };
+}
+
 /** Compacted again and again until older batches are merged; all that was said, as it was. */
 async function manyCycles(bench: Workbench, settings: BenchSettings = {}): Promise<string> {
   let everything = '';
@@ -50,9 +63,10 @@ async function manyCycles(bench: Workbench, settings: BenchSettings = {}): Promi
 }
 
 test('a batch is shown by its label, its number, and as much of its label as no other has', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
-  const { conversations } = reportOf(await bench.compact('talk.jsonl'));
+  const {
+    bench,
+    done: { conversations },
+  } = await compacted(t);
   const id = conversations[0]?.id ?? '';
   const batch = conversations[0]?.batches[0];
   assert.ok(batch !== undefined);
@@ -183,9 +197,7 @@ test('a line that is no message and no text is shown all the same, as base64', a
 });
 
 test('who has read enough gets no further lines', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
-  reportOf(await bench.compact('talk.jsonl'));
+  const { bench } = await compacted(t);
   let count = 0;
   const shown = await showOriginals(bench.deps, { name: 'batch:1' }, () => {
     count += 1;
@@ -195,10 +207,8 @@ test('who has read enough gets no further lines', async (t) => {
 });
 
 test('skipped lines of a key are not looked up', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
-  reportOf(await bench.compact('talk.jsonl'));
-  const key = /\[Archive: ([\da-f]{12}) /.exec(bench.read('talk.jsonl').toString())?.[1] ?? 'no key';
+  const { bench } = await compacted(t);
+  const key = keyIn(bench);
   const lookedUp: number[] = [];
   const archive: Archive = {
     ...bench.archive(),
@@ -225,11 +235,19 @@ test('skipped lines of a key are not looked up', async (t) => {
 });
 
 test('a name that nothing bears is refused with the labels that begin as it does, if there are any', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
-  const label = reportOf(await bench.compact('talk.jsonl')).conversations[0]?.batches[0]?.label ?? '';
+  const { bench, done } = await compacted(t);
+  const label = done.conversations[0]?.batches[0]?.label ?? '';
   const archive = bench.archivePath;
-  for (const name of ['nothing', '', 'batch:9', 'message:99999', 'batch:x', '\ud800\0', 'compaction-batch-?']) {
+  for (const name of [
+    'nothing',
+    '',
+    '0123456789ab',
+    'batch:9',
+    'message:99999',
+    'batch:x',
+    '\ud800\0',
+    'compaction-batch-?',
+  ]) {
     assert.deepEqual(await refusal(bench, name), { kind: 'not-archived', name, near: [], archive });
   }
   const ownPart = label.slice('compaction-batch-'.length);
@@ -259,9 +277,7 @@ test('a name that several bear is refused with what each can be had by', async (
 });
 
 test('the archive lists its compactions and adds them up', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
-  const done = reportOf(await bench.compact('talk.jsonl'));
+  const { bench, done } = await compacted(t);
   const listed = await listArchive(bench.deps);
   assert.ok(listed.ok);
   const [one] = listed.value.compactions;
@@ -307,7 +323,7 @@ test("the key in a clip-archive's last line leads to its summaries, and to all t
   const said = chatTranscript(30);
   bench.write('talk.jsonl', said);
   const { conversations } = reportOf(await bench.compact('talk.jsonl'));
-  const key = /\[Archive: ([\da-f]{12}) /.exec(bench.read('talk.jsonl').toString())?.[1] ?? 'no key';
+  const key = keyIn(bench);
   const shown = await show(bench, key);
   assert.ok(shown.kind === 'compaction');
   const { archivedAt: _when, sha256: _hash, lines, ...rest } = shown;
@@ -331,18 +347,9 @@ test("the key in a clip-archive's last line leads to its summaries, and to all t
   );
 });
 
-test('digits that are no key of a compaction are no name', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
-  reportOf(await bench.compact('talk.jsonl'));
-  assert.equal((await refusal(bench, '0123456789ab')).kind, 'not-archived');
-});
-
 test('a message whose id was made to look like a key does not come before the key', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
-  reportOf(await bench.compact('talk.jsonl'));
-  const key = /\[Archive: ([\da-f]{12}) /.exec(bench.read('talk.jsonl').toString())?.[1] ?? 'no key';
+  const { bench } = await compacted(t);
+  const key = keyIn(bench);
   bench.write('forged.jsonl', `${chatLine({ role: 'user', id: key, content: 'forged' })}\n${chatTranscript(30, 200)}`);
   reportOf(await bench.compact('forged.jsonl'));
   const shown = await show(bench, key);

@@ -30,7 +30,7 @@ export async function measureSearches(archivePath: string): Promise<SearchMeasur
       await opened.value.close(); // the log of what was written is taken in
     }
   };
-  const bytesOf = (): Promise<number> => inArchive(async (archive) => (await archive.measure()).fileBytes);
+  const bytesOf = (): Promise<number> => inArchive(async (archive) => (await archive.measure()).bytes.file);
   const wordsMs = await inArchive((archive) => searchP95Ms(archive, {}));
   const before = await bytesOf();
   const count = await inArchive(async (archive) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { eraseArchived } from '../../src/app/archive/erase-archived.ts';
 import { createUseCases } from '../../src/compose/use-cases.ts';
 import { renderMerge } from '../../src/cli/render/archive.ts';
 import { PLAIN_THEME } from '../../src/cli/render/theme.ts';
@@ -14,6 +13,7 @@ import { runProcess } from '../support/program.ts';
 import { asReport } from '../support/report-schemas.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
 import { createFakeTerminal } from './fakes.ts';
+import { erase } from '../support/retention.ts';
 
 async function runMerge(...args: readonly string[]) {
   const terminal = createFakeTerminal(['archive', 'merge', ...args]);
@@ -73,8 +73,7 @@ test('what is new, already there or left out is counted in words', async (t) => 
   assert.deepEqual(await countsIn('a.db'), ['1 new compaction', 'N new lines']);
   assert.deepEqual(await countsIn('a.db'), ['1 compaction, already there']);
   const selector = { kind: 'source', glob: 'talk.jsonl' } as const;
-  const erased = await eraseArchived(bench.deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
-  assert.ok(erased.ok && erased.value.result === 'erased', JSON.stringify(erased));
+  assert.equal((await erase(bench, selector)).result, 'erased');
   assert.deepEqual(await countsIn('b.db'), ['1 compaction, left out', '1 new receipt of an erasure']);
   reportOf(await bench.compact('other.jsonl'));
   assert.deepEqual(await countsIn('b.db'), [

@@ -146,7 +146,7 @@ function createEstimate(
   all: readonly Conversation[],
   { usedBytes, captured }: Pick<ArchiveFigures, 'captured'> & { readonly usedBytes: number },
 ): (one: Conversation) => number {
-  const share = captured.originalBytes === 0 ? 0 : captured.compressedBytes / captured.originalBytes;
+  const share = captured.bytes.original === 0 ? 0 : captured.bytes.compressed / captured.bytes.original;
   const stored = (one: Conversation): number =>
     one.compactions.reduce((sum, { storedBytes }) => sum + storedBytes, 0) +
     one.captured.reduce((sum, { last }) => sum + last.sizeBytes * share, 0);

@@ -7,13 +7,6 @@ import {
   relatedWords,
 } from '../../core/search/added-words.ts';
 import {
-  findPlaces,
-  KEYWORD_RARITY_POWER,
-  QUESTION_RARITY_POWER,
-  weighWord,
-  type WordHits,
-} from '../../core/search/places.ts';
-import {
   countAnsweredKinds,
   isFromPeriod,
   KIND_MESSAGES,
@@ -29,13 +22,18 @@ import {
 import { formsOf, type QueryTerm, type Question, readQuestion } from '../../core/search/question.ts';
 import {
   DEEP_WEIGHTS,
+  findPlaces,
   isAbout,
+  KEYWORD_RARITY_POWER,
   KEYWORD_WEIGHTS,
+  QUESTION_RARITY_POWER,
   QUESTION_WEIGHTS,
   rankCandidates,
   type Ranked,
   type RankOptions,
   weighSimilarity,
+  weighWord,
+  type WordHits,
 } from '../../core/search/rank.ts';
 import type {
   ArchivedBatch,

@@ -21,27 +21,34 @@ export async function listArchive(deps: LookDeps): Promise<Result<ArchiveListRep
 
 /** Reports how much an archive contains and how large it is. */
 export async function measureArchive(deps: LookDeps): Promise<Result<ArchiveStatsReport, Failure>> {
-  return look(deps, async (archive) => ({
-    schema: 'compact/archive-stats@1',
-    archive: archive === null ? null : deps.archivePath,
-    ...reportFigures((await archive?.measure()) ?? NOTHING),
-    vectors: archive === null ? null : await reportVectors(archive.vectors),
-  }));
+  return look(deps, async (archive) => {
+    const figures = (await archive?.measure()) ?? NOTHING;
+    const { bytes, captured } = figures;
+    const allBytes = bytes.original + captured.bytes.original;
+    return {
+      schema: 'compact/archive-stats@1',
+      archive: archive === null ? null : deps.archivePath,
+      ...figures,
+      bytes: { ...bytes, share: allBytes === 0 ? null : bytes.file / allBytes },
+      vectors: archive === null ? null : await reportVectors(archive.vectors),
+      oldest: formatTime(figures.oldest),
+      newest: formatTime(figures.newest),
+    };
+  });
 }
 
+const NO_BYTES = { original: 0, compressed: 0 };
 const NOTHING: ArchiveFigures = {
   compactions: 0,
+  prepared: 0,
   conversations: 0,
   batches: 0,
   lines: 0,
   messages: 0,
-  originalBytes: 0,
-  compressedBytes: 0,
-  fileBytes: 0,
+  bytes: { ...NO_BYTES, file: 0 },
+  captured: { files: 0, bytes: NO_BYTES },
   oldest: null,
   newest: null,
-  captured: { files: 0, originalBytes: 0, compressedBytes: 0 },
-  prepared: 0,
   formats: [],
 };
 
@@ -64,38 +71,5 @@ function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {
     lines: one.lines,
     bytes: one.sizeBytes,
     sha256: one.sourceSha256,
-  };
-}
-
-function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schema' | 'archive' | 'vectors'> {
-  const { compactions, prepared, conversations, batches, lines, messages, originalBytes, compressedBytes, fileBytes } =
-    figures;
-  const { captured } = figures;
-  const allBytes = originalBytes + captured.originalBytes;
-  return {
-    compactions,
-    prepared,
-    conversations,
-    batches,
-    lines,
-    messages,
-    bytes: {
-      original: originalBytes,
-      compressed: compressedBytes,
-      file: fileBytes,
-      share: allBytes === 0 ? null : fileBytes / allBytes,
-    },
-    captured: {
-      files: captured.files,
-      bytes: { original: captured.originalBytes, compressed: captured.compressedBytes },
-    },
-    oldest: formatTime(figures.oldest),
-    newest: formatTime(figures.newest),
-    formats: figures.formats.map((one) => ({
-      format: one.format,
-      compactions: one.compactions,
-      lines: one.lines,
-      bytes: one.originalBytes,
-    })),
   };
 }

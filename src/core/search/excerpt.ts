@@ -1,4 +1,4 @@
-import { foldWord, isSpaceless, rootOf } from './words.ts';
+import { foldWord, isSpaceless, rootOf, WORD } from './words.ts';
 
 /** A part of a text with single spaces for all white space. `marks` are the matched words in it, as ranges of UTF-16 indices. */
 export type Excerpt = { readonly text: string; readonly marks: readonly ExcerptMark[] };
@@ -14,16 +14,16 @@ const MAX_FOUND = 2000;
 const MAX_LEAD_CHARS = 60;
 /** How far a cut may move to fall between words. */
 const MAX_SNAP_CHARS = 24;
-/** Splits words as the index does. */
-const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 
 /** Creates a function that finds the part of a text with the most of the terms' words, in any form. Without matches it returns the beginning. */
 export function createExcerpter({ terms, maxChars }: ExcerptOptions): (text: string) => Excerpt {
   const words = terms.flatMap((term) => term.split(' '));
-  const find = createFinder(
-    createWordFinder(words.filter((word) => !isSpaceless(word))),
-    createPieceFinder(words.filter(isSpaceless)),
-  );
+  const findWords = createWordFinder(words.filter((word) => !isSpaceless(word)));
+  const findPieces = createPieceFinder(words.filter(isSpaceless));
+  const find: Finder =
+    findPieces === null
+      ? findWords
+      : (text) => [...findWords(text), ...findPieces(text)].toSorted((a, b) => a.start - b.start).slice(0, MAX_FOUND);
   return (whole) => {
     const text = whole.slice(0, MAX_TEXT_CHARS);
     const { start, end } = chooseWindow(find(text), maxChars);
@@ -35,11 +35,6 @@ export function createExcerpter({ terms, maxChars }: ExcerptOptions): (text: str
 type FoundWord = ExcerptMark & { readonly root: string };
 
 type Finder = (text: string) => readonly FoundWord[];
-
-function createFinder(findWords: Finder, findPieces: Finder | null): Finder {
-  if (findPieces === null) return findWords;
-  return (text) => [...findWords(text), ...findPieces(text)].toSorted((a, b) => a.start - b.start).slice(0, MAX_FOUND);
-}
 
 /** Finds substrings in scripts without spaces. Overlapping and adjacent ones are joined. Null if there is nothing to find. */
 function createPieceFinder(pieces: readonly string[]): Finder | null {

@@ -34,12 +34,10 @@ const ANSWERED_BY: { readonly [kind in AnswerKind]: RegExp } = {
   reason: /\b(?:because|since|so that|to help|reason|inspired|made me|wanted to|that's why|in order)\b/i,
 };
 
-const KINDS = ['person', 'place', 'number', 'title', 'reason'] as const satisfies readonly AnswerKind[];
-
 /** The kinds of answer that a query asks for, usually none. English only. */
 export function readAnswerKinds(query: string): readonly AnswerKind[] {
   const asked = query.slice(0, MAX_QUERY_CHARS);
-  return KINDS.filter((kind) => ASKED_BY[kind].test(asked));
+  return Object.entries(ASKED_BY).flatMap(([kind, pattern]) => (pattern.test(asked) ? (kind as AnswerKind) : []));
 }
 
 /** How many of the kinds a text may answer. */
@@ -56,20 +54,7 @@ export const PERIOD_SHARE = 0.4;
 /** People report what happened some days later. */
 const REPORTED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-] as const;
+const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const YEAR = String.raw`(?<year>(?:19|20)\d\d)\b`;
 const DAY = String.raw`(?<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?\b`;
 const MONTH = String.raw`(?<month>${MONTHS.join('|')})\b`;

@@ -5,7 +5,7 @@ const MAX_TERMS = 64;
 /** The longest path or URL that is searched as a whole; longer ones are data. */
 const MAX_PHRASE_WORDS = 12;
 /** Splits words as the index does: letters, digits and private-use characters with their combining marks. */
-const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
+export const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 
 /**
  * The search terms of any text: its distinct words, and connected words (`src/app.ts`) also as a sequence. Function words count only if

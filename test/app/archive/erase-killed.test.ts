@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { changeHolds } from '../../../src/app/archive/holds.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { collect } from '../../support/collect.ts';
 import { findLeftovers } from '../../support/leftovers.ts';
+import { listHolds } from '../../support/retention.ts';
 import { benchFor, reportOf, rerun } from '../../support/workbench.ts';
 
 const CHILD = join(import.meta.dirname, '../../adapters/archive/erase-process.ts');
@@ -35,7 +35,7 @@ for (const { step, isDone } of STEPS) {
     child.kill('SIGKILL');
     await once(child, 'close');
     const next = rerun(t, bench);
-    assert.ok((await changeHolds(next.deps, { kind: 'list' })).ok);
+    await listHolds(next);
     assert.deepEqual(
       (await collect(next.archive().check())).filter(({ kind }) => kind === 'damage'),
       [],

@@ -15,8 +15,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { captureFile } from '../../../src/app/archive/capture-file.ts';
-import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
 import { exportArchive, type ExportFilter } from '../../../src/app/archive/export-archive.ts';
 import { importArchive } from '../../../src/app/archive/import-archive.ts';
 import type { Failure } from '../../../src/app/contract/failure.ts';
@@ -24,9 +22,11 @@ import type { ArchiveExportReport, ArchiveMergeReport } from '../../../src/app/c
 import { renderFailure } from '../../../src/cli/render/failure.ts';
 import type { Result } from '../../../src/core/result.ts';
 import type { ExportEncoding } from '../../../src/ports/exchange.ts';
+import { capture } from '../../support/captures.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { contentsOf, fileTarget, type MergeTarget, withDeps } from '../../support/merging.ts';
+import { erase } from '../../support/retention.ts';
 import { benchFor, reportOf, rerun, type Workbench } from '../../support/workbench.ts';
 
 const ALL: ExportFilter = { conversation: null, source: null, since: null, until: null };
@@ -35,12 +35,6 @@ const NOT_UTF8 = Buffer.concat([
   Buffer.from([0xff, 0xc3]),
   Buffer.from('"}\n'),
 ]);
-
-async function capture({ deps, path }: Workbench, name: string): Promise<void> {
-  const input = { path: path(name), name, format: null };
-  const captured = await captureFile(deps, { input, isDryRun: false, rereads: false });
-  assert.ok(captured.ok, JSON.stringify(captured));
-}
 
 /** Two conversations, one compacted twice, captured files that grew, a hold, a stored answer, and an erased line. */
 async function sceneFor(t: TestContext): Promise<Workbench> {
@@ -69,10 +63,7 @@ async function sceneFor(t: TestContext): Promise<Workbench> {
     { kind: 'match', text: 'zanzibarquux' },
     { kind: 'source', glob: 'gone.jsonl' },
   ] as const;
-  for (const selector of selectors) {
-    const erased = await eraseArchived(bench.deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
-    assert.ok(erased.ok && erased.value.result === 'erased', JSON.stringify(erased));
-  }
+  for (const selector of selectors) assert.equal((await erase(bench, selector)).result, 'erased');
   const usage = { input_tokens: 1, output_tokens: 2 };
   const answer = { provider: 'p', model: 'm', text: 'paid', usage, createdAt: new Date(2000) };
   await summaries.keep('ab'.repeat(32), answer);

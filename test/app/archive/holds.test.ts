@@ -2,41 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import { captureFile } from '../../../src/app/archive/capture-file.ts';
-import { eraseArchived, listReceipts } from '../../../src/app/archive/erase-archived.ts';
-import { changeHolds } from '../../../src/app/archive/holds.ts';
-import { restoreCaptured } from '../../../src/app/archive/restore-captured.ts';
-import type { EraseSelector } from '../../../src/app/archive/select.ts';
-import type { ArchiveEraseReport, ArchiveHoldReport } from '../../../src/app/contract/archive-reports.ts';
+import { listReceipts } from '../../../src/app/archive/erase-archived.ts';
 import { verifyFile } from '../../../src/app/restore/verify-file.ts';
 import { renderHolds } from '../../../src/cli/render/archive.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
-import type { HoldScope } from '../../../src/ports/retention.ts';
+import { capture, restored } from '../../support/captures.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
-import { benchFor, reportOf, type Workbench } from '../../support/workbench.ts';
+import { erase, hold, listHolds } from '../../support/retention.ts';
+import { benchFor, reportOf } from '../../support/workbench.ts';
 
 const SECRET = 'zanzibarquux';
 const TALK = `${chatLine({ role: 'user', content: `My password is ${SECRET}.` })}\n${chatTranscript(30)}`;
 const OTHER = chatTranscript(30, 400);
 const SESSION = '6b6f4218-0000-4000-8000-000000000001';
-
-async function capture({ deps, path }: Workbench, name: string): Promise<void> {
-  const input = { path: path(name), name, format: null };
-  const captured = await captureFile(deps, { input, isDryRun: false, rereads: false });
-  assert.ok(captured.ok, JSON.stringify(captured));
-}
-
-async function hold({ deps }: Workbench, scope: HoldScope): Promise<ArchiveHoldReport> {
-  const changed = await changeHolds(deps, { kind: 'add', scope, reason: null });
-  assert.ok(changed.ok, JSON.stringify(changed));
-  return changed.value;
-}
-
-async function erase({ deps }: Workbench, selector: EraseSelector): Promise<ArchiveEraseReport> {
-  const erased = await eraseArchived(deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
-  assert.ok(erased.ok, JSON.stringify(erased));
-  return erased.value;
-}
 
 test("a conversation's hold protects the capture of the file that has its id in its name", async (t) => {
   const bench = benchFor(t);
@@ -66,9 +44,7 @@ test('an added hold is reported with what it protects now', async (t) => {
     [{ kind: 'conversation', value: SESSION.slice(0, 8) }, 'nothing in the archive yet'],
   ] as const)
     assert.equal(renderHolds(await hold(bench, scope)).at(-1), `the added hold protects ${words}`);
-  const listed = await changeHolds(bench.deps, { kind: 'list' });
-  assert.ok(listed.ok);
-  assert.equal(listed.value.protects, null);
+  assert.equal((await listHolds(bench)).protects, null);
 });
 
 test("a folder's hold protects what is in it", async (t) => {
@@ -89,10 +65,7 @@ test('erasing a conversation leaves captures of unrelated files, even with a sim
   assert.equal((await erase(bench, { kind: 'conversation', id: 'win' })).result, 'nothing');
   const erased = await erase(bench, { kind: 'conversation', id: compaction?.conversations[0]?.id ?? '' });
   assert.deepEqual([erased.result, erased.capturedFiles, erased.receipt?.captured.lines], ['erased', [], 0]);
-  const request = { file: bench.path('twin.jsonl'), version: null, at: null, output: { kind: 'stdout' } } as const;
-  const restored = await restoreCaptured(bench.deps, request);
-  assert.ok(restored.ok, JSON.stringify(restored));
-  assert.equal(bench.stdout().toString(), TALK);
+  assert.equal(await restored(bench, 'twin.jsonl'), TALK);
 });
 
 test('a cleanup that fails does not stop a command, which says so once', async (t) => {
@@ -135,8 +108,7 @@ test('while a reader keeps the log, the cleanup stays open, and only the log is 
   assert.ok(listed.ok && !listed.value.isPurged);
   reader.exec('COMMIT');
   assert.equal(reader.prepare('SELECT is_purged FROM erasures').pluck().get(), 2);
-  const finished = await changeHolds(bench.deps, { kind: 'list' });
-  assert.ok(finished.ok && finished.value.isPurged);
+  assert.ok((await listHolds(bench)).isPurged);
 });
 
 test('captured files that cannot be searched to their end are counted', async (t) => {

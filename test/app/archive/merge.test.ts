@@ -2,24 +2,17 @@ import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { captureFile } from '../../../src/app/archive/capture-file.ts';
-import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
-import { pruneArchive } from '../../../src/app/archive/prune-archive.ts';
 import { renderFailure } from '../../../src/cli/render/failure.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
+import { capture } from '../../support/captures.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { findLeftovers } from '../../support/leftovers.ts';
 import { change } from '../../support/full-archive.ts';
 import { contentsOf, fileTarget, merge, type MergeTarget, tryMerge } from '../../support/merging.ts';
+import { erase as eraseAny, prune } from '../../support/retention.ts';
 import { benchFor, reportOf, rerun, type Workbench } from '../../support/workbench.ts';
-
-async function capture({ deps, path }: Workbench, name: string): Promise<void> {
-  const input = { path: path(name), name, format: null };
-  const captured = await captureFile(deps, { input, isDryRun: false, rereads: false });
-  assert.ok(captured.ok, JSON.stringify(captured));
-}
 
 /** An archive with two cycles of one conversation and with a captured file; closed, so that its file is complete. */
 async function sceneFor(t: TestContext, text: string): Promise<Workbench> {
@@ -32,9 +25,12 @@ async function sceneFor(t: TestContext, text: string): Promise<Workbench> {
   return bench;
 }
 
-async function erase({ deps }: Workbench, selector: EraseSelector): Promise<void> {
-  const erased = await eraseArchived(deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
-  assert.ok(erased.ok && erased.value.result === 'erased', JSON.stringify(erased));
+async function erase(bench: Workbench, selector: EraseSelector): Promise<void> {
+  assert.equal((await eraseAny(bench, selector)).result, 'erased');
+}
+
+async function pruneAll(bench: Workbench): Promise<void> {
+  assert.equal((await prune(bench, { before: new Date(Date.now() + 1e9) })).result, 'erased');
 }
 
 function placeIn(folder: string, name: string): MergeTarget {
@@ -224,9 +220,7 @@ test('a captured file that was pruned does not come back, unless it was captured
   await capture(bench, 'talk.jsonl');
   const copy = placeIn(folderWith(t, {}), 'copy.db');
   await merge(copy, [bench.archivePath]);
-  const policy = { before: new Date(Date.now() + 1e9), maxBytes: null, keepLast: 0, project: null };
-  const pruned = await pruneArchive(bench.deps, { ...policy, isConfirmed: true });
-  assert.ok(pruned.ok && pruned.value.result === 'erased', JSON.stringify(pruned));
+  await pruneAll(bench);
   const target = fileTarget(bench.archivePath);
   const { merged, result } = await merge(target, [copy.place]);
   assert.deepEqual([result, merged[0]?.captured], ['unchanged', { new: 0, known: 0, refused: 1 }]);
@@ -239,14 +233,7 @@ test('a captured file that was pruned does not come back, unless it was captured
 
 test('what one archive has pruned stays in the other one', async (t) => {
   const { bench, copy } = await parted(t);
-  const pruned = await pruneArchive(bench.deps, {
-    before: new Date(Date.now() + 1e9),
-    maxBytes: null,
-    keepLast: 0,
-    project: null,
-    isConfirmed: true,
-  });
-  assert.ok(pruned.ok && pruned.value.result === 'erased', JSON.stringify(pruned));
+  await pruneAll(bench);
   await merge(copy, [bench.archivePath]);
   assert.equal((await withArchive(t, bench, copy).verify('talk.jsonl')).result, 'verified');
   const fresh = placeIn(folderWith(t, {}), 'fresh.db');

@@ -27,7 +27,7 @@ function draftOf(content: string, changes: Partial<CaptureDraft> = {}): CaptureD
 }
 
 /** Stores what a file holds now; `grown` appends only what is new. */
-async function capture(
+export async function capture(
   { captures }: Archive,
   content: string,
   { path = '/data/a.jsonl', change = 'new', at = AT }: Partial<CaptureOutline> & { readonly at?: Date } = {},
@@ -44,7 +44,8 @@ async function readState({ captures }: Archive, stateId: number): Promise<string
   return Buffer.concat(await collect(captures.read(stateId))).toString();
 }
 
-async function statesOf(archive: Archive, path = '/data/a.jsonl'): Promise<readonly string[]> {
+/** The content of every state of a file. */
+export async function statesOf(archive: Archive, path = '/data/a.jsonl'): Promise<readonly string[]> {
   const file = await archive.captures.find(path);
   const contents: string[] = [];
   for (const { id } of await archive.captures.listStates(file?.id ?? 0)) contents.push(await readState(archive, id));

@@ -2,20 +2,17 @@ import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { captureFile } from '../../../src/app/archive/capture-file.ts';
-import { eraseArchived, listReceipts } from '../../../src/app/archive/erase-archived.ts';
-import { changeHolds } from '../../../src/app/archive/holds.ts';
-import { restoreCaptured } from '../../../src/app/archive/restore-captured.ts';
+import { listReceipts } from '../../../src/app/archive/erase-archived.ts';
 import { searchCaptured } from '../../../src/app/archive/search-captured.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { ArchiveEraseReport } from '../../../src/app/contract/archive-reports.ts';
 import { restoreFile } from '../../../src/app/restore/restore-file.ts';
-import type { Archive } from '../../../src/ports/archive.ts';
+import { capture, tryRestore } from '../../support/captures.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
-import { collect } from '../../support/collect.ts';
+import { erase as eraseAny, hold, meanwhile, release, tryErase } from '../../support/retention.ts';
 import { reportOf, type Workbench } from '../../support/workbench.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
-import { benchOn, type Engine } from './engine.ts';
+import { benchOn, type Engine, problemsOf } from './engine.ts';
 
 /**
  * A word that occurs nowhere else, and that stemming leaves alone. In Postgres, rows that earlier tests left are deleted, but the files keep
@@ -66,31 +63,10 @@ async function sceneFor(engine: Engine, t: TestContext): Promise<Workbench> {
   return bench;
 }
 
-async function erase(
-  { deps }: Workbench,
-  selector: EraseSelector,
-  options: { readonly isConfirmed?: boolean; readonly despiteHold?: boolean } = {},
-): Promise<ArchiveEraseReport> {
-  const erased = await eraseArchived(deps, {
-    selector,
-    reason: 'a request',
-    isConfirmed: true,
-    despiteHold: false,
-    ...options,
-  });
-  assert.ok(erased.ok, JSON.stringify(erased));
-  if (erased.value.result === 'erased') assert.ok(erased.value.isPurged, JSON.stringify(erased));
-  return erased.value;
-}
-
-async function capture({ deps, path }: Workbench, name: string): Promise<void> {
-  const input = { path: path(name), name, format: null };
-  const captured = await captureFile(deps, { input, isDryRun: false, rereads: false });
-  assert.ok(captured.ok, JSON.stringify(captured));
-}
-
-async function damages(bench: Workbench): Promise<readonly unknown[]> {
-  return (await collect(bench.archive().check())).filter(({ kind }) => kind === 'damage');
+async function erase(...[bench, selector, options]: Parameters<typeof eraseAny>): Promise<ArchiveEraseReport> {
+  const erased = await eraseAny(bench, selector, { reason: 'a request', ...options });
+  if (erased.result === 'erased') assert.ok(erased.isPurged, JSON.stringify(erased));
+  return erased;
 }
 
 async function conversationOf(bench: Workbench, name: string): Promise<string> {
@@ -101,10 +77,7 @@ async function conversationOf(bench: Workbench, name: string): Promise<string> {
 type Meanwhile = readonly [what: string, act: (bench: Workbench) => Promise<unknown>];
 const MEANWHILE: readonly Meanwhile[] = [
   ['something was compacted', async (bench) => reportOf(await bench.compact('other.jsonl'))],
-  [
-    'a hold was added',
-    ({ deps }) => changeHolds(deps, { kind: 'add', scope: { kind: 'source', value: 'other.jsonl' }, reason: null }),
-  ],
+  ['a hold was added', (bench) => hold(bench, { kind: 'source', value: 'other.jsonl' })],
   [
     'a compaction began',
     async (bench) => {
@@ -140,7 +113,7 @@ export function purgeContract(engine: Engine, kinds: readonly ('conversation' | 
       assert.deepEqual(await engine.findLeftovers(bench.archive(), SECRET), []);
       assert.deepEqual(await bench.archive().droppedRules.list(), []);
       assert.equal(report.receipt?.droppedRules, 1);
-      assert.deepEqual(await damages(bench), []);
+      assert.deepEqual(await problemsOf(bench.archive()), []);
       assert.equal((await bench.verify('other.jsonl')).result, 'verified');
       assert.deepEqual(await bench.restore('other.jsonl'), Buffer.from(OTHER));
     });
@@ -211,24 +184,14 @@ export function eraseContract(engine: Engine): void {
     const partial = await restoreFile(bench.deps, { input, output, all: true, partial: true });
     assert.ok(partial.ok, JSON.stringify(partial));
     assert.equal(bench.read('rest.jsonl').toString(), kept);
-    const captured = await restoreCaptured(bench.deps, {
-      file: bench.path('other.jsonl'),
-      version: null,
-      at: null,
-      output: { kind: 'stdout' },
-    });
+    const captured = await tryRestore(bench, 'other.jsonl', { output: { kind: 'stdout' } });
     assert.ok(!captured.ok && captured.error.kind === 'not-captured');
   });
 
   test('a captured file with an erased line cannot be restored, and says why', async (t) => {
     const bench = await sceneFor(engine, t);
     const { receipt } = await erase(bench, { kind: 'match', text: SECRET });
-    const captured = await restoreCaptured(bench.deps, {
-      file: bench.path('talk.jsonl'),
-      version: null,
-      at: null,
-      output: { kind: 'stdout' },
-    });
+    const captured = await tryRestore(bench, 'talk.jsonl', { output: { kind: 'stdout' } });
     assert.ok(!captured.ok && captured.error.kind === 'archive' && captured.error.failure.kind === 'erased');
     assert.equal(captured.error.failure.receipt, receipt?.receipt);
   });
@@ -258,7 +221,7 @@ export function eraseContract(engine: Engine): void {
     const report = await erase(bench, { kind: 'match', text: secret });
     assert.deepEqual([report.result, report.unsearched, report.captured.lines], ['erased', 0, 3]);
     for (const part of [first, second]) assert.deepEqual(await engine.findLeftovers(bench.archive(), part), []);
-    assert.deepEqual(await damages(bench), []);
+    assert.deepEqual(await problemsOf(bench.archive()), []);
     assert.equal((await erase(bench, { kind: 'match', text: secret })).result, 'nothing');
   });
 
@@ -280,21 +243,19 @@ export function eraseContract(engine: Engine): void {
     assert.deepEqual(await sessionsOf('mixed.jsonl'), [SESSION, other].toSorted());
     assert.deepEqual(await sessionsOf('other.jsonl'), [other]);
     const scope = { kind: 'conversation', value: SESSION } as const;
-    const held = await changeHolds(bench.deps, { kind: 'add', scope, reason: null });
-    assert.ok(held.ok);
-    assert.equal(held.value.protects?.capturedFiles, 4);
+    assert.equal((await hold(bench, scope)).protects?.capturedFiles, 4);
     for (const name of names.slice(1, 4)) {
       const refused = await erase(bench, { kind: 'source', glob: bench.path(name) });
       assert.deepEqual([name, refused.result], [name, 'refused']);
     }
-    assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    await release(bench, scope);
     const report = await erase(bench, { kind: 'conversation', id: SESSION.toUpperCase() });
     assert.deepEqual(report.capturedFiles, names.slice(0, 3).map(bench.path).toSorted());
     assert.deepEqual([report.captured, report.unsearched], [{ files: 3, lines: 2 }, 0]);
     assert.deepEqual(report.files, names.slice(0, 4).map(bench.path).toSorted());
     assert.deepEqual(await engine.findLeftovers(bench.archive(), own), []);
     assert.ok((await engine.findLeftovers(bench.archive(), kept)).length > 0);
-    assert.deepEqual(await damages(bench), []);
+    assert.deepEqual(await problemsOf(bench.archive()), []);
   });
 
   test('a compressed file with records of two conversations is named, not erased', async (t) => {
@@ -325,8 +286,7 @@ export function eraseContract(engine: Engine): void {
   test('what a hold protects is erased only despite it', async (t) => {
     const bench = await sceneFor(engine, t);
     const scope = { kind: 'source', value: 'talk.*' } as const;
-    const added = await changeHolds(bench.deps, { kind: 'add', scope, reason: 'lawsuit 7' });
-    assert.ok(added.ok && added.value.result === 'added');
+    assert.equal((await hold(bench, scope, 'lawsuit 7')).result, 'added');
     const refused = await erase(bench, { kind: 'match', text: SECRET });
     assert.deepEqual(
       [refused.result, refused.receipt, refused.held.map(({ reason }) => reason)],
@@ -336,10 +296,8 @@ export function eraseContract(engine: Engine): void {
     assert.equal((await erase(bench, { kind: 'source', glob: 'other.jsonl' })).result, 'erased');
     const erased = await erase(bench, { kind: 'match', text: SECRET }, { despiteHold: true });
     assert.equal(erased.result, 'erased');
-    const removed = await changeHolds(bench.deps, { kind: 'remove', scope });
-    assert.ok(removed.ok && removed.value.result === 'removed' && removed.value.holds.length === 0);
-    const again = await changeHolds(bench.deps, { kind: 'remove', scope });
-    assert.ok(again.ok && again.value.result === 'missing');
+    const { result, holds } = await release(bench, scope);
+    assert.deepEqual([result, holds, (await release(bench, scope)).result], ['removed', [], 'missing']);
   });
 
   test('the receipts stay in the archive, with counts and hashes and without text', async (t) => {
@@ -360,7 +318,7 @@ export function eraseContract(engine: Engine): void {
     reportOf(await bench.compact('other.jsonl'));
     assert.deepEqual(await bench.restore('other.jsonl', false), grown);
     await capture(bench, 'other.jsonl');
-    assert.deepEqual(await damages(bench), []);
+    assert.deepEqual(await problemsOf(bench.archive()), []);
   });
 
   for (const byMessage of [false, true]) {
@@ -377,10 +335,10 @@ export function eraseContract(engine: Engine): void {
       const selector: EraseSelector = byMessage ? { kind: 'message', id: 'm1' } : { kind: 'match', text: SECRET };
       for (const name of ['later.jsonl', 'copy.jsonl']) {
         const scope = { kind: 'source', value: bench.path(name) } as const;
-        assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+        await hold(bench, scope);
         const refused = await erase(bench, selector);
         assert.deepEqual([refused.result, refused.held.map(({ value }) => value)], ['refused', [scope.value]]);
-        assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+        await release(bench, scope);
       }
       assert.equal((await erase(bench, selector)).result, 'erased');
     });
@@ -410,21 +368,7 @@ export function eraseContract(engine: Engine): void {
       bench.write('talk.jsonl', TALK);
       bench.write('other.jsonl', chatTranscript(30, 100));
       reportOf(await bench.compact('talk.jsonl'));
-      const archive = bench.archive();
-      const { retention } = archive;
-      const late: Archive = {
-        ...archive,
-        retention: {
-          ...retention,
-          erase: async (plan) => {
-            await act(bench);
-            return retention.erase(plan);
-          },
-        },
-      };
-      const deps = { ...bench.deps, openArchive: async () => ({ ok: true, value: late }) as const };
-      const selector = { kind: 'match', text: SECRET } as const;
-      const erased = await eraseArchived(deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
+      const erased = await tryErase(meanwhile(bench, act), { kind: 'match', text: SECRET });
       assert.ok(!erased.ok && erased.error.kind === 'archive' && erased.error.failure.kind === 'busy');
       assert.ok((await engine.findLeftovers(bench.archive(), SECRET)).length > 0);
     });

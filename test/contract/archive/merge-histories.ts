@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test';
 import { type Arbitrary, array, boolean, constant, nat, oneof, record } from 'fast-check';
 import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
 import { formatRegistry } from '../../../src/adapters/transcript/detect.ts';
-import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
 import { ok } from '../../../src/core/result.ts';
 import type { Archive, LineDraft } from '../../../src/ports/archive.ts';
 import {
@@ -18,6 +17,7 @@ import {
 import { createQuickStore } from '../../support/files.ts';
 import { folderWith } from '../../support/folders.ts';
 import { fileTarget } from '../../support/merging.ts';
+import { erase as eraseAny } from '../../support/retention.ts';
 import { applied } from './engine.ts';
 
 /** Something that happens to an archive. Words and files are few, so archives have much in common. */
@@ -183,11 +183,7 @@ async function bytesOf(archive: Archive, stateId: number): Promise<Uint8Array | 
   return Buffer.concat(pieces);
 }
 
-async function erase(
-  archive: Archive,
-  selector: Parameters<typeof eraseArchived>[1]['selector'],
-  now: Date,
-): Promise<void> {
+async function erase(archive: Archive, selector: Parameters<typeof eraseAny>[1], now: Date): Promise<void> {
   const deps = {
     files: createQuickStore(),
     formats: formatRegistry,
@@ -199,8 +195,7 @@ async function erase(
     erasures: { hasFailed: false },
     reached: () => undefined,
   };
-  const erased = await eraseArchived(deps, { selector, reason: null, isConfirmed: true, despiteHold: true });
-  assert.ok(erased.ok, JSON.stringify(erased));
+  await eraseAny({ deps }, selector, { despiteHold: true });
 }
 
 /** Archives in files: what happened to both of them before they parted, and then to each. */

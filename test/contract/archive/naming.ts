@@ -145,22 +145,14 @@ export function nameContract(engine: Engine): void {
 
   test('figures count what is applied, and what is only prepared apart', async (t) => {
     const archive = await engine.open(t);
-    const nothing = {
-      compactions: 0,
-      conversations: 0,
-      batches: 0,
-      lines: 0,
-      messages: 0,
-      originalBytes: 0,
-      compressedBytes: 0,
-      oldest: null,
-      newest: null,
-      captured: { files: 0, originalBytes: 0, compressedBytes: 0 },
-      prepared: 0,
-      formats: [],
-    };
-    const { fileBytes: _empty, ...before } = await archive.measure();
-    assert.deepEqual(before, nothing);
+    const captured = { files: 0, bytes: { original: 0, compressed: 0 } };
+    const {
+      bytes: { file: _empty, ...none },
+      ...before
+    } = await archive.measure();
+    const nothing = { compactions: 0, prepared: 0, conversations: 0, batches: 0, lines: 0, messages: 0 };
+    assert.deepEqual(before, { ...nothing, captured, oldest: null, newest: null, formats: [] });
+    assert.deepEqual(none, { original: 0, compressed: 0 });
     await applied(archive, compactionDraft(2), [
       lineDraft(1, { bytes: utf8('1234567\n'), message: messageDraft() }),
       lineDraft(2, { bytes: utf8('ab') }),
@@ -169,22 +161,22 @@ export function nameContract(engine: Engine): void {
       lineDraft(1, { bytes: utf8('abc\n') }),
     ]);
     await stored(archive, compactionDraft(1), [lineDraft(1)]);
-    const { fileBytes, compressedBytes, ...figures } = await archive.measure();
-    assert.ok(fileBytes > compressedBytes && compressedBytes > 0);
+    const { bytes, ...figures } = await archive.measure();
+    assert.ok(bytes.file > bytes.compressed && bytes.compressed > 0);
+    assert.equal(bytes.original, 14);
     assert.deepEqual(figures, {
       compactions: 2,
       conversations: 1,
       batches: 2,
       lines: 3,
       messages: 1,
-      originalBytes: 14,
       oldest: new Date('2026-03-02T12:00:00.000Z'),
       newest: new Date('2026-03-03T12:00:00.000Z'),
-      captured: { files: 0, originalBytes: 0, compressedBytes: 0 },
+      captured,
       prepared: 1,
       formats: [
-        { format: 'chat', compactions: 1, lines: 2, originalBytes: 10 },
-        { format: 'other', compactions: 1, lines: 1, originalBytes: 4 },
+        { format: 'chat', compactions: 1, lines: 2, bytes: 10 },
+        { format: 'other', compactions: 1, lines: 1, bytes: 4 },
       ],
     });
   });

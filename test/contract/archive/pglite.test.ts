@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openSqlSource, openSqlTarget, type OpenedSql } from '../../../src/adapters/archive/postgres/exchange.ts';
 import { openOn, openSql } from '../../../src/adapters/archive/postgres/open.ts';
-import { pruneArchive } from '../../../src/app/archive/prune-archive.ts';
+import { prune } from '../../support/retention.ts';
 import { ok, type Result } from '../../../src/core/result.ts';
 import type { Archive, ArchiveFailure } from '../../../src/ports/archive.ts';
 import type { ArchiveExchange } from '../../../src/ports/exchange.ts';
@@ -102,10 +102,8 @@ UPDATE word_lines SET month = '${month}-01' WHERE compaction_id = (SELECT id FRO
 UPDATE lines SET month = '${month}-01' WHERE block_id IN ${ids}; UPDATE blocks SET month = '${month}-01' WHERE id IN ${ids};
 UPDATE compactions SET month = '${month}-01', created_at_ms = ${Date.parse(`${month}-01`) + (at === 2 ? 20 * DAY : 0)} ${path}`);
   }
-  const request = { maxBytes: null, keepLast: 0, project: null, isConfirmed: true, before: new Date('2024-02-10') };
-  const pruned = await pruneArchive(bench.deps, request);
-  assert.ok(pruned.ok && pruned.value.result === 'erased' && pruned.value.isPurged, JSON.stringify(pruned));
-  assert.equal(pruned.value.parts.length, 2);
+  const { result, isPurged, parts } = await prune(bench, { before: new Date('2024-02-10') });
+  assert.deepEqual([result, isPurged, parts.length], ['erased', true, 2]);
   const { rows } = await database.query<{ relname: string }>(
     "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname ~ '_2024_' ORDER BY 1",
   );

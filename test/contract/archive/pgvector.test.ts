@@ -4,7 +4,6 @@ import { vector } from '@electric-sql/pglite-pgvector';
 import * as fc from 'fast-check';
 import { cosine, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
 import { openOn } from '../../../src/adapters/archive/postgres/open.ts';
-import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { VectorDraft } from '../../../src/ports/vector-store.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
@@ -14,6 +13,7 @@ import { vectorContract } from './comparing.ts';
 import { EMPTY_ARCHIVE } from './empty.ts';
 import { applied, benchOn, type Engine } from './engine.ts';
 import { startPglite, withoutLog } from './pglite.ts';
+import { erase } from '../../support/retention.ts';
 
 // The archive's contract about vectors where the server has pgvector.
 
@@ -186,7 +186,6 @@ test('an erasure leaves no byte of a vector behind', async (t) => {
   };
   assert.deepEqual([copy.length, await traces()], [48, [true, true]]);
   const selector = { kind: 'match', text: 'zanzibarquux' } as const;
-  const erased = await eraseArchived(bench.deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
-  assert.ok(erased.ok && erased.value.result === 'erased', JSON.stringify(erased));
+  assert.equal((await erase(bench, selector)).result, 'erased');
   assert.deepEqual(await traces(), [false, false]);
 });

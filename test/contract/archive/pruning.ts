@@ -2,25 +2,20 @@ import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { captureFile } from '../../../src/app/archive/capture-file.ts';
-import { changeHolds } from '../../../src/app/archive/holds.ts';
-import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
-import { pruneArchive, type PruneRequest } from '../../../src/app/archive/prune-archive.ts';
-import type { ArchiveEraseReport } from '../../../src/app/contract/archive-reports.ts';
 import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { HoldScope } from '../../../src/ports/retention.ts';
 import { chatTranscript } from '../../support/chat.ts';
-import { collect } from '../../support/collect.ts';
+import { capture } from '../../support/captures.ts';
+import { erase, hold, meanwhile, prune, release, tryPrune } from '../../support/retention.ts';
 import { sha256 } from '../../adapters/archive/drafts.ts';
 import { createWorkbench, reportOf, type Workbench } from '../../support/workbench.ts';
-import { benchOn, type Engine } from './engine.ts';
+import { benchOn, type Engine, problemsOf } from './engine.ts';
 
 const DAY = 24 * 60 * 60_000;
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 /** The run of all compactions: its own time makes none of them younger. */
 const LONG_AGO = { run: { token: 'scene', begunAt: new Date(0) } } as const;
-const POLICY = { before: null, maxBytes: null, keepLast: 0, project: null, isConfirmed: true } as const;
 
 /** Transcripts that were compacted so many days ago. */
 async function sceneFor(
@@ -42,17 +37,6 @@ async function sceneFor(
   }
   clock.nowMs = NOW;
   return bench;
-}
-
-async function capture({ deps, path }: Workbench, name: string): Promise<void> {
-  const input = { path: path(name), name, format: null };
-  assert.ok((await captureFile(deps, { input, isDryRun: false, rereads: false })).ok);
-}
-
-async function prune(bench: Workbench, changes: Partial<PruneRequest>): Promise<ArchiveEraseReport> {
-  const pruned = await pruneArchive(bench.deps, { ...POLICY, ...changes });
-  assert.ok(pruned.ok, JSON.stringify(pruned));
-  return pruned.value;
 }
 
 const before = (days: number): Date => new Date(NOW - days * DAY);
@@ -80,10 +64,7 @@ export function pruneContract(engine: Engine): void {
       verified.problems.map(({ kind }) => kind),
       ['erased'],
     );
-    assert.deepEqual(
-      (await collect(bench.archive().check())).filter(({ kind }) => kind === 'damage'),
-      [],
-    );
+    assert.deepEqual(await problemsOf(bench.archive()), []);
   });
 
   test('a conversation that goes on keeps its old compactions', async (t) => {
@@ -97,7 +78,7 @@ export function pruneContract(engine: Engine): void {
     const ages = { 'a.jsonl': 400, 'b.jsonl': 300, 'c.jsonl': 250, 'd.jsonl': 200 };
     const bench = await sceneFor(engine, t, ages);
     const scope = { kind: 'source', value: 'b.jsonl' } as const;
-    assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+    await hold(bench, scope);
     assert.equal((await prune(bench, { before: before(180), project: '/elsewhere' })).result, 'nothing');
     const pruned = await prune(bench, { before: before(180), keepLast: 1, project: bench.folder });
     assert.deepEqual(
@@ -153,7 +134,7 @@ export function pruneContract(engine: Engine): void {
         captured: { kind: 'source', value: 'seen.jsonl' },
       } as const satisfies Readonly<Record<string, HoldScope>>;
       const scope = scopes[kind];
-      assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+      await hold(bench, scope);
       const pruned = await prune(bench, { maxBytes: 0 });
       assert.deepEqual(
         pruned.held.map(({ value }) => value),
@@ -178,18 +159,16 @@ export function pruneContract(engine: Engine): void {
     clock.nowMs = NOW;
     assert.deepEqual(await left(bench), ['first.jsonl']);
     const scope = { kind: 'source', value: 'second.jsonl' } as const;
-    assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+    await hold(bench, scope);
     const pruned = await prune(bench, { maxBytes: 0 });
     assert.deepEqual([pruned.result, pruned.held.map(({ value }) => value)], ['nothing', ['second.jsonl']]);
-    const request = { reason: null, isConfirmed: true, despiteHold: false };
     for (const name of ['first.jsonl', 'second.jsonl']) {
       const selector = { kind: 'source', glob: bench.path(name) } as const;
-      const erased = await eraseArchived(bench.deps, { ...request, selector });
-      assert.ok(erased.ok && erased.value.result === 'refused', JSON.stringify(erased));
-      assert.deepEqual(erased.value.files, [bench.path('first.jsonl'), bench.path('second.jsonl')]);
+      const { result, files } = await erase(bench, selector);
+      assert.deepEqual([result, files], ['refused', [bench.path('first.jsonl'), bench.path('second.jsonl')]]);
     }
     for (const name of ['first.jsonl', 'second.jsonl']) assert.equal((await bench.verify(name)).result, 'verified');
-    assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    await release(bench, scope);
     const all = await prune(bench, { maxBytes: 0 });
     assert.deepEqual(all.files, [bench.path('first.jsonl'), bench.path('second.jsonl')]);
     await assert.rejects(bench.archive().markApplied(1));
@@ -207,7 +186,7 @@ export function pruneContract(engine: Engine): void {
     clock.nowMs = NOW;
     bench.write('copy.jsonl', chatTranscript(12));
     const again = { ...bench.deps, run: { token: 'later', begunAt: new Date(NOW) } };
-    const request = { ...POLICY, before: before(180) };
+    const request = { before: before(180) };
     assert.equal((await prune(bench, { ...request, isConfirmed: false })).result, 'planned');
     await bench.archive().runs.record(again.run, {
       compactionId: 1,
@@ -244,9 +223,9 @@ export function pruneContract(engine: Engine): void {
     await capture(bench, 'agent.jsonl');
     const scope = { kind: 'conversation', value: id } as const;
     assert.equal((await prune(bench, { before: before(180) })).result, 'nothing');
-    assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+    await hold(bench, scope);
     assert.equal((await prune(bench, { before: before(-1) })).result, 'nothing');
-    assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    await release(bench, scope);
     assert.deepEqual((await prune(bench, { before: before(-1) })).capturedFiles, [bench.path('agent.jsonl')]);
   });
 
@@ -274,34 +253,17 @@ export function pruneContract(engine: Engine): void {
     assert.equal((await prune({ ...bench, deps }, { before: before(180) })).result, 'nothing');
   });
 
-  for (const { what, meddle } of [
-    {
-      what: 'a hold was added',
-      meddle: ({ deps }: Workbench) =>
-        changeHolds(deps, { kind: 'add', scope: { kind: 'source', value: 'a.jsonl' }, reason: null }),
-    },
-    {
-      what: 'a run wrote it to another file',
-      meddle: (bench: Workbench) =>
+  for (const [what, act] of [
+    ['a hold was added', (bench: Workbench) => hold(bench, { kind: 'source', value: 'a.jsonl' })],
+    [
+      'a run wrote it to another file',
+      (bench: Workbench) =>
         bench.archive().runs.record(bench.deps.run, { compactionId: 1, sourcePath: '/b', outputPath: '/b' }),
-    },
-  ])
+    ],
+  ] as const)
     test(`nothing is pruned if ${what} since it was selected`, async (t) => {
       const bench = await sceneFor(engine, t, { 'a.jsonl': 300 });
-      const archive = bench.archive();
-      const { retention } = archive;
-      const late: Archive = {
-        ...archive,
-        retention: {
-          ...retention,
-          erase: async (plan) => {
-            await meddle(bench);
-            return retention.erase(plan);
-          },
-        },
-      };
-      const deps = { ...bench.deps, openArchive: async () => ({ ok: true, value: late }) as const };
-      const pruned = await pruneArchive(deps, { ...POLICY, before: before(180) });
+      const pruned = await tryPrune(meanwhile(bench, act), { before: before(180) });
       assert.ok(!pruned.ok && pruned.error.kind === 'archive' && pruned.error.failure.kind === 'busy');
       assert.deepEqual(await left(bench), ['a.jsonl']);
     });
@@ -337,12 +299,12 @@ export function pruneContract(engine: Engine): void {
     for (let times = 0; times < 2; times += 1)
       assert.equal(reportOf(await bench.compact('copy.jsonl')).reason, 'nothing-new');
     const scope = { kind: 'source', value: 'copy.jsonl' } as const;
-    assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+    await hold(bench, scope);
     const pruned = await prune(bench, { maxBytes: 0 });
     assert.deepEqual([pruned.result, pruned.held.map(({ value }) => value)], ['nothing', ['copy.jsonl']]);
     for (const name of ['first.jsonl', 'copy.jsonl']) assert.equal((await bench.verify(name)).result, 'verified');
     assert.deepEqual(await bench.archive().runs.list(), before);
-    assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    await release(bench, scope);
     const all = await prune(bench, { maxBytes: 0 });
     assert.deepEqual(all.files, [bench.path('copy.jsonl'), bench.path('first.jsonl')]);
   });

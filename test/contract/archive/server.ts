@@ -7,8 +7,7 @@ import { after, test, type TestContext } from 'node:test';
 import { Client } from 'pg';
 import { openPostgresArchive } from '../../../src/adapters/archive/postgres/open.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
-import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
-import { changeHolds } from '../../../src/app/archive/holds.ts';
+import { erase, listHolds } from '../../support/retention.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { reportOf } from '../../support/workbench.ts';
 import { archiveContract } from './contract.ts';
@@ -115,7 +114,7 @@ for (const { step, isDone } of [
     assert.equal(String(said).trim(), 'stopped');
     child.kill('SIGKILL');
     await once(child, 'close');
-    assert.ok((await changeHolds(bench.deps, { kind: 'list' })).ok);
+    await listHolds(bench);
     assert.deepEqual(await problemsOf(bench.archive()), []);
     if (isDone) {
       assert.deepEqual(await engine.findLeftovers(bench.archive(), SECRET), []);
@@ -135,17 +134,9 @@ test('while a transaction can still see what was erased, the cleanup stays open'
   t.after(() => reader.end());
   await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   await reader.query('SELECT count(*) FROM pg_class');
-  const request = {
-    selector: { kind: 'match', text: SECRET },
-    reason: null,
-    isConfirmed: true,
-    despiteHold: false,
-  } as const;
-  const erased = await eraseArchived(bench.deps, request);
-  assert.ok(erased.ok && erased.value.result === 'erased' && erased.value.isOnServer);
-  assert.equal(erased.value.isPurged, false);
+  const { result, isOnServer, isPurged } = await erase(bench, { kind: 'match', text: SECRET });
+  assert.deepEqual([result, isOnServer, isPurged], ['erased', true, false]);
   await reader.query('COMMIT');
-  const listed = await changeHolds(bench.deps, { kind: 'list' });
-  assert.ok(listed.ok && listed.value.isPurged);
+  assert.ok((await listHolds(bench)).isPurged);
   assert.deepEqual(await engine.findLeftovers(bench.archive(), SECRET), []);
 });

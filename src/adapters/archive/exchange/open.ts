@@ -17,6 +17,7 @@ import {
   restrictSchema,
 } from '../sqlite/open.ts';
 import { MANIFEST } from './manifest.ts';
+import { SQLITE } from '../sqlite/dialect.ts';
 import { SQLITE_VECTORS } from '../sqlite/vectors.ts';
 import { createQuery, createSqliteSql } from '../sqlite/sql.ts';
 import { createSqliteStore } from '../sqlite/store.ts';
@@ -52,7 +53,7 @@ export function openFileSource(path: string): Result<OpenSource, ArchiveFailure>
       db.exec('BEGIN'); // until it is closed
       db.prepare('SELECT 1 FROM compactions').get();
       const opened = { path, isReadOnly: true, extension: null, openWriter: null, close, takeTurn: createTurns() };
-      const reader = guardSqlite(createReader(createQuery(db)), path);
+      const reader = guardSqlite(createReader(createQuery(db), SQLITE), path);
       const identity = identifyFile(path) ?? path;
       return ok({ path, identity, archive: createSqliteArchive(db, opened), reader, close: async () => close() });
     });

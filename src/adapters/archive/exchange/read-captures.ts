@@ -1,29 +1,13 @@
 import type { CapturedPiece, CaptureReader, ErasedState, ExchangedCapture } from '../../../ports/exchange.ts';
+import type { CapturedFile } from '../../../ports/captures.ts';
 import { buildOrigin } from '../erase/captures.ts';
 import { DamageError } from '../failure.ts';
-import { LIST_STATES, readBlocksOf, takeCaptured, toState } from '../read/captured.ts';
-import {
-  hashColumn,
-  readHash,
-  readInteger,
-  readOptionalText,
-  readText,
-  readTexts,
-  readTime,
-  type Row,
-} from '../rows.ts';
-import { listPages, type Query } from '../sql/query.ts';
+import { createCapturedFiles, readBlocksOf, takeCaptured } from '../read/captured.ts';
+import { hashColumn, readHash, readInteger, readOptionalText, readText, type Row } from '../rows.ts';
+import { type Dialect, listPages, type Query } from '../sql/query.ts';
 
-const LIST_FILES =
-  'SELECT id, path, format, stamp, read_at_ms, sessions FROM captured_files WHERE id > :after ORDER BY id LIMIT 500';
-const FIND_FILE = 'SELECT id, path, format, stamp, read_at_ms, sessions FROM captured_files WHERE path = :path';
 const FIND_VERSION = `
 SELECT v.id FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id WHERE f.path = :path AND v.version = :version`;
-const MAX_PLACES = 100;
-const PLACES = Array.from({ length: MAX_PLACES }, (_, at) => at);
-const FIND_HASHES = `
-SELECT DISTINCT sha256 FROM captured_lines WHERE substr(sha256, 1, 8) IN (${PLACES.map((at) => `:start${at}`).join()})
-AND sha256 IN (${PLACES.map((at) => `:sha${at}`).join()}) AND erasure_id IS NULL`;
 const LIST_FILES_WITH = `
 SELECT DISTINCT f.path FROM captured_lines AS l JOIN captured_runs AS r ON r.first_line_id <= l.id AND r.first_line_id + r.line_count > l.id
 JOIN captured_versions AS v ON v.id = r.version_id JOIN captured_files AS f ON f.id = v.file_id
@@ -41,31 +25,17 @@ JOIN captured_runs AS r ON r.version_id = v.id AND r.position = 0 JOIN captured_
 WHERE f.path = :path AND v.version = :version`;
 
 /** Reads whole captured files. */
-export function createCaptureReader(query: Query): CaptureReader {
-  const readFile = async (row: Row): Promise<ExchangedCapture> => ({
-    path: readText(row, 'path'),
-    format: readText(row, 'format'),
-    sessions: readTexts(row, 'sessions'),
-    stamp: readOptionalText(row, 'stamp'),
-    readAt: readTime(row, 'read_at_ms') ?? new Date(Number.NaN),
-    states: (await query(LIST_STATES, { fileId: readInteger(row, 'id') })).map((state) => {
-      const { id: _, ...rest } = toState(state);
-      return rest;
-    }),
+export function createCaptureReader(query: Query, { capturing }: Dialect): CaptureReader {
+  const { find, list, listStates } = createCapturedFiles({ query }, '');
+  const toCapture = async ({ id: fileId, last: _, ...file }: CapturedFile): Promise<ExchangedCapture> => ({
+    ...file,
+    states: (await listStates(fileId)).map(({ id: _id, ...state }) => state),
   });
 
   return {
     findLines: async (sha256s) => {
-      const found = new Set<string>();
-      for (let first = 0; first < sha256s.length; first += MAX_PLACES) {
-        const hashes = sha256s.slice(first, first + MAX_PLACES).map(hashColumn);
-        const places = PLACES.flatMap((at): (readonly [string, unknown])[] => [
-          [`sha${at}`, hashes[at] ?? null],
-          [`start${at}`, hashes[at]?.subarray(0, 8) ?? null],
-        ]);
-        for (const row of await query(FIND_HASHES, Object.fromEntries(places))) found.add(readHash(row, 'sha256'));
-      }
-      return found;
+      const rows = await capturing.findLines(query, sha256s.map(hashColumn));
+      return new Set(rows.map((row) => readHash(row, 'sha256')));
     },
     filesWith: async (sha256) => {
       const bytes = hashColumn(sha256);
@@ -85,11 +55,11 @@ export function createCaptureReader(query: Query): CaptureReader {
       return row === undefined ? null : buildOrigin(path, readHash(row, 'sha256')).toString('hex');
     },
     async *captures() {
-      for await (const rows of listPages(query, LIST_FILES)) for (const row of rows) yield await readFile(row);
+      for (const file of await list()) yield await toCapture(file);
     },
     findCapture: async (path) => {
-      const [row] = await query(FIND_FILE, { path });
-      return row === undefined ? null : readFile(row);
+      const file = await find(path);
+      return file === null ? null : toCapture(file);
     },
     async *pieces(path, { version, sizeBytes }) {
       let left = sizeBytes;

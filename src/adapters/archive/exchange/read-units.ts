@@ -26,7 +26,7 @@ import {
   ROLES,
   type Row,
 } from '../rows.ts';
-import { listPages, type Query } from '../sql/query.ts';
+import { type Dialect, listPages, type Query } from '../sql/query.ts';
 import { toSummary } from '../store/summaries.ts';
 import { findModel } from '../vectors/vector-store.ts';
 import { parseJson } from './manifest.ts';
@@ -92,7 +92,7 @@ WHERE c.status <> 'prepared' AND v.batch_id > :after ORDER BY v.batch_id LIMIT $
 };
 
 /** Reads an archive as units. */
-export function createReader(query: Query): UnitReader {
+export function createReader(query: Query, dialect: Dialect): UnitReader {
   const loadRow = async (id: number): Promise<Row> => {
     const [row] = await query(LOAD_COMPACTION, { id });
     if (row === undefined) throw new DamageError(`compaction ${id} is missing`);
@@ -166,7 +166,7 @@ export function createReader(query: Query): UnitReader {
   };
 
   return {
-    ...createCaptureReader(query),
+    ...createCaptureReader(query, dialect),
     receipts: async () => (await query(LIST_RECEIPTS)).map(toReceipt),
     unfinishedReceipts: async () => new Set((await query(LIST_UNFINISHED)).map((row) => readText(row, 'receipt'))),
     async *units({ touchedOnly } = { touchedOnly: false }) {

@@ -53,7 +53,7 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
       // What was erased since the archives were compared would come back.
       if (expected.erasures !== null && (await countRows(query, 'erasures')) !== expected.erasures)
         throw archiveError({ kind: 'busy', path: engine.path });
-      return work(query, createReader(query));
+      return work(query, createReader(query, engine.dialect));
     });
   const countNew = async <T>(
     items: readonly T[],
@@ -65,7 +65,7 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
       return added;
     });
   return {
-    ...createReader(engine.query),
+    ...createReader(engine.query, engine.dialect),
     storeUnit: (unit, lines) =>
       change(async (query, { findUnit }) => {
         if ((await findUnit(unit.key)) !== null) return false;

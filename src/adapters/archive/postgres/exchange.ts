@@ -38,7 +38,7 @@ export async function openSqlSource(opened: OpenedSql): Promise<Result<OpenSourc
     await rollback();
     await sql.close();
   };
-  return ok({ path: place.path, identity, archive, reader: guardMethods(createReader(query), place), close });
+  return ok({ path: place.path, identity, archive, reader: guardMethods(createReader(query, POSTGRES), place), close });
 }
 
 export async function openSqlTarget(opened: OpenedSql): Promise<Result<OpenTarget, ArchiveFailure>> {

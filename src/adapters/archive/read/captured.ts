@@ -22,7 +22,7 @@ FROM captured_files AS f JOIN captured_versions AS v ON v.id = (SELECT max(id) F
   JOIN captured_states AS s ON s.id = (SELECT max(id) FROM captured_states WHERE version_id = v.id)`;
 const FIND_FILE = `${SELECT_FILES} WHERE f.path = :path`;
 const LIST_FILES = `${SELECT_FILES} ORDER BY f.path`;
-export const LIST_STATES = `
+const LIST_STATES = `
 SELECT ${STATE_COLUMNS} FROM captured_versions AS v JOIN captured_states AS s ON s.version_id = v.id WHERE v.file_id = :fileId ORDER BY s.id`;
 export const GET_STATE = 'SELECT version_id, size_bytes FROM captured_states WHERE id = :id';
 const LIST_RUNS = `
@@ -60,7 +60,7 @@ function toFile(row: Row): CapturedFile {
   };
 }
 
-export function toState(row: Row): CapturedState {
+function toState(row: Row): CapturedState {
   const change = CHANGES[readInteger(row, 'change')];
   if (change === undefined) throw new DamageError("a captured version's change is not what was stored");
   return {

@@ -170,25 +170,29 @@ function toFigures({ row, captured, fileBytes, ...counted }: Counted): ArchiveFi
     format: readText(one, 'format'),
     compactions: readInteger(one, 'compactions'),
     lines: readInteger(one, 'lines'),
-    originalBytes: readInteger(one, 'original_bytes'),
+    bytes: readInteger(one, 'original_bytes'),
   }));
   return {
     compactions: readInteger(row, 'compactions'),
+    prepared: readInteger(row, 'prepared'),
     conversations: readInteger(row, 'conversations'),
     batches: readInteger(row, 'batches'),
     lines: formats.reduce((sum, { lines }) => sum + lines, 0),
     messages: readInteger(row, 'messages'),
-    originalBytes: formats.reduce((sum, { originalBytes }) => sum + originalBytes, 0),
-    compressedBytes: readInteger(row, 'packed_bytes'),
-    fileBytes,
-    oldest: readTime(row, 'oldest_ms'),
-    newest: readTime(row, 'newest_ms'),
+    bytes: {
+      original: formats.reduce((sum, { bytes }) => sum + bytes, 0),
+      compressed: readInteger(row, 'packed_bytes'),
+      file: fileBytes,
+    },
     captured: {
       files: readInteger(captured, 'files'),
-      originalBytes: readInteger(captured, 'original_bytes'),
-      compressedBytes: readInteger(captured, 'compressed_bytes'),
+      bytes: {
+        original: readInteger(captured, 'original_bytes'),
+        compressed: readInteger(captured, 'compressed_bytes'),
+      },
     },
-    prepared: readInteger(row, 'prepared'),
+    oldest: readTime(row, 'oldest_ms'),
+    newest: readTime(row, 'newest_ms'),
     formats,
   };
 }
