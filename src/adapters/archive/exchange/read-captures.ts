@@ -27,10 +27,10 @@ WHERE f.path = :path AND v.version = :version`;
 /** Reads whole captured files. */
 export function createCaptureReader(query: Query, { capturing }: Dialect): CaptureReader {
   const { find, list, listStates } = createCapturedFiles({ query }, '');
-  const toCapture = async ({ id: fileId, last: _, ...file }: CapturedFile): Promise<ExchangedCapture> => ({
-    ...file,
-    states: (await listStates(fileId)).map(({ id: _id, ...state }) => state),
-  });
+  const toCapture = async (known: CapturedFile): Promise<ExchangedCapture> => {
+    const { id: fileId, last: _, ...file } = known;
+    return { ...file, states: (await listStates(fileId)).map(({ id: _id, ...state }) => state) };
+  };
 
   return {
     findLines: async (sha256s) => {
