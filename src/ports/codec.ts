@@ -1,8 +1,13 @@
 import type { Decoded, Entry, EntryKind } from '../core/transcript.ts';
-import type { OpenSign } from './files.ts';
-import type { Json } from './json.ts';
-import type { Records } from './records.ts';
-export type { Json } from './json.ts';
+import type { OpenSign, RawLine } from './files.ts';
+
+/** A value as JSON.parse returns it. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** The value of a line, or where it stops being JSON (`column` from 1, in characters) and why. */
+export type LineParse =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly column: number; readonly problem: string };
 
 /** How sure a codec is (0 to 1) that a file has its format, and a sentence that says why or why not. */
 export type Detection = { readonly confidence: number; readonly reason: string };
@@ -152,6 +157,45 @@ export type ListedRecord = {
 export type ListedFile = {
   readonly sizeBytes: number;
   readonly records: (from: 'start' | 'end') => Iterable<ListedRecord>;
+};
+
+/**
+ * A piece of a file that is kept or archived as one: a line or, where conversations are values with lists in them, a record of such a
+ * file. `line` is its number among all of them.
+ */
+export type RawRecord = RawLine & {
+  /** The number of the list it belongs to, from 1; undefined: it belongs to no list. */
+  readonly list?: number;
+  /**
+   * For a record that opens a list: the value around the list, with the list emptied. null: the rest of such a value, after the list.
+   * undefined: an element, or a value without a list.
+   */
+  readonly around?: Json;
+  /** What is wrong with the file here if the record's own bytes may not show it: the file ends too soon, or something follows the value. */
+  readonly fault?: string;
+  /** Where the record begins in the file, both from 1; undefined: at the start of line `line`. */
+  readonly findPlace?: () => { readonly line: number; readonly column: number };
+};
+
+/** Splits a file that is not JSON Lines into records. The records cover the file without gaps. */
+export type Records = {
+  /** A file may be pretty-printed values, one after another. */
+  readonly spansLines?: true;
+  /** A file is one value, and its records come when all of it was read. */
+  readonly isOne?: true;
+  /** `start`: the offset of the first byte of the first piece. */
+  readonly open: (start: number) => RecordSplitter;
+  /** The record without what separates it from the next one. */
+  readonly trim: (bytes: Uint8Array) => Uint8Array;
+  /** The value of a trimmed record. */
+  readonly parse: (bytes: Uint8Array) => LineParse;
+};
+
+/** Takes a file in pieces, in order, and gives its records as they become complete. A record's bytes are valid only until the next one. */
+export type RecordSplitter = {
+  readonly add: (piece: Uint8Array) => Iterable<RawRecord>;
+  /** What is left at the end of the file. */
+  readonly end: () => Iterable<RawRecord>;
 };
 
 export type Codec = {

@@ -1,6 +1,4 @@
-import type { Codec, Format } from './codec.ts';
-import type { Json, LineParse } from './json.ts';
-export type { LineParse } from './json.ts';
+import type { Codec, Format, Json, LineParse } from './codec.ts';
 
 /**
  * The codec of a file, or what is known if there is none. `looksLike`: a format that we recognize but do not read, as a noun phrase ("a Qwen

@@ -1,7 +1,6 @@
 import type { Codec, Detection, Json } from '../../ports/codec.ts';
 import type { FormatRegistry, FormatSearch } from '../../ports/formats.ts';
-import { describeBytes, looksLikeDocument } from './foreign-bytes.ts';
-import { nameForeign } from './foreign-formats.ts';
+import { describeBytes, looksLikeDocument, nameForeign } from './foreign.ts';
 import { parseJsonLine } from './json-lines.ts';
 import { parseBeginning } from './json-list/detect.ts';
 import { findCodec, FORMATS } from './registry.ts';

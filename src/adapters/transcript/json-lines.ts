@@ -1,6 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { Json } from '../../ports/codec.ts';
-import type { LineParse } from '../../ports/formats.ts';
+import type { Json, LineParse } from '../../ports/codec.ts';
 
 const REPLACEMENT = '\uFFFD';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../ports/json.ts';
+import type { Json } from '../../ports/codec.ts';
 
 export type JsonRecord = { readonly [key: string]: Json };
 

@@ -1,7 +1,6 @@
 import type { ConversationMessage, MessagePart, ToolCall } from '../../core/message.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
-import type { RecordProblem, SummaryInput } from '../../ports/codec.ts';
-import type { Json } from '../../ports/json.ts';
+import type { Json, RecordProblem, SummaryInput } from '../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
 
 /** Thinking is not part of the conversation, even when it has text. */

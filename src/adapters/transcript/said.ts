@@ -1,6 +1,6 @@
 import type { ConversationMessage, MessagePart, Role } from '../../core/message.ts';
 import type { Decoded, EntryFacts } from '../../core/transcript.ts';
-import type { Json } from '../../ports/json.ts';
+import type { Json } from '../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, known, stringAt } from './json.ts';
 import { listCalls, withTyped } from './message-parts.ts';
 import type { Noted } from './notes.ts';

@@ -1,9 +1,8 @@
 import { sessionIdOf } from '../../core/paths.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
-import type { Codec } from '../../ports/codec.ts';
+import type { Codec, RawRecord } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
-import type { RawRecord } from '../../ports/records.ts';
 import type { CapturedPiece } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { stopIfInterrupted } from '../contract/failure.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { describeBytes } from '../../../src/adapters/transcript/foreign-bytes.ts';
+import { describeBytes } from '../../../src/adapters/transcript/foreign.ts';
 
 const RECORD = '{"role":"user","content":"hello"}';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { detectDocument, detectFormat } from '../../../src/adapters/transcript/detect.ts';
-import { nameForeign } from '../../../src/adapters/transcript/foreign-formats.ts';
+import { nameForeign } from '../../../src/adapters/transcript/foreign.ts';
 import { FORMATS } from '../../../src/adapters/transcript/registry.ts';
 import type { Json } from '../../../src/ports/codec.ts';
 import { benchFor } from '../../support/workbench.ts';

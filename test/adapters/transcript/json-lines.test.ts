@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { findJsonFault, parseJsonLine } from '../../../src/adapters/transcript/json-lines.ts';
-import type { LineParse } from '../../../src/ports/formats.ts';
+import type { LineParse } from '../../../src/ports/codec.ts';
 
 const parse = (text: string): LineParse => parseJsonLine(Buffer.from(text));
 const refusal = (column: number, problem: string): LineParse => ({

@@ -1,9 +1,10 @@
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
-import { readContent, type Content, isTypedPrompt, typedPrompt } from '../claude-code/content.ts';
-import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { argumentText, listCalls, readPartText, textOfParts, withTyped } from '../message-parts.ts';
+import { isTypedPrompt, readContent, typedPrompt } from '../claude-code/content.ts';
+import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt, valueAt } from '../json.ts';
+import { argumentText, readPartText } from '../message-parts.ts';
+import { callPart, resultPart, say } from '../said.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
 
 /** What `claude -p --output-format stream-json` prints: messages of the Claude Agent SDK, one a line. */
@@ -60,11 +61,8 @@ function createReader(): StreamReader {
       const session = stringAt(record, 'session_id') ?? '';
       if (isInit(record)) runs.set(session, line);
       const isPiece = record['type'] === 'stream_event';
-      const id = isPiece
-        ? pieceId(record, streaming)
-        : record['type'] === 'assistant'
-          ? idOf(record['message'])
-          : undefined;
+      const ownId = record['type'] === 'assistant' ? stringAt(record, 'message', 'id') : undefined;
+      const id = isPiece ? pieceId(record, streaming) : ownId;
       if (id === undefined) return undefined;
       const key = `${id} ${runs.get(session) ?? 0}`;
       if (!isPiece && !answerLines.has(key)) answerLines.set(key, line);
@@ -72,19 +70,15 @@ function createReader(): StreamReader {
     },
     read,
     anchorOf: (key) => answerLines.get(key),
-    renderSummary: ({ text, firstKept, lastDropped, uuid }) => {
-      const like = [firstKept, lastDropped].find(isRecord) ?? {};
-      const timestamp = isRecord(lastDropped) ? lastDropped['timestamp'] : undefined;
-      return {
-        type: 'user',
-        message: { role: 'user', content: text },
-        parent_tool_use_id: null,
-        session_id: like['session_id'] ?? '',
-        uuid: uuid('summary'),
-        ...(timestamp !== undefined && { timestamp }),
-        isSynthetic: true,
-      };
-    },
+    renderSummary: ({ text, firstKept, lastDropped, uuid }) => ({
+      type: 'user',
+      message: { role: 'user', content: text },
+      parent_tool_use_id: null,
+      session_id: valueAt([firstKept, lastDropped].find(isRecord), 'session_id') ?? '',
+      uuid: uuid('summary'),
+      timestamp: valueAt(lastDropped, 'timestamp'),
+      isSynthetic: true,
+    }),
   };
 }
 
@@ -92,15 +86,11 @@ function isInit(record: JsonRecord): boolean {
   return record['type'] === 'system' && record['subtype'] === 'init';
 }
 
-function idOf(message: JsonRecord[string] | undefined): string | undefined {
-  return isRecord(message) ? stringAt(message, 'id') : undefined;
-}
-
 /** A `stream_event` names its answer only where it begins, in older versions. */
 function pieceId(record: JsonRecord, streaming: Map<string, string>): string | undefined {
   const thread = `${stringAt(record, 'session_id')} ${stringAt(record, 'parent_tool_use_id') ?? ''}`;
-  const { event } = record;
-  const begins = isRecord(event) && event['type'] === 'message_start' ? idOf(event['message']) : undefined;
+  const isStart = stringAt(record, 'event', 'type') === 'message_start';
+  const begins = isStart ? stringAt(record, 'event', 'message', 'id') : undefined;
   if (begins !== undefined) streaming.set(thread, begins);
   return begins ?? streaming.get(thread);
 }
@@ -118,47 +108,22 @@ function read(record: JsonRecord, { line, key }: RecordPlace): Decoded | RecordP
   if (typeof content !== 'string' && !isList(content)) {
     return { problem: `${who} record whose message's content is neither text nor a list` };
   }
-  return readMessage({ record, content: readContent(content), typed: readTyped(record, content), line, key });
+  const { parts, text, hasResult } = readContent(content);
+  const isUser = type === 'user';
+  const isSummary = isUser && record['isSynthetic'] === true && isClipArchiveText(text);
+  const role = isSummary ? 'system' : !isUser ? 'assistant' : hasResult ? 'tool' : 'user';
+  const isTyped = isFromPerson(record) && isTypedPrompt(record, content);
+  const typed = isTyped ? typedPrompt(record, content) : undefined;
+  return say(
+    { line, id: stringAt(record, 'uuid'), role, parts, at: readIsoTime(record['timestamp']), typed },
+    { kind: isSummary ? 'summary' : 'message', groupKey: key, ...(isTyped && { isPrompt: true }) },
+  );
 }
 
-type MessageSource = {
-  readonly record: JsonRecord;
-  readonly content: Content;
-  readonly typed: { readonly isPrompt?: true; readonly text?: string };
-  readonly line: number;
-  readonly key: string | undefined;
-};
-
-function readMessage({ record, content, typed, line, key }: MessageSource): Decoded {
-  const isUser = record['type'] === 'user';
-  const isSummary = isUser && record['isSynthetic'] === true && isClipArchiveText(content.text);
-  const role = isSummary ? 'system' : !isUser ? 'assistant' : content.hasResult ? 'tool' : 'user';
-  const said = {
-    id: stringAt(record, 'uuid') ?? `line:${line}`,
-    conversation_id: '',
-    role,
-    content: content.text,
-    ...listCalls(content.parts),
-    ...(role === 'tool' && content.results[0] !== undefined && { tool_call_id: content.results[0] }),
-    created_at: readIsoTime(record['timestamp']),
-    parts: content.parts,
-  } as const;
-  return {
-    kind: isSummary ? 'summary' : 'message',
-    ...(content.calls.length > 0 && { calls: content.calls.map(({ id }) => id) }),
-    ...(content.results.length > 0 && { results: content.results }),
-    ...(key !== undefined && { groupKey: key }),
-    ...(typed.isPrompt && { isPrompt: true }),
-    message: withTyped(said, typed.text),
-  };
-}
-
-/** What a person typed. A subagent's prompts come from a model, and synthetic messages from the program. */
-function readTyped(record: JsonRecord, content: string | readonly JsonRecord[string][]): MessageSource['typed'] {
-  const isFromUser = record['type'] === 'user' && record['isSynthetic'] !== true;
-  if (!isFromUser || (record['parent_tool_use_id'] ?? null) !== null || !isTypedPrompt(record, content)) return {};
-  const text = typedPrompt(record, content);
-  return { isPrompt: true, ...(text !== undefined && { text }) };
+/** A subagent's prompts come from a model, and synthetic messages from the program. */
+function isFromPerson(record: JsonRecord): boolean {
+  const isOfRun = (record['parent_tool_use_id'] ?? null) === null;
+  return isOfRun && record['type'] === 'user' && record['isSynthetic'] !== true;
 }
 
 /**
@@ -171,23 +136,8 @@ function readCursorCall(record: JsonRecord, line: number): Decoded | RecordProbl
   if (id === undefined || !isRecord(call)) return { problem: 'a tool_call record without a call_id or a call' };
   const [name = '', details = null] = Object.entries(call)[0] ?? [];
   const { args, result } = isRecord(details) ? details : {};
-  const isDone = record['subtype'] === 'completed';
+  if (record['subtype'] !== 'completed')
+    return say({ line, role: 'assistant', parts: [callPart(id, name, argumentText(args))] });
   const isError = isRecord(result) && !('success' in result);
-  const part = isDone
-    ? ({ kind: 'result', callId: id, text: readPartText(result), isError } as const)
-    : ({ kind: 'call', id, name, arguments: argumentText(args) } as const);
-  return {
-    kind: 'message',
-    ...(isDone ? { results: [id] } : { calls: [id] }),
-    message: {
-      id: `line:${line}`,
-      conversation_id: '',
-      role: isDone ? 'tool' : 'assistant',
-      content: textOfParts([part]),
-      ...listCalls([part]),
-      ...(isDone && { tool_call_id: id }),
-      created_at: null,
-      parts: [part],
-    },
-  };
+  return say({ line, role: 'tool', parts: [resultPart(id, readPartText(result), isError)] });
 }

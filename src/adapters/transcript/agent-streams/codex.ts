@@ -2,8 +2,9 @@ import type { MessagePart } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { argumentText, contentText, listCalls, readPartText, textOfParts } from '../message-parts.ts';
+import { isRecord, type JsonRecord, listAt, stringAt, valueAt } from '../json.ts';
+import { argumentText, contentText, readPartText } from '../message-parts.ts';
+import { callPart, decodeSummary, resultPart, say } from '../said.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
 
 /** What `codex exec --json` prints: events of a thread, one a line. */
@@ -84,38 +85,40 @@ function read(record: JsonRecord, place: RecordPlace, callLines: ReadonlyMap<str
     case 'error':
       return readError(item, place.line);
     case 'reasoning':
-      return readReasoning(item);
+      return readReasoning(item, place.line);
     case 'agent_message':
-      return toMessage('assistant', [{ kind: 'text', text: readPartText(item['text'] ?? '') }], place.line);
-    case 'todo_list': {
-      const call = { kind: 'call', id: `line:${place.line}`, name: 'todo_list' } as const;
-      return toMessage('assistant', [{ ...call, arguments: planOf(item) }], place.line);
-    }
+      return say({ line: place.line, role: 'assistant', parts: [{ kind: 'text', text: readPartText(item['text']) }] });
+    case 'todo_list':
+      return sayAlone(callPart(`line:${place.line}`, 'todo_list', planOf(item)), place.line);
     default:
       return readWork(item, place, { isDone: type === 'item.completed', callLines });
   }
 }
 
 /** Reasoning is no part of a conversation; our summary has this type too. */
-function readReasoning(item: JsonRecord): Decoded {
+function readReasoning(item: JsonRecord, line: number): Decoded {
   const text = stringAt(item, 'text') ?? '';
   const id = stringAt(item, 'id') ?? '';
-  if (!id.startsWith(SUMMARY_ID) || !isClipArchiveText(text)) return { kind: 'meta' };
-  const message = { id, conversation_id: '', role: 'system', content: text, created_at: null } as const;
-  return { kind: 'summary', message };
+  const isSummary = id.startsWith(SUMMARY_ID) && isClipArchiveText(text);
+  return isSummary ? decodeSummary(text, { id, line }) : { kind: 'meta' };
+}
+
+/** No record answers this call, or makes the call that this answers. */
+function sayAlone(part: MessagePart, line: number): Decoded {
+  const role = part.kind === 'result' ? 'tool' : 'assistant';
+  return say({ line, role, parts: [part] }, { calls: undefined, results: undefined });
 }
 
 function readError(record: JsonRecord, line: number): Decoded {
-  const text = readPartText(record['message']);
-  return toMessage('tool', [{ kind: 'result', callId: `line:${line}`, text, isError: true }], line);
+  return sayAlone(resultPart(`line:${line}`, readPartText(record['message']), true), line);
 }
 
-function planOf({ items }: JsonRecord): string {
-  const todos = (isList(items) ? items : []).map((item) =>
-    isRecord(item) && typeof item['text'] === 'string'
-      ? { content: item['text'], status: item['completed'] === true ? 'completed' : 'pending' }
-      : item,
-  );
+function planOf(item: JsonRecord): string {
+  const todos = listAt(item, 'items').map((todo) => {
+    const content = stringAt(todo, 'text');
+    const status = valueAt(todo, 'completed') === true ? 'completed' : 'pending';
+    return content === undefined ? todo : { content, status };
+  });
   return JSON.stringify({ todos });
 }
 
@@ -129,36 +132,19 @@ function readWork(
   const id = key ?? `line:${line}`;
   const calls = isDone && key !== undefined ? [] : callsOf(item, id);
   const parts = [...calls, ...(isDone ? [resultOf(item, id, calls.length > 0)] : [])];
-  return {
-    ...toMessage(isDone ? 'tool' : 'assistant', parts, line),
-    ...(calls.length > 0 && { calls: [id] }),
-    ...(isDone && { results: [id] }),
-  };
+  const pairs = { calls: calls.length > 0 ? [id] : undefined, results: isDone ? [id] : undefined };
+  return say({ line, role: isDone ? 'tool' : 'assistant', parts }, pairs);
 }
 
 function callsOf(item: JsonRecord, id: string): readonly MessagePart[] {
-  const name = stringAt(item, 'type') ?? '';
-  const call = { kind: 'call', id } as const;
-  switch (name) {
-    case 'command_execution':
-      return [{ ...call, name, arguments: argumentText({ command: item['command'] ?? '' }) }];
-    case 'mcp_tool_call': {
-      const tool = [stringAt(item, 'server'), stringAt(item, 'tool')].filter((part) => part !== undefined).join('.');
-      return [{ ...call, name: tool, arguments: argumentText(item['arguments']) }];
-    }
-    case 'file_change': {
-      const { changes } = item;
-      if (!isList(changes) || changes.length === 0) break;
-      return changes.map((change, at) => ({
-        ...call,
-        id: at === 0 ? id : `${id}/${at}`,
-        name,
-        arguments: argumentText(change),
-      }));
-    }
-    default:
-  }
-  return [{ ...call, name, arguments: argumentText(withoutState(item)) }];
+  const type = stringAt(item, 'type') ?? '';
+  const changes = type === 'file_change' ? listAt(item, 'changes') : [];
+  if (changes.length > 0)
+    return changes.map((change, at) => callPart(at === 0 ? id : `${id}/${at}`, type, argumentText(change)));
+  if (type === 'command_execution') return [callPart(id, type, argumentText({ command: item['command'] ?? '' }))];
+  if (type !== 'mcp_tool_call') return [callPart(id, type, argumentText(withoutState(item)))];
+  const tool = ['server', 'tool'].flatMap((key) => stringAt(item, key) ?? []).join('.');
+  return [callPart(id, tool, argumentText(item['arguments']))];
 }
 
 const STATE_KEYS = new Set(['id', 'type', 'status', 'result', 'error']);
@@ -174,25 +160,9 @@ function resultOf(item: JsonRecord, callId: string, isAlone: boolean): MessagePa
   const exit = typeof code === 'number' && code !== 0 ? `exit code ${code}` : '';
   // Other items, such as searches, know all that they are about only at their end.
   const rest = isAlone || WORK.has(stringAt(item, 'type') ?? '') ? '' : argumentText(withoutState(item));
-  const content = isRecord(result) ? (result['content'] ?? result) : result;
-  const failure = isRecord(error) ? readPartText(error['message']) : '';
-  const texts = [rest, readPartText(output), exit, contentText(content), failure];
+  const content = valueAt(result, 'content') ?? result;
+  const texts = [rest, readPartText(output), exit, contentText(content), readPartText(valueAt(error, 'message'))];
   const text = texts.filter((one) => one.trim() !== '').join('\n');
   const isError = exit !== '' || isRecord(error) || status === 'failed' || status === 'declined';
   return { kind: 'result', callId, text: text === '' && isError ? argumentText(status) : text, isError };
-}
-
-function toMessage(role: 'assistant' | 'tool', parts: readonly MessagePart[], line: number): Decoded {
-  const message = {
-    id: `line:${line}`,
-    conversation_id: '',
-    role,
-    content: textOfParts(parts),
-    ...listCalls(parts),
-    created_at: null,
-    parts,
-  };
-  const result = parts.find(({ kind }) => kind === 'result');
-  const answered = result?.kind === 'result' ? { tool_call_id: result.callId } : {};
-  return { kind: 'message', message: { ...message, ...answered } };
 }

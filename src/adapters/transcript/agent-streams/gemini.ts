@@ -1,9 +1,9 @@
-import type { ConversationMessage, MessagePart } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
-import { isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { argumentText, contentText, listCalls, readPartText, textOfParts, withTyped } from '../message-parts.ts';
+import { type JsonRecord, readIsoTime, stringAt, valueAt } from '../json.ts';
+import { argumentText, contentText, readPartText } from '../message-parts.ts';
+import { callPart, decodeSaid, firstText, resultPart, type SaidPlace, say, textParts } from '../said.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
 
 /** What `gemini -o stream-json` prints: events of a run, one a line. */
@@ -55,13 +55,12 @@ function createReader(): StreamReader {
     },
     read,
     anchorOf: () => undefined,
-    renderSummary: ({ text, lastDropped, firstKept }) => {
-      const times = [lastDropped, firstKept].map((record) =>
-        isRecord(record) ? stringAt(record, 'timestamp') : undefined,
-      );
-      const timestamp = times.find((time) => time !== undefined);
-      return { type: 'message', ...(timestamp !== undefined && { timestamp }), role: 'user', content: text };
-    },
+    renderSummary: ({ text, lastDropped, firstKept }) => ({
+      type: 'message',
+      timestamp: firstText('timestamp', lastDropped, firstKept),
+      role: 'user',
+      content: text,
+    }),
   };
 }
 
@@ -71,12 +70,10 @@ function read(record: JsonRecord, place: RecordPlace): Decoded | RecordProblem {
       return readMessage(record, place);
     case 'tool_use':
     case 'tool_result':
-      return readTool(record, place.line);
+      return readTool(record, place);
     case 'error': {
-      const callId = `line:${place.line}`;
-      const text = readPartText(record['message']);
-      const message = createMessage(record, place.line, [{ kind: 'result', callId, text, isError: true }]);
-      return { kind: 'message', message: { ...message, role: 'tool', tool_call_id: callId } };
+      const parts = [resultPart(`line:${place.line}`, readPartText(record['message']), true)];
+      return say({ ...placeOf(record, place), role: 'tool', parts }, { results: undefined });
     }
     case 'init':
       return { kind: 'meta', latestKey: 'init' };
@@ -87,54 +84,37 @@ function read(record: JsonRecord, place: RecordPlace): Decoded | RecordProblem {
   }
 }
 
-function readMessage(record: JsonRecord, { line, key }: RecordPlace): Decoded | RecordProblem {
+function placeOf(record: JsonRecord, { line }: RecordPlace): SaidPlace {
+  return { line, at: readIsoTime(record['timestamp']) };
+}
+
+function readMessage(record: JsonRecord, place: RecordPlace): Decoded | RecordProblem {
   const role = stringAt(record, 'role');
   if (role === undefined) return { problem: 'a message without a role' };
   const content = contentText(record['content'], '');
-  const message = createMessage(record, line, content === '' ? [] : [{ kind: 'text', text: content }]);
+  const said = { ...placeOf(record, place), parts: textParts([content]) };
   if (role === 'assistant') {
-    const isPiece = key !== undefined;
-    return {
-      kind: 'message',
-      ...(isPiece && { groupKey: key }),
-      message: { ...message, role: 'assistant', ...(isPiece && { pieceOf: key }) },
-    };
+    const decoded = decodeSaid({ ...said, role });
+    const { key } = place;
+    return key === undefined ? decoded : { ...decoded, groupKey: key, message: { ...decoded.message, pieceOf: key } };
   }
-  if (role === 'user' && isClipArchiveText(content)) {
-    return { kind: 'summary', isUnmarked: true, message: { ...message, role: 'system' } };
-  }
+  if (role === 'user' && isClipArchiveText(content))
+    return say({ ...said, role: 'system' }, { kind: 'summary', isUnmarked: true });
   const isTyped = role === 'user' && content.trim() !== '';
-  return {
-    kind: 'message',
-    ...(isTyped && { isPrompt: true }),
-    message: withTyped({ ...message, role: 'user' as const }, isTyped ? content : undefined),
-  };
+  return say({ ...said, role: 'user', typed: isTyped ? content : undefined }, isTyped ? { isPrompt: true } : {});
 }
 
-function readTool(record: JsonRecord, line: number): Decoded | RecordProblem {
+function readTool(record: JsonRecord, place: RecordPlace): Decoded | RecordProblem {
   const id = stringAt(record, 'tool_id');
   if (id === undefined) return { problem: `a ${stringAt(record, 'type')} event without a tool_id` };
+  const at = placeOf(record, place);
   if (record['type'] === 'tool_use') {
-    const name = stringAt(record, 'tool_name') ?? '';
-    const parts = [{ kind: 'call', id, name, arguments: argumentText(record['parameters']) }] as const;
-    const message = createMessage(record, line, parts);
-    return { kind: 'message', calls: [id], message: { ...message, role: 'assistant', ...listCalls(parts) } };
+    const call = callPart(id, stringAt(record, 'tool_name') ?? '', argumentText(record['parameters']));
+    return say({ ...at, role: 'assistant', parts: [call] });
   }
-  const { error, status } = record;
   const output = contentText(record['output'], '');
-  const reason = isRecord(error) ? readPartText(error['message']) : '';
+  const reason = readPartText(valueAt(record, 'error', 'message'));
   // The reason of a failure mostly begins with the output.
   const text = reason.includes(output) ? reason : [output, reason].filter((one) => one !== '').join('\n');
-  const part = { kind: 'result', callId: id, text, isError: status === 'error' } as const;
-  const message = createMessage(record, line, [part]);
-  return { kind: 'message', results: [id], message: { ...message, role: 'tool', tool_call_id: id } };
-}
-
-function createMessage(
-  record: JsonRecord,
-  line: number,
-  parts: readonly MessagePart[],
-): Omit<ConversationMessage, 'role'> {
-  const created_at = readIsoTime(record['timestamp']);
-  return { id: `line:${line}`, conversation_id: '', content: textOfParts(parts), created_at, parts };
+  return say({ ...at, role: 'tool', parts: [resultPart(id, text, record['status'] === 'error')] });
 }

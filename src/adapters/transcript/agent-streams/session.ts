@@ -24,7 +24,7 @@ export type StreamReader = {
   readonly read: (record: JsonRecord, place: RecordPlace) => Decoded | RecordProblem;
   /** The line of the message that other records with this key go and stay with; undefined: there is none. */
   readonly anchorOf: (key: string) => number | undefined;
-  readonly renderSummary: (input: SummaryInput) => JsonRecord;
+  readonly renderSummary: (input: SummaryInput) => object;
 };
 
 /**

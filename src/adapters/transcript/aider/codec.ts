@@ -1,6 +1,5 @@
 import type { Decoded } from '../../../core/transcript.ts';
-import type { Codec } from '../../../ports/codec.ts';
-import type { RawRecord, Records, RecordSplitter } from '../../../ports/records.ts';
+import type { Codec, RawRecord, RecordSplitter, Records } from '../../../ports/codec.ts';
 import { createUnitSplitter, eolLengthOf, type Unit } from '../json-list/units.ts';
 import { type JsonRecord, stringAt } from '../json.ts';
 import { typedText } from '../message-parts.ts';

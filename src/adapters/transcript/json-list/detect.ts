@@ -1,5 +1,4 @@
-import type { Detection } from '../../../ports/codec.ts';
-import type { Json } from '../../../ports/json.ts';
+import type { Detection, Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord } from '../json.ts';
 
 /** How to recognize a kind of conversation. */

@@ -1,5 +1,4 @@
 import { isAscii } from 'node:buffer';
-import { isSpace } from './find-list.ts';
 
 /** A stretch of a file that holds one value. Units cover the file without gaps. */
 export type Unit = {
@@ -19,9 +18,20 @@ type AnyUnitKind = 'line' | 'printed' | 'element' | 'file';
 export type UnitKind = Exclude<AnyUnitKind, 'printed'>;
 
 const LF = 0x0a;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
+const CR = 0x0d;
+export const SPACE = 0x20;
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_LIST = 0x5b;
+export const CLOSE_LIST = 0x5d;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === SPACE || byte === LF || byte === CR || byte === 0x09;
+}
 
 /** Takes a file in pieces and gives its units. A unit's bytes are valid only until the next one is requested. */
 type UnitSplitter = {
@@ -54,8 +64,8 @@ export function createUnitSplitter(kind: AnyUnitKind, from: number): UnitSplitte
 
 /** 2 for CRLF, 1 for LF, 0 for none. */
 export function eolLengthOf(bytes: Uint8Array): number {
-  if (bytes.at(-1) !== 0x0a) return 0;
-  return bytes.at(-2) === 0x0d ? 2 : 1;
+  if (bytes.at(-1) !== LF) return 0;
+  return bytes.at(-2) === CR ? 2 : 1;
 }
 
 /** The place in the file after this many bytes of a unit. */
@@ -101,9 +111,6 @@ function createLineEnds(): EndFinder {
   };
 }
 
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const CR = 0x0d;
 /** A longer one is damaged: then each line counts by itself. */
 const MAX_PRINTED_BYTES = 64 * 1024 * 1024;
 
@@ -144,8 +151,8 @@ function createElementStarts(): EndFinder {
       else if (byte === BACKSLASH) isEscaped = true;
       else if (byte === QUOTE) isInString = false;
     } else if (byte === QUOTE) isInString = true;
-    else if (byte === 0x5b || byte === 0x7b) depth += 1;
-    else if (byte === 0x5d || byte === 0x7d) depth -= 1;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth += 1;
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
     else if (byte === COMMA && depth === 1) isBetween = true;
   };
   return (pending) => {

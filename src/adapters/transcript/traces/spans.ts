@@ -1,4 +1,4 @@
-import type { Json } from '../../../ports/json.ts';
+import type { Json } from '../../../ports/codec.ts';
 import {
   idAt,
   isList,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { splitPieces } from '../../../../src/app/read/records.ts';
 import { createListRecords, type ListedShape } from '../../../../src/adapters/transcript/json-list/records.ts';
-import type { Json } from '../../../../src/ports/json.ts';
+import type { Json } from '../../../../src/ports/codec.ts';
 
 type Seen = {
   readonly text: string;
