@@ -192,9 +192,7 @@ test('the rows of a table are inserted in one place', () => {
     .filter((file) => file.startsWith('adapters/archive/'))
     .flatMap((file) =>
       [
-        ...readFileSync(join(SRC, file), 'utf8').matchAll(
-          /INSERT INTO ([a-z_]+) ?\((?!\1)|insertRow\(query, '([a-z_]+)'/g,
-        ),
+        ...readFileSync(join(SRC, file), 'utf8').matchAll(/INSERT INTO ([a-z_]+) ?\((?!\1)|\.insert\(\s*'([a-z_]+)'/g),
       ].map(([, plain, named]) => ({ file, table: plain ?? named ?? '' })),
     );
   const places = Map.groupBy(found, ({ table }) => table);

@@ -173,17 +173,13 @@ export function checkPlaces(rows: readonly Row[]): void {
   }
 }
 
-/**
- * A line that a compaction added to its output, as stored: compressed if that is shorter, and then with its original
- * size.
- */
-type CompressedLine = { readonly bytes: Uint8Array; readonly rawSizeBytes: number | null };
-
-export function compressInsertedLine(line: Uint8Array): CompressedLine {
+/** The columns of a line that a compaction added to its output: compressed if that is shorter, and then with its original size. */
+export function compressInsertedLine(line: Uint8Array): {
+  readonly bytes: Uint8Array;
+  readonly raw_size: number | null;
+} {
   const packed = compressBlock(line);
-  return packed.length < line.length
-    ? { bytes: packed, rawSizeBytes: line.length }
-    : { bytes: line, rawSizeBytes: null };
+  return packed.length < line.length ? { bytes: packed, raw_size: line.length } : { bytes: line, raw_size: null };
 }
 
 /** Reads the columns `bytes` and `raw_size`. Throws a `DamageError`. */

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { compressInsertedLine, readInsertedLine } from '../../../src/adapters/archive/blocks.ts';
 
-const toRow = ({ bytes, rawSizeBytes }: ReturnType<typeof compressInsertedLine>): Record<string, unknown> => ({
+const toRow = ({ bytes, raw_size }: ReturnType<typeof compressInsertedLine>): Record<string, unknown> => ({
   bytes: Buffer.from(bytes),
-  raw_size: rawSizeBytes,
+  raw_size,
 });
 
 test('a line comes out as it went in, packed only where that is shorter', () => {
@@ -22,10 +22,10 @@ test('a line comes out as it went in, packed only where that is shorter', () => 
 
 test('a packed line that is cut off, or gives another length, is damage', () => {
   const packed = compressInsertedLine(Buffer.from('a summary '.repeat(40)));
-  assert.notEqual(packed.rawSizeBytes, null);
+  assert.notEqual(packed.raw_size, null);
   assert.throws(
     () => readInsertedLine(toRow({ ...packed, bytes: packed.bytes.subarray(0, -3) })),
     /cannot be decompressed/,
   );
-  assert.throws(() => readInsertedLine(toRow({ ...packed, rawSizeBytes: 399 })), /cannot be decompressed/);
+  assert.throws(() => readInsertedLine(toRow({ ...packed, raw_size: 399 })), /cannot be decompressed/);
 });

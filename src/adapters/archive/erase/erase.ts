@@ -5,7 +5,7 @@ import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, listChangedFiles, u
 import { archiveError, DamageError } from '../failure.ts';
 import { rewriteBlock } from './rewrite-block.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
-import { countRows, type Dialect, forRows, insertRow, type Query, type Values } from '../sql/query.ts';
+import { countRows, type Dialect, forRows, type Query, type Values } from '../sql/query.ts';
 
 /** What engines do differently when they remove something. */
 export type RetentionEngine = {
@@ -165,7 +165,7 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
 
 /** `row`: its columns. */
 export async function addReceipt(query: Query, row: Values): Promise<void> {
-  await insertRow(query, 'erasures', row);
+  await query.insert('erasures', [row]);
 }
 
 /** The id of the erasure with a receipt; null: there is none. */

@@ -20,7 +20,7 @@ import { MANIFEST } from './manifest.ts';
 import { SQLITE } from '../sqlite/dialect.ts';
 import { SQLITE_VECTORS } from '../sqlite/vectors.ts';
 import { createQuery, createSqliteSql } from '../sqlite/sql.ts';
-import { createSqliteStore } from '../sqlite/store.ts';
+import { SQLITE_STORE } from '../sqlite/store.ts';
 import { createTurns } from '../sqlite/turns.ts';
 import { createReader } from './read-units.ts';
 import { createUnitStore } from './unit-store.ts';
@@ -82,7 +82,7 @@ export function openFileTarget(path: string, extension: string | null): Result<O
         ...sql,
         path,
         transaction: (work) => sql.transaction('write', work),
-        storing: createSqliteStore(sql),
+        storing: SQLITE_STORE,
         vectors: extension === null ? null : SQLITE_VECTORS,
       });
       return ok({ identity: identifyFile(path) ?? path, store: guardSqlite(store, path), close: async () => close() });

@@ -19,7 +19,7 @@ export function createPostgresArchive(sql: PostgresSql, { place, schema, isReadO
     check: POSTGRES_CHECK,
     retention: createPostgresRetention(sql, place.path),
     search: POSTGRES_SEARCH,
-    store: createPostgresStore(sql, createPartitions(sql, schema)),
+    store: createPostgresStore(createPartitions(sql, schema)),
     vectors: POSTGRES_VECTORS,
     guard: (port) => guardMethods(port, place),
     fileBytes: () => readUsedBytes(sql),

@@ -11,7 +11,7 @@ import { createPartitions } from './migrate.ts';
 import { within } from '../sql/query.ts';
 import type { PostgresSql } from './sql.ts';
 import { POSTGRES } from './dialect.ts';
-import { beginStoring, createPostgresStore } from './store.ts';
+import { createPostgresStore } from './store.ts';
 import { POSTGRES_VECTORS } from './pgvector.ts';
 
 const IDENTIFY = `
@@ -63,16 +63,15 @@ const LOCK_MERGE = [
 ];
 
 function createWriting({ sql, schema }: OpenedSql): Pick<UnitEngine, 'transaction' | 'storing'> {
-  const preparePartitions = createPartitions(sql, schema);
-  const storing = createPostgresStore(sql, preparePartitions);
+  const storing = createPostgresStore(createPartitions(sql, schema));
   return {
     storing,
     // It is not repeated after a lost connection: its lines come only once. Merging again goes on there.
     transaction: async (work) => {
-      const { month } = await storing.prepare(sql.query);
-      await preparePartitions(String(month));
-      const { query, commit, rollback } = await beginStoring(sql, LOCK_MERGE);
+      await storing.prepareAhead?.(await storing.prepare(sql.query));
+      const { query, commit, rollback } = await sql.begin('write');
       try {
+        for (const lock of LOCK_MERGE) await query(lock);
         const done = await work(query);
         await commit();
         return done;

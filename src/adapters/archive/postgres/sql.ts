@@ -1,15 +1,8 @@
 import { type Row, toHex } from '../rows.ts';
-import {
-  type BulkTable,
-  type Query,
-  quoteNames,
-  type Sql,
-  type Transaction,
-  type TransactionKind,
-  type Values,
-} from '../sql/query.ts';
+import { type Query, quoteNames, type Sql, type Transaction, type TransactionKind, type Values } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { isLost } from './failure.ts';
+import { COLUMN_TYPES } from './schema.ts';
 
 /** What a driver has to offer: positional places ($1), and rows as objects with 64-bit integers as numbers. */
 export type Driver = {
@@ -108,33 +101,38 @@ function bound(query: DriverQuery): Query {
     );
     return rows.map(unescapeRow);
   };
-  const insert: Query['insert'] = async (into, rows) => {
-    if (rows.length === 0) return;
-    const names = Object.keys(into.columns);
-    const columns = names.map((name) => {
+  const insert: Query['insert'] = async (table, rows) => {
+    const names = Object.keys(rows[0] ?? {});
+    if (names.length === 0) return;
+    const into = `INSERT INTO ${table} (${quoteNames(names)})`;
+    if (rows.length === 1) {
+      await run(`${into} VALUES (${names.map((name) => `:${name}`).join(', ')})`, rows[0]);
+      return;
+    }
+    const columns = names.map((name) => ({ name, type: COLUMN_TYPES.get(`${table}.${name}`) ?? 'text' }));
+    const values = columns.map(({ name, type }) => {
       const ofColumn = rows.map((row) => row[name] ?? null);
-      return [name, into.columns[name] === 'bytea' ? ofColumn.map(toHexText) : ofColumn] as const;
+      return [name, type === 'bytea' ? ofColumn.map(toHexText) : ofColumn] as const;
     });
-    await run(insertSql(into), Object.fromEntries(columns));
+    await run(`${into} ${selectRows(columns)}`, Object.fromEntries(values));
   };
   const numbers: Query['numbers'] = async (sql, values) =>
     (await run(sql, values)).flatMap((row) => Object.values(row).map(Number));
   return Object.assign(run, { insert, numbers });
 }
 
-/** Arrays of bytes and of words go as text. */
-function insertSql({ name: table, columns }: BulkTable): string {
-  const names = Object.keys(columns);
-  const arrays = names.map((name) => {
-    const type = columns[name];
-    return `:${name}::${type === 'bytea' || type === 'tsvector' ? 'text' : type}[]`;
+type Column = { readonly name: string; readonly type: string };
+
+/** Rows from an array for each column. Arrays of bytes and of words go as text. */
+function selectRows(columns: readonly Column[]): string {
+  const arrays = columns.map(
+    ({ name, type }) => `:${name}::${type === 'bytea' || type === 'tsvector' ? 'text' : type}[]`,
+  );
+  const values = columns.map(({ name, type }) => {
+    if (type === 'bytea') return `decode(u."${name}", 'hex')`;
+    return type === 'tsvector' ? `u."${name}"::tsvector` : `u."${name}"`;
   });
-  const values = names.map((name) => {
-    if (columns[name] === 'bytea') return `decode(u."${name}", 'hex')`;
-    return columns[name] === 'tsvector' ? `u."${name}"::tsvector` : `u."${name}"`;
-  });
-  return `
-INSERT INTO ${table} (${quoteNames(names)}) SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${quoteNames(names)})`;
+  return `SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${quoteNames(columns.map(({ name }) => name))})`;
 }
 
 function toHexText(value: unknown): unknown {

@@ -1,8 +1,6 @@
 import { readInteger, readText } from '../rows.ts';
-import type { BulkTable, Sql, Transaction } from '../sql/query.ts';
-import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
+import type { StoreEngine } from '../store/engine.ts';
 import { thisMachine } from '../../runtime/machine.ts';
-import { POSTGRES } from './dialect.ts';
 import { INDEX_BATCH_TERMS, indexWords } from './word-hits.ts';
 import { batchVector, messageVectors } from './words.ts';
 
@@ -11,10 +9,6 @@ const THIS_MONTH = "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS mo
 const SEQUENCES: Readonly<Record<string, string>> = { blocks: "'block_ids'", lines: "'line_ids'" };
 const RESERVE = (table: string): string => `
 SELECT nextval(${SEQUENCES[table] ?? `pg_get_serial_sequence('${table}', 'id')`}) AS id FROM generate_series(1, :count::int)`;
-const MESSAGE_WORDS: BulkTable = {
-  name: 'message_words',
-  columns: { line_id: 'bigint', month: 'date', part: 'int', words: 'tsvector' },
-};
 const INDEX_BATCH = 'INSERT INTO batch_words (batch_id, word_count, words) VALUES (:id, :wordCount, :vector::tsvector)';
 
 const FIND_PREPARED = "SELECT month::text AS month FROM compactions WHERE id = :id AND status = 'prepared' FOR UPDATE";
@@ -31,42 +25,10 @@ const DELETE_PREPARED = [
   'DELETE FROM compactions WHERE id = :id AND month = :month::date',
 ];
 
-/** `locks`: statements that take them, in this order. */
-export async function beginStoring(sql: Sql, locks = POSTGRES.storingLocks): Promise<Transaction> {
-  const transaction = await sql.begin('write');
-  try {
-    for (const lock of locks) await transaction.query(lock);
-    return transaction;
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
-  }
-}
-
-export function createPostgresStore(sql: Sql, preparePartitions: (month: string) => Promise<void>): StoreEngine {
-  const prepare = async (outline: Parameters<StoreEngine['begin']>[0]): Promise<Ids> => {
-    const ids = await reserveIds(engine, sql.query, outline);
-    const partition = await engine.prepare(sql.query);
-    await preparePartitions(String(partition['month']));
-    return { ...ids, partition };
-  };
-  const engine: StoreEngine = {
-    begin: async (outline) => {
-      const ids = await prepare(outline);
-      return { ...(await beginStoring(sql)), ids };
-    },
-    once: async (outline, work) => {
-      const ids = await prepare(outline);
-      const { compactionId: id } = ids;
-      await sql.transaction('write', async (query) => {
-        for (const lock of POSTGRES.storingLocks) await query(lock);
-        // If the connection was lost during the commit, the transaction may be stored all the same.
-        if ((await query('SELECT 1 AS found FROM compactions WHERE id = :id', { id })).length === 0)
-          await work(query, ids);
-      });
-      return id;
-    },
+export function createPostgresStore(preparePartitions: (month: string) => Promise<void>): StoreEngine {
+  return {
     prepare: async (query) => ({ month: readText((await query(THIS_MONTH))[0] ?? {}, 'month') }),
+    prepareAhead: ({ month }) => preparePartitions(String(month)),
     reserve: async (query, table, count) =>
       count === 0
         ? []
@@ -78,7 +40,7 @@ export function createPostgresStore(sql: Sql, preparePartitions: (month: string)
     },
     indexMessages: (query, messages, partition) =>
       query.insert(
-        MESSAGE_WORDS,
+        'message_words',
         messages.flatMap(({ id, entry }) => entry.map((words, part) => ({ line_id: id, ...partition, part, words }))),
       ),
     indexBatch: async (query, id, content) => {
@@ -92,5 +54,4 @@ export function createPostgresStore(sql: Sql, preparePartitions: (month: string)
     findPrepared: FIND_PREPARED,
     deletePrepared: DELETE_PREPARED,
   };
-  return engine;
 }

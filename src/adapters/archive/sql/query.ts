@@ -8,20 +8,9 @@ export type Query = {
   (sql: string, values?: Values): Promise<readonly Row[]>;
   /** The numbers in the only column of all rows: of hundreds of thousands, if need be. */
   readonly numbers: (sql: string, values: Values) => Promise<readonly number[]>;
-  /** Inserts many rows, whose values are named as the columns. */
-  readonly insert: (into: BulkTable, rows: readonly Values[]) => Promise<void>;
+  /** Inserts rows, whose values are named as the columns. All have those of the first one. */
+  readonly insert: (table: string, rows: readonly Values[]) => Promise<void>;
 };
-
-export type BulkTable = { readonly name: string; readonly columns: Readonly<Record<string, ColumnType>> };
-/** Of Postgres; SQLite needs none. */
-type ColumnType = 'bigint' | 'int' | 'text' | 'date' | 'bytea' | 'tsvector';
-
-/** Inserts one row, whose columns are named. */
-export async function insertRow(query: Query, table: string, row: Values): Promise<void> {
-  const names = Object.keys(row);
-  const places = names.map((name) => `:${name}`);
-  await query(`INSERT INTO ${table} (${quoteNames(names)}) VALUES (${places.join(', ')})`, row);
-}
 
 /** Counts rows. `from`: what follows FROM. */
 export async function countRows(query: Query, from: string, values: Values = {}): Promise<number> {

@@ -13,7 +13,7 @@ import { SQLITE_CHECK } from './check.ts';
 import { createSqliteRetention } from './retention.ts';
 import { type Connection, createSqliteSql } from './sql.ts';
 import { SQLITE_SEARCH } from './search.ts';
-import { createSqliteStore } from './store.ts';
+import { SQLITE_STORE } from './store.ts';
 import { SQLITE_VECTORS } from './vectors.ts';
 import { type TakeTurn, turnsAt } from './turns.ts';
 
@@ -212,7 +212,7 @@ export function createSqliteArchive(
     check: SQLITE_CHECK,
     retention: createSqliteRetention(sql, { db, path, takeTurn }),
     search: SQLITE_SEARCH,
-    store: createSqliteStore(sql),
+    store: SQLITE_STORE,
     vectors: SQLITE_VECTORS,
     guard: (port) => guardSqlite(port, path),
     // With the log.

@@ -2,15 +2,7 @@ import type Database from 'better-sqlite3';
 import { archiveError } from '../failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { createStatements, type Row, textColumn } from '../rows.ts';
-import {
-  type BulkTable,
-  type Query,
-  quoteNames,
-  type Sql,
-  type Transaction,
-  type TransactionKind,
-  type Values,
-} from '../sql/query.ts';
+import { type Query, quoteNames, type Sql, type Transaction, type TransactionKind, type Values } from '../sql/query.ts';
 import type { TakeTurn } from './turns.ts';
 import { SQLITE } from './dialect.ts';
 
@@ -40,16 +32,13 @@ export function createQuery(db: Database.Database, extension: string | null = nu
     plucked.set(sql, statement);
     return statement.all(toColumns(values));
   };
-  const bulk = new Map<BulkTable, Database.Statement>();
-  const prepareInsert = (into: BulkTable): Database.Statement => {
-    const names = Object.keys(into.columns);
-    const places = names.map(() => '?').join(', ');
-    return db.prepare(`INSERT INTO ${into.name} (${quoteNames(names)}) VALUES (${places})`);
-  };
-  const insert: Query['insert'] = async (into, rows) => {
-    const statement = bulk.get(into) ?? prepareInsert(into);
-    bulk.set(into, statement);
-    const names = Object.keys(into.columns);
+  const inserts = new Map<string, Database.Statement>();
+  const insert: Query['insert'] = async (table, rows) => {
+    const names = Object.keys(rows[0] ?? {});
+    if (names.length === 0) return;
+    const sql = `INSERT INTO ${table} (${quoteNames(names)}) VALUES (${names.map(() => '?').join(', ')})`;
+    const statement = inserts.get(sql) ?? db.prepare(sql);
+    inserts.set(sql, statement);
     for (const row of rows) statement.run(...names.map((name) => toColumn(row[name])));
   };
   const query = Object.assign(run, { insert, numbers });

@@ -1,71 +1,47 @@
 import { spaceOut } from '../../../core/search/words.ts';
 import { readInteger } from '../rows.ts';
-import type { CompactionOutline } from '../../../ports/archive.ts';
-import type { BulkTable, Query, Sql } from '../sql/query.ts';
 import { cutForSearch } from '../store/cut-for-search.ts';
-import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
+import type { StoreEngine } from '../store/engine.ts';
 
 /** Lines come before the rows that they refer to. */
 const DEFER_REFERENCES = 'PRAGMA defer_foreign_keys = ON';
 const LAST_ID = 'SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = :table), 0) AS id';
-const MESSAGE_SEARCH: BulkTable = { name: 'message_search', columns: { rowid: 'bigint', text: 'text' } };
 
 const LINES = 'SELECT lines.id FROM lines JOIN blocks ON blocks.id = lines.block_id WHERE blocks.compaction_id = :id';
 const BATCHES =
   'SELECT batches.id FROM batches JOIN cycles ON cycles.id = batches.cycle_id WHERE cycles.compaction_id = :id';
 
-export function createSqliteStore({ begin, transaction }: Sql): StoreEngine {
-  const prepareIds = async (query: Query, outline: CompactionOutline): Promise<Ids> => ({
-    partition: await engine.prepare(query),
-    ...(await reserveIds(engine, query, outline)),
-  });
-  const engine: StoreEngine = {
-    begin: async (outline) => {
-      const opened = await begin('write');
-      try {
-        return { ...opened, ids: await prepareIds(opened.query, outline) };
-      } catch (error) {
-        await opened.rollback();
-        throw error;
-      }
-    },
-    once: (outline, work) =>
-      transaction('write', async (query) => {
-        const ids = await prepareIds(query, outline);
-        await work(query, ids);
-        return ids.compactionId;
-      }),
-    prepare: async (query) => {
-      await query(DEFER_REFERENCES);
-      return {};
-    },
-    // As SQLite would give them to the rows. Nobody else stores before the end of the transaction.
-    reserve: async (query, table, count) => {
-      const last = readInteger((await query(LAST_ID, { table }))[0] ?? {}, 'id');
-      return Array.from({ length: count }, (_, at) => last + 1 + at);
-    },
-    // The index has no use for half characters, which would make it bytes instead of text.
-    toEntry: (text) => [spaceOut(cutForSearch(text)).toWellFormed()],
-    indexMessages: (query, messages) =>
-      query.insert(
-        MESSAGE_SEARCH,
-        messages.map(({ id, entry }) => ({ rowid: id, text: entry[0] })),
-      ),
-    indexBatch: async (query, id, content) =>
-      void (await query('INSERT INTO batch_search (rowid, content) VALUES (:id, :text)', {
-        id,
-        text: spaceOut(content).toWellFormed(),
-      })),
-    headColumns: () => ({}),
-    finish: async () => undefined,
-    lockLabel: null,
-    findPrepared: "SELECT id FROM compactions WHERE id = :id AND status = 'prepared'",
-    // The schema deletes the rows of a compaction with it, except those of the full-text indexes.
-    deletePrepared: [
-      `DELETE FROM message_search WHERE rowid IN (${LINES})`,
-      `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
-      'DELETE FROM compactions WHERE id = :id',
-    ],
-  };
-  return engine;
-}
+export const SQLITE_STORE: StoreEngine = {
+  prepare: async (query) => {
+    await query(DEFER_REFERENCES);
+    return {};
+  },
+  prepareAhead: null,
+  // As SQLite would give them to the rows. Nobody else stores before the end of the transaction.
+  reserve: async (query, table, count) => {
+    const last = readInteger((await query(LAST_ID, { table }))[0] ?? {}, 'id');
+    return Array.from({ length: count }, (_, at) => last + 1 + at);
+  },
+  // The index has no use for half characters, which would make it bytes instead of text.
+  toEntry: (text) => [spaceOut(cutForSearch(text)).toWellFormed()],
+  indexMessages: (query, messages) =>
+    query.insert(
+      'message_search',
+      messages.map(({ id, entry }) => ({ rowid: id, text: entry[0] })),
+    ),
+  indexBatch: async (query, id, content) =>
+    void (await query('INSERT INTO batch_search (rowid, content) VALUES (:id, :text)', {
+      id,
+      text: spaceOut(content).toWellFormed(),
+    })),
+  headColumns: () => ({}),
+  finish: async () => undefined,
+  lockLabel: null,
+  findPrepared: "SELECT id FROM compactions WHERE id = :id AND status = 'prepared'",
+  // The schema deletes the rows of a compaction with it, except those of the full-text indexes.
+  deletePrepared: [
+    `DELETE FROM message_search WHERE rowid IN (${LINES})`,
+    `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
+    'DELETE FROM compactions WHERE id = :id',
+  ],
+};

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { compressReadably, MAX_BLOCK_BYTES } from '../blocks.ts';
 import { createBlockReader, tryUnpack } from '../read/captured.ts';
 import { readBytes, readHash, readInteger, type Row, toHex } from '../rows.ts';
-import type { BulkTable, Query, Dialect } from '../sql/query.ts';
+import type { Dialect, Query } from '../sql/query.ts';
 
 const FIND_ERASED = `
 SELECT id FROM captured_lines WHERE sha256 = :sha256 AND substr(sha256, 1, 8) = substr(:sha256, 1, 8) AND erasure_id IS NOT NULL ORDER BY id LIMIT 1`;
@@ -10,18 +10,6 @@ const STORE_BLOCK = `
 INSERT INTO captured_blocks (id, first_line_id, line_count, raw_size_bytes, data)
 VALUES (:id, :firstLineId, :lineCount, :rawSizeBytes, :data)
 ON CONFLICT (id) DO UPDATE SET line_count = excluded.line_count, raw_size_bytes = excluded.raw_size_bytes, data = excluded.data`;
-
-const LINES: BulkTable = {
-  name: 'captured_lines',
-  columns: {
-    id: 'bigint',
-    block_id: 'bigint',
-    offset: 'bigint',
-    size_bytes: 'bigint',
-    sha256: 'bytea',
-    erasure_id: 'bigint',
-  },
-};
 
 /** `erasureId`: its bytes were erased. */
 type NewLine = {
@@ -67,7 +55,7 @@ export async function openLines(query: Query, { capturing }: Dialect): Promise<L
       data,
     });
     await query.insert(
-      LINES,
+      'captured_lines',
       of.added.map(({ place, size, sha256, erasureId }, at) => ({
         id: of.firstLineId + of.storedLines + at,
         block_id: of.id,

@@ -9,13 +9,14 @@ import type {
   CompactionWriter,
   CycleDraft,
   LineDraft,
+  MessageDraft,
 } from '../../../ports/archive.ts';
-import { type BlockMember, compressAside, createBlockGatherer, type RawBlock } from '../blocks.ts';
+import { compressAside, createBlockGatherer, type RawBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { readUsedBytes } from '../read/used-bytes.ts';
 import { timeColumn, traitsColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
-import type { CycleIds, Ids, StoreEngine } from './engine.ts';
+import { beginStoring, type CycleIds, type Ids, type StoreEngine, storeOnce, type Storing } from './engine.ts';
 import { type BlockRows, type CompactionRows, type LineRow, writeBlock, writeCompaction } from './rows.ts';
 import { recordFile } from './runs.ts';
 
@@ -26,17 +27,15 @@ const MAX_UNDERWAY = 3;
 /** Roughly what a line takes in memory beside its words. */
 const LINE_BYTES = 400;
 
-type Storing = Pick<Archive, 'begin' | 'markApplied' | 'discard'>;
+type CompactionStore = Pick<Archive, 'begin' | 'markApplied' | 'discard'>;
 
 /**
  * Stores compactions, each in one transaction and in bounded memory. A draft that contradicts itself is a bug and throws.
  */
-export function createCompactionStore(sql: Sql, engine: StoreEngine): Storing {
+export function createCompactionStore(sql: Sql, engine: StoreEngine): CompactionStore {
   const measure = (query: Query): Promise<number> => readUsedBytes({ query, dialect: sql.dialect });
   return { begin: async (outline) => createWriter(sql, engine, { outline, measure }), ...createSettling(sql, engine) };
 }
-
-type Opened = Awaited<ReturnType<StoreEngine['begin']>>;
 
 type Writing = {
   readonly outline: CompactionOutline;
@@ -51,7 +50,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   const state = { position: 0, heldBytes: 0, bytesBefore: 0, hasEnded: false };
   const underway: Promise<HeldBlock>[] = [];
   let held: HeldBlock[] = [];
-  let open: Opened | null = null;
+  let open: Storing | null = null;
 
   const flush = async (query: Query, ids: Ids): Promise<void> => {
     for (const block of held) {
@@ -65,7 +64,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
     state.heldBytes += block.heldBytes;
     if (state.heldBytes <= MAX_HELD_BYTES) return;
     if (open === null) {
-      open = await engine.begin(outline);
+      open = await beginStoring(sql, engine, outline);
       state.bytesBefore = await measure(open.query);
     }
     await flush(open.query, open.ids);
@@ -114,11 +113,11 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
           await writeRest(query, engine, { draft, ids, lineIds });
           await engine.finish(query, ids.compactionId);
         };
-        const storeOnce = async (query: Query, ids: Ids): Promise<void> => {
+        const storeFirst = async (query: Query, ids: Ids): Promise<void> => {
           state.bytesBefore = await measure(query);
           await storeAll(query, ids);
         };
-        const id = open === null ? await engine.once(outline, storeOnce) : await commitOpen(open, storeAll);
+        const id = open === null ? await storeOnce(sql, engine, outline, storeFirst) : await commitOpen(open, storeAll);
         await end();
         // After the commit, which writes the search index.
         return { id, archiveBytes: Math.max(0, (await measure(sql.query)) - state.bytesBefore) };
@@ -130,7 +129,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
 }
 
 async function commitOpen(
-  { query, ids, commit }: Opened,
+  { query, ids, commit }: Storing,
   store: (query: Query, ids: Ids) => Promise<void>,
 ): Promise<number> {
   await store(query, ids);
@@ -138,63 +137,41 @@ async function commitOpen(
   return ids.compactionId;
 }
 
-/** A block that is hashed, compressed and cut into words, but whose lines have no ids yet. */
-type HeldBlock = Pick<BlockRows, 'position' | 'data' | 'rawSizeBytes'> & {
-  readonly members: readonly (Pick<BlockMember, 'offset' | 'sizeBytes' | 'sha256'> & {
-    readonly draft: BlockMember['draft'];
-    readonly entry: readonly string[] | null;
-    readonly traits: number;
-  })[];
-  readonly heldBytes: number;
-};
+/** A line that is hashed and cut into words, but whose owners have no ids yet. */
+type HeldLine = Omit<LineRow, 'cycleId' | 'batchId'> & Pick<LineDraft, 'cycle' | 'batch'>;
+type HeldBlock = Omit<BlockRows, 'lines'> & { readonly lines: readonly HeldLine[]; readonly heldBytes: number };
 
 async function packBlock({ raw, members }: RawBlock, position: number, { toEntry }: StoreEngine): Promise<HeldBlock> {
   const compressing = compressAside(raw);
   let heldBytes = 0;
-  const packed = members.map(({ draft, offset, sizeBytes, sha256 }) => {
-    const { message } = draft;
+  const lines = members.map(({ draft: { message, ...draft }, ...place }): HeldLine => {
     const entry = message === null ? null : toEntry(message.text);
     heldBytes += LINE_BYTES + (entry?.reduce((sum, { length }) => sum + 2 * length, 0) ?? 0);
-    const traits = message === null ? 0 : traitsColumn(readTraits(message.text));
-    // The text itself is not needed any more.
-    const kept = message === null ? draft : { ...draft, message: { ...message, text: '' } };
-    return { draft: kept, offset, sizeBytes, sha256, entry, traits };
-  });
-  const data = await compressing;
-  return { position, data, rawSizeBytes: raw.length, members: packed, heldBytes: heldBytes + data.length };
-}
-
-function withOwners({ position, data, rawSizeBytes, members }: HeldBlock, { cycles }: Ids): BlockRows {
-  const lines = members.map(({ draft, offset, sizeBytes, sha256, entry, traits }): LineRow => {
-    const { line, outcome, message } = draft;
     return {
-      line,
-      offset,
-      sizeBytes,
-      outcome,
-      ...ownerOf(draft, cycles),
-      message:
-        message === null
-          ? null
-          : {
-              role: message.role,
-              atMs: timeColumn(message.at),
-              index: message.index ?? null,
-              id: message.id === `line:${line}` ? null : message.id,
-              name: message.name ?? null,
-              traits,
-            },
-      sha256,
+      ...draft,
+      ...place,
       erasureId: null,
       entry,
+      message: message === null ? null : toMessage(message, draft.line),
     };
   });
-  return { position, data, rawSizeBytes, lines };
+  const data = await compressing;
+  return { position, data, rawSizeBytes: raw.length, lines, heldBytes: heldBytes + data.length };
+}
+
+/** Without its text, which is not needed any more. */
+function toMessage({ id, role, name, at, index, text }: MessageDraft, line: number): LineRow['message'] {
+  const traits = traitsColumn(readTraits(text));
+  return { role, atMs: timeColumn(at), index: index ?? null, id: id === `line:${line}` ? null : id, name, traits };
+}
+
+function withOwners({ lines, ...block }: HeldBlock, { cycles }: Ids): BlockRows {
+  return { ...block, lines: lines.map((line) => ({ ...line, ...ownerOf(line, cycles) })) };
 }
 
 /** A summarized line belongs to its batch, and so to the batch's cycle; any other to a cycle, or to none. */
 function ownerOf(
-  { line, outcome, cycle, batch }: BlockMember['draft'],
+  { line, outcome, cycle, batch }: HeldLine,
   cycles: readonly CycleIds[],
 ): { readonly cycleId: number | null; readonly batchId: number | null } {
   const ids = cycle === null ? null : cycles[cycle];

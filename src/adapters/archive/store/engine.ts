@@ -1,5 +1,5 @@
 import type { CompactionOutline } from '../../../ports/archive.ts';
-import type { Query, Transaction, Values } from '../sql/query.ts';
+import type { Query, Sql, Transaction, Values } from '../sql/query.ts';
 
 /** The ids of a cycle's rows, which are given out before the rows are stored. */
 export type CycleIds = {
@@ -18,12 +18,10 @@ export type Ids = {
 
 /** What engines do differently when they store a compaction. */
 export type StoreEngine = {
-  /** Begins a transaction that stores a compaction. Its rows may come in any order. */
-  readonly begin: (outline: CompactionOutline) => Promise<Transaction & { readonly ids: Ids }>;
-  /** Does all of `work` in such a transaction. A lost connection repeats it, unless it was stored all the same. Gives the id. */
-  readonly once: (outline: CompactionOutline, work: (query: Query, ids: Ids) => Promise<void>) => Promise<number>;
-  /** Inside a transaction that stores, before its rows, which may then come in any order. Gives the columns that go into every partition. */
+  /** Before the rows of a compaction, which may then come in any order. Gives the columns that go into every partition. */
   readonly prepare: (query: Query) => Promise<Values>;
+  /** What has to be there before a transaction begins that stores into a partition. Null: nothing, and ids are given out within the transaction. */
+  readonly prepareAhead: ((partition: Values) => Promise<void>) | null;
   /** Hands out ids of new rows, ascending. */
   readonly reserve: (query: Query, table: string, count: number) => Promise<readonly number[]>;
   /** What the search index takes of a message, in one or more parts. Needs no database. */
@@ -48,19 +46,58 @@ export type StoreEngine = {
 
 /** Gives out the ids of a compaction's rows. */
 export async function reserveIds(
-  { reserve }: Pick<StoreEngine, 'reserve'>,
+  { prepare, reserve }: Pick<StoreEngine, 'prepare' | 'reserve'>,
   query: Query,
   { batchCounts }: CompactionOutline,
-): Promise<Omit<Ids, 'partition'>> {
+): Promise<Ids> {
+  const partition = await prepare(query);
   const [compactionId = 0] = await reserve(query, 'compactions', 1);
   const cycleIds = await reserve(query, 'cycles', batchCounts.length);
   const total = batchCounts.reduce((sum, count) => sum + count, 0);
-  const batchIds = await reserve(query, 'batches', total);
-  let first = 0;
-  const cycles = cycleIds.map((cycleId, position) => {
-    const count = batchCounts[position] ?? 0;
-    first += count;
-    return { cycleId, batchIds: batchIds.slice(first - count, first) };
+  const batchIds = (await reserve(query, 'batches', total)).values();
+  const cycles = cycleIds.map((cycleId, position) => ({
+    cycleId,
+    batchIds: [...batchIds.take(batchCounts[position] ?? 0)],
+  }));
+  return { compactionId, cycles, partition };
+}
+
+async function reserveAhead(sql: Sql, engine: StoreEngine, outline: CompactionOutline): Promise<Ids | null> {
+  if (engine.prepareAhead === null) return null;
+  const ids = await reserveIds(engine, sql.query, outline);
+  await engine.prepareAhead(ids.partition);
+  return ids;
+}
+
+export type Storing = Transaction & { readonly ids: Ids };
+
+/** Begins a transaction that stores a compaction. */
+export async function beginStoring(sql: Sql, engine: StoreEngine, outline: CompactionOutline): Promise<Storing> {
+  const ahead = await reserveAhead(sql, engine, outline);
+  const transaction = await sql.begin('write');
+  try {
+    for (const lock of sql.dialect.storingLocks) await transaction.query(lock);
+    return { ...transaction, ids: ahead ?? (await reserveIds(engine, transaction.query, outline)) };
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+}
+
+/** Does all of `work` in such a transaction. A lost connection repeats it, unless it was stored all the same. Gives the id. */
+export async function storeOnce(
+  sql: Sql,
+  engine: StoreEngine,
+  outline: CompactionOutline,
+  work: (query: Query, ids: Ids) => Promise<void>,
+): Promise<number> {
+  const ahead = await reserveAhead(sql, engine, outline);
+  return sql.transaction('write', async (query) => {
+    for (const lock of sql.dialect.storingLocks) await query(lock);
+    const ids = ahead ?? (await reserveIds(engine, query, outline));
+    const { compactionId: id } = ids;
+    const isStored = ahead !== null && (await query('SELECT 1 FROM compactions WHERE id = :id', { id })).length > 0;
+    if (!isStored) await work(query, ids);
+    return id;
   });
-  return { compactionId, cycles };
 }

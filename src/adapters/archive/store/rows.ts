@@ -1,32 +1,9 @@
-import type { InsertedLine, KeptRun } from '../../../ports/archive.ts';
+import type { InsertedLine } from '../../../ports/archive.ts';
 import type { Unit, UnitBatch, UnitCycle, UnitLine } from '../../../ports/exchange.ts';
 import { compressInsertedLine } from '../blocks.ts';
 import { hashColumn, LEVELS, OUTCOMES, readText, ROLES } from '../rows.ts';
-import { type BulkTable, insertRow, type Query, type Values } from '../sql/query.ts';
+import type { Query, Values } from '../sql/query.ts';
 import type { CycleIds, Ids, StoreEngine } from './engine.ts';
-
-const LINES: BulkTable = {
-  name: 'lines',
-  columns: {
-    id: 'bigint',
-    block_id: 'bigint',
-    line: 'bigint',
-    offset: 'bigint',
-    size_bytes: 'bigint',
-    outcome: 'int',
-    cycle_id: 'bigint',
-    batch_id: 'bigint',
-    role: 'int',
-    at_ms: 'bigint',
-    message_index: 'bigint',
-    message_id: 'text',
-    name: 'text',
-    traits: 'int',
-    sha256: 'bytea',
-    erasure_id: 'bigint',
-  },
-};
-const MONTHLY_LINES: BulkTable = { ...LINES, columns: { ...LINES.columns, month: 'date' } };
 
 /** An archived line, and whose it is. */
 export type LineRow = Pick<UnitLine, 'line' | 'sizeBytes' | 'outcome' | 'message'> & {
@@ -77,17 +54,11 @@ export async function writeBlock(
 ): Promise<readonly number[]> {
   const [blockId] = await engine.reserve(query, 'blocks', 1);
   const ids = await engine.reserve(query, 'lines', lines.length);
-  await insertRow(query, 'blocks', {
-    id: blockId,
-    ...partition,
-    compaction_id: compactionId,
-    position,
-    first_line: lines[0]?.line,
-    raw_size_bytes: rawSizeBytes,
-    data,
-  });
+  const first_line = lines[0]?.line;
+  const block = { compaction_id: compactionId, position, first_line, raw_size_bytes: rawSizeBytes, data };
+  await query.insert('blocks', [{ id: blockId, ...partition, ...block }]);
   await query.insert(
-    'month' in partition ? MONTHLY_LINES : LINES,
+    'lines',
     lines.map((line, at) => ({ id: ids[at], block_id: blockId, ...lineColumns(line), ...partition })),
   );
   const messages = lines.flatMap(({ entry }, at) => (entry === null ? [] : [{ id: ids[at] ?? 0, entry }]));
@@ -141,57 +112,80 @@ export async function writeCompaction(
 ): Promise<void> {
   const { compactionId, partition } = ids;
   const { source, output, cycles } = rows;
-  await insertRow(query, 'compactions', {
-    id: compactionId,
-    status: rows.status,
-    erasure_id: rows.erasureId,
-    format: rows.format,
-    source_path: rows.sourcePath,
-    output_path: rows.outputPath,
-    source_sha256: hashColumn(source.sha256),
-    source_size_bytes: source.sizeBytes,
-    source_line_count: source.lineCount,
-    source_has_bom: source.hasBom ? 1 : 0,
-    output_sha256: hashColumn(output.sha256),
-    output_size_bytes: output.sizeBytes,
-    settings_sha256: hashColumn(rows.settingsSha256),
-    settings: rows.settings,
-    created_at_ms: rows.createdAtMs,
-    process_id: rows.processId,
-    ...partition,
-    ...engine.headColumns(rows.lineIds),
-  });
+  await query.insert('compactions', [
+    {
+      id: compactionId,
+      status: rows.status,
+      erasure_id: rows.erasureId,
+      format: rows.format,
+      source_path: rows.sourcePath,
+      output_path: rows.outputPath,
+      source_sha256: hashColumn(source.sha256),
+      source_size_bytes: source.sizeBytes,
+      source_line_count: source.lineCount,
+      source_has_bom: source.hasBom ? 1 : 0,
+      output_sha256: hashColumn(output.sha256),
+      output_size_bytes: output.sizeBytes,
+      settings_sha256: hashColumn(rows.settingsSha256),
+      settings: rows.settings,
+      created_at_ms: rows.createdAtMs,
+      process_id: rows.processId,
+      ...partition,
+      ...engine.headColumns(rows.lineIds),
+    },
+  ]);
   const placed = cycles.map((cycle, position) => ({ cycle, position, ...(ids.cycles[position] ?? NO_IDS) }));
   for (const { cycle, position, cycleId, batchIds } of placed) {
-    await insertRow(query, 'cycles', {
-      id: cycleId,
-      compaction_id: compactionId,
-      position,
-      conversation_id: cycle.conversationId,
-      cycle: cycle.cycle,
-      parent_cycle_id: cycle.parentId,
-      clip_sha256: hashColumn(cycle.clipSha256),
-      messages_compressed: cycle.messagesCompressed,
-      made_count: cycle.batches.length,
-      live_count: cycle.liveIds.length,
-    });
+    await query.insert('cycles', [
+      {
+        id: cycleId,
+        compaction_id: compactionId,
+        position,
+        conversation_id: cycle.conversationId,
+        cycle: cycle.cycle,
+        parent_cycle_id: cycle.parentId,
+        clip_sha256: hashColumn(cycle.clipSha256),
+        messages_compressed: cycle.messagesCompressed,
+        made_count: cycle.batches.length,
+        live_count: cycle.liveIds.length,
+      },
+    ]);
     for (const [at, batch] of cycle.batches.entries())
       await writeBatch(query, engine, { id: batchIds[at] ?? 0, cycle_id: cycleId, position: at }, batch);
   }
   for (const { cycle, cycleId, batchIds } of placed) {
     for (const [at, { sourceIds }] of cycle.batches.entries())
       await query.insert(
-        SOURCES,
+        'batch_sources',
         sourceIds.map((source_id, position) => ({ batch_id: batchIds[at] ?? 0, position, source_id })),
       );
     await query.insert(
-      LIVE,
+      'live_batches',
       cycle.liveIds.map((batch_id, position) => ({ cycle_id: cycleId, position, batch_id })),
     );
   }
-  await writeInserted(query, compactionId, rows.inserted);
-  await writeKept(query, compactionId, rows.kept);
-  await query.insert(CARRIED, rows.carried);
+  await query.insert(
+    'inserted_lines',
+    rows.inserted.map(({ beforeLine, bytes, erasedSha256 = null }, position) => ({
+      compaction_id: compactionId,
+      position,
+      before_line: beforeLine,
+      ...compressInsertedLine(bytes),
+      erased_sha256: erasedSha256 === null ? null : hashColumn(erasedSha256),
+    })),
+  );
+  await query.insert(
+    'kept_runs',
+    rows.kept.map(({ firstLine, lineCount, sizeBytes, lineSha256 }, position) => ({
+      compaction_id: compactionId,
+      position,
+      first_line: firstLine,
+      line_count: lineCount,
+      size_bytes: sizeBytes,
+      line_sha256: Buffer.concat(lineSha256.map(hashColumn)),
+    })),
+  );
+  await query.insert('carried_lines', rows.carried);
 }
 
 const NO_IDS: CycleIds = { cycleId: 0, batchIds: [] };
@@ -208,73 +202,25 @@ async function writeBatch(
 ): Promise<void> {
   if (engine.lockLabel !== null) await query(engine.lockLabel, { label });
   const taken = new Set((await query(LIST_TAKEN, { label })).map((row) => readText(row, 'label')));
-  await insertRow(query, 'batches', {
-    ...place,
-    label: makeUnique(label, (name) => taken.has(name)),
-    content,
-    content_sha256: hashColumn(batch.contentSha256),
-    depth: batch.depth,
-    start_ms: batch.startMs,
-    end_ms: batch.endMs,
-    message_count: batch.messageCount,
-    first_index: batch.firstIndex,
-    last_index: batch.lastIndex,
-    level: LEVELS.indexOf(batch.level),
-  });
+  await query.insert('batches', [
+    {
+      ...place,
+      label: makeUnique(label, (name) => taken.has(name)),
+      content,
+      content_sha256: hashColumn(batch.contentSha256),
+      depth: batch.depth,
+      start_ms: batch.startMs,
+      end_ms: batch.endMs,
+      message_count: batch.messageCount,
+      first_index: batch.firstIndex,
+      last_index: batch.lastIndex,
+      level: LEVELS.indexOf(batch.level),
+    },
+  ]);
   if (content !== '') await engine.indexBatch(query, place.id, content);
 }
 
-const SOURCES: BulkTable = {
-  name: 'batch_sources',
-  columns: { batch_id: 'bigint', position: 'int', source_id: 'bigint' },
-};
-const LIVE: BulkTable = { name: 'live_batches', columns: { cycle_id: 'bigint', position: 'int', batch_id: 'bigint' } };
-const CARRIED: BulkTable = {
-  name: 'carried_lines',
-  columns: { cycle_id: 'bigint', line_id: 'bigint', batch_id: 'bigint' },
-};
-
 type CarriedRow = { readonly cycle_id: number; readonly line_id: number; readonly batch_id: number };
-
-async function writeInserted(query: Query, compactionId: number, inserted: CompactionRows['inserted']): Promise<void> {
-  for (const [position, { beforeLine, bytes, erasedSha256 = null }] of inserted.entries()) {
-    const stored = compressInsertedLine(bytes);
-    await insertRow(query, 'inserted_lines', {
-      compaction_id: compactionId,
-      position,
-      before_line: beforeLine,
-      bytes: stored.bytes,
-      raw_size: stored.rawSizeBytes,
-      erased_sha256: erasedSha256 === null ? null : hashColumn(erasedSha256),
-    });
-  }
-}
-
-const KEPT: BulkTable = {
-  name: 'kept_runs',
-  columns: {
-    compaction_id: 'bigint',
-    position: 'int',
-    first_line: 'bigint',
-    line_count: 'bigint',
-    size_bytes: 'bigint',
-    line_sha256: 'bytea',
-  },
-};
-
-async function writeKept(query: Query, compactionId: number, kept: readonly KeptRun[]): Promise<void> {
-  await query.insert(
-    KEPT,
-    kept.map(({ firstLine, lineCount, sizeBytes, lineSha256 }, position) => ({
-      compaction_id: compactionId,
-      position,
-      first_line: firstLine,
-      line_count: lineCount,
-      size_bytes: sizeBytes,
-      line_sha256: Buffer.concat(lineSha256.map(hashColumn)),
-    })),
-  );
-}
 
 /**
  * The label itself, or the first free one with `-2`, `-3`, …, unless an earlier one was freed. Thousands of copies of a

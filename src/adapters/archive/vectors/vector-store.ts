@@ -4,7 +4,7 @@ import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } fro
 import { hashColumn, readBytes, readInteger, readText, type Row } from '../rows.ts';
 import type { VectorEngine } from '../search/engine.ts';
 import { BATCH_PASSES, filterValues, LINE_PASSES } from '../search/filter.ts';
-import { type Dialect, insertRow, type Query, type Sql, type Values } from '../sql/query.ts';
+import { type Dialect, type Query, type Sql, type Values } from '../sql/query.ts';
 import { cosine, isSameModel, vectorBytes } from './nearest.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
@@ -166,7 +166,7 @@ export async function beginVectors(
   { model, isFirst }: { readonly model: VectorModel; readonly isFirst: boolean },
 ): Promise<void> {
   const { provider, dimensions } = model;
-  if (isFirst) await insertRow(query, 'vector_model', { id: 1, provider, model: model.model, dimensions });
+  if (isFirst) await query.insert('vector_model', [{ id: 1, provider, model: model.model, dimensions }]);
   await engine.begin(query, model, isFirst);
 }
 
