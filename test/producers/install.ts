@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseFields, textOf } from './json.ts';
-import type { Package } from './producers.ts';
+import type { Package } from './resumed.ts';
 
 /** Outside the repository: `$PRODUCERS`, else below the user's cache. */
 export function producersFolder(): string {

@@ -14,8 +14,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { runOffline } from './offline.ts';
 import { openCodeEnvironment } from './opencode.ts';
-import type { Package } from './producers.ts';
-import { lastWords } from './resumed.ts';
+import { lastWords, type Package } from './resumed.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TIMEOUT_MS = 90_000;

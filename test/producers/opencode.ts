@@ -2,12 +2,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fieldsOf, listOf, parseFields, textOf } from './json.ts';
-import { judgeRun } from './judge-run.ts';
-import { readMessagesRequest } from './messages-request.ts';
+import { judgeRun, PROMPT, readMessagesRequest } from './judge-run.ts';
 import { runOffline } from './offline.ts';
 import type { Resumed } from './resumed.ts';
 
-const PROMPT = 'a prompt that nobody has typed before';
 // It is started three times.
 const TIMEOUT_MS = 270_000;
 
@@ -51,7 +49,7 @@ export async function checkOpenCode(compactedFile: string, producersFolder: stri
       timeoutMs: TIMEOUT_MS,
     });
     const after = run.code === 0 ? readExport(readFileSync(join(home, 'after.json'), 'utf8')).messages : '';
-    const sent = readMessagesRequest(run.asked, PROMPT);
+    const sent = readMessagesRequest(run.asked);
     return judgeRun({
       run,
       before: Buffer.from(compacted.messages),

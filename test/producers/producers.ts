@@ -1,32 +1,16 @@
 import { checkClaudeStream, checkCodexExec } from './agent-streams.ts';
-import { checkClaudeCode } from './claude-code.ts';
-import { checkCodex } from './codex.ts';
-import { checkCopilot } from './copilot.ts';
 import { checkGemini } from './gemini.ts';
-import { checkKimi } from './kimi.ts';
 import { checkOpenCode } from './opencode.ts';
 import { checkPi } from './pi.ts';
-import { checkQwen } from './qwen.ts';
-import type { Resumed } from './resumed.ts';
-
-export type Package = {
-  /** Below the folder of the producers. */
-  readonly folder: string;
-  readonly packageName: string;
-  /** The one that is pinned. */
-  readonly version: string;
-  /** The package under which newer versions are published. */
-  readonly movedTo?: string;
-  /** Only a library is needed, without the programs that it would install. */
-  readonly isLibrary?: true;
-};
+import { CLAUDE_CODE, CODEX, COPILOT, KIMI, QWEN, resumeWith } from './programs.ts';
+import type { Check, Package } from './resumed.ts';
 
 /** A program that reads back what it wrote, in the version that this is tried with. */
 export type Producer = Package & {
   readonly format: string;
   /** Fixtures that the program does not take up by themselves, whatever is in them. */
   readonly notResumed?: readonly string[];
-  readonly check: (compactedFile: string, producersFolder: string) => Promise<Resumed>;
+  readonly check: Check;
 };
 
 export const PRODUCERS: readonly Producer[] = [
@@ -36,9 +20,15 @@ export const PRODUCERS: readonly Producer[] = [
     packageName: '@anthropic-ai/claude-code',
     version: '2.1.197',
     notResumed: ['subagent-file.jsonl'], // only from within its session
-    check: checkClaudeCode,
+    check: resumeWith(CLAUDE_CODE),
   },
-  { format: 'codex', folder: 'codex', packageName: '@openai/codex', version: '0.169.0', check: checkCodex },
+  {
+    format: 'codex',
+    folder: 'codex',
+    packageName: '@openai/codex',
+    version: '0.169.0',
+    check: resumeWith(CODEX),
+  },
   {
     format: 'pi',
     folder: 'pi',
@@ -53,7 +43,7 @@ export const PRODUCERS: readonly Producer[] = [
     packageName: '@github/copilot',
     version: '1.0.64',
     notResumed: ['blank-lines-and-no-header.jsonl'], // it refuses that one before, too
-    check: checkCopilot,
+    check: resumeWith(COPILOT),
   },
   { format: 'gemini', folder: 'gemini', packageName: '@google/gemini-cli-core', version: '0.61.0', check: checkGemini },
   {
@@ -70,7 +60,7 @@ export const PRODUCERS: readonly Producer[] = [
     packageName: '@qwen-code/qwen-code',
     version: '0.24.4',
     notResumed: ['no-messages.jsonl'],
-    check: checkQwen,
+    check: resumeWith(QWEN),
   },
   {
     format: 'kimi-code',
@@ -78,7 +68,7 @@ export const PRODUCERS: readonly Producer[] = [
     packageName: '@moonshot-ai/kimi-code',
     version: '2.1.0',
     notResumed: ['blank-and-torn.jsonl'], // it refuses damaged lines, also in the original
-    check: checkKimi,
+    check: resumeWith(KIMI),
   },
   {
     format: 'claude-stream',

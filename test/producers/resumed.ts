@@ -16,6 +16,21 @@ export type Resumed = {
   readonly detail?: string;
 };
 
+export type Package = {
+  /** Below the folder of the producers. */
+  readonly folder: string;
+  readonly packageName: string;
+  /** The one that is pinned. */
+  readonly version: string;
+  /** The package under which newer versions are published. */
+  readonly movedTo?: string;
+  /** Only a library is needed, without the programs that it would install. */
+  readonly isLibrary?: true;
+};
+
+/** Has a program take up a compacted file. */
+export type Check = (compactedFile: string, producersFolder: string, program: Package) => Promise<Resumed>;
+
 /** The last words of standard error and output, for `detail`. */
 export function lastWords(...texts: readonly string[]): string {
   return texts

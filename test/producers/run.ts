@@ -60,8 +60,8 @@ async function tryFile(producer: Producer, path: string, into: string): Promise<
         console.log(`${name}  ${result.split('\n')[0]}`);
         continue;
       }
-      const seen = await producer.check(file, into);
-      const faults = await faultsOf(seen, async () => producer.check(original, into));
+      const seen = await producer.check(file, into, producer);
+      const faults = await faultsOf(seen, async () => producer.check(original, into, producer));
       if (faults !== '') failures += 1;
       const what = faults === '' ? `resumed by ${seen.version}, ${seen.messages} messages sent` : `FAILED: ${faults}`;
       console.log(`${name}  ${before} → ${after} tokens, ${what}`);
