@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { OPENING, requestLine } from '../../support/mcp.ts';
-import { endOf, startProcess } from '../../support/program.ts';
+import { converse, requestLine } from '../../support/mcp.ts';
 
 const MIB = 1024 * 1024;
 
 type Said = { readonly answers: readonly unknown[]; readonly stderr: string; readonly code: unknown };
 
-/** What a server in a process of its own says to these lines, and nothing of its opening. */
+/** What a server says to these lines, and nothing of its opening. */
 async function say(lines: string): Promise<Said> {
-  const child = startProcess(['mcp', '--archive', '/nowhere/archive.db'], { stdio: ['pipe', 'pipe', 'pipe'] });
-  const ended = endOf(child);
-  child.stdin?.end(OPENING + lines);
-  const { stdout, stderr, code } = await ended;
+  const { stdout, stderr, code } = await converse(['--archive', '/nowhere/archive.db'], lines);
   const answers = stdout
     .split('\n')
     .slice(0, -1)
@@ -29,7 +25,7 @@ const INVALID = refusal(null, -32_600, 'Not a JSON-RPC 2.0 message');
 const pong = (id: unknown): unknown => ({ jsonrpc: '2.0', id, result: {} });
 const ping = (id: unknown): unknown => ({ jsonrpc: '2.0', id, method: 'ping' });
 
-suite('a client that says something wrong', { concurrency: 2 }, () => {
+suite('a client that says something wrong', () => {
   test('gets an error for a line that is not valid JSON, and no more than its beginning is logged', async () => {
     const secret = `no json \u001b[1m ${'x'.repeat(60)}PASSWORD${'y'.repeat(500)}`;
     const { answers, stderr, code } = await say(`${secret}\n${requestLine(8, 'ping')}`);
@@ -79,18 +75,14 @@ suite('a client that says something wrong', { concurrency: 2 }, () => {
   });
 });
 
-suite('a batch', { concurrency: 2 }, () => {
+suite('a batch', () => {
+  const params = { name: 'memory_read', arguments: { query: 'boat' } };
+  const call = (id: unknown): unknown => ({ jsonrpc: '2.0', id, method: 'tools/call', params });
   const batch = (...values: readonly unknown[]): string => `${JSON.stringify(values)}\n`;
 
   test('is answered by one array, with an answer to each request and none to a notification', async () => {
-    const call = {
-      jsonrpc: '2.0',
-      id: 'c',
-      method: 'tools/call',
-      params: { name: 'memory_read', arguments: { query: 'boat' } },
-    };
     const { answers } = await say(
-      batch(call, ping(1), { jsonrpc: '2.0', method: 'notifications/progress' }, 5, ping('p')),
+      batch(call('c'), ping(1), { jsonrpc: '2.0', method: 'notifications/progress' }, 5, ping('p')),
     );
     const [all, ...others] = answers;
     assert.deepEqual(others, []);
@@ -116,14 +108,8 @@ suite('a batch', { concurrency: 2 }, () => {
   });
 
   test('does not wait for a request that was withdrawn', async () => {
-    const call = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'memory_read', arguments: { query: 'x' } },
-    };
     const withdrawal = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
-    const { answers, code } = await say(batch(call, ping(2), withdrawal));
+    const { answers, code } = await say(batch(call(1), ping(2), withdrawal));
     assert.deepEqual([code, answers], [0, [[pong(2)]]]);
   });
 });

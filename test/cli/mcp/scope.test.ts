@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { chatLine, prose } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
+import { callTool, converse } from '../../support/mcp.ts';
 import { runHere } from '../../support/program.ts';
 
-// Needs `dist`: `npm test` builds first.
-const BIN = join(import.meta.dirname, '../../../bin/compact.js');
 // Made up, in the form of a GitHub token; in two parts, so that no scanner takes this file for a leak.
 const TOKEN = ['ghp_', 'Zk3mQ9xT7bVw2LhR5nYc8JdF4sGp6AuE1oHi'].join('');
 
@@ -29,32 +26,22 @@ type Served = {
 };
 type Answer = { readonly text: string; readonly isError: boolean };
 
-/** Two archived talks, of March and of June, served to the protocol's own client with these flags. */
+/** Two archived talks, of March and of June, served with these flags. */
 async function serve(t: TestContext, ...flags: readonly string[]): Promise<Served> {
   const folder = folderWith(t, {
     'march.jsonl': talk('2026-03-02', 'gull'),
     'june.jsonl': talk('2026-06-05', 'heron'),
   });
   const archive = ['--archive', join(folder, 'a.db')];
-  const { code, stderr } = await runHere([
-    '-i',
-    ...archive,
-    '--chunk-size',
-    '10',
-    join(folder, 'march.jsonl'),
-    join(folder, 'june.jsonl'),
-  ]);
+  const files = ['march.jsonl', 'june.jsonl'].map((name) => join(folder, name));
+  const { code, stderr } = await runHere(['-i', ...archive, '--chunk-size', '10', ...files]);
   assert.equal(code, 0, stderr);
-  const client = new Client({ name: 'a test', version: '1' });
-  t.after(() => client.close());
-  await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [BIN, 'mcp', ...archive, ...flags] }),
-  );
   const ask: Served['ask'] = async (name, args) => {
-    const result = await client.callTool({ name, arguments: args });
+    const result = await callTool([...archive, ...flags], name, args);
     return { text: JSON.stringify(result), isError: result.isError === true };
   };
-  return { ask, about: client.getInstructions() ?? '' };
+  const { answers } = await converse([...archive, ...flags], '');
+  return { ask, about: String(answers.get('init')?.result?.['instructions']) };
 }
 
 const everything = { query: 'harbor', limit: 50 };
