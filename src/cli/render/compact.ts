@@ -268,7 +268,7 @@ type Kept = { readonly kept: number; readonly total: number; readonly lost: read
 const MAX_BATCHES = 8;
 
 /** The salient facts that summaries keep and lose: one line, or with several batches one for each that lost any. */
-export function factRows({ retention }: CompactReport, widthColumns: number): readonly string[] {
+function factRows({ retention }: CompactReport, widthColumns: number): readonly string[] {
   if (retention === undefined || retention.total === 0) return [];
   const [first, ...others] = retention.batches;
   if (first === undefined) return [];
@@ -298,7 +298,7 @@ function countKept({ kept, total }: Pick<Kept, 'kept' | 'total'>): string {
 }
 
 /** The model's usage. The offline provider uses no tokens, and its calls do not matter. */
-export function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly string[] {
+function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly string[] {
   if (usage === undefined) return [];
   const { calls, inputTokens, cachedInputTokens, outputTokens, reused, retries, waitedMs, cost } = usage;
   if (inputTokens + outputTokens + reused + retries === 0) return [];
@@ -314,7 +314,7 @@ export function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly str
 }
 
 /** What a model would be asked. The offline summarizer asks nobody. */
-export function planRows({ plan }: CompactReport): readonly string[] {
+function planRows({ plan }: CompactReport): readonly string[] {
   if (plan?.asked === undefined) return [];
   const { requests, tokensIn, tokensOut, cost } = plan;
   return reportList('model', [
@@ -341,7 +341,7 @@ export function countLevels({ conversations }: CompactReport): LevelCounts {
 }
 
 /** The worst comes first. */
-export function levelRows(counts: LevelCounts, theme: Theme): readonly string[] {
+function levelRows(counts: LevelCounts, theme: Theme): readonly string[] {
   const parts = (['fallback', 'halved', 'feedback'] as const).flatMap((level) => {
     const count = counts[level];
     if (count === 0) return [];

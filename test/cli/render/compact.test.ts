@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_USAGE, type Usage } from '../../../src/app/summarize/usage.ts';
-import { type CompactRendering, renderCompactReport, renderTotals } from '../../../src/cli/render/compact.ts';
+import type {
+  BatchReport,
+  ConversationReport,
+  RetentionReport,
+  UsageReport,
+} from '../../../src/app/contract/reports.ts';
+import { NO_USAGE } from '../../../src/app/summarize/usage.ts';
+import { layList, renderListHead, renderListLine } from '../../../src/cli/render/compact-list.ts';
+import {
+  type CompactRendering,
+  renderCompactReport,
+  renderPreview,
+  renderTotals,
+} from '../../../src/cli/render/compact.ts';
+import { formatCost, formatDuration } from '../../../src/cli/render/quantities.ts';
+import { textWidth } from '../../../src/cli/render/text.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { NO_TOTALS } from '../../../src/cli/run-report.ts';
 import { compactReport } from '../fake-reports.ts';
@@ -16,6 +30,18 @@ function rendering(changes: Partial<CompactRendering> = {}): CompactRendering {
     widthColumns: 60,
     ...changes,
   };
+}
+
+/** The lines of a report about something: from its label to the next one. */
+function rowsAbout(
+  label: string,
+  changes: Parameters<typeof compactReport>[0],
+  theme: CompactRendering['theme'] = PLAIN_THEME,
+): readonly string[] {
+  const lines = renderCompactReport(compactReport(changes), rendering({ theme }));
+  const start = lines.findIndex((line) => line.startsWith(`  ${label} `));
+  const after = lines.findIndex((line, at) => at > start && !line.startsWith(' '.repeat(12)));
+  return start < 0 ? [] : lines.slice(start, after < 0 ? undefined : after);
 }
 
 test('a compaction reports what it did, where things are, and how to undo it', () => {
@@ -43,17 +69,6 @@ test('what was compacted in place is restored in place, from the archive that wa
 test('a user of npx gets a command that npx runs', () => {
   const lines = renderCompactReport(compactReport(), rendering({ program: 'npx compact' }));
   assert.equal(lines.at(-1), '  restore   npx compact restore talk.compact.jsonl -o talk.restored.jsonl');
-});
-
-test("a model's calls and tokens are told, and the offline provider's are not", () => {
-  const lines = (usage: Pick<Usage, 'calls' | 'inputTokens' | 'outputTokens'>) =>
-    renderCompactReport(compactReport({ usage: { ...NO_USAGE, cost: null, ...usage } }), rendering()).filter((line) =>
-      line.includes('model'),
-    );
-  assert.deepEqual(lines({ calls: 1, inputTokens: 9000, outputTokens: 800 }), [
-    '  model     1 call, 9,000 tokens in, 800 out',
-  ]);
-  assert.deepEqual(lines({ calls: 3, inputTokens: 0, outputTokens: 0 }), []);
 });
 
 test('a note comes at the end', () => {
@@ -103,12 +118,6 @@ test('an offline plan says what there would be at most, that nothing was written
   const tokens = (lines: readonly string[]): readonly string[] => lines.filter((line) => line.includes('tokens'));
   const estimates = tokens(renderCompactReport(planned, rendering({ isVerbose: true })));
   assert.match(estimates.at(-1) ?? '', /tokens 12,000 → at most 750, estimated as utf8-bytes\/4$/);
-});
-
-test('a plan for a model shows what it would be asked', () => {
-  const planned = compactReport({ result: 'planned', plan: { ...PLAN, asked: [] }, output: null, archive: null });
-  const model = renderCompactReport(planned, rendering()).filter((line) => /requests|out$/.test(line));
-  assert.deepEqual(model, ['  model     4 requests, about 9,000 tokens in,', '            at most 4,096 out']);
 });
 
 test('messages that a target leaves room for are quoted, and the report counts them', () => {
@@ -175,4 +184,230 @@ test('the totals of an interrupted run say that the rest is as it was, those of 
       '            about 3.3 MB of disk gained, net of the archive',
     ],
   );
+});
+
+const one = { conversation: 'c\u001b1', text: 'first\u001b[2J\n\tsecond' };
+const other = { conversation: 'c2', text: 'third' };
+
+test('a clip-archive is shown safely, line by line', () => {
+  const lines = renderPreview(compactReport({ preview: [one] }), { isSeveral: false, theme: PLAIN_THEME });
+  assert.deepEqual(lines, ['first\\x1b[2J', '    second']);
+});
+
+test('several are named by file and conversation', () => {
+  const lines = renderPreview(compactReport({ preview: [one, other] }), { isSeveral: false, theme: PLAIN_THEME });
+  const [first, second] = ['talk.jsonl, conversation c\\x1b1:', 'talk.jsonl, conversation c2:'];
+  assert.deepEqual(lines, [first, 'first\\x1b[2J', '    second', '', second, 'third', '']);
+});
+
+test('a preview is reported like a compaction, with what was not done', () => {
+  const report = compactReport({
+    result: 'planned',
+    preview: [one],
+    bytes: { before: 48_000, after: null },
+    output: null,
+    archive: null,
+  });
+  assert.deepEqual(renderCompactReport(report, rendering()), [
+    'talk.jsonl: a preview; no transcript was written',
+    '  result    12,000 → 750 tokens (93 % saved)',
+    '  messages  1,420 → 26',
+    '  batches   1 of depth 0, 1 of depth 1 after 2 cycles',
+    '  lines     25 kept, 1,390 summarized, 5 other, of 1,420',
+  ]);
+});
+
+const usageOf = (usage: Partial<UsageReport>): readonly string[] =>
+  rowsAbout('model', { usage: { ...NO_USAGE, cost: null, ...usage } });
+
+test('calls, tokens, retries, waits, earlier payments and the cost fit in lines of sixty columns', () => {
+  const rows = usageOf({
+    calls: 12,
+    inputTokens: 90_000,
+    cachedInputTokens: 40_000,
+    outputTokens: 8000,
+    retries: 2,
+    waitedMs: 3100,
+    reused: 3,
+    cost: 0.31,
+  });
+  assert.deepEqual(rows, [
+    '  model     12 calls, 90,000 tokens in (40,000 cached),',
+    '            8,000 out, 2 retries, 4 s waited,',
+    '            3 summaries paid before, cost 0.31',
+  ]);
+  assert.deepEqual(
+    rows.filter((row) => row.length > 60),
+    [],
+  );
+});
+
+test('a run that pays nothing says so', () => {
+  assert.deepEqual(usageOf({ reused: 3, cost: 0 }), ['  model     no calls, 3 summaries paid before, cost 0.00']);
+});
+
+test('calls of the offline provider are not shown', () => {
+  assert.deepEqual(usageOf({ calls: 3 }), []);
+});
+
+test('a plan shows the most that its requests may cost', () => {
+  const counts = { bytesAfter: 1, archiveBytes: 1, chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096 };
+  const plan = { ...counts, cost: 0.0123, asked: [] };
+  assert.deepEqual(rowsAbout('model', { result: 'planned', plan }), [
+    '  model     4 requests, about 9,000 tokens in,',
+    '            at most 4,096 out, cost about 0.012',
+  ]);
+});
+
+test('batches that are not by the first answer are counted by how they came about', () => {
+  const batch = (level?: BatchReport['level']): BatchReport => ({
+    label: 'x',
+    depth: 0,
+    start: null,
+    end: null,
+    count: 1,
+    ...(level === undefined ? {} : { level }),
+  });
+  const [first] = compactReport().conversations;
+  assert.ok(first);
+  const rows = (...levels: readonly BatchReport['level'][]): readonly string[] => {
+    const conversations: readonly ConversationReport[] = [{ ...first, batches: levels.map(batch) }];
+    return rowsAbout('levels', { conversations }, { ...PLAIN_THEME, warning: (text) => `!${text}` });
+  };
+  assert.deepEqual(rows('feedback', undefined, 'fallback', 'feedback', 'halved'), [
+    '  levels    !1 batch summarized offline, the model failed',
+    '            1 batch summarized in parts',
+    '            2 batches requested again, with what was wrong',
+  ]);
+  assert.deepEqual(rows(undefined), []);
+});
+
+test('small sums keep two digits that count', () => {
+  assert.deepEqual([0, 0.000_045_6, 0.0123, 0.1, 12.345, 1_234_567.8].map(formatCost), [
+    '0.00',
+    '0.000046',
+    '0.012',
+    '0.10',
+    '12.35',
+    '1,234,567.80',
+  ]);
+});
+
+test('waits are shown in seconds and minutes, rounded up', () => {
+  assert.deepEqual([1, 59_001, 200_000, 3_600_000].map(formatDuration), ['1 s', '1 min', '3 min 20 s', '60 min']);
+});
+
+type Batch = RetentionReport['batches'][number];
+
+function rowsOf(...batches: readonly Omit<Batch, 'label'>[]): readonly string[] {
+  const retention: RetentionReport = {
+    kept: batches.reduce((sum, { kept }) => sum + kept, 0),
+    total: batches.reduce((sum, { total }) => sum + total, 0),
+    batches: batches.map((batch) => ({ label: 'l', ...batch })),
+  };
+  return rowsAbout('facts', { retention });
+}
+
+test('one batch is a line with the first of what is lost', () => {
+  const lost = ['a.ts', 'b.ts', 'port 80', 'd', 'e'];
+  assert.deepEqual(rowsOf({ kept: 41, total: 52, lost }), ['  facts     41 of 52 kept; lost: a.ts, b.ts and 9 more']);
+  assert.deepEqual(rowsOf({ kept: 5, total: 5, lost: [] }), ['  facts     5 of 5 kept']);
+  assert.deepEqual(rowsOf({ kept: 4, total: 5, lost: ['a.ts'] }), ['  facts     4 of 5 kept; lost: a.ts']);
+});
+
+test('of several batches each that lost any has its line', () => {
+  const rows = rowsOf(
+    { kept: 9, total: 10, lost: ['x'] },
+    { kept: 3, total: 3, lost: [] },
+    { kept: 0, total: 2, lost: ['y', 'z'] },
+  );
+  assert.deepEqual(rows, [
+    '  facts     12 of 15 kept in 3 batches',
+    '            1: 9 of 10 kept; lost: x',
+    '            3: 0 of 2 kept; lost: y, z',
+  ]);
+});
+
+test('many batches do not fill the screen', () => {
+  const rows = rowsOf(...Array.from({ length: 30 }, () => ({ kept: 0, total: 1, lost: ['x'] })));
+  assert.deepEqual([rows.length, rows.at(-1)], [10, '            … and 22 more; --json lists them all']);
+});
+
+test('a fact is shown safely, and a long one is cut so that the line keeps to sixty columns', () => {
+  const [row = ''] = rowsOf({ kept: 1, total: 9, lost: ['\u001b[2J/a/very/long/path/to/some/where.ts', 'b'] });
+  assert.equal(row, '  facts     1 of 9 kept; lost: \\x1b[2J/a/very/lo… and 7 more');
+  assert.equal(row.length, 60);
+});
+
+test('without an audit, or without facts, nothing is shown', () => {
+  assert.deepEqual(rowsAbout('facts', {}), []);
+  assert.deepEqual(rowsOf({ kept: 0, total: 0, lost: [] }), []);
+});
+
+test('a transcript of several takes a line: its name, its tokens, what was done or why not', () => {
+  const layout = layList(['talk.jsonl', 'other.jsonl'], { terminalColumns: 80, isPlan: false });
+  const line = (changes: Parameters<typeof compactReport>[0]) =>
+    renderListLine(compactReport(changes), layout, PLAIN_THEME);
+  assert.deepEqual(
+    [
+      renderListHead(layout, PLAIN_THEME),
+      line({}),
+      line({ file: 'other.jsonl', result: 'skipped', reason: 'nothing-new', output: null }),
+      line({ result: 'skipped', reason: 'under-limit', output: 'out/talk.jsonl' }),
+    ],
+    [
+      'transcript                 tokens result',
+      'talk.jsonl           12,000 → 750 93 % saved',
+      'other.jsonl                12,000 nothing new',
+      'talk.jsonl                 12,000 under limit, copied',
+    ],
+  );
+});
+
+test('a line fits into 60 columns, and a long name keeps its end', () => {
+  const file = '/home/somebody/.claude/projects/-work-harbor/0f1e2d3c.jsonl';
+  const line = renderListLine(
+    compactReport({ file }),
+    layList([file], { terminalColumns: 60, isPlan: false }),
+    PLAIN_THEME,
+  );
+  assert.equal(line, '…rk-harbor/0f1e2d3c.jsonl          12,000 → 750 93 % saved');
+  assert.ok(textWidth(line) <= 60);
+});
+
+test('a wide terminal shows more of a name, and a narrow one is taken for 60 columns', () => {
+  const name = 'x'.repeat(50);
+  assert.deepEqual(
+    [200, 90, 20].map((columns) => layList([name], { terminalColumns: columns, isPlan: false }).nameColumns),
+    [50, 50, 25],
+  );
+});
+
+test('wide characters count twice, and control characters are escaped', () => {
+  const names = ['港の会話.jsonl', '\u001b[2J.jsonl'];
+  const layout = layList(names, { terminalColumns: 60, isPlan: false });
+  const lines = names.map((file) => renderListLine(compactReport({ file }), layout, PLAIN_THEME));
+  assert.deepEqual(lines, [
+    '港の会話.jsonl          12,000 → 750 93 % saved',
+    '\\x1b[2J.jsonl           12,000 → 750 93 % saved',
+  ]);
+});
+
+test('there is room for sizes in 100 columns, and a plan says that its figures are the most', () => {
+  const layout = layList(['talk.jsonl'], { terminalColumns: 100, isPlan: true });
+  const plan = { bytesAfter: 3100, archiveBytes: 9000, chunks: 1, requests: 1, tokensIn: 0, tokensOut: 0, cost: null };
+  const report = compactReport({ result: 'planned', plan, bytes: { before: 48_000, after: null } });
+  assert.deepEqual(
+    [renderListHead(layout, PLAIN_THEME), renderListLine(report, layout, PLAIN_THEME)],
+    [
+      'transcript            size      tokens → at most result',
+      'talk.jsonl  48 kB → 3.1 kB          12,000 → 750 93 % saved',
+    ],
+  );
+});
+
+test('nothing is cut where there is no terminal', () => {
+  const file = `/${'x'.repeat(300)}/0f1e2d3c.jsonl`;
+  const layout = layList([file], { terminalColumns: null, isPlan: false });
+  assert.ok(renderListLine(compactReport({ file }), layout, PLAIN_THEME).startsWith(`${file} `));
 });
