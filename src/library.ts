@@ -232,7 +232,7 @@ async function toLibraryResult<T>(file: string, result: Result<T, Failure>): Pro
       kind: 'interrupted',
       message: file === '' ? 'interrupted.' : `${file}: interrupted; it is as it was.`,
     });
-  const { toFailedReport } = await import('./cli/failed-and-skipped.ts');
+  const { toFailedReport } = await import('./cli/runs/outcomes.ts');
   const report = toFailedReport(file, error);
   return err({ ...report.error, ...(report.usage === undefined ? {} : { usage: report.usage }) });
 }

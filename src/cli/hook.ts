@@ -1,5 +1,5 @@
 import { answerHook } from './hook/answer-hook.ts';
-import { createTerminal } from './terminal.ts';
+import { createTerminal } from './terminal/terminal.ts';
 
 /** Answers a hook as `compact hook CLIENT EVENT` does, without loading the command line. */
 export function main(client: string, event: string): void {

@@ -1,7 +1,7 @@
-import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
-import type { PoolRules } from './pool/files-at-work.ts';
+import { EXIT_CODES, interruptionCode } from './terminal/exit-codes.ts';
+import type { PoolRules } from './pool/work-on-files.ts';
 import { run } from './run.ts';
-import { createTerminal } from './terminal.ts';
+import { createTerminal } from './terminal/terminal.ts';
 import type { CreateUseCases } from '../compose/use-cases.ts';
 
 /**

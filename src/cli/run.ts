@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { assertNever } from '../core/result.ts';
-import { parseArguments, type Parsed } from './command-line.ts';
-import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
-import type { OutputOptions, UsageProblem } from './invocation.ts';
+import { parseArguments, type Parsed } from './line/parse.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from './terminal/exit-codes.ts';
+import type { OutputOptions, UsageProblem } from './line/line.ts';
 import { readPackageVersion } from './program-name.ts';
 import type { CliContext } from './session.ts';
 
@@ -50,7 +50,7 @@ async function perform(context: CliContext, parsed: Parsed): Promise<ExitCode> {
 
 async function findMistake(words: readonly string[]): Promise<string | null> {
   if (words.length === 0) return null;
-  const { describeMistakenWord } = await import('./mistaken-word.ts');
+  const { describeMistakenWord } = await import('./line/mistaken-word.ts');
   return describeMistakenWord(words);
 }
 

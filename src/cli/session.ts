@@ -1,22 +1,22 @@
-import type { Failure, LookupFailure } from '../app/contract/failure.ts';
+import type { LookupFailure } from '../app/contract/failure.ts';
 import { findMissed } from '../config/origins.ts';
 import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import { nearestName } from '../config/nearest.ts';
 import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
 import type { SettingsUse } from '../config/setting.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
-import { DEFAULT_POOL_RULES, type FileSession, type PoolRules } from './pool/files-at-work.ts';
-import type { OutputOptions, SettingsRequest } from './invocation.ts';
+import type { CreateUseCases, UseCases } from '../compose/use-cases.ts';
+import type { CommonRequest } from './line/line.ts';
+import { DEFAULT_POOL_RULES, type FileSession, type PoolRules } from './pool/work-on-files.ts';
 import { renderMissed, renderIgnored } from './render/config.ts';
 import { renderFailure, renderNearFormats } from './render/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';
-import { safeText } from './render/text.ts';
-import { createReporter, type Reporter } from './reporter.ts';
-import type { Terminal } from './terminal.ts';
-import type { CreateUseCases, UseCases } from '../compose/use-cases.ts';
+import { reportJson, safeText } from './render/text.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from './terminal/exit-codes.ts';
+import { createReporter, type Reporter } from './terminal/reporter.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
-/** What a command gets besides its invocation. */
+/** What a command gets besides its line. */
 export type CliContext = {
   readonly terminal: Terminal;
   readonly loadUseCases: () => Promise<CreateUseCases>;
@@ -28,6 +28,8 @@ export type CliContext = {
 export type Session = Pick<FileSession, 'poolRules' | 'startProcesses'> & {
   readonly terminal: Terminal;
   readonly reporter: Reporter;
+  /** What the line says of the output and of the settings. */
+  readonly asked: CommonRequest;
   readonly settings: ResolvedSettings;
   readonly config: LoadedConfig;
   readonly useCases: UseCases;
@@ -39,12 +41,14 @@ export type Session = Pick<FileSession, 'poolRules' | 'startProcesses'> & {
   readonly explain: (failure: LookupFailure) => void;
   /** Prints what is wrong with the command line and returns the exit code. */
   readonly refuse: (message: string) => ExitCode;
+  /** Prints what failed and returns the exit code. */
+  readonly fail: (failure: LookupFailure) => ExitCode;
+  /** Answers with a report: as JSON if the line asks for it, otherwise with these lines. */
+  readonly answer: (report: object, render: () => readonly string[]) => void;
 };
 
-export type CommandRequest = {
+export type SessionRequest = CommonRequest & {
   readonly command: string;
-  readonly outputOptions: OutputOptions;
-  readonly settings: SettingsRequest;
   readonly format: string | null;
   /** Settings that the command depends on: if an untrusted file sets one of them, the command is refused. */
   readonly needs: readonly SettingsUse[];
@@ -54,17 +58,10 @@ export type CommandRequest = {
   readonly endsWithStdout?: boolean;
 };
 
-/** Prints what failed and returns the exit code. */
-export function fail({ reporter, terminal }: Session, failure: Failure): ExitCode {
-  if (failure.kind === 'interrupted') return interruptionCode(terminal.signal);
-  reporter.error(renderFailure(failure));
-  return EXIT_CODES.failed;
-}
-
 /** Runs `work` in a session. Wrong settings or formats are reported before anything is opened. */
 export async function inSession(
   context: CliContext,
-  request: CommandRequest,
+  request: SessionRequest,
   work: (session: Session) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { terminal } = context;
@@ -101,6 +98,15 @@ export async function inSession(
   const explain = (failure: LookupFailure): void => {
     if (request.outputOptions.verbosity === 'verbose') reporter.report(renderNearFormats(failure));
   };
+  const fail = (failure: LookupFailure): ExitCode => {
+    if (failure.kind === 'interrupted') {
+      // Without a signal, the reader of stdout is gone, which is no error.
+      return terminal.signal.aborted ? interruptionCode(terminal.signal) : EXIT_CODES.done;
+    }
+    reporter.error(renderFailure(failure));
+    explain(failure);
+    return EXIT_CODES.failed;
+  };
   const cleanUps: (() => void | Promise<void>)[] = [useCases.close, reporter.progress.clear];
   const atEnd: Session['atEnd'] = (cleanUp) => {
     cleanUps.push(cleanUp);
@@ -124,6 +130,7 @@ export async function inSession(
     return await work({
       terminal,
       reporter,
+      asked: request,
       settings,
       config,
       useCases,
@@ -133,6 +140,11 @@ export async function inSession(
       atEnd,
       explain,
       refuse,
+      fail,
+      answer: (report, render) => {
+        if (request.outputOptions.json) reporter.answerPiece(reportJson(report));
+        else reporter.answer(render());
+      },
     });
   } finally {
     await runAll(cleanUps);
@@ -156,7 +168,7 @@ type ReadSettings = Pick<Session, 'settings' | 'config'> & { readonly remarks: r
 
 async function readSettings(
   { host, program }: Terminal,
-  { settings: request, needs, wants = [] }: CommandRequest,
+  { settings: request, needs, wants = [] }: SessionRequest,
 ): Promise<Result<ReadSettings, readonly string[]>> {
   const loaded = await loadConfig(host, request);
   if (!loaded.ok) return err(loaded.error.map(renderConfigProblem));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splitCommandLine } from '../../src/cli/command-line.ts';
+import { splitCommandLine } from '../../src/cli/line/parse.ts';
 import { COMMANDS } from '../../src/cli/commands/table.ts';
 
 test('flags may stand before the command', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseArguments } from '../../src/cli/command-line.ts';
-import type { ProgramFacts } from '../../src/cli/program.ts';
+import { parseArguments } from '../../src/cli/line/parse.ts';
+import type { ProgramFacts } from '../../src/cli/line/program.ts';
 
 export const FACTS: ProgramFacts = {
   version: '1.2.3',
@@ -18,7 +18,7 @@ export async function parsed(...argv: readonly string[]): Promise<unknown> {
 export async function requestOf(argv: readonly string[], facts: ProgramFacts): Promise<unknown> {
   const result = await parseArguments(argv, facts);
   assert.ok(result.ok, JSON.stringify(result));
-  return result.value.kind === 'command' ? result.value.request : result.value;
+  return result.value.kind === 'command' ? result.value.line : result.value;
 }
 
 /** The help that a command line prints. */

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { ShowReport } from '../../src/app/contract/archive-reports.ts';
 import type { Summarizer } from '../../src/app/contract/deps.ts';
 import { createBreaker } from '../../src/app/summarize/limits.ts';
-import type { Channel, Terminal } from '../../src/cli/terminal.ts';
+import type { Channel, Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Embeddings } from '../../src/compose/services.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/compose/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';

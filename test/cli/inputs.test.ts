@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { linkSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
-import { findInputs } from '../../src/cli/inputs.ts';
+import { findInputs } from '../../src/cli/inputs/inputs.ts';
 import { folderWith } from '../support/folders.ts';
 
 const rules = { skipsCompacted: true };

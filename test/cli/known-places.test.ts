@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
-import { findKnownFiles } from '../../src/cli/known-sessions.ts';
+import { findKnownFiles } from '../../src/cli/inputs/known-places.ts';
 import type { Environment } from '../../src/config/find.ts';
 import type { Place } from '../../src/ports/codec.ts';
 import { folderWith } from '../support/folders.ts';

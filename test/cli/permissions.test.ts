@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import { findInputs } from '../../src/cli/inputs.ts';
+import { findInputs } from '../../src/cli/inputs/inputs.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { becomeOrdinaryUser } from '../support/ordinary-user.ts';

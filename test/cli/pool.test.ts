@@ -6,7 +6,7 @@ import { suite, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
-import { DEFAULT_POOL_RULES, openFilesAtWork, type PoolRules } from '../../src/cli/pool/files-at-work.ts';
+import { DEFAULT_POOL_RULES, openFilesAtWork, type PoolRules } from '../../src/cli/pool/work-on-files.ts';
 import { createFilePool, type FilePool } from '../../src/cli/pool/pool.ts';
 import { run } from '../../src/cli/run.ts';
 import { createUseCases } from '../../src/compose/use-cases.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseArguments } from '../../src/cli/command-line.ts';
-import type { CompactInvocation } from '../../src/cli/commands/compact.ts';
-import { namesOf } from '../../src/cli/commands/command.ts';
 import { COMMAND_NAMES, loadAll } from '../../src/cli/commands/table.ts';
+import { namesOf } from '../../src/cli/line/line.ts';
+import { parseArguments } from '../../src/cli/line/parse.ts';
 import { FACTS, helpOf, openWords, parsed, refused, requestOf } from './command-lines.ts';
 
 const plain = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
@@ -12,22 +11,15 @@ const noSettings = {
   project: 'as-trusted',
   flags: { summarization: {}, transcript: {}, archive: {} },
 } as const;
-const trusting = { ...noSettings, project: 'trusted' } as const;
-const noPolicy = { targetTokens: null, ifOver: null, conversation: null } as const;
+/** What every command takes from its line where nothing is said. */
+const DEFAULTS = { progress: true, color: 'auto', rules: true };
 
-function compact(changes: Partial<CompactInvocation>): CompactInvocation {
+function compact(changes: object): object {
   return {
-    kind: 'compact',
+    command: 'compact',
     isStdinImplied: false,
     operands: ['f.jsonl'],
-    filesFrom: null,
-    shard: null,
-    format: null,
-    policy: noPolicy,
-    output: { kind: 'default' },
-    before: null,
-    isDryRun: false,
-    jobs: null,
+    options: DEFAULTS,
     outputOptions: plain,
     settings: noSettings,
     ...changes,
@@ -39,7 +31,7 @@ test('a file alone is compacted beside itself', async () => {
 });
 
 test('run is the default command, for files named like a command', async () => {
-  assert.deepEqual(await parsed('run', 'score'), compact({ operands: ['score'] }));
+  assert.deepEqual(await parsed('run', 'score'), compact({ command: 'compact run', operands: ['score'] }));
   assert.deepEqual(await parsed('--', 'score', '-x'), compact({ operands: ['score', '-x'] }));
 });
 
@@ -52,50 +44,32 @@ test('only words in front of -- and without a command before them may be mistype
 test('every flag of the default command becomes data', async () => {
   const argv =
     '-n --target 9 --keep-recent 0 --chunk-size 3 --max-summary-tokens 4 --provider extractive --format chat-lines --conversation c --keep-invalid --config x.toml --archive a.db --json -q --no-progress --color never --if-over 8 -o out a b';
-  assert.deepEqual(
-    await parsed(...argv.split(' ')),
-    compact({
-      operands: ['a', 'b'],
-      format: 'chat-lines',
-      policy: { targetTokens: 9, ifOver: 8, conversation: 'c' },
-      output: { kind: 'path', path: 'out' },
-      isDryRun: true,
-      outputOptions: { json: true, verbosity: 'quiet', color: 'never', showProgress: false },
-      settings: {
-        configFlag: 'x.toml',
-        project: 'as-trusted',
-        flags: {
-          summarization: { provider: 'extractive', keep_recent: 0, chunk_size: 3, max_summary_tokens: 4 },
-          transcript: { keep_invalid: true },
-          archive: { path: 'a.db' },
-        },
+  assert.partialDeepStrictEqual(await parsed(...argv.split(' ')), {
+    operands: ['a', 'b'],
+    options: { format: 'chat-lines', target: 9, ifOver: 8, conversation: 'c', output: 'out', dryRun: true },
+    outputOptions: { json: true, verbosity: 'quiet', color: 'never', showProgress: false },
+    settings: {
+      configFlag: 'x.toml',
+      project: 'as-trusted',
+      flags: {
+        summarization: { provider: 'extractive', keep_recent: 0, chunk_size: 3, max_summary_tokens: 4 },
+        transcript: { keep_invalid: true },
+        archive: { path: 'a.db' },
       },
-    }),
-  );
+    },
+  });
 });
 
 test('the flags of models become data', async () => {
   const argv =
-    '--provider ollama --model m --base-url http://h/v1 --trust-config --preview --min-retention 85% -j 4 - --json';
-  assert.deepEqual(
-    await parsed(...argv.split(' ')),
-    compact({
-      operands: ['-'],
-      policy: { ...noPolicy, minRetention: 0.85 },
-      output: { kind: 'preview' },
-      jobs: 4,
-      outputOptions: { ...plain, json: true },
-      settings: {
-        configFlag: null,
-        project: 'trusted',
-        flags: {
-          summarization: { provider: 'ollama', name: 'm', base_url: 'http://h/v1' },
-          transcript: {},
-          archive: {},
-        },
-      },
-    }),
-  );
+    '--provider ollama --model m --base-url http://h/v1 --trust-config --preview --min-retention 85% --if-over-budget -j 4 -';
+  assert.partialDeepStrictEqual(await parsed(...argv.split(' ')), {
+    options: { minRetention: 0.85, ifOverBudget: true, preview: true, jobs: 4 },
+    settings: {
+      project: 'trusted',
+      flags: { summarization: { provider: 'ollama', name: 'm', base_url: 'http://h/v1' } },
+    },
+  });
 });
 
 for (const [text, share] of [
@@ -107,132 +81,32 @@ for (const [text, share] of [
   ['12.5%', 0.125],
 ] as const) {
   test(`--min-retention ${text} is the share ${share}`, async () => {
-    const asked = await parsed('--min-retention', text, 'f.jsonl');
-    assert.deepEqual(asked, compact({ policy: { ...noPolicy, minRetention: share } }));
+    assert.partialDeepStrictEqual(await parsed('--min-retention', text, 'f.jsonl'), {
+      options: { minRetention: share },
+    });
   });
 }
 
-test('the budget of the configuration can be the limit', async () => {
-  assert.deepEqual(await parsed('--if-over-budget', 'f.jsonl'), compact({ policy: { ...noPolicy, ifOver: 'budget' } }));
-});
-
-test('standard input goes to standard output unless told otherwise', async () => {
-  assert.deepEqual(await parsed('-'), compact({ operands: ['-'], output: { kind: 'stdout' } }));
-  assert.deepEqual(await parsed('-', '-o', 'x'), compact({ operands: ['-'], output: { kind: 'path', path: 'x' } }));
-});
-
-test('score ranks for people and keeps the order of the file for programs', async () => {
-  const score = {
-    kind: 'score',
-    isStdinImplied: false,
-    operands: ['f'],
-    format: null,
-    policy: { ...noPolicy, targetTokens: 50 },
-    explain: true,
-    all: false,
-    message: null,
-    limit: 3,
-    sort: 'score',
-    outputOptions: plain,
-    settings: noSettings,
-  } as const;
-  const argv = ['score', 'f', '--explain', '--limit', '3', '--target', '50'];
-  assert.deepEqual(await parsed(...argv), score);
-  const json = await parsed(...argv, '--json');
-  assert.deepEqual(json, { ...score, sort: 'position', outputOptions: { ...plain, json: true } });
-  assert.deepEqual(await parsed(...argv, '--json', '--sort', 'score'), { ...json, sort: 'score' });
-});
-
-test('restore writes to standard output unless told otherwise', async () => {
-  const restore = {
-    kind: 'restore',
-    isStdinImplied: false,
-    operands: ['f'],
-    filesFrom: null,
-    jobs: null,
-    format: null,
-    output: { kind: 'stdout' },
-    all: false,
-    partial: false,
-    captured: null,
-    outputOptions: plain,
-    settings: noSettings,
-  } as const;
-  assert.deepEqual(await parsed('restore', 'f'), restore);
-  assert.deepEqual(await parsed('restore', 'f', '-i', '--all'), {
-    ...restore,
-    output: { kind: 'in-place' },
-    all: true,
-  });
-  assert.deepEqual(await parsed('restore', 'f', '-o', 'x'), { ...restore, output: { kind: 'path', path: 'x' } });
-});
-
-test('verify and schema become data', async () => {
-  const common = { outputOptions: plain, settings: noSettings };
-  assert.deepEqual(await parsed('verify', 'a', 'b'), {
-    kind: 'verify',
-    isStdinImplied: false,
-    operands: ['a', 'b'],
-    filesFrom: null,
-    format: null,
-    jobs: null,
-    ...common,
-  });
-  assert.deepEqual(await parsed('schema', 'run'), { kind: 'schema', of: 'compact' });
-});
-
-test('several words are one query, and what is asked of it becomes data', async () => {
-  const common = { outputOptions: plain, settings: noSettings };
-  const any = { conversation: null, role: null, since: null, until: null, source: null, isCaptured: false };
-  const search = { kind: 'search', query: 'green boat', kinds: 'all', order: 'best', limit: 10, ...any };
-  assert.deepEqual(await parsed('search', 'green', 'boat'), { ...search, ...common });
-  const argv = 'search - --conversation c --messages --limit 3 --newest'.split(' ');
-  const asked = { query: '-', conversation: 'c', kinds: 'messages', order: 'newest', limit: 3 };
-  assert.deepEqual(await parsed(...argv), { ...search, ...asked, ...common });
-  const within = 'search x --role tool --since 2026-03-02 --until 2026-03-02 --source ./talk.jsonl'.split(' ');
-  assert.deepEqual(await parsed(...within), {
-    ...search,
-    query: 'x',
-    role: 'tool',
-    since: new Date('2026-03-02T00:00:00Z'),
-    until: new Date('2026-03-03T00:00:00Z'),
-    source: 'talk.jsonl',
-    ...common,
-  });
-  assert.deepEqual(await parsed('search', '--batches', ''), { ...search, query: '', kinds: 'batches', ...common });
-  assert.deepEqual(await parsed('search', '--', '-x', '"'), { ...search, query: '-x "', ...common });
-});
-
-test('show becomes data', async () => {
-  const common = { outputOptions: plain, settings: noSettings };
-  assert.deepEqual(await parsed('show', 'x'), { kind: 'show', name: 'x', originals: false, ...common });
-  assert.deepEqual(await parsed('show', 'x', '--messages'), { kind: 'show', name: 'x', originals: true, ...common });
-});
-
-test('config becomes data', async () => {
-  const options = { progress: true, color: 'auto', rules: true };
-  const config = { kind: 'config', operands: [], options, outputOptions: plain, settings: noSettings };
-  for (const action of ['show', 'path', 'init', 'edit', 'trust']) {
-    assert.deepEqual(await parsed('config', action), { ...config, action });
+test('the flags of other commands become data', async () => {
+  for (const [line, operands, options] of [
+    ['score f --explain --limit 3 --target 50', ['f'], { explain: true, limit: 3, target: 50 }],
+    ['restore f -i --all', ['f'], { inPlace: true, all: true }],
+    ['verify a b', ['a', 'b'], {}],
+    ['schema run', ['run'], {}],
+    ['search green boat', ['green', 'boat'], {}],
+    ['search - --conversation c --messages --newest', ['-'], { conversation: 'c', messages: true, newest: true }],
+    ['search x --role tool --source ./talk.jsonl', ['x'], { role: 'tool', source: './talk.jsonl' }],
+    ['search -- -x', ['-x'], {}],
+    ['show x --messages', ['x'], { messages: true }],
+    ['config --revoke trust a', ['a'], { revoke: true }],
+    ['config set --user a.b 3', ['a.b', '3'], { user: true }],
+    ['scan a b --format codex --sort age -j 3 -0', ['a', 'b'], { format: 'codex', sort: 'age', jobs: 3, null: true }],
+  ] as const) {
+    assert.partialDeepStrictEqual(await parsed(...line.split(' ')), { operands, options }, line);
   }
-  assert.deepEqual(await parsed('config', 'trust', 'a'), { ...config, action: 'trust', operands: ['a'] });
-  assert.deepEqual(await parsed('config', 'trust', '--list'), {
-    ...config,
-    action: 'trust',
-    options: { ...options, list: true },
-  });
-  assert.deepEqual(await parsed('config', '--revoke', 'trust', 'a'), {
-    ...config,
-    action: 'trust',
-    operands: ['a'],
-    options: { ...options, revoke: true },
-  });
-  assert.deepEqual(await parsed('config', 'set', '--user', 'a.b', '3'), {
-    ...config,
-    action: 'set',
-    operands: ['a.b', '3'],
-    options: { ...options, user: true },
-  });
+});
+
+test('config says what an action does not take', async () => {
   assert.match(await refused('config', 'set', 'a.b'), /^config set takes a key and a value/);
   assert.match(await refused('config', 'get', 'a.b', '3'), /^config get takes one key/);
   assert.match(await refused('config', 'trust', 'a', 'b'), /^config trust takes one file/);
@@ -245,77 +119,33 @@ test('config becomes data', async () => {
 });
 
 test("every command that reads a project's file may be told to trust it", async () => {
-  for (const argv of [
-    ['f.jsonl'],
-    ['score', 'f'],
-    ['scan'],
-    ['restore', 'f'],
-    ['diff', 'f'],
-    ['undo'],
-    ['verify', 'f'],
-    ['search', 'x'],
-    ['show', 'x'],
-    ['archive', 'list'],
-    ['config', 'show'],
-  ]) {
-    assert.partialDeepStrictEqual(await parsed(...argv, '--trust-config'), { settings: trusting }, argv.join(' '));
+  const lines = 'f.jsonl,score f,scan,restore f -i,diff f,undo,verify f,search x,show x,archive list,config show';
+  for (const line of lines.split(',')) {
+    const argv = [...line.split(' '), '--trust-config'];
+    assert.partialDeepStrictEqual(await parsed(...argv), { settings: { project: 'trusted' } }, line);
   }
 });
 
-test('every flag of scan becomes data', async () => {
-  const common = { kind: 'scan', format: null, policy: noPolicy, settings: noSettings, outputOptions: plain } as const;
-  assert.deepEqual(await parsed('scan'), {
-    ...common,
-    operands: [],
-    largerThanBytes: null,
-    before: null,
-    jobs: null,
-    sort: 'saving',
-    output: 'table',
-  });
-  assert.deepEqual(
-    await parsed(
-      ...'scan a b --larger-than 5MB --older-than 2d --format codex --sort age --target 9 -j 3 -0'.split(' '),
-    ),
-    {
-      ...common,
-      operands: ['a', 'b'],
-      format: 'codex',
-      policy: { ...noPolicy, targetTokens: 9 },
-      largerThanBytes: 5_000_000,
-      before: new Date('2026-03-07T15:20:00Z'),
-      jobs: 3,
-      sort: 'age',
-      output: 'paths',
-    },
-  );
-});
-
 test('numbers, sizes and times are read in one way by every flag', async () => {
-  const limits = await parsed(
-    ...'--if-over 100_000 --target 1.5M --keep-recent 1k --keep-recent-tokens 20k --max-summary-tokens 2,048 f.jsonl'.split(
-      ' ',
-    ),
-  );
-  assert.partialDeepStrictEqual(limits, {
-    kind: 'compact',
-    policy: { ifOver: 100_000, targetTokens: 1_500_000 },
+  const limits =
+    '--if-over 100_000 --target 1.5M --keep-recent 1k --keep-recent-tokens 20k --max-summary-tokens 2,048 f.jsonl';
+  assert.partialDeepStrictEqual(await parsed(...limits.split(' ')), {
+    options: { ifOver: 100_000, target: 1_500_000 },
     settings: { flags: { summarization: { keep_recent: 1000, keep_recent_tokens: 20_000, max_summary_tokens: 2048 } } },
   });
-  const aged = await parsed('--older-than', '2d', 'f.jsonl');
-  assert.partialDeepStrictEqual(aged, { before: new Date('2026-03-07T15:20:00Z') });
-  const scan = await parsed(...'scan --larger-than 1.5M --older-than 2026-03-01'.split(' '));
-  assert.partialDeepStrictEqual(scan, { largerThanBytes: 1_500_000, before: new Date('2026-03-01') });
-  const search = await parsed(...'search --since 7d --until yesterday --limit 1k x'.split(' '));
-  assert.partialDeepStrictEqual(search, {
-    since: new Date('2026-03-02T15:20:00Z'),
-    until: new Date('2026-03-09T00:00:00Z'),
-    limit: 1000,
-  });
+  for (const [line, options] of [
+    ['--older-than 2d f.jsonl', { olderThan: Date.parse('2026-03-07T15:20:00Z') }],
+    ['scan --larger-than 1.5M --older-than 2026-03-01', { largerThan: 1_500_000, olderThan: Date.parse('2026-03-01') }],
+    [
+      'search --since 7d --until yesterday --limit 1k x',
+      { since: Date.parse('2026-03-02T15:20:00Z'), until: Date.parse('2026-03-09T00:00:00Z'), limit: 1000 },
+    ],
+  ] as const)
+    assert.partialDeepStrictEqual(await parsed(...line.split(' ')), { options }, line);
 });
 
 test('formats and the version need no transcript', async () => {
-  assert.deepEqual(await parsed('--formats'), { kind: 'formats', outputOptions: plain, settings: noSettings });
+  assert.partialDeepStrictEqual(await parsed('--formats'), { operands: [], options: { formats: true } });
   assert.deepEqual(await parsed('-V'), { kind: 'version', version: '1.2.3' });
 });
 
@@ -360,7 +190,7 @@ test('help fits 60, 80 and 120 columns', async () => {
 });
 
 test('a dry run of standard input prints no result, so that its report may be JSON', async () => {
-  assert.partialDeepStrictEqual(await parsed('-n', '--json', '-'), { kind: 'compact', isDryRun: true });
+  assert.partialDeepStrictEqual(await parsed('-n', '--json', '-'), { options: { dryRun: true } });
 });
 
 /** With something piped in. */
@@ -369,12 +199,15 @@ async function pipedIn(...argv: readonly string[]): Promise<unknown> {
 }
 
 test('what is piped in is taken where nothing is named', async () => {
-  const piped = compact({ operands: ['-'], isStdinImplied: true, output: { kind: 'stdout' } });
+  const piped = compact({ operands: ['-'], isStdinImplied: true });
   assert.deepEqual(await pipedIn(), piped);
-  assert.deepEqual(await pipedIn('run'), piped);
-  assert.deepEqual(await pipedIn('-n'), { ...piped, output: { kind: 'stdout' }, isDryRun: true });
+  assert.deepEqual(await pipedIn('run'), { ...piped, command: 'compact run' });
+  assert.deepEqual(await pipedIn('-n'), { ...piped, options: { ...DEFAULTS, dryRun: true } });
   for (const [command, ...rest] of [['score'], ['verify'], ['restore', '--all']] as const) {
-    assert.partialDeepStrictEqual(await pipedIn(command, ...rest), { kind: command, isStdinImplied: true });
+    assert.partialDeepStrictEqual(await pipedIn(command, ...rest), {
+      command: `compact ${command}`,
+      isStdinImplied: true,
+    });
   }
 });
 

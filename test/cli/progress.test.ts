@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createReporter } from '../../src/cli/reporter.ts';
+import { createReporter } from '../../src/cli/terminal/reporter.ts';
 import { createFakeTerminal, type TerminalOptions } from './fakes.ts';
 
 const outputOptions = { json: false, verbosity: 'normal', color: 'never', showProgress: true } as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseArguments } from '../../src/cli/command-line.ts';
+import { parseArguments } from '../../src/cli/line/parse.ts';
 import { FACTS, refused } from './command-lines.ts';
 
 for (const [line, message] of [

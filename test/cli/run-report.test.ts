@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CompactReport, FailedReport } from '../../src/app/contract/reports.ts';
 import { NO_USAGE } from '../../src/app/summarize/usage.ts';
-import { failedReport, skipUnreadable } from '../../src/cli/failed-and-skipped.ts';
-import { createReporter } from '../../src/cli/reporter.ts';
-import { createRunReport, type RunReport } from '../../src/cli/run-report.ts';
+import { failedReport, skipUnreadable } from '../../src/cli/runs/outcomes.ts';
+import { createReporter } from '../../src/cli/terminal/reporter.ts';
+import { createRunReport, type RunReport } from '../../src/cli/runs/run-report.ts';
 import { compactReport } from './fake-reports.ts';
-import { createFakeTerminal } from './fakes.ts';
+import { createFakeTerminal, type FakeTerminal } from './fakes.ts';
 
 type Setting = {
   readonly names: readonly string[];
@@ -15,18 +15,25 @@ type Setting = {
   readonly verbosity?: 'quiet' | 'normal' | 'verbose';
 };
 
+const NO_SETTINGS = { configFlag: null, project: 'ignored', flags: {} } as const;
+
+/** Names are cut there. */
+function createNarrowTerminal(): FakeTerminal {
+  const terminal = createFakeTerminal([]);
+  return { ...terminal, stderr: { ...terminal.stderr, isTerminal: true, widthColumns: 60 } };
+}
+
 /** What is said of a run, on stderr and on stdout. */
 async function said(
   { names, failures = [], json = false, verbosity = 'normal' }: Setting,
   run: (report: RunReport) => void,
 ): Promise<{ readonly errors: readonly string[]; readonly out: readonly unknown[] }> {
-  const terminal = createFakeTerminal([]);
+  const terminal = createNarrowTerminal();
   const outputOptions = { json, verbosity, color: 'never', showProgress: false } as const;
   const reporter = await createReporter(terminal, outputOptions);
-  const { theme } = reporter;
-  const isVerbose = verbosity === 'verbose';
-  const rendering = { theme, isVerbose, archiveFlag: null, program: 'compact', isInPlace: true, widthColumns: 60 };
-  run(createRunReport({ reporter, outputOptions, terminalColumns: 60, isPlan: false, names, failures, rendering }));
+  const asked = { outputOptions, settings: NO_SETTINGS };
+  const options = { isDryRun: false, isInPlace: true, archiveFlag: null, names, failures };
+  run(createRunReport({ reporter, terminal, asked }, options));
   const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1);
   return { errors: linesOf(terminal.errors()), out: linesOf(terminal.out()).map((line): unknown => JSON.parse(line)) };
 }
@@ -183,27 +190,13 @@ test('the totals of all model calls are reported at the end', async () => {
 
 test('a preview of several says that no transcript was written', async () => {
   const preview = [{ conversation: 'c', text: 't' }];
-  const terminal = createFakeTerminal([]);
+  const terminal = createNarrowTerminal();
   const outputOptions = { json: false, verbosity: 'normal', color: 'never', showProgress: false } as const;
   const reporter = await createReporter(terminal, outputOptions);
-  const rendering = {
-    theme: reporter.theme,
-    isVerbose: false,
-    archiveFlag: null,
-    program: 'compact',
-    isInPlace: false,
-    widthColumns: 60,
-  };
   const names = ['a.jsonl', 'b.jsonl'];
-  const report = createRunReport({
-    reporter,
-    outputOptions,
-    terminalColumns: 60,
-    isPlan: false,
-    names,
-    failures: [],
-    rendering,
-  });
+  const asked = { outputOptions, settings: NO_SETTINGS };
+  const options = { isDryRun: false, isInPlace: false, archiveFlag: null, names, failures: [] };
+  const report = createRunReport({ reporter, terminal, asked }, options);
   for (const file of names) report.done(compactReport({ file, result: 'planned', preview, output: null }));
   report.end(0);
   assert.match(terminal.errors(), /^2 transcripts: 2 planned; no transcript was written$/m);

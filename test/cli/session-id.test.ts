@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
-import { findSessions } from '../../src/cli/known-sessions.ts';
+import { findSessions } from '../../src/cli/inputs/known-places.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';

@@ -110,7 +110,7 @@ suite('SIGINT ends with 130, SIGTERM with 143', AT_A_TIME, () => {
 
 test('a second signal kills a child process before its locks are removed', (t) => {
   const folder = folderWith(t, { lock: '' });
-  const terminal = new URL('../../src/cli/terminal.ts', import.meta.url).href;
+  const terminal = new URL('../../src/cli/terminal/terminal.ts', import.meta.url).href;
   const script = `
     import { existsSync, writeSync } from 'node:fs';
     import { createTerminal } from '${terminal}';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { readQueue, workJobs } from '../../src/app/jobs/work.ts';
-import { createJob, parseJob } from '../../src/cli/job-data.ts';
+import { createJob, parseJob } from '../../src/cli/commands/work/job-data.ts';
 import { run } from '../../src/cli/run.ts';
 import type { UseCases } from '../../src/compose/use-cases.ts';
 import { err, ok } from '../../src/core/result.ts';

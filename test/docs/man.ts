@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Example, type Flag, namesOf } from '../../src/cli/commands/command.ts';
+import type { Example } from '../../src/cli/line/command.ts';
+import { type Flag, namesOf } from '../../src/cli/line/line.ts';
 import { loadShown } from '../../src/cli/commands/table.ts';
 import { EXAMPLES } from '../../src/cli/render/help.ts';
 import { ROOT } from './shell.ts';

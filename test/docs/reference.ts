@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, type Flag, namesOf } from '../../src/cli/commands/command.ts';
+import type { Command } from '../../src/cli/line/command.ts';
+import { type Flag, namesOf } from '../../src/cli/line/line.ts';
 import { loadShown } from '../../src/cli/commands/table.ts';
 import { ROOT } from './shell.ts';
 

@@ -5,7 +5,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
-import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { EXIT_CODES } from '../../src/cli/terminal/exit-codes.ts';
 import { run } from '../../src/cli/run.ts';
 import type { Composition } from '../../src/compose/use-cases.ts';
 import type { Step } from '../../src/ports/runtime.ts';

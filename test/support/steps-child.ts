@@ -2,7 +2,7 @@ import { openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
 import { join } from 'node:path';
 import type { main as startMain } from '../../src/cli/main.ts';
-import type { PoolRules } from '../../src/cli/pool/files-at-work.ts';
+import type { PoolRules } from '../../src/cli/pool/work-on-files.ts';
 import type { CreateUseCases } from '../../src/compose/use-cases.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import type { SignalAt } from './signaling-worker.ts';

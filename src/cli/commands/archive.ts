@@ -1,5 +1,6 @@
 import type { Session } from '../session.ts';
-import { defineActions } from './action.ts';
+import { defineActions, inSession } from '../line/command.ts';
+import { type Flag, namesOf } from '../line/line.ts';
 import { checkAction } from './archive/check.ts';
 import { embedAction } from './archive/embed.ts';
 import { DESPITE_FLAG, eraseAction, RECEIPTS_FLAG } from './archive/erase.ts';
@@ -11,8 +12,7 @@ import { listAction } from './archive/list.ts';
 import { mergeAction } from './archive/merge.ts';
 import { POLICY_FLAGS, pruneAction } from './archive/prune.ts';
 import { statsAction } from './archive/stats.ts';
-import { type Flag, inSession, namesOf } from './command.ts';
-import { OUTPUT_FLAGS, SETTINGS_FLAGS } from './options.ts';
+import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 
 const ERASE_FLAGS = [...SELECTOR_FLAGS, REASON_FLAG, CONFIRM_FLAG, DESPITE_FLAG, RECEIPTS_FLAG] as const;
 
@@ -65,5 +65,5 @@ export const archiveCommand = defineActions<Session>({
     return refuseOneOf(EXPORT_FLAGS, IMPORT_FLAGS) ?? operandProblem ?? refuseOneOf(POLICY_FLAGS, ERASE_FLAGS);
   },
   run: (context, { needs = ['archive'], ...asked }, work) =>
-    inSession(context, { ...asked, command: 'compact archive', needs, endsWithStdout: true }, work),
+    inSession(context, { ...asked, needs, endsWithStdout: true }, work),
 });

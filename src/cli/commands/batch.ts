@@ -1,11 +1,11 @@
 import type { Session } from '../session.ts';
-import { defineActions } from './action.ts';
+import { defineActions, inSession } from '../line/command.ts';
+import { namesOf } from '../line/line.ts';
 import { cancelAction } from './batch/cancel.ts';
 import { collectAction } from './batch/collect.ts';
 import { statusAction } from './batch/status.ts';
 import { NEEDS_FILES, SUBMIT_FLAGS, submitAction } from './batch/submit.ts';
-import { inSession, namesOf } from './command.ts';
-import { FILES_FROM_FLAG, modelFlags, OUTPUT_FLAGS, SETTINGS_FLAGS } from './options.ts';
+import { FILES_FROM_FLAG, modelFlags, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 
 export const batchCommand = defineActions<Session>({
   name: 'batch',
@@ -23,7 +23,7 @@ export const batchCommand = defineActions<Session>({
     return `batch ${action} uses the options of batch submit, so it takes no ${namesOf(flag).at(-1)}`;
   },
   run: (context, { needs = ['selection', 'model', 'archive'], ...asked }, work) =>
-    inSession(context, { ...asked, command: 'compact batch', needs }, async (session) => work(atHalfPrice(session))),
+    inSession(context, { ...asked, needs }, async (session) => work(atHalfPrice(session))),
 });
 
 function noTranscripts(action: string): string {

@@ -1,130 +1,103 @@
 import type { CaptureReport } from '../../app/contract/reports.ts';
-import type { Failure } from '../../app/contract/failure.ts';
-import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
-import { createSkipRenderer, renderFailed, skipUnreadable, toFailedReport } from '../failed-and-skipped.ts';
-import { findScanned } from '../find-scanned.ts';
-import { gatherInputs, type ReadyInput } from '../gather.ts';
-import type { CommonRequest } from '../invocation.ts';
-import { type CaptureCounts, renderCapture, renderCaptureCounts } from '../render/capture.ts';
-import { skipWords } from '../render/compact-list.ts';
-import { renderFailure } from '../render/failure.ts';
-import { reportJson, safeText } from '../render/text.ts';
-import type { CliContext, Session } from '../session.ts';
-import { defineCommand, inSession } from './command.ts';
-import {
+import { findScanned, gatherInputs, type ReadyInput } from '../inputs/gather.ts';
+import { defineCommand } from '../line/command.ts';
+import { FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import type { Line, OptionsOf } from '../line/line.ts';
+import { renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
+import { safeText, reportJson } from '../render/text.ts';
+import { inputOf } from '../runs/compact.ts';
+import { createOutcomes } from '../runs/outcomes.ts';
+import type { Session } from '../session.ts';
+import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
+
+const FLAGS = [
+  { flags: '-n, --dry-run', description: 'say what would be captured; nothing is stored' },
+  { flags: '--list', description: 'list captured files and their versions', conflicts: ['dryRun', 'filesFrom'] },
+  { flags: '--reread', description: 'read files again even if size and times are unchanged', conflicts: 'list' },
   FILES_FROM_FLAG,
   FORMAT_FLAG,
   MAX_UNPACKED_FLAG,
-  OUTPUT_FLAGS,
-  readOutputOptions,
-  readSettings,
-  SETTINGS_FLAGS,
-} from './options.ts';
+  ...SETTINGS_FLAGS,
+  ...OUTPUT_FLAGS,
+] as const;
 
-export type CaptureInvocation = CommonRequest & {
-  readonly kind: 'capture';
-  /** None: where the known producers keep their transcripts. */
-  readonly operands: readonly string[];
-  readonly filesFrom: string | null;
-  readonly format: string | null;
-  readonly action: 'capture' | 'plan' | 'list';
-  readonly rereads: boolean;
-};
+type CaptureLine = Line<OptionsOf<typeof FLAGS>>;
 
 export const captureCommand = defineCommand({
   operands: {
     syntax: '[transcript...]',
     description: 'files, folders or globs; without any, where the known programs keep their transcripts',
   },
-  flags: [
-    { flags: '-n, --dry-run', description: 'say what would be captured; nothing is stored' },
-    { flags: '--list', description: 'list captured files and their versions', conflicts: ['dryRun', 'filesFrom'] },
-    { flags: '--reread', description: 'read files again even if size and times are unchanged', conflicts: 'list' },
-    FILES_FROM_FLAG,
-    FORMAT_FLAG,
-    MAX_UNPACKED_FLAG,
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
-  ],
+  flags: FLAGS,
   examples: [
     ['compact capture', 'stores what the known programs keep, as far as it is new'],
     ['compact capture --list session.jsonl', 'the versions that can be restored'],
   ],
-  read: ({ options, args }): CaptureInvocation => ({
-    kind: 'capture',
-    operands: args,
-    filesFrom: options.filesFrom ?? null,
-    format: options.format ?? null,
-    action: options.list === true ? 'list' : options.dryRun === true ? 'plan' : 'capture',
-    rereads: options.reread === true,
-    outputOptions: readOutputOptions(options),
-    settings: readSettings(options),
-  }),
   findConflict: ({ operands }) => (operands.includes('-') ? 'capture reads files, not standard input (-)' : null),
-  run,
+  session: { needs: ['archive'], endsWithStdout: true },
+  run: async (session, line) => (line.options.list === true ? list(session, line) : capture(session, line)),
 });
 
-async function run(context: CliContext, invocation: CaptureInvocation): Promise<ExitCode> {
-  const request = { ...invocation, command: 'compact capture', needs: ['archive'] as const, endsWithStdout: true };
-  return inSession(context, request, async (session) =>
-    invocation.action === 'list' ? list(session, invocation) : capture(session, invocation),
-  );
-}
-
-async function list({ useCases, reporter, settings }: Session, invocation: CaptureInvocation): Promise<ExitCode> {
-  const { renderCaptured } = await import('../render/capture.ts');
-  let hasFailed = false;
-  for (const file of invocation.operands.length === 0 ? [null] : invocation.operands) {
+async function list(session: Session, { operands }: CaptureLine): Promise<ExitCode> {
+  const { useCases, reporter, settings } = session;
+  let code: ExitCode = EXIT_CODES.done;
+  for (const file of operands.length === 0 ? [null] : operands) {
     const listed = await useCases.listCaptured({ file });
     if (!listed.ok) {
-      hasFailed = true;
-      reporter.error(renderFailure(listed.error));
+      code = session.fail(listed.error);
       continue;
     }
     if (listed.value.length === 0)
       reporter.report([
         `${safeText(settings.archive.path)}: nothing has been captured in it yet. Name another archive with --archive.`,
       ]);
-    for (const report of listed.value) {
-      if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
-      else reporter.answer(renderCaptured(report, reporter.answerTheme));
-    }
+    for (const report of listed.value) session.answer(report, () => renderCaptured(report, reporter.answerTheme));
   }
-  return hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
+  return code;
 }
 
-async function capture(session: Session, invocation: CaptureInvocation): Promise<ExitCode> {
+/** One line each for files that are named; for many, what was counted. */
+async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
   const { useCases, terminal, reporter } = session;
-  const found = await findFiles(session, invocation);
+  const { operands, options, outputOptions } = line;
+  const found = await findFiles(session, line);
   if (typeof found === 'number') return found;
-  const report = createReport(session, { invocation, isSeveral: found.isSeveral, failedCount: found.failedCount });
-  const isDryRun = invocation.action === 'plan';
-  const { format, rereads, operands } = invocation;
-  let left = found.files.length;
-  for (const [index, { path, name, isNamed, refusesLinks }] of found.files.entries()) {
+  const { files, isSeveral } = found;
+  const { dryRun: isDryRun = false, reread: rereads = false } = options;
+  const isShown = !isSeveral || outputOptions.verbosity === 'verbose';
+  const outcomes = createOutcomes(session, { schema: 'compact/capture@1', isSeveral, isSkipShown: () => isShown });
+  const counts = { results: new Map<string, number>(), newBytes: 0, storedBytes: 0 };
+  outcomes.counts.failed = found.failedCount;
+  const add = (report: CaptureReport): void => {
+    counts.results.set(report.result, (counts.results.get(report.result) ?? 0) + 1);
+    counts.newBytes += report.bytes.new ?? 0;
+    counts.storedBytes += report.bytes.stored ?? 0;
+    if (outputOptions.json) reporter.answerPiece(reportJson(report));
+    else if (isShown || report.result === 'gone') reporter.report([renderCapture(report, reporter.theme)]);
+  };
+  let left = files.length;
+  for (const [index, file] of files.entries()) {
     if (terminal.signal.aborted) break;
-    const progress = reporter.progress.of(name, { index, count: found.files.length });
-    const done = await useCases.captureFile(
-      { input: { path, name, format, refusesLinks }, isDryRun, rereads },
-      progress,
-    );
-    if (!done.ok && done.error.kind === 'interrupted') break;
+    const progress = reporter.progress.of(file.name, { index, count: files.length });
+    const done = await useCases.captureFile({ input: inputOf(file, options), isDryRun, rereads }, progress);
+    if (done.ok) add(done.value);
+    else if (done.error.kind === 'interrupted') break;
+    else outcomes.add(done.error, file);
     left -= 1;
-    if (done.ok) report.add(done.value);
-    else report.fail(done.error, { name, isNamed });
     if (!done.ok && done.error.kind === 'archive') break; // every other file would fail too
   }
-  const met = new Set(found.files.map(({ path }) => path));
+  const met = new Set(files.map(({ path }) => path));
   const places = operands.filter((operand) => !met.has(operand));
-  const looksEverywhere = operands.length === 0 && invocation.filesFrom === null;
+  const looksEverywhere = operands.length === 0 && options.filesFrom === undefined;
   if (left === 0 && (looksEverywhere || places.length > 0)) {
     const missing = await useCases.recordGone({ folders: looksEverywhere ? null : places, isDryRun });
-    if (missing.ok) missing.value.forEach(report.add);
-    else report.fail(missing.error, { name: session.settings.archive.path, isNamed: true });
+    if (missing.ok) missing.value.forEach(add);
+    else if (missing.error.kind !== 'interrupted')
+      outcomes.add(missing.error, { name: session.settings.archive.path, isNamed: true });
   }
-  const failed = report.end(left);
-  if (terminal.signal.aborted) return interruptionCode(terminal.signal);
-  return failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  const { theme } = reporter;
+  if (isSeveral) reporter.report([renderCaptureCounts({ ...counts, ...outcomes.counts }, { left, theme })]);
+  return outcomes.counts.failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
 type Found = {
@@ -133,77 +106,12 @@ type Found = {
   readonly failedCount: number;
 };
 
-async function findFiles(
-  session: Session,
-  { operands, filesFrom, format }: CaptureInvocation,
-): Promise<Found | ExitCode> {
-  if (operands.length === 0 && filesFrom === null) {
-    const scanned = await findScanned(session, { operands, format });
+async function findFiles(session: Session, line: CaptureLine): Promise<Found | ExitCode> {
+  if (line.operands.length === 0 && line.options.filesFrom === undefined) {
+    const scanned = await findScanned(session, line);
     return typeof scanned === 'number' ? scanned : { ...scanned, isSeveral: true };
   }
-  const gathered = await gatherInputs(session, operands, { skipsCompacted: true, filesFrom });
+  const gathered = await gatherInputs(session, line, { skipsCompacted: true });
   if (typeof gathered === 'number') return gathered;
   return { files: gathered.inputs, isSeveral: gathered.isSeveral, failedCount: gathered.failures.length };
-}
-
-type Report = {
-  readonly add: (report: CaptureReport) => void;
-  readonly fail: (failure: Failure, input: { readonly name: string; readonly isNamed: boolean }) => void;
-  /** `left`: files that were not looked at. Returns how many failed. */
-  readonly end: (left: number) => number;
-};
-
-/** One line each for files that are named; for many, what was counted. */
-function createReport(
-  { reporter, explain }: Session,
-  {
-    invocation,
-    isSeveral,
-    failedCount,
-  }: { readonly invocation: CaptureInvocation; readonly isSeveral: boolean; readonly failedCount: number },
-): Report {
-  const { json, verbosity } = invocation.outputOptions;
-  const schema = 'compact/capture@1' as const;
-  const counts: CaptureCounts = {
-    results: new Map(),
-    skipped: new Map(),
-    failed: failedCount,
-    newBytes: 0,
-    storedBytes: 0,
-  };
-  const renderSkipped = createSkipRenderer();
-  const isShown = !isSeveral || verbosity === 'verbose';
-  const count = (map: Map<string, number>, key: string): void => {
-    map.set(key, (map.get(key) ?? 0) + 1);
-  };
-  return {
-    add: (report) => {
-      count(counts.results, report.result);
-      counts.newBytes += report.bytes.new ?? 0;
-      counts.storedBytes += report.bytes.stored ?? 0;
-      if (json) reporter.answerPiece(reportJson(report));
-      else if (isShown || report.result === 'gone') reporter.report([renderCapture(report, reporter.theme)]);
-    },
-    fail: (failure, input) => {
-      if (failure.kind === 'interrupted') return;
-      const skipped = skipUnreadable(failure, input);
-      const { name: file } = input;
-      if (skipped === null) {
-        const failed = toFailedReport(file, failure);
-        counts.failed += 1;
-        reporter.error(isSeveral ? renderFailed(failed) : failed.error.message);
-        if (json) reporter.answerPiece(reportJson({ schema, file, result: 'failed', error: failed.error }));
-      } else {
-        const { reason, notes } = skipped;
-        count(counts.skipped, skipWords(reason));
-        if (json) reporter.answerPiece(reportJson({ schema, file, result: 'skipped', reason, notes }));
-        else if (isShown) reporter.report([renderSkipped({ file, notes })]);
-      }
-      explain(failure);
-    },
-    end: (left) => {
-      if (isSeveral) reporter.report([renderCaptureCounts(counts, { left, theme: reporter.theme })]);
-      return counts.failed;
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
-import { createReporter } from '../reporter.ts';
-import { defineActions } from './action.ts';
+import { createReporter } from '../terminal/reporter.ts';
+import { defineActions } from '../line/command.ts';
 import type { Console } from './config/console.ts';
 import { editAction } from './config/edit.ts';
 import { SCOPE_FLAGS } from './config/file.ts';
@@ -10,7 +10,7 @@ import { pathAction } from './config/path.ts';
 import { setAction } from './config/set.ts';
 import { showAction } from './config/show.ts';
 import { TRUST_FLAGS, trustAction } from './config/trust.ts';
-import { MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from './options.ts';
+import { MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 
 const AS_GIVEN = 'as if it were given to compact';
 const LIKEWISE = 'likewise';

@@ -1,33 +1,22 @@
 import { createOutage } from '../../app/search/embeddings/query-vectors.ts';
+import type { Created, Mask } from '../../compose/services.ts';
+import type { UseCases } from '../../compose/use-cases.ts';
 import { parseSince } from '../../config/quantity.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { createEmbeddingsIfAny } from '../create-services.ts';
-import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
-import type { CommonRequest } from '../invocation.ts';
+import { defineCommand } from '../line/command.ts';
+import { ARCHIVE_FLAG, CONFIG_FLAG, MAX_UNPACKED_FLAG, readSource, readTime } from '../line/flags.ts';
 import { type AllowedFolder, resolveFolder } from '../mcp/allowed-path.ts';
 import { createCompactContext } from '../mcp/compact-context.ts';
 import { createMemoryExpand } from '../mcp/memory-expand.ts';
 import { createMemoryRead } from '../mcp/memory-read.ts';
-import { type McpScope, writeInstructions } from '../mcp/scope.ts';
+import { writeInstructions } from '../mcp/scope.ts';
 import { readPackageVersion } from '../program-name.ts';
 import { renderFailure } from '../render/failure.ts';
 import { renderBug } from '../render/problems.ts';
 import { safeText } from '../render/text.ts';
-import type { CliContext, Session } from '../session.ts';
-import type { Created, Mask } from '../../compose/services.ts';
-import type { UseCases } from '../../compose/use-cases.ts';
-import { defineCommand, inSession } from './command.ts';
-import { ARCHIVE_FLAG, CONFIG_FLAG, MAX_UNPACKED_FLAG, readSettings, readSource, readTime } from './options.ts';
-
-export type McpInvocation = CommonRequest & {
-  readonly kind: 'mcp';
-  /** The folders whose transcripts may be compacted. */
-  readonly folders: readonly string[];
-  readonly allowsCompacting: boolean;
-  /** The part of the archive that the server shows. */
-  readonly scope: McpScope;
-  readonly masksSecrets: boolean;
-};
+import { createEmbeddingsIfAny } from '../runs/services.ts';
+import type { Session } from '../session.ts';
+import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 export const mcpCommand = defineCommand({
   operands: { syntax: '[folder...]', description: 'where compact_context may compact transcripts' },
@@ -57,39 +46,27 @@ export const mcpCommand = defineCommand({
     ['compact mcp', 'serves standard input and output; agents start it'],
     ['claude mcp add --scope user compact -- compact mcp', 'adds it to Claude Code'],
   ],
-  read: ({ options, args }): McpInvocation => ({
-    kind: 'mcp',
-    folders: args,
-    allowsCompacting: options.allowCompact === true,
-    scope: { source: readSource(options), since: readTime(options.since) },
-    masksSecrets: options.redact === true,
+  fix: ({ outputOptions, settings }) => ({
     // stdout is for the protocol only, and the client does not show colors.
-    outputOptions: {
-      json: false,
-      verbosity: options.quiet === true ? 'quiet' : options.verbose === true ? 'verbose' : 'normal',
-      color: 'never',
-      showProgress: false,
-    },
+    outputOptions: { ...outputOptions, json: false, color: 'never', showProgress: false },
     // Clients start the server in any folder, and nobody reads its messages.
-    settings: { ...readSettings(options), project: 'ignored' },
+    settings: { ...settings, project: 'ignored' },
   }),
-  findConflict: ({ allowsCompacting, folders }) =>
-    allowsCompacting && folders.length === 0
+  findConflict: ({ operands, options }) =>
+    options.allowCompact === true && operands.length === 0
       ? '--allow-compact needs the folders whose transcripts may be compacted'
       : null,
-  run,
-});
-
-async function run(context: CliContext, invocation: McpInvocation): Promise<ExitCode> {
-  return inSession(context, { ...invocation, format: null, command: 'compact mcp', needs: [] }, async (session) => {
+  session: { needs: [] },
+  run: async (session, { operands, options }) => {
     const { terminal, reporter, openUseCases, settings } = session;
     const folders: AllowedFolder[] = [];
-    for (const folder of invocation.folders) {
+    for (const folder of operands) {
       const resolved = resolveFolder(folder, terminal.host.workingFolder);
       if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
       folders.push(resolved.value);
     }
-    const { scope, masksSecrets } = invocation;
+    const { allowCompact: allowsCompacting = false, redact: masksSecrets = false } = options;
+    const scope = { source: readSource(options), since: readTime(options.since) };
     const createMask = async (useCases: UseCases): Promise<Result<Created<Mask> | null, string>> =>
       masksSecrets ? useCases.createMask(settings.privacy.redact_rules) : ok(null);
     const firstMask = await createMask(session.useCases);
@@ -115,7 +92,7 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
       signal: terminal.signal,
       notice: (sentence) => reporter.report([`compact mcp: ${safeText(sentence)}`]),
       version: readPackageVersion(),
-      instructions: writeInstructions({ ...invocation, folders }),
+      instructions: writeInstructions({ allowsCompacting, masksSecrets, scope, folders }),
       tools: [
         createMemoryRead({
           openUseCases: openMasked,
@@ -126,13 +103,13 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
           scope,
         }),
         createMemoryExpand(openMasked, scope),
-        createCompactContext({ session, invocation, folders }),
+        createCompactContext({ session, allowsCompacting, folders }),
       ],
       onBug: (error) => reportBug(session, error),
     });
-    return terminal.signal.aborted ? interruptionCode(terminal.signal) : EXIT_CODES.done;
-  });
-}
+    return EXIT_CODES.done;
+  },
+});
 
 /** Use cases that mask secrets in everything they show. */
 function withMask(useCases: UseCases, mask: Mask): UseCases {

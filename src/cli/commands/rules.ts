@@ -1,27 +1,9 @@
-import { toPolicy } from '../../config/resolve.ts';
-import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import { gatherInputs } from '../gather.ts';
-import type { CommonRequest } from '../invocation.ts';
-import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/text.ts';
+import { gatherInputs } from '../inputs/gather.ts';
+import { defineCommand } from '../line/command.ts';
+import { FORMAT_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import { renderRules } from '../render/rules.ts';
-import type { CliContext } from '../session.ts';
-import { defineCommand, inSession } from './command.ts';
-import {
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  OUTPUT_FLAGS,
-  readOutputOptions,
-  readSettings,
-  SETTINGS_FLAGS,
-} from './options.ts';
-
-export type RulesInvocation = CommonRequest & {
-  readonly kind: 'rules';
-  readonly operands: readonly string[];
-  readonly format: string | null;
-  readonly drop: readonly string[];
-};
+import { inputOf, policyOf } from '../runs/compact.ts';
+import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 export const rulesCommand = defineCommand({
   operands: [{ syntax: '<transcripts...>', description: 'the transcripts, compacted or not' }],
@@ -41,34 +23,27 @@ export const rulesCommand = defineCommand({
     ['compact rules session.jsonl', 'lists your standing rules, and where you said each'],
     ["compact rules --drop-rule 'Friday' session.jsonl", 'drops a rule for good'],
   ],
-  read: ({ options: { dropRule: drop = [], ...options }, args }): RulesInvocation => ({
-    kind: 'rules',
-    operands: args,
-    format: options.format ?? null,
-    drop,
-    outputOptions: readOutputOptions(options),
-    settings: readSettings(options),
-  }),
-  run,
-});
-
-async function run(context: CliContext, invocation: RulesInvocation): Promise<ExitCode> {
-  const request = { ...invocation, command: 'compact rules', needs: ['archive'] as const, endsWithStdout: true };
-  return inSession(context, request, async (session) => {
-    const { reporter, settings, useCases } = session;
-    const { operands, format, drop, outputOptions } = invocation;
+  // The rules that it drops are no setting of this run.
+  fix: ({ settings, ...common }) => {
+    const { drop_rules: _dropped, ...summarization } = settings.flags.summarization ?? {};
+    return { ...common, settings: { ...settings, flags: { ...settings.flags, summarization } } };
+  },
+  session: { needs: ['archive'], endsWithStdout: true },
+  run: async (session, line) => {
+    const { reporter, useCases } = session;
+    const { operands, options } = line;
+    const { dropRule: drop = [] } = options;
     if (drop.length > 0 && operands.includes('-'))
       return session.refuse('--drop-rule needs the name of a file: dropped rules are remembered by it');
-    const gathered = await gatherInputs(session, operands, { skipsCompacted: false });
+    const gathered = await gatherInputs(session, { operands }, { skipsCompacted: false });
     if (typeof gathered === 'number') return gathered;
     let hasFailed = gathered.failures.length > 0;
-    const policy = toPolicy(settings, { targetTokens: null, ifOver: null, conversation: null });
-    for (const { path, name, refusesLinks } of gathered.inputs) {
-      const listed = await useCases.listRules({ input: { path, name, format, refusesLinks }, policy, drop });
+    for (const input of gathered.inputs) {
+      const { name } = input;
+      const listed = await useCases.listRules({ input: inputOf(input, options), policy: policyOf(session, {}), drop });
       if (!listed.ok) {
         hasFailed = true;
-        reporter.error(renderFailure(listed.error));
-        session.explain(listed.error);
+        session.fail(listed.error);
         continue;
       }
       for (const text of listed.value.unmatched) {
@@ -77,12 +52,11 @@ async function run(context: CliContext, invocation: RulesInvocation): Promise<Ex
           `${name}: no rule contains ${JSON.stringify(text)}. 'compact rules' without --drop-rule lists them.`,
         );
       }
-      if (outputOptions.json) reporter.answerPiece(reportJson(listed.value));
-      else {
+      session.answer(listed.value, () => {
         const lines = renderRules(listed.value, reporter.answerTheme);
-        reporter.answer(gathered.inputs.length === 1 ? lines : [reporter.answerTheme.strong(name), ...lines]);
-      }
+        return gathered.inputs.length === 1 ? lines : [reporter.answerTheme.strong(name), ...lines];
+      });
     }
     return hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
-  });
-}
+  },
+});

@@ -1,114 +1,103 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { SearchReport } from '../../app/contract/archive-reports.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
+import type { Embeddings } from '../../compose/services.ts';
 import { parseCount, parseSince, parseUntil } from '../../config/quantity.ts';
 import type { Role } from '../../core/message.ts';
-import { createEmbeddingsIfAny } from '../create-services.ts';
-import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import type { CommonRequest } from '../invocation.ts';
+import { defineCommand } from '../line/command.ts';
+import { OUTPUT_FLAGS, readSource, readTime, SETTINGS_FLAGS } from '../line/flags.ts';
+import type { Line, OptionsOf } from '../line/line.ts';
 import { renderFailure } from '../render/failure.ts';
-import { clipText, reportJson, safeText } from '../render/text.ts';
 import { noArchive } from '../render/problems.ts';
-import type { CliContext, CommandRequest, Session } from '../session.ts';
-import type { Embeddings } from '../../compose/services.ts';
-import { defineCommand, inSession } from './command.ts';
-import { OUTPUT_FLAGS, readOutputOptions, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
-
-/** `query` '-': one query per line on standard input. */
-export type SearchInvocation = CommonRequest &
-  SearchRequest & {
-    readonly kind: 'search';
-    /** Search captured files instead of what compactions archived. */
-    readonly isCaptured: boolean;
-  };
+import { renderCapturedHits, renderSearchReport } from '../render/search.ts';
+import { clipText, reportJson, safeText } from '../render/text.ts';
+import { createEmbeddingsIfAny } from '../runs/services.ts';
+import type { Session } from '../session.ts';
+import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 
 const DEFAULT_LIMIT = 10;
 const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
 
+const FLAGS = [
+  { flags: '--messages', description: 'messages only', conflicts: 'batches' },
+  { flags: '--batches', description: 'summaries only' },
+  { flags: '--conversation <id>', description: 'only from this conversation' },
+  { flags: '--role <role>', description: 'only messages of this role', choices: ROLES, conflicts: 'batches' },
+  {
+    flags: '--since <time>',
+    description: 'only what was said since this day (2026-03-02) or time (2026-03-02T09:30Z)',
+    parse: parseSince,
+  },
+  {
+    flags: '--until <time>',
+    description: 'only what was said until this day, or before this time',
+    parse: parseUntil,
+  },
+  { flags: '--source <file>', description: 'only from this transcript: a path, or the end of one' },
+  {
+    flags: '--captures',
+    description: 'search captured transcripts instead (slower: they have no index)',
+    conflicts: ['messages', 'batches', 'conversation', 'newest'],
+  },
+  { flags: '--limit <n>', description: `at most this many results (${DEFAULT_LIMIT})`, parse: parseCount },
+  { flags: '--newest', description: 'most recently archived first, instead of best first' },
+  ...SETTINGS_FLAGS,
+  ...OUTPUT_FLAGS,
+] as const;
+
+type SearchLine = Line<OptionsOf<typeof FLAGS>>;
+
 export const searchCommand = defineCommand({
   operands: { syntax: '<query...>', description: 'words or any text; or - for one query per line on standard input' },
-  flags: [
-    { flags: '--messages', description: 'messages only', conflicts: 'batches' },
-    { flags: '--batches', description: 'summaries only' },
-    { flags: '--conversation <id>', description: 'only from this conversation' },
-    { flags: '--role <role>', description: 'only messages of this role', choices: ROLES, conflicts: 'batches' },
-    {
-      flags: '--since <time>',
-      description: 'only what was said since this day (2026-03-02) or time (2026-03-02T09:30Z)',
-      parse: parseSince,
-    },
-    {
-      flags: '--until <time>',
-      description: 'only what was said until this day, or before this time',
-      parse: parseUntil,
-    },
-    { flags: '--source <file>', description: 'only from this transcript: a path, or the end of one' },
-    {
-      flags: '--captures',
-      description: 'search captured transcripts instead (slower: they have no index)',
-      conflicts: ['messages', 'batches', 'conversation', 'newest'],
-    },
-    { flags: '--limit <n>', description: `at most this many results (${DEFAULT_LIMIT})`, parse: parseCount },
-    { flags: '--newest', description: 'most recently archived first, instead of best first' },
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
-  ],
+  flags: FLAGS,
   examples: [
     ['compact search parser config', 'finds messages and summaries with any of these words'],
     ['compact search --messages --since 7d "why port 8080?"', 'searches messages of the last week'],
   ],
-  read: ({ options, args }): SearchInvocation => ({
-    kind: 'search',
-    query: args.join(' '),
-    isCaptured: options.captures === true,
-    conversation: options.conversation ?? null,
-    role: options.role ?? null,
-    since: readTime(options.since),
-    until: readTime(options.until),
-    source: readSource(options),
-    kinds: options.messages === true ? 'messages' : options.batches === true ? 'batches' : 'all',
-    order: options.newest === true ? 'newest' : 'best',
-    limit: options.limit ?? DEFAULT_LIMIT,
-    outputOptions: readOutputOptions(options),
-    settings: readSettings(options),
+  findConflict: (line) =>
+    line.options.captures === true && queryOf(line) === '-'
+      ? '--captures takes one query, not standard input (-)'
+      : null,
+  session: ({ options }) => ({
+    needs: ['archive'],
+    wants: isByMeaning(options) ? ['embedding'] : [],
+    endsWithStdout: true,
   }),
-  findConflict: ({ query, isCaptured }) =>
-    isCaptured && query === '-' ? '--captures takes one query, not standard input (-)' : null,
-  run,
+  run: async (session, line) => {
+    const { options } = line;
+    const request: SearchRequest = {
+      query: queryOf(line),
+      conversation: options.conversation ?? null,
+      role: options.role ?? null,
+      since: readTime(options.since),
+      until: readTime(options.until),
+      source: readSource(options),
+      kinds: options.messages === true ? 'messages' : options.batches === true ? 'batches' : 'all',
+      order: options.newest === true ? 'newest' : 'best',
+      limit: options.limit ?? DEFAULT_LIMIT,
+    };
+    if (options.captures === true) return answerCaptured(session, request);
+    const instead = 'this search uses words only';
+    const embeddings = isByMeaning(options) ? await createEmbeddingsIfAny(session, { instead }) : null;
+    const search = { ...request, embeddings };
+    return request.query === '-' ? answerLines(session, search) : answerOne(session, search);
+  },
 });
 
-async function run(context: CliContext, invocation: SearchInvocation): Promise<ExitCode> {
-  const isByMeaning = invocation.order === 'best' && !invocation.isCaptured;
-  const request: CommandRequest = {
-    ...invocation,
-    format: null,
-    command: 'compact search',
-    needs: ['archive'],
-    wants: isByMeaning ? ['embedding'] : [],
-    endsWithStdout: true,
-  };
-  return inSession(context, request, async (session) => {
-    if (invocation.isCaptured) return answerCaptured(session, invocation);
-    const instead = 'this search uses words only';
-    const embeddings = isByMeaning ? await createEmbeddingsIfAny(session, { instead }) : null;
-    const request = { ...invocation, embeddings };
-    return invocation.query === '-' ? answerLines(session, request) : answerOne(session, request);
-  });
+function queryOf({ operands }: SearchLine): string {
+  return operands.join(' ');
 }
 
-async function answerCaptured(session: Session, invocation: SearchInvocation): Promise<ExitCode> {
+function isByMeaning({ captures, newest }: SearchLine['options']): boolean {
+  return newest !== true && captures !== true;
+}
+
+async function answerCaptured(session: Session, request: SearchRequest): Promise<ExitCode> {
   const { reporter, useCases } = session;
-  const found = await useCases.searchCaptured(invocation, reporter.progress);
-  if (!found.ok) {
-    if (found.error.kind !== 'interrupted') reporter.error(renderFailure(found.error));
-    return EXIT_CODES.failed;
-  }
-  if (invocation.outputOptions.json) reporter.answerPiece(reportJson(found.value));
-  else {
-    const { renderCapturedHits } = await import('../render/search.ts');
-    const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
-    reporter.answer(renderCapturedHits(found.value, { theme, widthColumns }));
-  }
+  const found = await useCases.searchCaptured(request, reporter.progress);
+  if (!found.ok) return session.fail(found.error);
+  const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
+  session.answer(found.value, () => renderCapturedHits(found.value, { theme, widthColumns }));
   reportNothing(session, found.value);
   return EXIT_CODES.done;
 }
@@ -121,34 +110,26 @@ function reportNothing(
   else if (hits.length === 0) reporter.report([`${clipText(safeText(query), 60)}: nothing found.`]);
 }
 
-type Search = SearchInvocation & { readonly embeddings: Embeddings | null };
+type Search = SearchRequest & { readonly embeddings: Embeddings | null };
 
-async function answerOne(session: Session, invocation: Search): Promise<ExitCode> {
-  const { reporter, useCases } = session;
-  const found = await useCases.searchArchive(invocation);
-  if (!found.ok) {
-    reporter.error(renderFailure(found.error));
-    return EXIT_CODES.failed;
-  }
-  const report = found.value;
-  if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
-  else {
-    const { renderSearchReport } = await import('../render/search.ts');
-    const isVerbose = invocation.outputOptions.verbosity === 'verbose';
-    const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
-    reporter.answer(renderSearchReport(report, { theme, widthColumns, isVerbose }));
-  }
-  reportNothing(session, report);
+async function answerOne(session: Session, request: Search): Promise<ExitCode> {
+  const { reporter, useCases, asked } = session;
+  const found = await useCases.searchArchive(request);
+  if (!found.ok) return session.fail(found.error);
+  const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
+  const isVerbose = asked.outputOptions.verbosity === 'verbose';
+  session.answer(found.value, () => renderSearchReport(found.value, { theme, widthColumns, isVerbose }));
+  reportNothing(session, found.value);
   return EXIT_CODES.done;
 }
 
 /** Prints one line of JSON for each input line as soon as it is known: the caller waits for it before the next query. */
-async function answerLines(session: Session, invocation: Search): Promise<ExitCode> {
+async function answerLines(session: Session, request: Search): Promise<ExitCode> {
   const { reporter, useCases, settings, terminal } = session;
   let hasFailed = false;
   let hasToldOfNone = false;
   const answer = async (query: string, upcoming: readonly string[]): Promise<void> => {
-    const found = await useCases.searchArchive({ ...invocation, query, upcoming });
+    const found = await useCases.searchArchive({ ...request, query, upcoming });
     const report = found.ok ? found.value : withoutAnswer(query, renderFailure(found.error));
     reporter.answerPiece(reportJson(report));
     if (!found.ok) {

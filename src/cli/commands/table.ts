@@ -1,4 +1,5 @@
-import { type Command, namesOf, takesValue } from './command.ts';
+import type { Command } from '../line/command.ts';
+import { namesOf, takesValue } from '../line/line.ts';
 
 type Entry = {
   /** One short line of `compact --help`. */

@@ -3,7 +3,7 @@ import { stateFolder } from '../../config/find.ts';
 import { quoteText } from '../../core/quoted-text.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ClientName } from '../../ports/clients.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { createRuleNotes, removeExpired } from './rule-notes.ts';
 
 export type HookCall = {

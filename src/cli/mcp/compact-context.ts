@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import type { CompactReport } from '../../app/contract/reports.ts';
 import type { OutputTarget } from '../../app/contract/requests.ts';
-import { toModel, toPolicy } from '../../config/resolve.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { archiveToName, priceOf } from '../compact-jobs.ts';
-import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
-import type { CommonRequest } from '../invocation.ts';
 import {
   type CompactRendering,
   renderCompactReport,
@@ -16,6 +12,8 @@ import {
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/text.ts';
 import { PLAIN_THEME } from '../render/theme.ts';
+import { archiveToName, modelOf, policyOf } from '../runs/compact.ts';
+import { createEmbeddingsIfAny, createSummarizer } from '../runs/services.ts';
 import type { Session } from '../session.ts';
 import { compactedPath } from '../../compose/transcript-files.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
@@ -45,7 +43,7 @@ type Args = z.output<typeof input>;
 
 type CompactContextDeps = {
   readonly session: Session;
-  readonly invocation: CommonRequest & { readonly allowsCompacting: boolean };
+  readonly allowsCompacting: boolean;
   readonly folders: readonly AllowedFolder[];
 };
 
@@ -63,9 +61,9 @@ export function createCompactContext(deps: CompactContextDeps): Tool {
       idempotentHint: true,
       openWorldHint: asksService(deps.session),
     },
-    isOffered: deps.invocation.allowsCompacting,
+    isOffered: deps.allowsCompacting,
     call: async (args, signal) => {
-      if (!deps.invocation.allowsCompacting) return err(NOT_ALLOWED);
+      if (!deps.allowsCompacting) return err(NOT_ALLOWED);
       const file = openAllowed(args.path, deps.folders);
       if (!file.ok) return file;
       const useCases = deps.session.openUseCases(signal);
@@ -106,18 +104,15 @@ function findOutput(
 
 type Work = CompactContextDeps & { readonly useCases: UseCases; readonly args: Args };
 
-async function compact({ session, invocation, useCases, args }: Work, { file, output }: Target): ToolOutcome {
+async function compact({ session, useCases, args }: Work, { file, output }: Target): ToolOutcome {
   const { settings } = session;
-  const configured = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });
+  const configured = policyOf(session, { target: args.target });
   const policy =
     args.keep_recent === undefined
       ? configured
       : { ...configured, compaction: { ...configured.compaction, keepRecent: args.keep_recent } };
   const { compaction } = policy;
-  const summarizer = await createSummarizer(
-    { ...session, useCases },
-    { ...invocation, isDryRun: args.dry_run, compaction },
-  );
+  const summarizer = await createSummarizer({ ...session, useCases }, { isDryRun: args.dry_run, compaction });
   if (!summarizer.ok) {
     session.refuse(summarizer.error);
     return err(safeText(summarizer.error));
@@ -128,25 +123,21 @@ async function compact({ session, invocation, useCases, args }: Work, { file, ou
     input: { path: file.path, name: file.path, format: null, identity: file.identity },
     output,
     policy,
-    ...toModel(settings),
-    ...priceOf(settings),
+    ...modelOf(settings),
     summarizer: summarizer.value,
     embeddings,
   };
   const compacted = await useCases.compactFile(request, { update: () => undefined, finish: () => undefined });
   return compacted.ok
-    ? ok(answerCompacted(compacted.value, renderingOf(session, { invocation, isInPlace: args.in_place })))
+    ? ok(answerCompacted(compacted.value, renderingOf(session, args.in_place)))
     : err(renderFailure(compacted.error));
 }
 
-function renderingOf(
-  session: Session,
-  { invocation, isInPlace }: { readonly invocation: CommonRequest; readonly isInPlace: boolean },
-): CompactRendering {
+function renderingOf(session: Session, isInPlace: boolean): CompactRendering {
   return {
     theme: PLAIN_THEME,
     isVerbose: false,
-    archiveFlag: archiveToName(session, invocation.settings),
+    archiveFlag: archiveToName(session),
     program: session.terminal.program(),
     isInPlace,
     widthColumns: session.terminal.stderr.widthColumns,

@@ -3,7 +3,7 @@ import type { Failure } from '../../app/contract/failure.ts';
 import { estimateBytes } from '../../compose/transcript-files.ts';
 import { assertNever, err, type Result } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { FileUseCases, FromWorker, ToWorker, WorkerComposition } from './worker.ts';
 
 export type FilePoolOptions = {

@@ -1,4 +1,5 @@
-import { type Command, type Flag, namesOf, takesValue } from '../commands/command.ts';
+import type { Command } from '../line/command.ts';
+import { type Flag, namesOf, takesValue } from '../line/line.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish' | 'powershell';
 

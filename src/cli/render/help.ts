@@ -1,4 +1,4 @@
-import type { Example } from '../commands/command.ts';
+import type { Example } from '../line/command.ts';
 import { textWidth, wrapText } from './text.ts';
 
 /** The end of a command's help: its examples, in two columns where they fit, else with the meaning below the line. */

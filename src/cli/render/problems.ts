@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../../config/parse.ts';
 import { assertNever } from '../../core/result.ts';
-import type { UsageProblem } from '../invocation.ts';
+import type { UsageProblem } from '../line/line.ts';
 import type { OutputProblem } from '../../compose/outputs.ts';
 import { safeText, shellWord } from './text.ts';
 

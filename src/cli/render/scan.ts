@@ -1,5 +1,5 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
-import { MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SELECTION_FLAGS, SETTINGS_FLAGS } from '../commands/options.ts';
+import { MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SELECTION_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import { countOf, formatBytes, formatCount, sumOf } from './quantities.ts';
 import { type Column, layTable } from './table.ts';
 import { clipMiddle, clipStart, partFlags, quoteForShell, safeText, shellWord } from './text.ts';

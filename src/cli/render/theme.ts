@@ -1,5 +1,5 @@
 import type { Environment } from '../../config/find.ts';
-import type { OutputOptions } from '../invocation.ts';
+import type { OutputOptions } from '../line/line.ts';
 
 type Paint = (text: string) => string;
 

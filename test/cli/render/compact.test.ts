@@ -17,7 +17,7 @@ import {
 import { formatCost, formatDuration } from '../../../src/cli/render/quantities.ts';
 import { textWidth } from '../../../src/cli/render/text.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { NO_TOTALS } from '../../../src/cli/run-report.ts';
+import { NO_TOTALS } from '../../../src/cli/runs/run-report.ts';
 import { compactReport } from '../fake-reports.ts';
 
 function rendering(changes: Partial<CompactRendering> = {}): CompactRendering {

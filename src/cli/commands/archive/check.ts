@@ -1,7 +1,7 @@
-import { EXIT_CODES } from '../../exit-codes.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { reportJson } from '../../render/text.ts';
-import { fail, type Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
 
 /** Exit code 1 if anything is wrong, so that a script can rely on it. */
 export const checkAction = defineAction({
@@ -11,7 +11,7 @@ export const checkAction = defineAction({
     const { reporter, useCases, settings } = session;
     reporter.progress.name(settings.archive.path);
     const checked = await useCases.checkArchive();
-    if (!checked.ok) return fail(session, checked.error);
+    if (!checked.ok) return session.fail(checked.error);
     const isSound = checked.value.result === 'sound';
     if (outputOptions.json) reporter.answerPiece(reportJson(checked.value));
     else if (!isSound || outputOptions.verbosity !== 'quiet') {

@@ -1,8 +1,8 @@
-import { createEmbeddings } from '../../create-services.ts';
-import { EXIT_CODES } from '../../exit-codes.ts';
+import { createEmbeddings } from '../../runs/services.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { safeText } from '../../render/text.ts';
-import { fail, type Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
 import { answer } from './answer.ts';
 
 /** Exit code 1 if any vector is still missing; the next run continues from there. */
@@ -21,7 +21,7 @@ export const embedAction = defineAction({
     }
     reporter.progress.name(settings.archive.path);
     const embedded = await useCases.embedArchive(chosen.value);
-    if (!embedded.ok) return fail(session, embedded.error);
+    if (!embedded.ok) return session.fail(embedded.error);
     const { renderArchiveEmbed } = await import('../../render/archive.ts');
     const { archive, result, missing, error } = embedded.value;
     const isShown = archive !== null && asked.outputOptions.verbosity !== 'quiet';

@@ -1,14 +1,14 @@
 import type { Failure } from '../../../app/contract/failure.ts';
 import type { ArchiveEraseReport } from '../../../app/contract/archive-reports.ts';
 import type { Result } from '../../../core/result.ts';
-import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { createRuleNotes } from '../../hook/rule-notes.ts';
 import { countOf } from '../../render/quantities.ts';
 import { renderErase, renderReceipts } from '../../render/archive.ts';
 import { safeText } from '../../render/text.ts';
-import { fail, type Session } from '../../session.ts';
-import { type Asked, defineAction } from '../action.ts';
-import type { Flag, OptionsOf } from '../command.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
+import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import { answer } from './answer.ts';
 import { CONFIRM_FLAG, readSelectors, REASON_FLAG, SELECTOR_FLAGS } from './flags.ts';
 
@@ -53,9 +53,9 @@ export const eraseAction = defineAction({
 
 const NO_SELECTOR = 'name what to erase: --conversation, --source, --match or --message';
 
-async function listReceipts(session: Session, asked: Asked): Promise<ExitCode> {
+async function listReceipts(session: Session, asked: Line): Promise<ExitCode> {
   const listed = await session.useCases.listReceipts();
-  if (!listed.ok) return fail(session, listed.error);
+  if (!listed.ok) return session.fail(listed.error);
   answer(session, asked, listed.value, renderReceipts);
   if (listed.value.isPurged) return EXIT_CODES.done;
   reportUnfinished(session);
@@ -71,11 +71,11 @@ export function reportUnfinished({ reporter, settings }: Session): void {
 /** For erase and prune. Exit code 1 if a hold is in the way, captured files were not searched, or freed space still has the bytes. */
 export function answerErase(
   session: Session,
-  asked: Asked<OptionsOf<typeof SELECTOR_FLAGS>>,
+  asked: Line<OptionsOf<typeof SELECTOR_FLAGS>>,
   erased: Result<ArchiveEraseReport, Failure>,
 ): ExitCode {
   const { reporter, settings } = session;
-  if (!erased.ok) return fail(session, erased.error);
+  if (!erased.ok) return session.fail(erased.error);
   const { archive, result, unsearched, isPurged, purgeProblem } = erased.value;
   const isShown = archive !== null && asked.outputOptions.verbosity !== 'quiet';
   answer(session, asked, erased.value, (report) => (isShown ? renderErase(report, reporter.answerTheme) : []));

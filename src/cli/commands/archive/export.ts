@@ -1,11 +1,11 @@
 import { parseSince, parseUntil } from '../../../config/quantity.ts';
-import { EXIT_CODES } from '../../exit-codes.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderExport } from '../../render/archive.ts';
 import { reportJson } from '../../render/text.ts';
-import { fail, type Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
-import type { Flag } from '../command.ts';
-import { readTime } from '../options.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
+import type { Flag } from '../../line/line.ts';
+import { readTime } from '../../line/flags.ts';
 import { absoluteGlob, SELECTOR_FLAGS } from './flags.ts';
 
 export const EXPORT_FLAGS = [
@@ -43,7 +43,7 @@ export const exportAction = defineAction({
         until: readTime(options.until),
       },
     });
-    if (!exported.ok) return fail(session, exported.error);
+    if (!exported.ok) return session.fail(exported.error);
     if (outputOptions.json) reporter.answerPiece(reportJson(exported.value));
     else if (outputOptions.verbosity !== 'quiet') reporter.answer([renderExport(exported.value)]);
     return EXIT_CODES.done;

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { EraseSelector } from '../../../app/archive/select.ts';
-import type { Flag, OptionsOf } from '../command.ts';
+import type { Flag, OptionsOf } from '../../line/line.ts';
 
 /** Flags that several actions take. */
 

@@ -1,10 +1,10 @@
 import type { HoldRequest } from '../../../app/archive/holds.ts';
 import type { HoldScope } from '../../../ports/retention.ts';
-import { EXIT_CODES } from '../../exit-codes.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderHolds } from '../../render/archive.ts';
-import { fail, type Session } from '../../session.ts';
-import { type Asked, defineAction } from '../action.ts';
-import type { OptionsOf } from '../command.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
+import type { Line, OptionsOf } from '../../line/line.ts';
 import { answer } from './answer.ts';
 import { reportUnfinished } from './erase.ts';
 import { readSelectors, REASON_FLAG, SELECTOR_FLAGS } from './flags.ts';
@@ -29,7 +29,7 @@ export const holdAction = defineAction({
   run: async (session: Session, asked) => {
     const { useCases, reporter } = session;
     const changed = await useCases.changeHolds(toRequest(asked));
-    if (!changed.ok) return fail(session, changed.error);
+    if (!changed.ok) return session.fail(changed.error);
     const { result, isPurged } = changed.value;
     const isQuiet = asked.outputOptions.verbosity === 'quiet';
     answer(session, asked, changed.value, (report) => (isQuiet ? [] : renderHolds(report)));
@@ -39,7 +39,7 @@ export const holdAction = defineAction({
   },
 });
 
-function toRequest({ operands: [change], options }: Asked<OptionsOf<typeof HOLD_FLAGS>>): HoldRequest {
+function toRequest({ operands: [change], options }: Line<OptionsOf<typeof HOLD_FLAGS>>): HoldRequest {
   const scope = readSelectors(options).flatMap(toScope)[0];
   if (scope === undefined || change === undefined || change === 'list') return { kind: 'list' };
   return change === 'add' ? { kind: 'add', scope, reason: options.reason ?? null } : { kind: 'remove', scope };

@@ -1,7 +1,7 @@
 import { parseBytes } from '../../../config/quantity.ts';
 import type { Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
-import type { Flag } from '../command.ts';
+import { defineAction } from '../../line/command.ts';
+import type { Flag } from '../../line/line.ts';
 import { answerMerge } from './merge.ts';
 
 export const IMPORT_FLAGS = [

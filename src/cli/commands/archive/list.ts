@@ -1,6 +1,6 @@
-import { EXIT_CODES } from '../../exit-codes.ts';
-import { fail, type Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
 import { answer } from './answer.ts';
 
 export const listAction = defineAction({
@@ -10,7 +10,7 @@ export const listAction = defineAction({
     const { reporter, useCases } = session;
     const { renderArchiveList } = await import('../../render/archive.ts');
     const listed = await useCases.listArchive();
-    if (!listed.ok) return fail(session, listed.error);
+    if (!listed.ok) return session.fail(listed.error);
     const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns };
     answer(session, asked, listed.value, (report) =>
       report.archive === null ? [] : renderArchiveList(report, rendering),

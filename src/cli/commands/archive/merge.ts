@@ -1,11 +1,12 @@
 import type { Failure } from '../../../app/contract/failure.ts';
 import type { ArchiveMergeReport } from '../../../app/contract/archive-reports.ts';
 import type { Result } from '../../../core/result.ts';
-import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { renderMerge, renderUncollected } from '../../render/archive.ts';
 import { reportJson } from '../../render/text.ts';
-import { fail, type Session } from '../../session.ts';
-import { type Asked, defineAction } from '../action.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
+import type { Line } from '../../line/line.ts';
 
 export const mergeAction = defineAction({
   summary: 'add everything of other archives',
@@ -19,11 +20,11 @@ export const mergeAction = defineAction({
 /** For merge and import. */
 export function answerMerge(
   session: Session,
-  { outputOptions }: Asked,
+  { outputOptions }: Line,
   merged: Result<ArchiveMergeReport, Failure>,
 ): ExitCode {
   const { reporter } = session;
-  if (!merged.ok) return fail(session, merged.error);
+  if (!merged.ok) return session.fail(merged.error);
   reporter.report(renderUncollected(merged.value));
   if (outputOptions.json) reporter.answerPiece(reportJson(merged.value));
   else if (outputOptions.verbosity !== 'quiet') reporter.answer(renderMerge(merged.value, reporter.answerTheme));

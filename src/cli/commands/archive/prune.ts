@@ -1,8 +1,8 @@
 import { parseBytes, parseCountOrZero, parseSince } from '../../../config/quantity.ts';
 import type { Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
-import type { Flag } from '../command.ts';
-import { readTime } from '../options.ts';
+import { defineAction } from '../../line/command.ts';
+import type { Flag } from '../../line/line.ts';
+import { readTime } from '../../line/flags.ts';
 import { answerErase } from './erase.ts';
 import { CONFIRM_FLAG } from './flags.ts';
 

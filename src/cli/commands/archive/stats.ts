@@ -1,6 +1,6 @@
-import { EXIT_CODES } from '../../exit-codes.ts';
-import { fail, type Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
 import { answer } from './answer.ts';
 
 export const statsAction = defineAction({
@@ -10,7 +10,7 @@ export const statsAction = defineAction({
     const { reporter, useCases } = session;
     const { renderArchiveStats } = await import('../../render/archive.ts');
     const measured = await useCases.measureArchive();
-    if (!measured.ok) return fail(session, measured.error);
+    if (!measured.ok) return session.fail(measured.error);
     const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns };
     answer(session, asked, measured.value, (report) =>
       report.archive === null ? [] : renderArchiveStats(report, rendering),

@@ -1,15 +1,15 @@
-import { fail, type Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
 import { end, openRun } from './run.ts';
 
 export const cancelAction = defineAction({
   summary: 'stop batches in progress',
   flags: [],
-  run: async (session: Session, asked) => {
-    const opened = openRun(session, { ...asked, action: 'cancel' });
+  run: async (session: Session) => {
+    const opened = openRun(session, { action: 'cancel' });
     if (!opened.ok) return session.refuse(opened.error);
     const { run, report } = opened.value;
     const done = await session.useCases.cancelBatches(run);
-    return done.ok ? end(session, asked, { ...report, canceled: done.value }) : fail(session, done.error);
+    return done.ok ? end(session, { ...report, canceled: done.value }) : session.fail(done.error);
   },
 });

@@ -1,17 +1,17 @@
-import { type PolicyRequest, toPolicy } from '../../../config/resolve.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { chooseModel } from '../../create-services.ts';
-import { EXIT_CODES, type ExitCode, interruptionCode } from '../../exit-codes.ts';
-import type { CommonRequest } from '../../invocation.ts';
+import { policyOf } from '../../runs/compact.ts';
+import { chooseModel } from '../../runs/services.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
+import type { PolicyOptions } from '../../line/flags.ts';
 import { renderFinished, renderRun } from '../../render/batch.ts';
 import { reportJson, safeText } from '../../render/text.ts';
 import type { BatchRunReport } from '../../reports.ts';
 import type { Session } from '../../session.ts';
 import type { BatchRun } from '../../../compose/batches.ts';
 
-type BatchRequest = CommonRequest & {
+type BatchRequest = {
   readonly action: BatchRunReport['action'];
-  readonly policy?: PolicyRequest;
+  readonly options?: PolicyOptions;
   readonly isDryRun?: boolean;
 };
 
@@ -20,14 +20,12 @@ type Outcome = {
   readonly run: BatchRun;
 };
 
-const NO_POLICY: PolicyRequest = { targetTokens: null, ifOver: null, conversation: null };
-
 /** The error is a sentence that says why there can be no batch. */
 export function openRun(
   session: Session,
-  { policy = NO_POLICY, isDryRun = false, ...request }: BatchRequest,
+  { action, options = {}, isDryRun = false }: BatchRequest,
 ): Result<Outcome, string> {
-  const model = chooseModel(session, { ...request, isDryRun });
+  const model = chooseModel(session, { isDryRun });
   if (!model.ok) return model;
   if (model.value === null || model.value.provider === 'ollama')
     return err('batches need a provider with a batch API: --provider anthropic or openai-compat');
@@ -37,7 +35,7 @@ export function openRun(
   const problems: string[] = [];
   const report: Outcome['report'] = {
     schema: 'compact/batch@1',
-    action: request.action,
+    action,
     files,
     sent: { batches: 0, requests: 0 },
     unclear: 0,
@@ -50,7 +48,7 @@ export function openRun(
   };
   const run: BatchRun = {
     model: model.value,
-    compaction: toPolicy(settings, policy).compaction,
+    compaction: policyOf(session, options).compaction,
     priceOf: (name) => settings.prices[name],
     onFile: (file) => {
       files.push({ file: file.path, state: file.state, note: file.note });
@@ -71,15 +69,9 @@ export function openRun(
 }
 
 /** Prints the report of a run, and gives its exit code. */
-export function end(
-  { reporter, terminal }: Session,
-  { outputOptions }: CommonRequest,
-  report: BatchRunReport,
-  failures = 0,
-): ExitCode {
-  if (outputOptions.json) reporter.answerPiece(reportJson(report));
+export function end({ reporter, asked }: Session, report: BatchRunReport, failures = 0): ExitCode {
+  if (asked.outputOptions.json) reporter.answerPiece(reportJson(report));
   else reporter.report([renderRun(report)]);
-  if (terminal.signal.aborted) return interruptionCode(terminal.signal);
   const hasFailed = failures > 0 || report.problems.length > 0 || report.files.some(({ state }) => state === 'failed');
   return hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
 }

@@ -1,9 +1,9 @@
-import { EXIT_CODES } from '../../exit-codes.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderBatchStatus } from '../../render/batch.ts';
 import { reportJson } from '../../render/text.ts';
 import { noArchive } from '../../render/problems.ts';
-import { fail, type Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
+import type { Session } from '../../session.ts';
+import { defineAction } from '../../line/command.ts';
 import { openRun } from './run.ts';
 
 /** Without a usable provider, it shows what the archive knows. */
@@ -12,9 +12,9 @@ export const statusAction = defineAction({
   flags: [],
   run: async (session: Session, asked) => {
     const { reporter, settings, useCases } = session;
-    const opened = openRun(session, { ...asked, action: 'collect' });
+    const opened = openRun(session, { action: 'collect' });
     const found = await useCases.batchStatus(opened.ok ? opened.value.run : null);
-    if (!found.ok) return fail(session, found.error);
+    if (!found.ok) return session.fail(found.error);
     if (found.value === null) reporter.report([noArchive(settings.archive.path)]);
     if (asked.outputOptions.json) {
       const none = { schema: 'compact/batch-status@1', batches: [], files: [], warnings: [] } as const;

@@ -1,13 +1,18 @@
 import { resolve } from 'node:path';
 import { makeFolderFor, type OutputChoice, planOutputs } from '../../../compose/outputs.ts';
 import { parseCount, parseShare } from '../../../config/quantity.ts';
-import { toModel, toPolicy } from '../../../config/resolve.ts';
-import { gatherInputs } from '../../gather.ts';
+import { toModel } from '../../../config/resolve.ts';
+import { gatherInputs } from '../../inputs/gather.ts';
+import { defineAction } from '../../line/command.ts';
+import { FILES_FROM_FLAG, FORMAT_FLAG, SELECTION_FLAGS } from '../../line/flags.ts';
+import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import { describeOutputProblem } from '../../render/problems.ts';
-import { fail, type Session } from '../../session.ts';
-import { defineAction } from '../action.ts';
-import type { Flag } from '../command.ts';
-import { FILES_FROM_FLAG, FORMAT_FLAG, readPolicy, SELECTION_FLAGS } from '../options.ts';
+import { countOf } from '../../render/quantities.ts';
+import { compactAll, isInFolder, type Job, policyOf } from '../../runs/compact.ts';
+import { createRunReport } from '../../runs/run-report.ts';
+import { createSummarizer } from '../../runs/services.ts';
+import type { Session } from '../../session.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { end, openRun } from './run.ts';
 
 export const SUBMIT_FLAGS = [
@@ -43,43 +48,24 @@ export const submitAction = defineAction({
       ? null
       : 'no transcript named: give files, folders or globs';
   },
-  run: async (session: Session, asked) => {
-    const { operands, options } = asked;
-    const { format = null, filesFrom = null, dryRun: isDryRun = false } = options;
-    const output: OutputChoice =
-      options.inPlace === true
-        ? { kind: 'in-place' }
-        : options.output === undefined
-          ? { kind: 'default' }
-          : { kind: 'path', path: options.output };
-    const request = {
-      ...asked,
-      action: 'submit' as const,
-      format,
-      filesFrom,
-      isDryRun,
-      output,
-      policy: readPolicy(options),
-    };
-    const opened = openRun(session, request);
+  run: async (session: Session, line) => {
+    const { options } = line;
+    const { format = null, dryRun: isDryRun = false } = options;
+    const opened = openRun(session, { action: 'submit', options, isDryRun });
     if (!opened.ok) return session.refuse(opened.error);
-    if (isDryRun) {
-      const { planBatch } = await import('./plan.ts');
-      return planBatch(session, request);
-    }
+    if (isDryRun) return planBatch(session, line);
     const { run, report } = opened.value;
-    const gathered = await gatherInputs(session, operands, { skipsCompacted: true, filesFrom });
+    const gathered = await gatherInputs(session, line, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
     const { inputs, isSeveral, failures } = gathered;
-    const outputs = await planOutputs({ files: inputs, isSeveral, choice: output });
+    const choice = outputOf(options);
+    const outputs = await planOutputs({ files: inputs, isSeveral, choice });
     if (!outputs.ok) return session.refuse(describeOutputProblem(outputs.error));
-    if (isSeveral || (output.kind === 'path' && output.path.endsWith('/'))) {
-      for (const target of outputs.value) {
-        const made = await makeFolderFor(target);
-        if (!made.ok) return fail(session, { kind: 'file', failure: made.error });
-      }
+    for (const target of isInFolder(choice, isSeveral) ? outputs.value : []) {
+      const made = await makeFolderFor(target);
+      if (!made.ok) return session.fail({ kind: 'file', failure: made.error });
     }
-    const policy = toPolicy(session.settings, request.policy);
+    const policy = policyOf(session, options);
     const { modelName: model } = toModel(session.settings);
     const files = inputs.flatMap(({ path, name }, index) => {
       const target = outputs.value[index];
@@ -88,8 +74,64 @@ export const submitAction = defineAction({
       return [{ path: resolve(path), name, format, output: absolute, policy, model }];
     });
     const done = await session.useCases.submitBatches(run, files);
-    if (!done.ok) return fail(session, done.error);
+    if (!done.ok) return session.fail(done.error);
     const { batches, requests, unclear } = done.value;
-    return end(session, asked, { ...report, sent: { batches, requests }, unclear }, failures.length);
+    return end(session, { ...report, sent: { batches, requests }, unclear }, failures.length);
   },
 });
+
+type SubmitOptions = OptionsOf<typeof SUBMIT_FLAGS>;
+
+function outputOf({ inPlace, output }: SubmitOptions): OutputChoice {
+  if (inPlace === true) return { kind: 'in-place' };
+  return output === undefined ? { kind: 'default' } : { kind: 'path', path: output };
+}
+
+/** Shows what a batch would send and cost, as a dry run of `compact` does. Nothing is written or sent. `session` has the prices of batches. */
+async function planBatch(session: Session, line: Line<SubmitOptions>): Promise<ExitCode> {
+  const { options } = line;
+  const { compaction } = policyOf(session, options);
+  const summarizer = await createSummarizer(session, { isDryRun: true, compaction });
+  if (!summarizer.ok) return session.refuse(summarizer.error);
+  const gathered = await gatherInputs(session, line, { skipsCompacted: true });
+  if (typeof gathered === 'number') return gathered;
+  const { inputs, isSeveral, failures } = gathered;
+  const output = outputOf(options);
+  const runReport = createRunReport(session, {
+    isDryRun: true,
+    isInPlace: output.kind === 'in-place',
+    archiveFlag: null,
+    names: inputs.map(({ name }) => name),
+    failures,
+  });
+  const sum = { requests: 0, cost: 0, isPriced: false };
+  const report: typeof runReport = {
+    ...runReport,
+    done: (one) => {
+      sum.requests += one.plan?.requests ?? 0;
+      sum.cost += one.plan?.cost ?? 0;
+      sum.isPriced ||= typeof one.plan?.cost === 'number';
+      runReport.done(one);
+    },
+  };
+  const run = {
+    options,
+    output,
+    before: null,
+    isDryRun: true,
+    jobs: null,
+    isSeveral,
+    report,
+    summarizer: summarizer.value,
+    embeddings: null,
+  };
+  const items = inputs.map((input): Job => ({ ...input, output: { kind: 'none' } }));
+  const { failed } = report.end(await compactAll(session, run, items));
+  const price = sum.isPriced
+    ? `about ${sum.cost.toFixed(2)}, half the live price of ${(2 * sum.cost).toFixed(2)}`
+    : 'half the live price (add this model to [prices] to see the cost)';
+  session.reporter.report([
+    `batch: ${countOf(sum.requests, 'request')} at ${price}; merging summaries may take a second round`,
+  ]);
+  return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+}

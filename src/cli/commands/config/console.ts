@@ -1,6 +1,6 @@
-import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
-import type { Reporter } from '../../reporter.ts';
-import type { Terminal } from '../../terminal.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
+import type { Reporter } from '../../terminal/reporter.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 
 /** What the actions of `compact config` work with. They need no session: the settings may be wrong. */
 export type Console = { readonly terminal: Terminal; readonly reporter: Reporter };

@@ -7,7 +7,7 @@ import { type HostEnvironment, PROJECT_FILE } from '../../../config/find.ts';
 import { parseConfig } from '../../../config/parse.ts';
 import { renderConfigProblem } from '../../render/problems.ts';
 import { safeText } from '../../render/text.ts';
-import { defineAction } from '../action.ts';
+import { defineAction } from '../../line/command.ts';
 import { type Console, refuse } from './console.ts';
 import { attempt, done, findScopeConflict, findTarget, readText, saveText, SCOPE_FLAGS } from './file.ts';
 

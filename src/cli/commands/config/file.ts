@@ -4,12 +4,11 @@ import { type ConfigPlace, findConfig, PROJECT_FILE } from '../../../config/find
 import { readConfigText } from '../../../config/read-config.ts';
 import { makeFolder, replaceFile } from '../../../system/files.ts';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
-import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { reportJson, safeText } from '../../render/text.ts';
 import { renderConfigProblem } from '../../render/problems.ts';
 import type { ConfigFileReport } from '../../reports.ts';
-import type { Asked } from '../action.ts';
-import type { Flag, OptionsOf } from '../command.ts';
+import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import type { Console } from './console.ts';
 
 export const SCOPE_FLAGS = [
@@ -17,7 +16,7 @@ export const SCOPE_FLAGS = [
   { flags: '--local', description: "for init, set and edit: the project's compact.toml" },
 ] as const satisfies readonly Flag[];
 
-export type FileAsked = Asked<OptionsOf<typeof SCOPE_FLAGS>>;
+export type FileAsked = Line<OptionsOf<typeof SCOPE_FLAGS>>;
 
 export function findScopeConflict({ options: { user, local }, settings }: FileAsked): string | null {
   const isScoped = user === true || local === true;
@@ -98,7 +97,7 @@ type Done = { readonly result: ConfigFileReport['result']; readonly path: string
 /** Says what happened to the file, and whether it is read. */
 export function done(
   { terminal, reporter }: Console,
-  { outputOptions, settings }: Asked,
+  { outputOptions, settings }: Line,
   { result, path, sentence }: Done,
 ): ExitCode {
   if (outputOptions.json) {

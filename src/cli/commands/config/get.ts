@@ -1,10 +1,10 @@
 import { loadConfig } from '../../../config/load.ts';
 import { parseKey } from '../../../config/set-value.ts';
-import { EXIT_CODES } from '../../exit-codes.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { reportJson, safeText } from '../../render/text.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
 import type { ConfigGetReport } from '../../reports.ts';
-import { defineAction } from '../action.ts';
+import { defineAction } from '../../line/command.ts';
 import { type Console, refuse } from './console.ts';
 import { listRows } from './show.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { buildExample } from '../../../config/example.ts';
 import { PROJECT_FILE } from '../../../config/find.ts';
-import { defineAction } from '../action.ts';
+import { defineAction } from '../../line/command.ts';
 import { type Console, refuse } from './console.ts';
 import { attempt, createFile, done, findScopeConflict, findTarget, SCOPE_FLAGS } from './file.ts';
 

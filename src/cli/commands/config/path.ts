@@ -1,9 +1,9 @@
 import { findConfig } from '../../../config/find.ts';
-import { EXIT_CODES } from '../../exit-codes.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderIgnored } from '../../render/config.ts';
 import { reportJson, safeText } from '../../render/text.ts';
 import type { ConfigPathReport } from '../../reports.ts';
-import { defineAction } from '../action.ts';
+import { defineAction } from '../../line/command.ts';
 import type { Console } from './console.ts';
 
 export const pathAction = defineAction({

@@ -1,7 +1,7 @@
 import { parseKey, type SetProblem, setValue } from '../../../config/set-value.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
 import { safeText } from '../../render/text.ts';
-import { defineAction } from '../action.ts';
+import { defineAction } from '../../line/command.ts';
 import { type Console, refuse } from './console.ts';
 import { attempt, done, findScopeConflict, findTarget, readText, saveText, SCOPE_FLAGS } from './file.ts';
 

@@ -1,12 +1,13 @@
 import { loadConfig, type LoadedConfig } from '../../../config/load.ts';
 import { listFileSettings, listSettings, type SettingRow } from '../../../config/origins.ts';
 import { resolveSettings } from '../../../config/resolve.ts';
-import { EXIT_CODES } from '../../exit-codes.ts';
+import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderIgnored, renderRefusal, renderSettings } from '../../render/config.ts';
 import { reportJson } from '../../render/text.ts';
 import { renderConfigProblem } from '../../render/problems.ts';
 import type { ConfigReport } from '../../reports.ts';
-import { type Asked, defineAction } from '../action.ts';
+import { defineAction } from '../../line/command.ts';
+import type { Line } from '../../line/line.ts';
 import { type Console, refuse } from './console.ts';
 
 export const showAction = defineAction({
@@ -39,7 +40,7 @@ export const showAction = defineAction({
   },
 });
 
-export function listRows({ terminal: { host } }: Console, { settings: { flags } }: Asked, config: LoadedConfig) {
+export function listRows({ terminal: { host } }: Console, { settings: { flags } }: Line, config: LoadedConfig) {
   return listSettings({ settings: resolveSettings({ config, flags, host }), config, flags, host });
 }
 

@@ -5,14 +5,14 @@ import { parseConfig } from '../../../config/parse.ts';
 import { readConfigText } from '../../../config/read-config.ts';
 import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../../../config/trust-store.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { EXIT_CODES, type ExitCode } from '../../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { renderSettings } from '../../render/config.ts';
 import { reportJson, safeText, shellWord } from '../../render/text.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
 import type { ConfigTrustReport } from '../../reports.ts';
-import type { Terminal } from '../../terminal.ts';
-import { type Asked, defineAction } from '../action.ts';
-import type { Flag, OptionsOf } from '../command.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { defineAction } from '../../line/command.ts';
+import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import { type Console, refuse } from './console.ts';
 
 export const TRUST_FLAGS = [
@@ -37,7 +37,7 @@ export const trustAction = defineAction({
   },
 });
 
-type TrustAsked = Asked<OptionsOf<typeof TRUST_FLAGS>>;
+type TrustAsked = Line<OptionsOf<typeof TRUST_FLAGS>>;
 
 /** A folder means the file in it, as with direnv. */
 function findFile({ terminal }: Console, { operands: [name], settings }: TrustAsked): Result<string, string> {

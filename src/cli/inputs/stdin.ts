@@ -4,10 +4,10 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { err, ok, type Result, systemCode } from '../core/result.ts';
-import type { FileFailure } from '../ports/files.ts';
-import { isFullDisk, toFileFailure } from '../system/files.ts';
-import type { Terminal } from './terminal.ts';
+import { err, ok, type Result, systemCode } from '../../core/result.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import { isFullDisk, toFileFailure } from '../../system/files.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export type SpooledInput = { readonly path: string; readonly remove: () => void };
 

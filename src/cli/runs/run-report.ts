@@ -1,8 +1,7 @@
-import type { CompactReport, FailedReport, SkippedFileReport, UsageReport } from '../app/contract/reports.ts';
-import { addUsage } from '../app/summarize/usage.ts';
-import { createSkipRenderer, renderFailed } from './failed-and-skipped.ts';
-import type { OutputOptions } from './invocation.ts';
-import { layList, renderListHead, renderListLine, skipWords } from './render/compact-list.ts';
+import type { CompactReport, FailedReport, SkippedFileReport, UsageReport } from '../../app/contract/reports.ts';
+import { addUsage } from '../../app/summarize/usage.ts';
+import { createSkipRenderer, renderFailed } from './outcomes.ts';
+import { layList, renderListHead, renderListLine, skipWords } from '../render/compact-list.ts';
 import {
   type CompactRendering,
   countLevels,
@@ -12,11 +11,11 @@ import {
   type RunTotals,
   sizesOf,
   sumTokens,
-} from './render/compact.ts';
-import { reportJson, safeText } from './render/text.ts';
-import { countOf, formatCount } from './render/quantities.ts';
-import type { Theme } from './render/theme.ts';
-import type { Reporter } from './reporter.ts';
+} from '../render/compact.ts';
+import { reportJson, safeText } from '../render/text.ts';
+import { countOf, formatCount } from '../render/quantities.ts';
+import type { Theme } from '../render/theme.ts';
+import type { Session } from '../session.ts';
 
 /** Reports each transcript when it is done, and the totals of the run. Its memory does not grow with the number of transcripts. */
 export type RunReport = {
@@ -30,17 +29,14 @@ export type RunReport = {
 };
 
 type RunReportOptions = {
-  readonly reporter: Reporter;
-  readonly outputOptions: OutputOptions;
-  /** Null: reports do not go to a terminal. */
-  readonly terminalColumns: number | null;
-  /** A dry run. */
-  readonly isPlan: boolean;
+  readonly isDryRun: boolean;
+  readonly isInPlace: boolean;
+  /** The `--archive` that later commands need; null: none. */
+  readonly archiveFlag: string | null;
   /** All transcripts of the run; null: they come one after the other from a queue. */
   readonly names: readonly string[] | null;
   /** Failures that were reported before the transcripts. */
   readonly failures: readonly FailedReport[];
-  readonly rendering: CompactRendering;
 };
 
 /** Rows of the smallest usual terminal: a message that many lines up has scrolled away. */
@@ -48,11 +44,28 @@ const SCREEN_ROWS = 24;
 /** If more transcripts failed than this, the end of the run only gives their number. */
 const MAX_REPEATED = 20;
 
-export function createRunReport(options: RunReportOptions): RunReport {
-  const { reporter, outputOptions, names, rendering } = options;
+export function createRunReport(
+  {
+    reporter,
+    terminal,
+    asked,
+  }: Pick<Session, 'reporter' | 'asked'> & { readonly terminal: Pick<Session['terminal'], 'stderr' | 'program'> },
+  options: RunReportOptions,
+): RunReport {
+  const { names, isDryRun, isInPlace, archiveFlag } = options;
+  const { outputOptions } = asked;
+  const { isTerminal, widthColumns } = terminal.stderr;
+  const rendering: CompactRendering = {
+    theme: reporter.theme,
+    isVerbose: outputOptions.verbosity === 'verbose',
+    archiveFlag,
+    program: terminal.program(),
+    isInPlace,
+    widthColumns,
+  };
   const isSeveral = names === null || names.length + options.failures.length > 1;
   const isList = isSeveral && outputOptions.verbosity !== 'verbose';
-  const layout = layList(isList ? names : [], options);
+  const layout = layList(isList ? names : [], { isPlan: isDryRun, terminalColumns: isTerminal ? widthColumns : null });
   const noteList = createNoteList();
   const renderSkipped = createSkipRenderer();
   const state: { totals: RunTotals; hasHead: boolean; linesSinceFailure: number; archive: string | null } = {

@@ -1,7 +1,7 @@
-import { likelyName } from '../config/nearest.ts';
-import { COMMAND_NAMES, loadActions, SHOWN_COMMANDS } from './commands/table.ts';
-import { findNothing } from './inputs.ts';
-import { isSessionId } from '../core/paths.ts';
+import { likelyName } from '../../config/nearest.ts';
+import { COMMAND_NAMES, loadActions, SHOWN_COMMANDS } from '../commands/table.ts';
+import { findNothing } from '../inputs/inputs.ts';
+import { isSessionId } from '../../core/paths.ts';
 
 /**
  * Why the run does not start: the first word is neither a command nor a file, or a later word is not a file and looks like a command

@@ -1,8 +1,8 @@
-import type { Progress } from '../ports/runtime.ts';
-import type { OutputOptions } from './invocation.ts';
-import { formatCount, formatDuration } from './render/quantities.ts';
-import { clipStart, clipText, createTerminalFilter, safeLines, safeText, textWidth } from './render/text.ts';
-import { decideColor, isCi, loadTheme, type Theme } from './render/theme.ts';
+import type { Progress } from '../../ports/runtime.ts';
+import type { OutputOptions } from '../line/line.ts';
+import { formatCount, formatDuration } from '../render/quantities.ts';
+import { clipStart, clipText, createTerminalFilter, safeLines, safeText, textWidth } from '../render/text.ts';
+import { decideColor, isCi, loadTheme, type Theme } from '../render/theme.ts';
 import type { Channel, Terminal } from './terminal.ts';
 
 /** How a command prints: answers to stdout, everything else to stderr. Lines come without a line ending. */

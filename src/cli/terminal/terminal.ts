@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
-import type { RemoveAtExit } from '../ports/files.ts';
+import type { RemoveAtExit } from '../../ports/files.ts';
 import type { Readable } from 'node:stream';
 import { isatty } from 'node:tty';
-import type { HostEnvironment } from '../config/find.ts';
-import type { LaunchCommand } from '../ports/clients.ts';
+import type { HostEnvironment } from '../../config/find.ts';
+import type { LaunchCommand } from '../../ports/clients.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
-import { ENTRY, launchCommand, programName } from './program-name.ts';
-import { systemCode } from '../core/result.ts';
+import { ENTRY, launchCommand, programName } from '../program-name.ts';
+import { systemCode } from '../../core/result.ts';
 
 /** stdout or stderr. Writes are synchronous; they do nothing once the reader is gone or a write has failed. */
 export type Channel = {

@@ -1,16 +1,17 @@
-import type { FailedReport } from '../app/contract/reports.ts';
-import { assertNever, err, ok, type Result } from '../core/result.ts';
-import { isSessionId } from '../core/paths.ts';
-import type { FileFailure } from '../ports/files.ts';
-import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
-import { failedReport, toFailedReport } from './failed-and-skipped.ts';
-import { findInputs, findNothing, type InputFile, type InputProblem, type InputRules } from './inputs.ts';
-import { renderFailure, renderStdinFailure } from './render/failure.ts';
-import { countOf, formatCount } from './render/quantities.ts';
-import { safeText } from './render/text.ts';
-import { isInShard, type Shard } from './shard.ts';
-import type { Session } from './session.ts';
-import type { Terminal } from './terminal.ts';
+import { basename, dirname, resolve } from 'node:path';
+import type { FailedReport } from '../../app/contract/reports.ts';
+import { assertNever, err, ok, type Result } from '../../core/result.ts';
+import { isSessionId, sessionIdOf } from '../../core/paths.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import { failedReport, toFailedReport } from '../runs/outcomes.ts';
+import type { Session } from '../session.ts';
+import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { dropRepeated, findInputs, findNothing, type InputFile, type InputProblem, type InputRules } from './inputs.ts';
+import { renderFailure, renderStdinFailure } from '../render/failure.ts';
+import { countOf, formatCount } from '../render/quantities.ts';
+import { safeText } from '../render/text.ts';
+import { isInShard, readShard } from './shard.ts';
 
 /** An input that can be opened; messages call it `name`. */
 export type ReadyInput = InputFile & { readonly name: string };
@@ -23,20 +24,27 @@ type Gathered = {
   readonly failures: readonly FailedReport[];
 };
 
-/** `filesFrom`: the file given with `--files-from`, a list of further transcripts; `-` is standard input. */
-type GatherRules = Omit<InputRules, 'names'> & {
-  readonly filesFrom?: string | null;
+/** What of a line names inputs. */
+export type InputLine = {
+  readonly operands: readonly string[];
   readonly isStdinImplied?: boolean;
-  /** Only the files of this part; null: all. */
-  readonly shard?: Shard | null;
+  readonly options?: {
+    /** A list of further transcripts; `-` is standard input. */
+    readonly filesFrom?: string | undefined;
+    /** Only the files of this part. */
+    readonly shard?: string | undefined;
+    readonly format?: string | undefined;
+  };
 };
 
 /** The operands as files; standard input is spooled. A number is an exit code: the command is over. */
 export async function gatherInputs(
   session: Session,
-  operands: readonly string[],
-  { skipsCompacted, filesFrom = null, isStdinImplied = false, shard = null }: GatherRules,
+  { operands, isStdinImplied = false, options = {} }: InputLine,
+  { skipsCompacted }: Pick<InputRules, 'skipsCompacted'>,
 ): Promise<Gathered | ExitCode> {
+  const { filesFrom = null } = options;
+  const shard = options.shard === undefined ? null : readShard(options.shard);
   const { terminal, reporter } = session;
   const readsStdin = operands.includes('-');
   if ((readsStdin || filesFrom === '-') && terminal.stdin.kind === 'terminal') {
@@ -93,6 +101,60 @@ export async function gatherInputs(
   return { inputs: [...files, stdin], isSeveral, failures };
 }
 
+/** A file that may be a transcript. */
+type ScannedFile = {
+  readonly path: string;
+  readonly name: string;
+  readonly isNamed: boolean;
+  readonly refusesLinks: boolean;
+  /** The name of the folder that holds the file: the fallback if the records name no project. */
+  readonly project: string | null;
+  /** The session's id according to the path; null: the path has none. */
+  readonly sessionId: string | null;
+};
+
+export type Scanned = {
+  readonly files: readonly ScannedFile[];
+  /** The places that were searched, for people. */
+  readonly looked: readonly string[];
+  /** The number of places that could not be read; each was reported. */
+  readonly failedCount: number;
+};
+
+/** Searches the operands, or without any the places of the formats. A number is an exit code: the command is over. */
+export async function findScanned(
+  session: Session,
+  { operands, options = {} }: InputLine,
+): Promise<Scanned | ExitCode> {
+  if (operands.length > 0) {
+    const gathered = await gatherInputs(session, { operands }, { skipsCompacted: true });
+    if (typeof gathered === 'number') return gathered;
+    const files = gathered.inputs.map(({ path, name, isNamed, refusesLinks }) => ({
+      path,
+      name,
+      isNamed,
+      refusesLinks,
+      project: basename(dirname(resolve(path))),
+      sessionId: sessionIdOf(resolve(path)),
+    }));
+    return { files, looked: operands, failedCount: gathered.failures.length };
+  }
+  const { findKnownFiles, placesOf } = await import('./known-places.ts');
+  const { useCases, terminal, reporter } = session;
+  const formats = useCases.listFormats().filter(({ name }) => options.format === undefined || name === options.format);
+  const known = await findKnownFiles(placesOf(formats), terminal.host);
+  for (const failure of known.failures) reporter.error(renderFailure({ kind: 'file', failure }));
+  const files = dropRepeated(known.files).map(({ path, project }) => ({
+    path,
+    name: path,
+    isNamed: false,
+    refusesLinks: true,
+    project,
+    sessionId: sessionIdOf(path),
+  }));
+  return { files, looked: known.looked, failedCount: known.failures.length };
+}
+
 type UnclearId = { readonly message: string; readonly candidates: readonly string[] };
 
 /** Replaces the ids of sessions, as `compact scan` prints them, by the paths of their files. A file of that name comes first. */
@@ -106,7 +168,7 @@ async function findBySessionId(
       paths.push(operand);
       continue;
     }
-    const { findSessions } = await import('./known-sessions.ts');
+    const { findSessions } = await import('./known-places.ts');
     const found = isSessionId(operand)
       ? await findSessions(operand, { formats: useCases.listFormats(), host: terminal.host })
       : [operand];
@@ -155,7 +217,7 @@ async function readNameList(
   path: string,
   { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
 ): Promise<Result<readonly string[], FileFailure>> {
-  const { readOutsideStream } = await import('../system/outside-file.ts');
+  const { readOutsideStream } = await import('../../system/outside-file.ts');
   const from = path === '-' ? stdin.open() : path;
   const name = path === '-' ? 'standard input' : path;
   const list = await readOutsideStream(from, { name, maxBytes: MAX_LIST_BYTES, signal });

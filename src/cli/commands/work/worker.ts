@@ -1,29 +1,15 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Summarizer } from '../app/contract/deps.ts';
-import type { Failure } from '../app/contract/failure.ts';
-import type { OutputTarget } from '../app/contract/requests.ts';
-import type { JobOutcome, WorkSummary } from '../app/jobs/work.ts';
-import { resolveSettings, toModel, toPolicy } from '../config/resolve.ts';
-import { err, ok, type Result } from '../core/result.ts';
-import type { TakenJob } from '../ports/queue.ts';
-import type { OptionsOf } from './commands/command.ts';
-import {
-  type FORMAT_FLAG,
-  type MODEL_FLAGS,
-  readPolicy,
-  readSettings,
-  readTime,
-  type SELECTION_FLAGS,
-} from './commands/options.ts';
-import { archiveToName, minIdleOf, priceOf } from './compact-jobs.ts';
-import { createEmbeddingsIfAny, createSummarizer } from './create-services.ts';
-import type { ExitCode } from './exit-codes.ts';
-import { failedReport, skipUnreadable, toFailedReport } from './failed-and-skipped.ts';
-import type { FileUseCases } from './pool/worker.ts';
-import { defaultJobs } from './pool/files-at-work.ts';
-import type { CommonRequest } from './invocation.ts';
-import { fileOfJob, type JobData, type JobOptions, parseJob } from './job-data.ts';
+import type { Summarizer } from '../../../app/contract/deps.ts';
+import type { FailedReport } from '../../../app/contract/reports.ts';
+import type { OutputTarget } from '../../../app/contract/requests.ts';
+import type { JobOutcome } from '../../../app/jobs/work.ts';
+import { planOutputs } from '../../../compose/outputs.ts';
+import type { Embeddings } from '../../../compose/services.ts';
+import { resolveSettings, toPolicy } from '../../../config/resolve.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { TakenJob } from '../../../ports/queue.ts';
+import { readPolicy, readSettings, readTime } from '../../line/flags.ts';
 import {
   type AllowedFile,
   type AllowedFolder,
@@ -31,94 +17,69 @@ import {
   leadsOutside,
   openAllowed,
   resolveFolder,
-} from './mcp/allowed-path.ts';
-import { planOutputs } from '../compose/outputs.ts';
-import { renderFailure } from './render/failure.ts';
-import { describeOutputProblem, renderBug } from './render/problems.ts';
-import { countOf } from './render/quantities.ts';
-import { safeText } from './render/text.ts';
-import { createRunReport, type RunReport } from './run-report.ts';
-import type { Session } from './session.ts';
-import type { Embeddings } from '../compose/services.ts';
-
-type WorkOptions = OptionsOf<readonly [typeof FORMAT_FLAG, ...typeof MODEL_FLAGS, ...typeof SELECTION_FLAGS]>;
-
-export type WorkInvocation = CommonRequest & {
-  readonly kind: 'work';
-  readonly action: 'work' | 'add' | 'status' | 'retry';
-  readonly operands: readonly string[];
-  readonly filesFrom: string | null;
-  /** Where a worker may read and write transcripts. */
-  readonly folders: readonly string[];
-  /** Jobs at a time; null: chosen for the machine. */
-  readonly concurrency: number | null;
-  readonly keepsRunning: boolean;
-  /** What the command line says; jobs keep some of it. */
-  readonly options: WorkOptions;
-};
+} from '../../mcp/allowed-path.ts';
+import { defaultJobs } from '../../pool/work-on-files.ts';
+import type { FileUseCases } from '../../pool/worker.ts';
+import { renderFailure } from '../../render/failure.ts';
+import { describeOutputProblem, renderBug } from '../../render/problems.ts';
+import { countOf } from '../../render/quantities.ts';
+import { safeText } from '../../render/text.ts';
+import { archiveToName, minIdleOf, modelOf } from '../../runs/compact.ts';
+import { failedReport, skipUnreadable, toFailedReport } from '../../runs/outcomes.ts';
+import { createRunReport, type RunReport } from '../../runs/run-report.ts';
+import { createEmbeddingsIfAny, createSummarizer } from '../../runs/services.ts';
+import type { Session } from '../../session.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
+import { fileOfJob, type JobData, type JobOptions, parseJob } from './job-data.ts';
 
 type Worker = {
   readonly session: Session;
-  readonly invocation: WorkInvocation;
   readonly report: RunReport;
+  /** Where it may read and write transcripts. */
   readonly folders: readonly AllowedFolder[];
-  readonly useCases: FileUseCases;
+  readonly useCases: Pick<FileUseCases, 'compactFile'>;
   readonly embeddings: Embeddings | null;
   readonly summarizerFor: (settings: JobSettings) => Promise<Result<Summarizer, string>>;
   /** How often each job was left to other workers, by its id. */
   readonly deferrals: Map<string, number>;
 };
 
-/** Works on jobs until the queue is empty. A number is an exit code: the worker could not begin. */
-export async function runWorker(
-  session: Session,
-  invocation: WorkInvocation,
-): Promise<{ readonly result: Result<WorkSummary, Failure>; readonly failed: number } | ExitCode> {
+type WorkerOptions = {
+  readonly folder?: readonly string[] | undefined;
+  /** Jobs at a time; by default chosen for the machine. */
+  readonly concurrency?: number | undefined;
+  readonly keepRunning?: boolean | undefined;
+};
+
+/** Works on jobs until the queue is empty. What the line says holds for all of them; jobs have options of their own over it. */
+export async function runWorker(session: Session, options: WorkerOptions): Promise<ExitCode> {
+  const { reporter, terminal } = session;
   const folders: AllowedFolder[] = [];
-  for (const folder of invocation.folders) {
-    const resolved = resolveFolder(folder, session.terminal.host.workingFolder);
+  for (const folder of options.folder ?? []) {
+    const resolved = resolveFolder(folder, terminal.host.workingFolder);
     if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
     folders.push(resolved.value);
   }
-  const summarizerFor = createSummarizers(session, invocation);
+  const summarizerFor = createSummarizers(session);
   // A missing key is reported before a job is taken.
-  const first = await summarizerFor(settingsOf(session, invocation, {}));
+  const first = await summarizerFor(settingsOf(session, {}));
   if (!first.ok) return session.refuse(first.error);
   const embeddings = await createEmbeddingsIfAny(session, { instead: 'archived texts get none' });
   const isOffline = first.value.service === undefined && embeddings === null;
-  const concurrency = invocation.concurrency ?? defaultJobs(isOffline);
-  const { reporter, terminal } = session;
-  const report = createRunReport({
-    reporter,
-    outputOptions: invocation.outputOptions,
-    terminalColumns: terminal.stderr.isTerminal ? terminal.stderr.widthColumns : null,
-    isPlan: false,
+  const concurrency = options.concurrency ?? defaultJobs(isOffline);
+  const report = createRunReport(session, {
+    isDryRun: false,
+    isInPlace: false,
+    archiveFlag: archiveToName(session),
     names: null,
     failures: [],
-    rendering: {
-      theme: reporter.theme,
-      isVerbose: invocation.outputOptions.verbosity === 'verbose',
-      archiveFlag: archiveToName(session, invocation.settings),
-      program: terminal.program(),
-      isInPlace: false,
-      widthColumns: terminal.stderr.widthColumns,
-    },
   });
   // Other processes leave this one free to say that the worker is alive.
   const useCases = isOffline ? await session.startProcesses(concurrency) : session.useCases;
-  const worker: Worker = {
-    session,
-    invocation,
-    report,
-    folders,
-    useCases,
-    embeddings,
-    summarizerFor,
-    deferrals: new Map(),
-  };
-  const result = await session.useCases.workJobs({
+  const worker: Worker = { session, report, folders, useCases, embeddings, summarizerFor, deferrals: new Map() };
+  const done = await session.useCases.workJobs({
     concurrency,
-    keepsRunning: invocation.keepsRunning,
+    keepsRunning: options.keepRunning === true,
     perform: (job) => perform(worker, job),
     onWaiting: ({ others, later }) =>
       reporter.report([
@@ -128,15 +89,22 @@ export async function runWorker(
           : []),
       ]),
   });
-  return { result, failed: report.end(0).failed };
+  const { failed } = report.end(0);
+  // After a signal, errors are expected.
+  if (!done.ok) return terminal.signal.aborted ? EXIT_CODES.failed : session.fail(done.error);
+  if (done.value.stopped !== null) {
+    reporter.error(`${done.value.stopped} This worker has stopped and put its jobs back in the queue.`);
+    return EXIT_CODES.failed;
+  }
+  return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
 /** One summarizer for all jobs that share its rules, so that rate limits hold for all of them together. */
-function createSummarizers(session: Session, invocation: WorkInvocation): Worker['summarizerFor'] {
+function createSummarizers(session: Session): Worker['summarizerFor'] {
   const known = new Map<number | undefined, Promise<Result<Summarizer, string>>>();
   return ({ policy: { compaction } }) => {
     const key = compaction.minRetention;
-    const summarizer = known.get(key) ?? createSummarizer(session, { ...invocation, isDryRun: false, compaction });
+    const summarizer = known.get(key) ?? createSummarizer(session, { isDryRun: false, compaction });
     known.set(key, summarizer);
     return summarizer;
   };
@@ -145,7 +113,8 @@ function createSummarizers(session: Session, invocation: WorkInvocation): Worker
 type JobSettings = ReturnType<typeof settingsOf>;
 
 /** The settings of this machine, and over them the options of the job. */
-function settingsOf({ config, terminal }: Session, { settings: { flags } }: WorkInvocation, jobOptions: JobOptions) {
+function settingsOf({ config, terminal, asked }: Session, jobOptions: JobOptions) {
+  const { flags } = asked.settings;
   const job = readSettings(jobOptions).flags;
   const settings = resolveSettings({
     config,
@@ -159,8 +128,7 @@ function settingsOf({ config, terminal }: Session, { settings: { flags } }: Work
   const before = readTime(jobOptions.olderThan);
   return {
     policy: toPolicy(settings, readPolicy(jobOptions)),
-    ...toModel(settings),
-    ...priceOf(settings),
+    ...modelOf(settings),
     ...(before !== null && { before }),
   };
 }
@@ -190,7 +158,7 @@ async function perform(worker: Worker, job: TakenJob): Promise<JobOutcome> {
 async function compactJob(worker: Worker, job: TakenJob, data: JobData): Promise<JobOutcome> {
   const { path } = data;
   const { session, folders } = worker;
-  const summarizer = await worker.summarizerFor(settingsOf(session, worker.invocation, data.options));
+  const summarizer = await worker.summarizerFor(settingsOf(session, data.options));
   if (!summarizer.ok) return { kind: 'unable', reason: `${summarizer.error}.` };
   const file = openAllowed(path, folders);
   if (!file.ok)
@@ -221,7 +189,7 @@ async function compactAllowed(
   const request = {
     input: { path: file.path, name: path, format: options.format ?? null, identity: file.identity },
     output: output.value,
-    ...settingsOf(session, worker.invocation, options),
+    ...settingsOf(session, options),
     ...(!isNamed && output.value.kind === 'in-place' && { minIdleMs: minIdleOf(session.settings) }),
     summarizer,
     embeddings: worker.embeddings,
@@ -257,8 +225,6 @@ function settleMissing(worker: Worker, job: TakenJob, path: string): JobOutcome 
   return deferred ?? failAttempt(worker, job, missing);
 }
 
-type Failed = Parameters<RunReport['failed']>[0];
-
 /** Time enough to mount a disk again, or to end another run. */
 const DEFERRALS_SECONDS = [10, 60, 300, 900];
 
@@ -272,7 +238,7 @@ function defer(worker: Worker, job: TakenJob, why: string): JobOutcome | null {
   return { kind: 'deferred', delaySeconds };
 }
 
-function failAttempt({ report, session }: Worker, job: TakenJob, failed: Failed): JobOutcome {
+function failAttempt({ report, session }: Worker, job: TakenJob, failed: FailedReport): JobOutcome {
   const { attempt, maxAttempts } = job;
   const { message } = failed.error;
   if (attempt >= maxAttempts) report.failed(failed);

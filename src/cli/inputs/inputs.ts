@@ -1,11 +1,11 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { basename, dirname, relative } from 'node:path';
-import { findMovedAside } from '../core/paths.ts';
-import type { FileFailure } from '../ports/files.ts';
-import type { InputPath } from '../compose/outputs.ts';
-import { isCompacted, isTranscriptName, walkFolder } from '../compose/transcript-files.ts';
-import { systemCode } from '../core/result.ts';
+import { findMovedAside } from '../../core/paths.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import type { InputPath } from '../../compose/outputs.ts';
+import { isCompacted, isTranscriptName, walkFolder } from '../../compose/transcript-files.ts';
+import { systemCode } from '../../core/result.ts';
 
 /** A transcript that the operands name. */
 export type InputFile = InputPath & {

@@ -3,8 +3,7 @@ import { parseBytes, parseCount, parseCountOrZero, parseShare, parseSince } from
 import type { PolicyRequest, SettingFlags } from '../../config/resolve.ts';
 import { PROVIDERS } from '../../config/summarization.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { OutputOptions, SettingsRequest } from '../invocation.ts';
-import type { Flag, OptionsOf } from './command.ts';
+import type { Flag, OptionsOf, OutputOptions, SettingsRequest } from './line.ts';
 
 export const OUTPUT_FLAGS = [
   { flags: '--json', description: 'reports on stdout, one JSON object per line' },
@@ -131,7 +130,9 @@ export const SELECTION_FLAGS = [
 type Conditions = OptionsOf<typeof CONDITION_FLAGS>;
 type Selection = OptionsOf<typeof SELECTION_FLAGS>;
 
-export function readPolicy(options: Conditions & Pick<Selection, 'target' | 'conversation'>): PolicyRequest {
+export type PolicyOptions = Omit<Conditions, 'olderThan'> & Pick<Selection, 'target' | 'conversation'>;
+
+export function readPolicy(options: PolicyOptions): PolicyRequest {
   return {
     targetTokens: options.target ?? null,
     ifOver: options.ifOverBudget === true ? 'budget' : (options.ifOver ?? null),
@@ -141,7 +142,7 @@ export function readPolicy(options: Conditions & Pick<Selection, 'target' | 'con
   };
 }
 
-export type SettingsOptions = Selection &
+type SettingsOptions = Selection &
   OptionsOf<readonly [...typeof SETTINGS_FLAGS, ...typeof MODEL_FLAGS, typeof MAX_UNPACKED_FLAG]>;
 
 export function readSettings(options: SettingsOptions): SettingsRequest {
@@ -185,8 +186,11 @@ function pickGiven<T extends object>(values: T): Partial<T> {
 }
 
 /** Why two inputs cannot both come from standard input; null: at most one does. */
-export function findStdinConflict(operands: readonly string[], filesFrom: string | null): string | null {
-  const readers = [...operands, ...(filesFrom === null ? [] : [filesFrom])].filter((name) => name === '-');
+export function findStdinConflict(
+  operands: readonly string[],
+  { filesFrom }: OptionsOf<readonly [typeof FILES_FROM_FLAG]> = {},
+): string | null {
+  const readers = [...operands, filesFrom].filter((name) => name === '-');
   return readers.length > 1 ? 'standard input (-) can be read only once' : null;
 }
 

@@ -1,28 +1,24 @@
-import type { Summarizer } from '../app/contract/deps.ts';
-import { resolveEmbeddingAccess, resolveModelAccess } from '../config/access.ts';
-import type { CompactionConfig } from '../core/policy.ts';
-import { ok, type Result } from '../core/result.ts';
-import type { CommonRequest } from './invocation.ts';
-import { safeText } from './render/text.ts';
-import type { Session } from './session.ts';
-import type { EmbedderChoice, Embeddings, ModelChoice } from '../compose/services.ts';
+import type { Summarizer } from '../../app/contract/deps.ts';
+import type { Created, EmbedderChoice, Embeddings, ModelChoice } from '../../compose/services.ts';
+import { resolveEmbeddingAccess, resolveModelAccess } from '../../config/access.ts';
+import type { CompactionConfig } from '../../core/policy.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { safeText } from '../render/text.ts';
+import type { Session } from '../session.ts';
+
+type ServiceSession = Pick<Session, 'settings' | 'config' | 'terminal' | 'reporter' | 'useCases' | 'asked'>;
 
 /** The model that the settings name; null: summaries are made on this machine. The error is a sentence that says why it cannot be used. */
 export function chooseModel(
-  { settings, config, terminal, reporter }: Session,
-  request: Pick<CommonRequest, 'settings' | 'outputOptions'> & {
-    readonly isDryRun: boolean;
-  },
+  { settings, config, terminal, reporter, asked }: ServiceSession,
+  { isDryRun }: { readonly isDryRun: boolean },
 ): Result<ModelChoice | null, string> {
-  const access = resolveModelAccess({
-    settings,
-    config,
-    flags: request.settings.flags,
-    environment: terminal.host.environment,
-    isDryRun: request.isDryRun,
-  });
+  const { flags } = asked.settings;
+  const { environment } = terminal.host;
+  const access = resolveModelAccess({ settings, config, flags, environment, isDryRun });
   if (!access.ok) return access;
   const { summarization, privacy } = settings;
+  const print = (line: string): void => reporter.report([safeText(line)]);
   return ok(
     access.value && {
       ...access.value,
@@ -34,34 +30,29 @@ export function chooseModel(
       maxTokensField: summarization.max_tokens_field,
       fallsBack: summarization.fallback === 'extractive',
       redactRulesPath: privacy.redact_rules,
-      notice: (sentence: string) => reporter.report([safeText(sentence)]),
-      isDryRun: request.isDryRun,
-      ...(request.outputOptions.verbosity === 'verbose' && {
-        log: (line: string) => reporter.report([safeText(line)]),
-      }),
+      notice: print,
+      isDryRun,
+      ...(asked.outputOptions.verbosity === 'verbose' && { log: print }),
     },
   );
 }
 
 /** Creates the summarizer that the settings name. The error is a sentence that says why it cannot be used. */
 export async function createSummarizer(
-  session: Session,
-  request: Parameters<typeof chooseModel>[1] & { readonly compaction: CompactionConfig },
+  session: ServiceSession,
+  { isDryRun, compaction }: { readonly isDryRun: boolean; readonly compaction: CompactionConfig },
 ): Promise<Result<Summarizer, string>> {
-  const { reporter, useCases } = session;
-  const model = chooseModel(session, request);
+  const model = chooseModel(session, { isDryRun });
   if (!model.ok) return model;
-  const created = await useCases.createSummarizer({ model: model.value, compaction: request.compaction });
-  if (!created.ok) return created;
-  reporter.report(created.value.warnings.map(safeText));
-  return ok(created.value.value);
+  return warned(session, await session.useCases.createSummarizer({ model: model.value, compaction }));
 }
 
 /** Creates the embeddings that the settings name; null if they name none. The error is a sentence that says why they cannot be used. */
 export async function createEmbeddings(
-  { settings, config, terminal, reporter, useCases }: Session,
+  session: ServiceSession,
   { outage }: Pick<EmbedderChoice, 'outage'> = {},
 ): Promise<Result<Embeddings | null, string>> {
+  const { settings, config, terminal, reporter, useCases } = session;
   const { environment } = terminal.host;
   const access = resolveEmbeddingAccess({ settings, config, environment, isDryRun: false });
   if (!access.ok) return access;
@@ -78,18 +69,26 @@ export async function createEmbeddings(
     redactRulesPath: privacy.redact_rules,
     notice: (sentence) => reporter.report([safeText(`embeddings: ${sentence}`)]),
   });
-  if (!created.ok) return created;
-  reporter.report(created.value.warnings.map(safeText));
-  return ok(created.value.value);
+  return warned(session, created);
 }
 
 /** For work that can go on without embeddings: a failure is only reported, and `instead` says what happens then. */
 export async function createEmbeddingsIfAny(
-  session: Session,
+  session: ServiceSession,
   options: Pick<EmbedderChoice, 'outage'> & { readonly instead: string },
 ): Promise<Embeddings | null> {
   const created = await createEmbeddings(session, options);
   if (created.ok) return created.value;
   session.reporter.report([safeText(`embeddings: ${created.error}; ${options.instead}`)]);
   return null;
+}
+
+/** Reports the warnings about what was created. */
+export function warned<T>(
+  { reporter }: Pick<Session, 'reporter'>,
+  created: Result<Created<T>, string>,
+): Result<T, string> {
+  if (!created.ok) return created;
+  reporter.report(created.value.warnings.map(safeText));
+  return ok(created.value.value);
 }

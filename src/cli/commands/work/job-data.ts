@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { err, ok, type Result } from '../core/result.ts';
-import type { NewJob } from '../ports/queue.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { NewJob } from '../../../ports/queue.ts';
 
 /**
  * The options of the command line that a job keeps. None of them says which model is asked, where, or what it is told (rules): that is

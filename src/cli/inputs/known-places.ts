@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
-import type { HostEnvironment } from '../config/find.ts';
-import { hasSessionId, isOtherAgent } from '../core/paths.ts';
-import type { Format, Place } from '../ports/codec.ts';
-import type { FileFailure } from '../ports/files.ts';
+import type { HostEnvironment } from '../../config/find.ts';
+import { hasSessionId, isOtherAgent } from '../../core/paths.ts';
+import type { Format, Place } from '../../ports/codec.ts';
+import type { FileFailure } from '../../ports/files.ts';
 import { dropRepeated } from './inputs.ts';
-import { isCompacted, isTranscriptName, listFolder, walkFolder } from '../compose/transcript-files.ts';
+import { isCompacted, isTranscriptName, listFolder, walkFolder } from '../../compose/transcript-files.ts';
 
 /** The transcripts in the known places whose session's id begins with `id`; of a session with several agents, the main one's. */
 export async function findSessions(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { err, ok, type Result } from '../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 
 /** One of several equal parts of the inputs: `index` is from 1 to `count`. */
 export type Shard = { readonly index: number; readonly count: number };

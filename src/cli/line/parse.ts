@@ -1,6 +1,5 @@
-import { likelyName } from '../config/nearest.ts';
-import { err, ok, type Result } from '../core/result.ts';
-import type { Call, Command, Flag } from './commands/command.ts';
+import { likelyName } from '../../config/nearest.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import {
   COMMAND_NAMES,
   type CommandName,
@@ -9,13 +8,14 @@ import {
   isCommandName,
   loadCommand,
   takesNextWord,
-} from './commands/table.ts';
-import type { UsageProblem } from './invocation.ts';
+} from '../commands/table.ts';
+import type { Call, Command } from './command.ts';
+import type { Flag, UsageProblem } from './line.ts';
 import { buildProgram, parseWith, type ProgramFacts, suggestion } from './program.ts';
 
 /** What a command line asks for. */
 export type Parsed =
-  | ({ readonly kind: 'command' } & Call<unknown> & {
+  | ({ readonly kind: 'command' } & Call & {
         /** The operands that could be a mistyped command; empty after a command's name or `--`. */
         readonly openWords: readonly string[];
       })
@@ -88,9 +88,10 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
   if (problem !== null) return err(problem);
   if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
   const call = command.read({
+    command: program.name(),
     options: program.opts(),
     given: givenFlags(program, command),
-    args: program.args,
+    operands: program.args,
     isStdinImplied,
   });
   if (!call.ok) {
@@ -122,8 +123,8 @@ async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<
 }
 
 async function renderHelp(name: Topic, facts: ProgramFacts): Promise<string> {
-  const { EXAMPLES, EXIT_STATUS, renderExamples } = await import('./render/help.ts');
-  const { wrapText } = await import('./render/text.ts');
+  const { EXAMPLES, EXIT_STATUS, renderExamples } = await import('../render/help.ts');
+  const { wrapText } = await import('../render/text.ts');
   const command = await loadCommand(name);
   const program = programFor(name, command, facts);
   if (name !== null) return `${program.helpInformation()}\n${renderExamples(command.examples, facts.widthColumns)}`;

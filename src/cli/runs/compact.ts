@@ -1,0 +1,115 @@
+import type { Summarizer } from '../../app/contract/deps.ts';
+import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
+import { makeFolderFor, type OutputChoice } from '../../compose/outputs.ts';
+import type { Embeddings } from '../../compose/services.ts';
+import { defaultArchivePath } from '../../config/find.ts';
+import { type ResolvedSettings, toModel, toPolicy } from '../../config/resolve.ts';
+import { err } from '../../core/result.ts';
+import type { ReadyInput } from '../inputs/gather.ts';
+import { type PolicyOptions, readPolicy } from '../line/flags.ts';
+import { workOnFiles } from '../pool/work-on-files.ts';
+import type { Session } from '../session.ts';
+import { skipUnreadable, toFailedReport } from './outcomes.ts';
+import type { RunReport } from './run-report.ts';
+
+/** What the command line asks for every transcript. */
+type JobOptions = {
+  readonly options: PolicyOptions & { readonly format?: string | undefined };
+  readonly output: OutputChoice;
+  /** Only transcripts whose last message was earlier; null: any. */
+  readonly before: Date | null;
+  readonly isDryRun: boolean;
+  /** Transcripts at a time; null: chosen for the machine. */
+  readonly jobs: number | null;
+};
+
+export type Job = ReadyInput & { readonly output: OutputTarget };
+type Run = JobOptions & {
+  readonly isSeveral: boolean;
+  readonly report: RunReport;
+  readonly summarizer: Summarizer;
+  readonly embeddings: Embeddings | null;
+};
+
+/** Compacts the transcripts and reports them in their order. Returns how many an interruption left undone. */
+export async function compactAll(session: Session, run: Run, items: readonly Job[]): Promise<number> {
+  const { report, summarizer, embeddings, isDryRun, before, jobs } = run;
+  const isIntoFolder = !isDryRun && isInFolder(run.output, run.isSeveral);
+  const common = {
+    policy: policyOf(session, run.options),
+    ...modelOf(session.settings),
+    ...(before !== null && { before }),
+    summarizer,
+    embeddings,
+  };
+  return workOnFiles(session, {
+    items,
+    jobs,
+    isOffline: summarizer.service === undefined && embeddings === null,
+    needsMemory: items.every(({ output }) => output.kind !== 'stdout'),
+    work: async (job, useCases, progress) => {
+      const { output } = job;
+      const made = isIntoFolder ? await makeFolderFor(output) : null;
+      if (made?.ok === false) return err({ kind: 'file', failure: made.error });
+      const request = {
+        ...common,
+        input: inputOf(job, run.options),
+        output: isDryRun ? ({ kind: 'none' } as const) : output,
+        ...(!job.isNamed && output.kind === 'in-place' && { minIdleMs: minIdleOf(session.settings) }),
+      };
+      return useCases.compactFile(request, progress);
+    },
+    report: (done, job) => {
+      if (done.ok) return report.done(done.value);
+      const skipped = skipUnreadable(done.error, job);
+      if (skipped === null) report.failed(toFailedReport(job.name, done.error));
+      else report.skipped(skipped);
+      if (done.error.kind !== 'bug') session.explain(done.error);
+    },
+    interrupted: ({ name }) => report.interrupted(name),
+  });
+}
+
+/** How a request names a file. */
+export function inputOf(
+  { path, name, refusesLinks }: Pick<ReadyInput, 'path' | 'name' | 'refusesLinks'>,
+  { format }: { readonly format?: string | undefined },
+) {
+  return { path, name, format: format ?? null, refusesLinks };
+}
+
+/** Which messages stay, by the settings and by what the line says. */
+export function policyOf({ settings }: Pick<Session, 'settings'>, options: PolicyOptions) {
+  return toPolicy(settings, readPolicy(options));
+}
+
+/** Outputs get the folders in which their inputs were found. */
+export function isInFolder(output: OutputChoice, isSeveral: boolean): boolean {
+  return isSeveral || (output.kind === 'path' && output.path.endsWith('/'));
+}
+
+const MINUTE_MS = 60_000;
+
+/** How long a file that nobody named must not have changed before it is replaced. */
+export function minIdleOf({ transcript }: ResolvedSettings): number {
+  return transcript.min_idle_minutes * MINUTE_MS;
+}
+
+/** The model that summarizes, and its configured price if there is one. */
+export function modelOf(settings: ResolvedSettings): ReturnType<typeof toModel> & Pick<CompactFileRequest, 'price'> {
+  const { name, provider } = settings.summarization;
+  const price = name === null || provider === 'extractive' ? undefined : settings.prices[name];
+  return { ...toModel(settings), ...(price !== undefined && { price }) };
+}
+
+/** The `--archive` that a later command needs: the path that this command was given, by the flag or by a configuration for this run only. */
+export function archiveToName({
+  settings,
+  terminal,
+  asked,
+}: Pick<Session, 'settings' | 'terminal' | 'asked'>): string | null {
+  const { configFlag, project, flags } = asked.settings;
+  const { path } = settings.archive;
+  const isForThisRun = configFlag !== null || project === 'trusted';
+  return flags.archive?.path ?? (isForThisRun && path !== defaultArchivePath(terminal.host) ? path : null);
+}
