@@ -1,8 +1,18 @@
-import { type CallToolResult, McpServer, type Tool as ListedTool } from '@modelcontextprotocol/server';
+import type { Readable } from 'node:stream';
+import {
+  type CallToolResult,
+  type JSONRPCMessage,
+  McpServer,
+  parseJSONRPCMessage,
+  type Tool as ListedTool,
+  type Transport,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
+import { systemCode } from '../../core/result.ts';
+import { readQueryGroups } from '../commands/search.ts';
+import { safeJson } from '../render/text.ts';
 import { MAX_ANSWER_CHARS, takeChars, type Tool } from './tool.ts';
-import { clipEcho, createWire, type WireOptions } from './wire.ts';
 
 export type ServeOptions = WireOptions & {
   readonly version: string;
@@ -72,4 +82,187 @@ async function callTool(tool: Tool, { args, signal, options }: Call): Promise<Ca
 
 function failed(text: string): CallToolResult {
   return { content: [{ type: 'text', text: takeChars(text, MAX_ANSWER_CHARS) }], isError: true };
+}
+
+/** No client needs a larger request; the answer to one is an error. */
+const MAX_REQUEST_BYTES = 1024 * 1024;
+/** How much of a client's message stderr shows: people read logs and keep them. */
+const MAX_ECHO_CHARS = 80;
+/** Of a batch; a client with more requests sends several. */
+const MAX_REQUESTS = 100;
+
+/** Both ends of a connection. */
+type WireOptions = {
+  readonly input: Readable;
+  /** Writes a line; false: the reader is gone. */
+  readonly write: (line: string) => boolean;
+  readonly signal: AbortSignal;
+  /** Called with what is wrong with a line. */
+  readonly notice: (sentence: string) => void;
+};
+
+type Wire = {
+  readonly transport: Transport;
+  /** Every request is answered and no more input can come, or the wire was closed. */
+  readonly ended: Promise<void>;
+  readonly close: () => void;
+};
+
+/** Requests in an array, whose answers go into one. `openCount`: requests without an answer, and 1 while it is read. */
+type Batch = { readonly answers: unknown[]; openCount: number };
+
+/**
+ * JSON lines in both directions, and batches of JSON-RPC as in protocol 2025-03-26. Requests from before the end of the input are still
+ * answered: the protocol's own reader and writer would drop them, and keep answers in memory.
+ */
+function createWire({ input, write, signal, notice }: WireOptions): Wire {
+  const closing = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  /** The requests without an answer, each with its batch. */
+  const waiting = new Map<RequestId, Batch | null>();
+  let isOver = false;
+  const endIfAnswered = (): void => {
+    if (isOver && waiting.size === 0) ended.resolve();
+  };
+  const close = (): void => {
+    closing.abort();
+    ended.resolve();
+  };
+  const writeOut = (value: unknown): void => {
+    if (closing.signal.aborted) return;
+    // Escape what could harm a person's terminal, or a reader that ends lines at U+2028.
+    if (!write(`${safeJson(JSON.stringify(value))}\n`)) close();
+  };
+  const closeOne = (batch: Batch): void => {
+    batch.openCount -= 1;
+    if (batch.openCount === 0 && batch.answers.length > 0) writeOut(batch.answers);
+  };
+  /** No answer: the client withdrew its request. */
+  const settle = (id: unknown, answer?: unknown): void => {
+    const batch = isRequestId(id) ? waiting.get(id) : undefined;
+    if (isRequestId(id)) waiting.delete(id);
+    if (batch === undefined || batch === null) {
+      if (answer !== undefined) writeOut(answer);
+    } else {
+      if (answer !== undefined) batch.answers.push(answer);
+      closeOne(batch);
+    }
+    endIfAnswered();
+  };
+  const receive = (value: unknown, batch: Batch | null): void => {
+    const { id, method, params } = fieldsOf(value);
+    if (method === 'notifications/cancelled') settle(fieldsOf(params).requestId);
+    // A subscription gets no answer.
+    if (isRequestId(id) && !isResponse(value) && method !== 'subscriptions/listen') {
+      waiting.set(id, batch);
+      if (batch !== null) batch.openCount += 1;
+    }
+    const message = readMessage(value);
+    if (message !== null) return transport.onmessage?.(message);
+    if (isResponse(value)) return;
+    const refusal = rpcError(isRequestId(id) ? id : null, 'invalid', 'Not a JSON-RPC 2.0 message');
+    if (batch === null || isRequestId(id)) settle(id, refusal);
+    else batch.answers.push(refusal);
+  };
+  const receiveBatch = (values: readonly unknown[]): void => {
+    if (values.length === 0 || values.length > MAX_REQUESTS) {
+      return writeOut(rpcError(null, 'invalid', `A batch has 1 to ${MAX_REQUESTS} requests`));
+    }
+    const batch: Batch = { answers: [], openCount: 1 };
+    for (const value of values) {
+      const { id } = fieldsOf(value);
+      const isTaken = isRequestId(id) && !isResponse(value) && (waiting.get(id) ?? null) !== null;
+      if (isTaken) batch.answers.push(rpcError(id, 'invalid', 'Another request has this id'));
+      else receive(value, batch);
+    }
+    closeOne(batch);
+  };
+  const take = (line: string): void => {
+    if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) {
+      notice('a request is larger than 1 MiB and was refused');
+      return writeOut(rpcError(null, 'invalid', 'The request is larger than 1 MiB. Ask for less at a time.'));
+    }
+    const value = parse(line);
+    if (value === undefined) {
+      notice(`a line of standard input is not valid JSON: ${clipEcho(line)}`);
+      return writeOut(rpcError(null, 'parse', 'Not valid JSON'));
+    }
+    if (Array.isArray(value)) receiveBatch(value);
+    else receive(value, null);
+  };
+  const readAll = async (): Promise<void> => {
+    try {
+      const groups = readQueryGroups(input, AbortSignal.any([signal, closing.signal]), MAX_REQUEST_BYTES + 1);
+      for await (const lines of groups) for (const line of lines) if (line.trim() !== '') take(line);
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === null) throw error;
+      notice(`standard input cannot be read any more (${code})`);
+    }
+    isOver = true;
+    if (signal.aborted) close();
+    endIfAnswered();
+  };
+  const transport: Transport = {
+    start: async () => void readAll().catch(ended.reject),
+    send: async (message) => {
+      const { id, method } = fieldsOf(message);
+      settle(method === undefined ? id : undefined, message);
+    },
+    close: async () => {
+      close();
+      transport.onclose?.();
+    },
+  };
+  return { transport, ended: ended.promise, close };
+}
+
+/** The beginning of what a client sent, for a message on stderr. */
+function clipEcho(text: string): string {
+  return text.length <= MAX_ECHO_CHARS ? text : `${takeChars(text, MAX_ECHO_CHARS - 1)}…`;
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+function readMessage(value: unknown): JSONRPCMessage | null {
+  try {
+    return parseJSONRPCMessage(value);
+  } catch (error) {
+    if (error instanceof z.core.$ZodError) return null;
+    throw error;
+  }
+}
+
+type RequestId = string | number;
+
+/** JSON-RPC 2.0's codes for invalid requests. */
+const RPC_ERRORS = { parse: -32_700, invalid: -32_600 } as const;
+
+/** The answer to an invalid request; `id` null: it could not be read. */
+function rpcError(id: RequestId | null, kind: keyof typeof RPC_ERRORS, message: string): object {
+  return { jsonrpc: '2.0', id, error: { code: RPC_ERRORS[kind], message } };
+}
+
+type Fields = { readonly [name in 'id' | 'method' | 'params' | 'requestId' | 'result' | 'error']?: unknown };
+
+/** The fields of an unchecked message. */
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+function isRequestId(id: unknown): id is RequestId {
+  return typeof id === 'string' || typeof id === 'number';
+}
+
+/** A client's answer to a request of ours; it gets no answer, even if it is malformed. */
+function isResponse(value: unknown): boolean {
+  const { method, result, error } = fieldsOf(value);
+  return method === undefined && (result !== undefined || error !== undefined);
 }
