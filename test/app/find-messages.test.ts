@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { findMessages } from '../../src/app/search/find-messages.ts';
+import { findBatches, findMessages } from '../../src/app/search/find-messages.ts';
 import type { QueryTerm } from '../../src/core/search/question.ts';
-import type { MessageIndex, SearchFilter } from '../../src/ports/archive-lookup.ts';
+import type { BatchQuery, MessageIndex, SearchFilter } from '../../src/ports/archive-lookup.ts';
 import {
   applied,
+  batchDraft,
   compactionDraft,
+  cycleDraft,
   lineDraft,
   messageDraft,
   tempArchive,
   type TestArchive,
   utf8,
 } from '../adapters/archive/drafts.ts';
+import { VECTOR_EXTENSION } from '../support/meaning-bench.ts';
 import { createRandom } from '../support/random.ts';
 
 type Said = { readonly text: string; readonly name?: string; readonly minute?: number };
@@ -50,29 +53,77 @@ async function find(
   return (await findMessages(archive.port.messages, search)).map(({ lineId }) => lineId);
 }
 
-test('a message that has more of the words, and rarer ones, comes first', async (t) => {
-  const archive = await talk(t, [
-    'the boat again',
-    ...other(4),
-    'a boat with a keel',
-    ...other(4),
-    'the boats too',
-    ...other(4),
-  ]);
-  assert.equal((await find(archive, 'boat keel'))[0], 6);
-});
+type Ranking = readonly [
+  what: string,
+  said: readonly (Said | string)[],
+  ...asked: (readonly [query: string, first: readonly number[]])[],
+];
+const RANKINGS: readonly Ranking[] = [
+  [
+    'a message that has more of the words, and rarer ones, comes first',
+    ['the boat again', ...other(4), 'a boat with a keel', ...other(4), 'the boats too', ...other(4)],
+    ['boat keel', [6]],
+  ],
+  [
+    'what follows a question that has the words is an answer to it, and comes before it for a question, after it for keywords',
+    [...other(6), 'Who painted the keel?', 'My brother, in May', ...other(6)],
+    ['who was it that painted the keel', [8, 7]],
+    ['painted keel', [7, 8]],
+  ],
+  [
+    'a message near others that have the words is found, and each word counts once',
+    [...other(5), 'the keel', 'it is green', ...other(5), 'keel', 'keel', 'keel'],
+    ['green keel', [7]],
+  ],
+  [
+    'what the one who is named said comes first',
+    [{ text: 'I sold the boat', name: 'Ben' }, ...other(6), { text: 'I sold the boat', name: 'Ada' }, ...other(6)],
+    ['What did Ada sell?', [8]],
+    ['What did Ben sell?', [1]],
+  ],
+  [
+    'a message that says when comes first where that is asked for',
+    ['the mast broke', ...other(8), 'the mast broke yesterday', ...other(8)],
+    ['when did the mast break', [10]],
+  ],
+  [
+    'a question with a general word finds a message with a particular one, and keywords do not',
+    [...other(20), 'a puppy came along', ...other(20)],
+    ['Were there any pets on board?', [21]],
+    ['pets', []],
+  ],
+  [
+    'a message from the time that is named comes before others',
+    ['the mast broke', ...other(5), { text: 'the mast broke', minute: 45 * 24 * 60 }, ...other(5)],
+    ['How did the mast break in February 2026?', [7]],
+    ['How did the mast break in January 2026?', [1]],
+  ],
+  [
+    'a message with the kind of thing that the query asks for ranks first',
+    ['the mast broke badly', ...other(30), 'the mast broke in Brest', ...other(30)],
+    ['Where was it that the mast broke?', [32]],
+    ['It was when that the mast broke?', [1]],
+  ],
+  [
+    'a message that holds a path or a quotation as it is asked for comes before one that has its words',
+    ['app src keel ts', ...other(8), 'src/app/keel.ts', ...other(8)],
+    ['src/app/keel.ts', [10]],
+    ['"app keel ts" src', [10]],
+    ['src app keel ts', [1]],
+  ],
+];
 
-test('what follows a question that has the words is an answer to it, and comes before it for a question, after it for keywords', async (t) => {
-  const archive = await talk(t, [...other(6), 'Who painted the keel?', 'My brother, in May', ...other(6)]);
-  assert.deepEqual((await find(archive, 'who was it that painted the keel')).slice(0, 2), [8, 7]);
-  assert.deepEqual((await find(archive, 'painted keel')).slice(0, 2), [7, 8]);
-});
-
-test('a message near others that have the words is found, and each word counts once', async (t) => {
-  const archive = await talk(t, [...other(5), 'the keel', 'it is green', ...other(5), 'keel', 'keel', 'keel']);
-  const found = await find(archive, 'green keel');
-  assert.equal(found[0], 7);
-});
+for (const [what, said, ...asked] of RANKINGS)
+  test(what, async (t) => {
+    const archive = await talk(t, said);
+    const texts = said.map((one) => (typeof one === 'string' ? one : one.text));
+    const readTexts = async (ids: readonly number[]): Promise<readonly string[]> =>
+      ids.map((id) => texts[id - 1] ?? '');
+    for (const [query, first] of asked) {
+      const found = await find(archive, query, { readTexts });
+      assert.deepEqual(first.length === 0 ? found : found.slice(0, first.length), first, query);
+    }
+  });
 
 test('one or two words find messages that have or answer them; more words also find their neighbors', async (t) => {
   const archive = await talk(t, [...other(6), 'the keel', 'it is green', ...other(6), 'a keel?', 'no', ...other(6)]);
@@ -81,23 +132,6 @@ test('one or two words find messages that have or answer them; more words also f
     [7, 15, 16],
   );
   assert.ok((await find(archive, 'keel mast spar')).includes(8));
-});
-
-test('what the one who is named said comes first', async (t) => {
-  const said = [
-    { text: 'I sold the boat', name: 'Ben' },
-    ...other(6),
-    { text: 'I sold the boat', name: 'Ada' },
-    ...other(6),
-  ];
-  const archive = await talk(t, said);
-  assert.equal((await find(archive, 'What did Ada sell?'))[0], 8);
-  assert.equal((await find(archive, 'What did Ben sell?'))[0], 1);
-});
-
-test('a message that says when comes first where that is asked for', async (t) => {
-  const archive = await talk(t, ['the mast broke', ...other(8), 'the mast broke yesterday', ...other(8)]);
-  assert.equal((await find(archive, 'when did the mast break'))[0], 10);
 });
 
 test('of equal messages the one comes first in whose session there is more of it', async (t) => {
@@ -131,28 +165,6 @@ test('words of the best messages bring up others that have them', async (t) => {
   });
   assert.equal(plain[0], 1);
   assert.equal(heard[0], 28);
-});
-
-test('a question with a general word finds a message with a particular one, and keywords do not', async (t) => {
-  const archive = await talk(t, [...other(20), 'a puppy came along', ...other(20)]);
-  assert.deepEqual((await find(archive, 'Were there any pets on board?')).slice(0, 1), [21]);
-  assert.deepEqual(await find(archive, 'pets'), []);
-});
-
-test('a message from the time that is named comes before others', async (t) => {
-  const day = 24 * 60;
-  const said = ['the mast broke', ...other(5), { text: 'the mast broke', minute: 45 * day }, ...other(5)];
-  const archive = await talk(t, said);
-  assert.equal((await find(archive, 'How did the mast break in February 2026?'))[0], 7);
-  assert.equal((await find(archive, 'How did the mast break in January 2026?'))[0], 1);
-});
-
-test('a message with the kind of thing that the query asks for ranks first', async (t) => {
-  const said = ['the mast broke badly', ...other(30), 'the mast broke in Brest', ...other(30)];
-  const archive = await talk(t, said);
-  const readTexts = async (ids: readonly number[]): Promise<readonly string[]> => ids.map((id) => said[id - 1] ?? '');
-  assert.equal((await find(archive, 'Where was it that the mast broke?', { readTexts }))[0], 32);
-  assert.equal((await find(archive, 'It was when that the mast broke?', { readTexts }))[0], 1);
 });
 
 test('behind the ten best it counts more who said a message, and no score is above one before it', async (t) => {
@@ -226,15 +238,6 @@ function createPlainSearch(t: TestContext, said: readonly string[]): (query: str
     .pluck();
   return (query) => select.all(query.split(' ').join(' OR '));
 }
-
-test('a message that holds a path or a quotation as it is asked for comes before one that has its words', async (t) => {
-  const said = ['app src keel ts', ...other(8), 'src/app/keel.ts', ...other(8)];
-  const archive = await talk(t, said);
-  const readTexts = async (ids: readonly number[]): Promise<readonly string[]> => ids.map((id) => said[id - 1] ?? '');
-  assert.equal((await find(archive, 'src/app/keel.ts', { readTexts }))[0], 10);
-  assert.equal((await find(archive, '"app keel ts" src', { readTexts }))[0], 10);
-  assert.equal((await find(archive, 'src app keel ts', { readTexts }))[0], 1);
-});
 
 /** A meaning by which these are alike, the nearest first. */
 function meaning(...alike: readonly (readonly [id: number, similarity: number])[]): {
@@ -311,4 +314,28 @@ test('a word that very many messages have is only looked for among those that ha
     [10, 5],
   );
   assert.deepEqual(listed, ['mast']);
+});
+
+const ROPE: BatchQuery = { terms: ['rope'], filter: ANY, order: 'best', limit: 10 };
+
+test('how much alike a batch is to the query is added to its words, and one that only means the same is found', async (t) => {
+  const archive = tempArchive(t, VECTOR_EXTENSION);
+  const texts = ['a rope', 'the rope of the boat', 'a hawser'];
+  const newBatches = texts.map((content) => batchDraft({ content }));
+  const live = texts.map((_, position) => ({ kind: 'new' as const, position }));
+  await applied(archive, compactionDraft(1, { cycles: [cycleDraft({ newBatches, live })] }), [lineDraft(1)]);
+  const vectors = [
+    [-1, 0],
+    [1, 0.1],
+    [1, 0.2],
+  ];
+  await archive.vectors.keep(
+    { provider: 'p', model: 'm', dimensions: 2 },
+    vectors.map((vector, at) => ({ kind: 'batch', id: at + 1, vector: Float32Array.from(vector) })),
+    { mayReplace: false },
+  );
+  const found = async (vector: Float32Array | null): Promise<readonly string[]> =>
+    (await findBatches(archive.port, ROPE, vector)).map(({ content }) => content);
+  assert.deepEqual(await found(null), ['a rope', 'the rope of the boat']);
+  assert.deepEqual(await found(Float32Array.from([1, 0.1])), ['the rope of the boat', 'a rope', 'a hawser']);
 });

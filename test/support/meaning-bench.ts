@@ -24,11 +24,18 @@ export type FakeService = EmbeddingService & {
   readonly notices: readonly string[];
 };
 
+/** What the toy answers; the other arguments are those of `toyVector`. */
+export async function toyVectors(
+  texts: readonly string[],
+  ...[dimensions, synonyms]: readonly [dimensions?: number, synonyms?: Readonly<Record<string, string>>]
+): Promise<readonly Float32Array[]> {
+  return texts.map((text) => Float32Array.from(toyVector(text, dimensions, synonyms)));
+}
+
 /** A service without a network: by default each text gets its toy vector. */
 export function fakeService(
   changes: Partial<EmbeddingService> = {},
-  respond: (texts: readonly string[], index: number) => Promise<readonly Float32Array[]> = (texts) =>
-    Promise.resolve(texts.map((text) => Float32Array.from(toyVector(text)))),
+  respond: (texts: readonly string[], index: number) => Promise<readonly Float32Array[]> = (texts) => toyVectors(texts),
 ): FakeService {
   const sent: (readonly string[])[] = [];
   const notices: string[] = [];

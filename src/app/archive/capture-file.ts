@@ -11,7 +11,7 @@ import type { CaptureFileRequest } from '../contract/requests.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import { readPieces, readRecords } from '../read/records.ts';
 import { openUnsettled } from '../write/settle.ts';
-import { checkReadable } from './captured.ts';
+import { checkReadable, hashDisk } from './captured.ts';
 import { addSessions } from './sessions.ts';
 
 /** How often a file is read that another program changes meanwhile. */
@@ -241,21 +241,11 @@ async function compare(
   if (last.change === 'gone') return { change: 'returned', hash: fresh };
   const { sizeBytes } = source.stamp;
   if (sizeBytes < last.sizeBytes) return { change: 'shortened', hash: fresh };
-  const hash = runtime.createHash();
-  hashDisk(hash, source, last.sizeBytes);
+  const hash = hashDisk(runtime.createHash(), source, last.sizeBytes);
   if (hash.copy().digest() !== last.sha256) return { change: 'rewritten', hash: fresh };
   // What was erased on purpose is not stored again.
   if ((await checkReadable(runtime, { archive, state: last })) === 'damaged') return { change: 'damaged', hash: fresh };
   return sizeBytes === last.sizeBytes ? 'same' : { change: 'grown', hash };
-}
-
-function hashDisk(hash: RunningHash, source: SourceFile, sizeBytes: number): void {
-  let left = sizeBytes;
-  for (const piece of source.onDisk()) {
-    hash.update(piece.subarray(0, left));
-    left -= piece.length;
-    if (left <= 0) return;
-  }
 }
 
 /**
@@ -270,7 +260,6 @@ async function lookAgain(
   if (read.sizeBytes !== source.stamp.sizeBytes) return 'changed';
   const now = await files.stamp(source.path);
   if (now.ok && describeStamp(now.value) === describeStamp(source.stamp)) return 'untouched';
-  const hash = runtime.createHash();
-  hashDisk(hash, source, read.sizeBytes);
-  return hash.digest() === read.sha256 ? 'touched' : 'changed';
+  const isSame = hashDisk(runtime.createHash(), source, read.sizeBytes).digest() === read.sha256;
+  return isSame ? 'touched' : 'changed';
 }

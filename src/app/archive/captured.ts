@@ -3,7 +3,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { hasSessionId, isSessionId } from '../../core/paths.ts';
 import type { Archive, ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
-import type { Runtime } from '../../ports/runtime.ts';
+import type { SourceFile } from '../../ports/files.ts';
+import type { RunningHash, Runtime } from '../../ports/runtime.ts';
 import type { CapturedFileReport, CaptureReport } from '../contract/reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, carriedFailure, type Failure, type LookupFailure } from '../contract/failure.ts';
@@ -120,4 +121,15 @@ export async function checkReadable(...of: Parameters<typeof readState>): Promis
 
 export function notCaptured({ archivePath }: Pick<AppDeps, 'archivePath'>, file: string): LookupFailure {
   return { kind: 'not-captured', file, archive: archivePath };
+}
+
+/** Hashes the bytes of a file on disk, up to a size. */
+export function hashDisk(hash: RunningHash, source: SourceFile, sizeBytes = Number.POSITIVE_INFINITY): RunningHash {
+  let left = sizeBytes;
+  for (const piece of source.onDisk()) {
+    hash.update(piece.subarray(0, left));
+    left -= piece.length;
+    if (left <= 0) break;
+  }
+  return hash;
 }

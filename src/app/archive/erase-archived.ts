@@ -52,7 +52,7 @@ export async function eraseArchived(
     const selection = await planErasure(deps, { archive, selector, holds });
     const notes = (store?.list() ?? []).filter((note) => isNoteOf(note, selector, selection));
     const rules = (await archive.droppedRules.list()).filter((rule) => isRuleOf(rule, selector));
-    const report = reportSelection(deps, { selection, kind: 'erase', paidBefore: deps.runtime.now() });
+    const report = reportSelection(deps, selection, { kind: 'erase', paidBefore: deps.runtime.now() });
     const isNothing = report.result === 'nothing' && notes.length + rules.length === 0;
     const planned = { ...report, notes: notes.map(({ path }) => path) };
     if (isNothing) return planned;
@@ -62,7 +62,7 @@ export async function eraseArchived(
     for (const rule of rules) await archive.droppedRules.remove(rule);
     const aside = { notes: notes.length, droppedRules: rules.length };
     const plan = { kind: 'erase', at: deps.runtime.now(), reason, paid: 'all', aside } as const;
-    return eraseSelection(deps, { archive, selection, holds, plan, planned });
+    return eraseSelection(deps, archive, { selection, holds, plan, planned });
   });
 }
 
@@ -90,30 +90,22 @@ function isNoteOf({ session, text }: SessionNote, selector: EraseSelector, selec
   );
 }
 
+type Planned = {
+  readonly selection: Selection;
+  readonly holds: readonly Hold[];
+  readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'paid' | 'aside'>;
+  readonly planned: ArchiveEraseReport;
+};
+
 /** Erases what was selected. */
 export async function eraseSelection(
   deps: EraseDeps,
-  {
-    archive,
-    selection,
-    holds,
-    plan,
-    planned,
-  }: {
-    readonly archive: Archive;
-    readonly selection: Selection;
-    readonly holds: readonly Hold[];
-    readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'paid' | 'aside'>;
-    readonly planned: ArchiveEraseReport;
-  },
+  archive: Archive,
+  { selection, holds, plan, planned }: Planned,
 ): Promise<ArchiveEraseReport> {
   deps.progress.update('erasing', 0, 1);
-  const receipt = await archive.retention.erase({
-    ...plan,
-    ...idsOf(selection),
-    kept: selection.kept,
-    holdIds: holds.map(({ id }) => id),
-  });
+  const holdIds = holds.map(({ id }) => id);
+  const receipt = await archive.retention.erase({ ...plan, ...idsOf(selection), kept: selection.kept, holdIds });
   deps.reached('erased');
   const purgeProblem = await purgeErased(archive);
   deps.reached('purged');
@@ -123,32 +115,29 @@ export async function eraseSelection(
 
 /** The report of a selection before anything is erased. */
 export function reportSelection(
-  deps: Pick<AppDeps, 'archivePath'>,
-  {
-    selection,
-    kind,
-    paidBefore,
-  }: { readonly selection: Selection; readonly kind: ErasurePlan['kind']; readonly paidBefore: Date | null },
+  { archivePath }: Pick<AppDeps, 'archivePath'>,
+  selection: Selection,
+  { kind, paidBefore }: { readonly kind: ErasurePlan['kind']; readonly paidBefore: Date | null },
 ): ArchiveEraseReport {
-  const { parts, cycleIds, capturedFiles, capturedLineIds, touchedPaths, holds, isEverything } = selection;
+  const { parts, cycleIds, capturedFiles, capturedLineIds, touchedPaths, holds, isEverything, unsearched } = selection;
   const isNothing = [parts, cycleIds, capturedFiles, capturedLineIds].every(({ length }) => length === 0);
   const paths = parts.flatMap(({ compaction }) => compaction.paths);
-  const files = new Set([...paths, ...capturedFiles.map(({ path }) => path), ...touchedPaths]);
+  const capturedPaths = capturedFiles.map(({ path }) => path);
   return {
     ...emptyReport(kind),
-    archive: deps.archivePath,
-    isOnServer: isArchiveUrl(deps.archivePath),
+    archive: archivePath,
+    isOnServer: isArchiveUrl(archivePath),
     result: isNothing ? 'nothing' : 'planned',
     isEverything,
     paidBefore: paidBefore === null ? null : formatTime(paidBefore),
-    unsearched: selection.unsearched,
+    unsearched,
     parts: parts.map(reportPart),
     lines: parts.reduce((sum, part) => sum + linesOf(part), 0),
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     captured: { files: capturedFiles.length, lines: capturedLineIds.length },
     held: holds.map(reportHold),
-    files: [...files].toSorted(),
-    capturedFiles: capturedFiles.map(({ path }) => path),
+    files: [...new Set([...paths, ...capturedPaths, ...touchedPaths])].toSorted(),
+    capturedFiles: capturedPaths,
   };
 }
 
@@ -162,7 +151,7 @@ function reportPart(part: SelectedPart): ErasedPart {
   return { file: compaction.sourcePath, conversations, archivedAt, lines: linesOf(part), bytes };
 }
 
-export function emptyReport(kind: ErasurePlan['kind']): ArchiveEraseReport {
+function emptyReport(kind: ErasurePlan['kind']): ArchiveEraseReport {
   return {
     schema: 'compact/archive-erase@1',
     archive: null,

@@ -40,17 +40,17 @@ export async function pruneArchive(
   return withHolds(deps, { kind: 'prune', isConfirmed: request.isConfirmed }, async (archive, holds) => {
     const lastFileId = await archive.retention.lastFileId();
     const all = await findConversations(archive);
-    const [figures, usedBytes] = [await archive.measure(), await archive.usedBytes()];
-    const chosen = choose(all, { policy: request, holds, figures, usedBytes });
+    const [{ captured }, usedBytes] = [await archive.measure(), await archive.usedBytes()];
+    const chosen = choose(all, { policy: request, holds, captured, usedBytes });
     const selection = toSelection(all, chosen, lastFileId);
     // Stored model answers do not say which project they belong to.
     const paidBefore = request.project === null ? request.before : null;
-    const planned = reportSelection(deps, { selection, kind: 'prune', paidBefore });
+    const planned = reportSelection(deps, selection, { kind: 'prune', paidBefore });
     if (planned.result === 'nothing' || !request.isConfirmed) return planned;
     const paid = paidBefore === null ? 'none' : { before: paidBefore };
     const aside = { notes: 0, droppedRules: 0 };
     const plan = { kind: 'prune', at: deps.runtime.now(), reason: null, paid, aside } as const;
-    return eraseSelection(deps, { archive, selection, holds, plan, planned });
+    return eraseSelection(deps, archive, { selection, holds, plan, planned });
   });
 }
 
@@ -106,26 +106,19 @@ function scopesOf({ compactions, captured }: Conversation): ReturnType<typeof sc
 
 type Choice = { readonly chosen: readonly Conversation[]; readonly holds: readonly Hold[] };
 
-function choose(
-  all: readonly Conversation[],
-  {
-    policy,
-    holds,
-    figures,
-    usedBytes,
-  }: {
-    readonly policy: PrunePolicy;
-    readonly holds: readonly Hold[];
-    readonly figures: ArchiveFigures;
-    /** Without the log and free space. */
-    readonly usedBytes: number;
-  },
-): Choice {
+type Choosing = Pick<ArchiveFigures, 'captured'> & {
+  readonly policy: PrunePolicy;
+  readonly holds: readonly Hold[];
+  /** Of the archive, without the log and free space. */
+  readonly usedBytes: number;
+};
+
+function choose(all: readonly Conversation[], { policy, holds, captured, usedBytes }: Choosing): Choice {
   const { before, maxBytes, keepLast, project } = policy;
   const newestFirst = all
     .filter((one) => project === null || scopesOf(one).paths.some((path) => isIn(path, project)))
     .toSorted((a, b) => newestOf(b) - newestOf(a));
-  const sizeOf = createEstimate(all, { captured: figures.captured, usedBytes });
+  const sizeOf = createEstimate(all, { captured, usedBytes });
   let leftBytes = usedBytes;
   const chosen: Conversation[] = [];
   const held = new Set<Hold>();
@@ -144,7 +137,7 @@ function choose(
 /** A conversation's share of the archive's file: indexes grow with what they lead to. */
 function createEstimate(
   all: readonly Conversation[],
-  { usedBytes, captured }: Pick<ArchiveFigures, 'captured'> & { readonly usedBytes: number },
+  { usedBytes, captured }: Pick<Choosing, 'captured' | 'usedBytes'>,
 ): (one: Conversation) => number {
   const share = captured.bytes.original === 0 ? 0 : captured.bytes.compressed / captured.bytes.original;
   const stored = (one: Conversation): number =>

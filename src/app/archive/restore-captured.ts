@@ -2,7 +2,7 @@ import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
-import type { FileLock, SourceFile } from '../../ports/files.ts';
+import type { SourceFile } from '../../ports/files.ts';
 import type { RestoreCapturedReport } from '../contract/reports.ts';
 import type { WritingDeps } from '../contract/deps.ts';
 import { attempt, type LookupFailure } from '../contract/failure.ts';
@@ -10,7 +10,7 @@ import type { RestoreCapturedRequest } from '../contract/requests.ts';
 import { withFileLock } from '../write/deliver.ts';
 import { openUnsettled } from '../write/settle.ts';
 import { writeOutput, writeNew } from '../write/write-output.ts';
-import { checkReadable, findByName, notCaptured, readState } from './captured.ts';
+import { checkReadable, findByName, hashDisk, notCaptured, readState } from './captured.ts';
 
 type Restored = Result<RestoreCapturedReport, LookupFailure>;
 
@@ -26,8 +26,13 @@ export async function restoreCaptured(deps: WritingDeps, request: RestoreCapture
     if (file === undefined) return err(notCaptured(deps, request.file));
     if (others.length > 0) return err(ambiguous(request.file, [file, ...others]));
     const states = await archive.captures.listStates(file.id);
-    const state = chooseState(states, request);
-    return state === null
+    const { version, at } = request;
+    const asked = states.filter(
+      (one) =>
+        one.change !== 'gone' && (version === null || one.version === version) && (at === null || one.capturedAt <= at),
+    );
+    const state = asked.at(-1); // the last one that has content
+    return state === undefined
       ? err({ kind: 'no-version', file: file.path })
       : write(deps, request, { archive, file, state, states });
   });
@@ -41,20 +46,6 @@ function ambiguous(name: string, files: readonly CapturedFile[]): LookupFailure 
     about: `captured ${formatTime(last.capturedAt) ?? ''}`,
   }));
   return { kind: 'ambiguous', name, candidates, hasMore: files.length > MAX_CANDIDATES };
-}
-
-/** Oldest first. By default the last state that has content; null: there is none. */
-function chooseState(
-  states: readonly CapturedState[],
-  { version, at }: Pick<RestoreCapturedRequest, 'version' | 'at'>,
-): CapturedState | null {
-  const asked = states.filter(
-    (state) =>
-      state.change !== 'gone' &&
-      (version === null || state.version === version) &&
-      (at === null || state.capturedAt <= at),
-  );
-  return asked.at(-1) ?? null;
 }
 
 type Chosen = {
@@ -78,7 +69,10 @@ async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chos
     if (!existing.ok && existing.error.kind !== 'not-found') return err({ kind: 'file', failure: existing.error });
     const source = existing.ok ? existing.value : null;
     try {
-      const present = source === null ? null : { sizeBytes: source.stamp.sizeBytes, sha256: hashOf(deps, source) };
+      const present =
+        source === null
+          ? null
+          : { sizeBytes: source.stamp.sizeBytes, sha256: hashDisk(deps.runtime.createHash(), source).digest() };
       if (present !== null && isContentOf(state, present)) return ok(report(chosen, path));
       if (source !== null && output.kind === 'file')
         return err({ kind: 'output-exists', file: file.path, output: path });
@@ -92,12 +86,6 @@ async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chos
       source?.close();
     }
   });
-}
-
-function hashOf({ runtime }: WritingDeps, source: SourceFile): string {
-  const hash = runtime.createHash();
-  for (const piece of source.onDisk()) hash.update(piece);
-  return hash.digest();
 }
 
 type Content = Pick<CapturedState, 'sizeBytes' | 'sha256'>;
@@ -122,21 +110,16 @@ async function isKept(
   return found;
 }
 
+type Replacing = Pick<Parameters<typeof writeOutput>[1], 'lock' | 'pieces'> & {
+  readonly file: CapturedFile;
+  readonly source: SourceFile;
+  readonly sha256: string;
+};
+
 /** Replaces the file unless anything is written to it meanwhile. */
 async function replace(
   deps: WritingDeps,
-  {
-    lock,
-    file,
-    source,
-    sha256,
-    pieces,
-  }: Pick<Chosen, 'file'> & {
-    readonly lock: FileLock;
-    readonly source: SourceFile;
-    readonly sha256: string;
-    readonly pieces: AsyncIterable<Uint8Array>;
-  },
+  { lock, file, source, sha256, pieces }: Replacing,
 ): ReturnType<typeof writeOutput> {
   const { stamp, sizeBytes } = source;
   return writeOutput(deps, {

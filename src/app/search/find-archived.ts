@@ -1,6 +1,12 @@
 import { originOf, SHOWN_KEY_DIGITS } from '../../core/clip-archive.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ArchivedBatch, ArchivedLine, ArchiveLookup, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type {
+  ArchivedBatch,
+  ArchivedLine,
+  ArchiveLookup,
+  BatchName,
+  CompactionSummary,
+} from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { Runtime } from '../../ports/runtime.ts';
@@ -29,7 +35,7 @@ export async function findArchived(
   sha256: Runtime['sha256'],
 ): Promise<Result<FoundArchived, LookupFailure>> {
   return (
-    (await findByLabel(archive, name)) ??
+    (await findBatch(archive, { kind: 'label', label: name })) ??
     (await findByNumber(archive, name)) ??
     (await findByKey(archive, name, sha256)) ??
     (await findByMessageId(archive, name)) ??
@@ -40,8 +46,8 @@ export async function findArchived(
 
 type Outcome = Result<FoundArchived, LookupFailure> | null;
 
-async function findByLabel(archive: Archive, name: string): Promise<Outcome> {
-  const [batch] = await archive.findBatches({ kind: 'label', label: name }, 1);
+async function findBatch(archive: Archive, name: BatchName): Promise<Outcome> {
+  const [batch] = await archive.findBatches(name, 1);
   return batch === undefined ? null : ok({ kind: 'batch', batch });
 }
 
@@ -49,10 +55,7 @@ async function findByNumber(archive: Archive, name: string): Promise<Outcome> {
   const [, kind, digits] = /^(batch|message):(\d{1,15})$/.exec(name) ?? [];
   if (digits === undefined) return null;
   const id = Number(digits);
-  if (kind === 'batch') {
-    const [batch] = await archive.findBatches({ kind: 'id', id }, 1);
-    return batch === undefined ? null : ok({ kind: 'batch', batch });
-  }
+  if (kind === 'batch') return findBatch(archive, { kind: 'id', id });
   const [line] = await archive.findLines({ kind: 'id', id }, 1);
   return line === undefined ? null : ok({ kind: 'line', line });
 }

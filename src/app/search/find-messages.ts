@@ -52,10 +52,12 @@ export type MessageSearch = {
   /** The texts of these lines. */
   readonly readTexts: (lineIds: readonly number[]) => Promise<readonly string[]>;
   /** Finds messages with a similar meaning; undefined: only words are compared. */
-  readonly meaning?: {
-    readonly nearest: (limit: number) => Promise<readonly number[]>;
-    readonly similarities: (lineIds: readonly number[]) => Promise<ReadonlyMap<number, number>>;
-  };
+  readonly meaning?:
+    | {
+        readonly nearest: (limit: number) => Promise<readonly number[]>;
+        readonly similarities: (lineIds: readonly number[]) => Promise<ReadonlyMap<number, number>>;
+      }
+    | undefined;
 };
 
 type RankedLine = { readonly lineId: number; readonly score: number };

@@ -6,7 +6,6 @@ import { readSearchTerms, spaceOutQuery } from '../../core/search/words.ts';
 import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored, SearchFilter } from '../../ports/archive-lookup.ts';
 import type { ArchiveState } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
-import type { VectorStore } from '../../ports/vector-store.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -58,14 +57,14 @@ async function findHits(
   archive: ArchiveState,
   { request, formats, mask = (text) => text, vector }: Asked,
 ): Promise<readonly SearchHit[]> {
-  const { query, kinds, order, limit } = request;
-  const filter = readFilter(request);
+  const { query, kinds, order, limit, conversation: conversationId, role, since, until, source } = request;
+  const filter: SearchFilter = { conversationId, role, since, until, source };
   const reader = createTextReader(archive, formats);
   const messages = kinds === 'batches' ? [] : await findLines(archive, { request, filter, reader, vector });
   const terms = readSearchTerms(spaceOutQuery(query));
   const hasBatches = kinds !== 'messages' && filter.role === null;
   const batches = hasBatches ? await findBatches(archive, { terms, filter, order, limit }, vector) : [];
-  const found = mergeFound({ messages, batches: scaleBatches(batches, messages), order }).slice(0, limit);
+  const found = mergeFound({ messages, batches: scaleBatches(batches, messages) }, order).slice(0, limit);
   const marked = readQuestion(query, []).words.flatMap(({ forms }) => forms);
   const excerptOf = createExcerpter({ terms: marked, maxChars: MAX_EXCERPT_CHARS });
   await reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
@@ -74,10 +73,6 @@ async function findHits(
       ? toBatchHit(one.found, excerptOf(mask(one.found.content)))
       : toMessageHit(one.found, excerptOf(mask(reader.textOf(one.found)))),
   );
-}
-
-function readFilter({ conversation, role, since, until, source }: SearchRequest): SearchFilter {
-  return { conversationId: conversation, role, since, until, source };
 }
 
 async function findLines(
@@ -98,22 +93,18 @@ async function findLines(
     return lineIds.flatMap((id) => byId.get(id) ?? []);
   };
   const readTexts = async (lineIds: readonly number[]): Promise<readonly string[]> => reader.load(await load(lineIds));
-  const meaning = vector === null ? {} : { meaning: meaningOf(archive.vectors, { vector, filter }) };
-  const ranked = await findMessages(archive.messages, { query, filter, limit, readTexts, ...meaning });
+  const meaning: MessageSearch['meaning'] =
+    vector === null
+      ? undefined
+      : {
+          nearest: (count) => archive.vectors.nearestMessages(vector, { filter, limit: count }),
+          similarities: (lineIds) => archive.vectors.similarities(vector, lineIds),
+        };
+  const ranked = await findMessages(archive.messages, { query, filter, limit, readTexts, meaning });
   const scores = new Map(ranked.map(({ lineId, score }) => [lineId, score]));
   return (await load([...scores.keys()])).flatMap(({ message, ...line }) =>
     message === null ? [] : [{ ...line, message, score: scores.get(line.lineId) ?? null }],
   );
-}
-
-function meaningOf(
-  vectors: VectorStore,
-  { vector, filter }: { readonly vector: Float32Array; readonly filter: SearchFilter },
-): NonNullable<MessageSearch['meaning']> {
-  return {
-    nearest: (limit) => vectors.nearestMessages(vector, { filter, limit }),
-    similarities: (lineIds) => vectors.similarities(vector, lineIds),
-  };
 }
 
 /**
@@ -131,25 +122,19 @@ function scaleBatches(
   );
 }
 
-/** Merges two ordered lists; each keeps its order. */
-function mergeFound(input: {
-  readonly messages: readonly Scored<FoundMessage>[];
-  readonly batches: readonly Scored<ArchivedBatch>[];
-  readonly order: SearchRequest['order'];
-}): readonly Found[] {
-  const messages = input.messages.values();
-  const merged: Found[] = [];
-  let message = messages.next();
-  for (const batch of input.batches) {
-    const isFirst = (line: Scored<FoundMessage>): boolean =>
-      input.order === 'best' ? (line.score ?? 0) > (batch.score ?? 0) : line.compactionId > batch.compactionId;
-    for (; message.value !== undefined && isFirst(message.value); message = messages.next()) {
-      merged.push({ kind: 'message', found: message.value });
-    }
-    merged.push({ kind: 'batch', found: batch });
-  }
-  for (; message.value !== undefined; message = messages.next()) merged.push({ kind: 'message', found: message.value });
-  return merged;
+/** Merges two ordered lists. Of equals, the batch comes first. */
+function mergeFound(
+  {
+    messages,
+    batches,
+  }: { readonly messages: readonly FoundLine[]; readonly batches: readonly Scored<ArchivedBatch>[] },
+  order: SearchRequest['order'],
+): readonly Found[] {
+  const keyOf = ({ found }: Found): number => (order === 'best' ? (found.score ?? 0) : found.compactionId);
+  return [
+    ...batches.map((found): Found => ({ kind: 'batch', found })),
+    ...messages.map((found): Found => ({ kind: 'message', found })),
+  ].toSorted((a, b) => keyOf(b) - keyOf(a));
 }
 
 function toMessageHit(line: Scored<FoundMessage>, { text, marks }: Excerpt): MessageHit {

@@ -4,8 +4,7 @@ import type { CompactReport } from '../../../src/app/contract/reports.ts';
 import { embedArchive, embedCompacted } from '../../../src/app/search/embeddings/embed-archive.ts';
 import { ModelError } from '../../../src/core/model-request.ts';
 import { chatTranscript } from '../../support/chat.ts';
-import { toyVector } from '../../support/embedding-server.ts';
-import { fakeService, type FakeService, meaningBench } from '../../support/meaning-bench.ts';
+import { fakeService, type FakeService, meaningBench, toyVectors } from '../../support/meaning-bench.ts';
 import { reportOf, type Workbench } from '../../support/workbench.ts';
 
 const runtimeOf = ({ deps }: Workbench) => ({ ...deps.runtime, sleep: () => Promise.resolve() });
@@ -38,7 +37,7 @@ test('what could not be embedded is a note in the report and no failure, and `ar
   const report = await compacted(bench, 'talk.jsonl', 205);
   const broken = fakeService({}, (asked, index) =>
     index === 0
-      ? Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text))))
+      ? toyVectors(asked)
       : Promise.reject(new ModelError('api_error', 'host answered 500', { retryable: true })),
   );
   const told = await after(bench, broken, report);

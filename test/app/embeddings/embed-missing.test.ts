@@ -3,8 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { embedMissing, type EmbedOutcome, type EmbedScope } from '../../../src/app/search/embeddings/embed-missing.ts';
 import { ModelError } from '../../../src/core/model-request.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
-import { toyVector } from '../../support/embedding-server.ts';
-import { fakeService, type FakeService, meaningBench } from '../../support/meaning-bench.ts';
+import { fakeService, type FakeService, meaningBench, toyVectors } from '../../support/meaning-bench.ts';
 import { reportOf, type Workbench } from '../../support/workbench.ts';
 
 const limits = { timeoutMs: 600_000, maxRetries: 4 };
@@ -59,9 +58,7 @@ test('everything archived gets a vector, each text is sent once, and a second ru
 test('what fails for good ends it, what came before is kept, and the next run does the rest', async (t) => {
   const bench = await benchWith(t, 205);
   const broken = fakeService({}, (asked, index) =>
-    index === 0
-      ? Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text))))
-      : Promise.reject(new ModelError('auth', 'host answered 401', { retryable: false })),
+    index === 0 ? toyVectors(asked) : Promise.reject(new ModelError('auth', 'host answered 401', { retryable: false })),
   );
   const { outcome } = await run(bench, broken);
   assert.deepEqual([outcome.done, outcome.end], [64, { kind: 'failed', message: 'host answered 401' }]);
@@ -81,7 +78,7 @@ test('what may succeed later is tried again, after what the service asks for', a
       ? Promise.reject(
           new ModelError('rate_limit', 'host answered 429', { retryable: true, retryAfterMs: [7000][index] ?? 0 }),
         )
-      : Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text)))),
+      : toyVectors(asked),
   );
   const { outcome, waits } = await run(bench, service);
   assert.deepEqual([outcome.end.kind, waits], ['complete', [7000, 2000]]);
@@ -103,7 +100,7 @@ test('an interruption ends it between two requests, and what came is kept', asyn
   const interruption = new AbortController();
   const service = fakeService({}, (asked, index) => {
     if (index === 1) interruption.abort();
-    return Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text))));
+    return toyVectors(asked);
   });
   const { outcome } = await run(bench, service, interruption.signal);
   assert.deepEqual([outcome.end.kind, outcome.done, service.sent.length], ['interrupted', 128, 2]);
@@ -119,9 +116,7 @@ test('another model replaces all vectors, and the old ones are dropped when its 
   );
   assert.equal((await run(bench, dead)).outcome.end.kind, 'failed');
   assert.equal((await bench.archive().vectors.count()).done, total);
-  const short = fakeService({ model: 'other', dimensions: 5 }, (asked) =>
-    Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text, 5)))),
-  );
+  const short = fakeService({ model: 'other', dimensions: 5 }, (asked) => toyVectors(asked, 5));
   const kept = await run(bench, short, undefined, { ...EVERYTHING, mayReplace: false });
   assert.deepEqual([kept.outcome.end.kind, short.sent.length], ['other-model', 0]);
   const { outcome } = await run(bench, short);
@@ -134,18 +129,14 @@ test('a model whose vectors have another length than yesterday makes all of them
   await run(bench, fakeService());
   const { total } = await bench.archive().vectors.count();
   reportOf(await (bench.write('more.jsonl', chatTranscript(30, 1000)), bench.compact('more.jsonl')));
-  const longer = fakeService({}, (asked) =>
-    Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text, 70)))),
-  );
+  const longer = fakeService({}, (asked) => toyVectors(asked, 70));
   const { outcome } = await run(bench, longer);
   assert.deepEqual([outcome.dropped, outcome.end.kind], [total, 'complete']);
   assert.deepEqual(
     [outcome.done, outcome.total],
     [(await bench.archive().vectors.count()).total, (await bench.archive().vectors.count()).total],
   );
-  const undecided = fakeService({ model: 'dice' }, (asked, index) =>
-    Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text, 5 + index)))),
-  );
+  const undecided = fakeService({ model: 'dice' }, (asked, index) => toyVectors(asked, 5 + index));
   const message = 'dice gives vectors of several lengths: name another model';
   assert.deepEqual((await run(bench, undecided)).outcome.end, { kind: 'failed', message });
 });
@@ -156,7 +147,7 @@ test('a text that is too long is cut in its middle, and one that the model finds
   const service = fakeService({}, (asked) =>
     asked.some((text) => text.length > 1000)
       ? Promise.reject(new ModelError('context_length', 'too long', { retryable: false }))
-      : Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text)))),
+      : toyVectors(asked),
   );
   assert.equal((await run(bench, service)).outcome.end.kind, 'complete');
   assert.ok(texts(service).every((text) => text.length <= 8000));

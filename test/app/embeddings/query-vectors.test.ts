@@ -8,7 +8,7 @@ import {
 import { ModelError } from '../../../src/core/model-request.ts';
 import type { VectorModel } from '../../../src/ports/vector-store.ts';
 import { toyVector } from '../../support/embedding-server.ts';
-import { fakeService, type FakeService } from '../../support/meaning-bench.ts';
+import { fakeService, type FakeService, toyVectors } from '../../support/meaning-bench.ts';
 
 const TOY: VectorModel = { provider: 'ollama', model: 'toy', dimensions: 64 };
 
@@ -63,9 +63,7 @@ test('vectors of another model are not compared, and that is reported once', asy
 
 test('a failing service is not called again for a minute, and is reported once', async () => {
   const service = fakeService({}, (texts, index) =>
-    index === 0
-      ? Promise.reject(new ModelError('timeout', 'host is late', { retryable: true }))
-      : Promise.resolve(texts.map((text) => Float32Array.from(toyVector(text)))),
+    index === 0 ? Promise.reject(new ModelError('timeout', 'host is late', { retryable: true })) : toyVectors(texts),
   );
   const { find, pass } = scene(service);
   assert.deepEqual([await find('boat'), await find('rope')], [null, null]);

@@ -6,18 +6,14 @@ import { embedArchive } from '../../../src/app/search/embeddings/embed-archive.t
 import { createQueryVectors } from '../../../src/app/search/embeddings/query-vectors.ts';
 import { searchArchive } from '../../../src/app/search/search-archive.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
-import { toyVector } from '../../support/embedding-server.ts';
-import { fakeService, meaningBench } from '../../support/meaning-bench.ts';
+import { fakeService, meaningBench, toyVectors } from '../../support/meaning-bench.ts';
 import { reportOf, type Workbench } from '../../support/workbench.ts';
 
 const SYNONYMS = { vessel: 'boat', painted: 'varnished' };
 const ANY = { conversation: null, role: null, since: null, until: null, source: null } as const;
 const BOAT = chatLine({ role: 'user', id: 'boat', content: 'the boat was varnished' });
 
-const knowing = () =>
-  fakeService({}, (texts) =>
-    Promise.resolve(texts.map((text) => Float32Array.from(toyVector(text, undefined, SYNONYMS)))),
-  );
+const knowing = () => fakeService({}, (texts) => toyVectors(texts, undefined, SYNONYMS));
 
 async function benchWith(t: Parameters<typeof meaningBench>[0]): Promise<Workbench> {
   const bench = meaningBench(t);
