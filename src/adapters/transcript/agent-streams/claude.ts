@@ -1,9 +1,9 @@
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
-import { isTypedPrompt, readContent, typedPrompt } from '../claude-code/content.ts';
+import { hasResult, isTypedPrompt, readParts, typedPrompt } from '../claude-code/decode.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt, valueAt } from '../json.ts';
-import { argumentText, readPartText } from '../message-parts.ts';
+import { argumentText, readPartText, textOfParts } from '../message-parts.ts';
 import { callPart, resultPart, say } from '../said.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
 
@@ -108,10 +108,10 @@ function read(record: JsonRecord, { line, key }: RecordPlace): Decoded | RecordP
   if (typeof content !== 'string' && !isList(content)) {
     return { problem: `${who} record whose message's content is neither text nor a list` };
   }
-  const { parts, text, hasResult } = readContent(content);
+  const parts = readParts(content);
   const isUser = type === 'user';
-  const isSummary = isUser && record['isSynthetic'] === true && isClipArchiveText(text);
-  const role = isSummary ? 'system' : !isUser ? 'assistant' : hasResult ? 'tool' : 'user';
+  const isSummary = isUser && record['isSynthetic'] === true && isClipArchiveText(textOfParts(parts));
+  const role = isSummary ? 'system' : !isUser ? 'assistant' : hasResult(content) ? 'tool' : 'user';
   const isTyped = isFromPerson(record) && isTypedPrompt(record, content);
   const typed = isTyped ? typedPrompt(record, content) : undefined;
   return say(

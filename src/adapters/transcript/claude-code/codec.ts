@@ -1,16 +1,14 @@
 import { callsOf } from '../../../core/message.ts';
 import { countOf } from '../../../core/tokens.ts';
-import type { Decoded } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
+import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { createLineSession } from '../line-session.ts';
 import { withoutRuleText, withoutTyped } from '../message-parts.ts';
-import { createLineNotes, withoutNote } from '../notes.ts';
-import { canForgeRejection, canRejectionRule } from './content.ts';
-import { legalCuts, readContext } from './context.ts';
 import { isQwenRecord } from '../qwen/decode.ts';
-import { decodeRecord, type ThreadNote } from './decode.ts';
+import { copyKeys, firstText } from '../said.ts';
+import { legalCuts, readContext } from './context.ts';
+import { canForgeRejection, canRejectionRule, decodeRecord, type ThreadNote } from './decode.ts';
 import { listedTitle } from './listing.ts';
-import { renderSummary } from './render.ts';
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`. */
 export const claudeCode: Codec = {
@@ -94,33 +92,87 @@ function isLoose(record: JsonRecord): boolean {
   return LOOSE_TYPES.has(type) && typeof record['sessionId'] === 'string';
 }
 
-/** Remembers compactions, places that a person went back to, and the calls whose errors could pass for a rejection. */
+/** Remembers the calls, since the errors of some could pass for a rejection. */
 function createSession(): CodecSession {
   const callNames = new Map<string, string>();
   const forgers = new Set<string>();
-
-  const notes = createLineNotes<ThreadNote>();
-
-  const withoutForgery = (decoded: Decoded | RecordProblem, value: Json): Decoded | RecordProblem => {
-    if ('problem' in decoded || decoded.results === undefined) return decoded;
-    if (decoded.results.some((id) => forgers.has(id))) return withoutTyped(decoded);
-    const [id = ''] = decoded.results;
-    return isRecord(value) && canRejectionRule(value, callNames.get(id)) ? decoded : withoutRuleText(decoded);
-  };
-  const observe = (value: Json, line: number): Decoded | RecordProblem => {
-    const decoded = notes.keep(decodeRecord(value, line), line);
-    if ('problem' in decoded || decoded.message === undefined || !isRecord(value)) return decoded;
-    for (const { id, name } of callsOf(decoded.message)) {
-      callNames.set(id, name);
-      if (canForgeRejection(value, name)) forgers.add(id);
-    }
-    return withoutForgery(decoded, value);
-  };
-  return {
-    observe,
-    decode: (value, line) => withoutForgery(withoutNote(decodeRecord(value, line)), value),
-    readContext: (entries) => readContext(entries, notes.of),
-    legalCuts: (entries) => legalCuts(entries, notes.of),
+  return createLineSession<ThreadNote>({
+    nested: 'a message that is',
+    read: (record, line) => {
+      const decoded = decodeRecord(record, line);
+      if ('problem' in decoded || decoded.results === undefined) return decoded;
+      if (decoded.results.some((id) => forgers.has(id))) return withoutTyped(decoded);
+      const [id = ''] = decoded.results;
+      return canRejectionRule(record, callNames.get(id)) ? decoded : withoutRuleText(decoded);
+    },
+    track: (read, _, record) => {
+      for (const { id, name } of read.message === undefined ? [] : callsOf(read.message)) {
+        callNames.set(id, name);
+        if (canForgeRejection(record, name)) forgers.add(id);
+      }
+      return read;
+    },
+    readContext,
+    legalCuts,
     renderSummary,
+  });
+}
+
+/** Fields that the client writes on every record of a session; copied if the first kept record has them. */
+const SESSION_KEYS = ['isSidechain', 'agentId', 'userType', 'cwd', 'sessionId', 'version', 'gitBranch'];
+
+/**
+ * A boundary and a summary, as the client's own /compact writes them. The summary takes the uuid that the first kept
+ * record names as its parent, so that the kept lines attach to it unchanged. The preserved segment makes the client
+ * ignore the token counts in the kept answers. Before the boundary may come a prompt: the client's list takes it for
+ * the first one, and the client sends nothing that is before a boundary.
+ */
+function renderSummary(input: SummaryInput): readonly string[] {
+  const { firstKept, firstDropped, lastDropped, listedAs } = input;
+  const headId = firstText('uuid', firstKept);
+  const boundaryId = input.uuid('boundary');
+  const summaryId = firstText('parentUuid', firstKept) ?? input.uuid('summary');
+  const timestamp = firstText('timestamp', lastDropped, firstKept);
+  const session = {
+    isSidechain: false,
+    ...copyKeys(firstKept ?? lastDropped, SESSION_KEYS),
+    ...(timestamp !== undefined && { timestamp }),
   };
+  const boundary = {
+    parentUuid: null,
+    ...session,
+    type: 'system',
+    subtype: 'compact_boundary',
+    content: 'Conversation compacted',
+    isMeta: false,
+    uuid: boundaryId,
+    level: 'info',
+    compactMetadata: {
+      trigger: 'manual',
+      preTokens: input.tokensBefore,
+      ...(headId !== undefined && {
+        preservedSegment: { headUuid: headId, anchorUuid: summaryId, tailUuid: input.lastKeptId ?? headId },
+      }),
+    },
+  };
+  const summary = {
+    parentUuid: boundaryId,
+    ...session,
+    type: 'user',
+    message: { role: 'user', content: input.text },
+    isVisibleInTranscriptOnly: true,
+    isCompactSummary: true,
+    uuid: summaryId,
+  };
+  const begunAt = firstText('timestamp', firstDropped) ?? timestamp;
+  const title = {
+    parentUuid: null,
+    ...session,
+    ...(begunAt !== undefined && { timestamp: begunAt }),
+    type: 'user',
+    message: { role: 'user', content: listedAs ?? '' },
+    uuid: input.uuid('title'),
+  };
+  const lines = listedAs === undefined ? [boundary, summary] : [title, boundary, summary];
+  return lines.map((line) => JSON.stringify(line));
 }

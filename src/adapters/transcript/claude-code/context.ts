@@ -1,9 +1,11 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
+import type { NoteOf } from '../line-session.ts';
+import { followParents } from '../parents.ts';
 import type { ThreadNote } from './decode.ts';
 import { isTitleOutOfSight } from './listing.ts';
 
-type NoteOf = (line: number) => ThreadNote | undefined;
+type Notes = NoteOf<ThreadNote>;
 
 /** A range of lines of one conversation, both ends included. */
 type LineRange = { readonly first: number; readonly last: number };
@@ -20,7 +22,7 @@ type ContextStart = {
 };
 
 /** What the producer would still send: everything since its last compaction, and what that compaction preserved. */
-export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
+export function readContext(entries: readonly Entry[], noteOf: Notes): ContextView {
   const { line: startLine, preserved, priorLine } = findContextStart(entries, noteOf);
   const isOwn = findOwnThread(entries);
   const isStale = (entry: Entry): boolean => {
@@ -37,7 +39,7 @@ export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextV
   return { priorLine, isStale, mustDrop };
 }
 
-function findContextStart(entries: readonly Entry[], noteOf: NoteOf): ContextStart {
+function findContextStart(entries: readonly Entry[], noteOf: Notes): ContextStart {
   const main = entries.filter(findOwnThread(entries));
   const boundary = main.findLast(({ line }) => noteOf(line)?.kind === 'boundary');
   const boundaryLine = boundary?.line ?? 0;
@@ -102,7 +104,7 @@ function findOwnThread(entries: readonly Entry[]): (entry: Entry) => boolean {
  * client does not resume from them. If a person went back and has said nothing since, it is the record that they went
  * back to.
  */
-function buildChain(entries: readonly Entry[], noteOf: NoteOf): Chain {
+function buildChain(entries: readonly Entry[], noteOf: Notes): Chain {
   const byId = new Map<string, Link>();
   const lastChildLines = new Map<string, number>();
   const links: Link[] = [];
@@ -127,18 +129,10 @@ function buildChain(entries: readonly Entry[], noteOf: NoteOf): Chain {
     lastLineOf: (id) => byId.get(id)?.line ?? 0,
     lastPositionOf: (id) => byId.get(id)?.position ?? -1,
     lastChildLineOf: (parentId) => lastChildLines.get(parentId) ?? 0,
-    active: walk((wentBackTo === undefined ? undefined : byId.get(wentBackTo)) ?? tip, byId),
+    active: followParents((wentBackTo === undefined ? undefined : byId.get(wentBackTo)) ?? tip, ({ parentId }) =>
+      parentId === null ? undefined : byId.get(parentId),
+    ).found,
   };
-}
-
-function walk(tip: Link | undefined, byId: ReadonlyMap<string, Link>): readonly Link[] {
-  const path = new Set<Link>();
-  let link = tip;
-  while (link !== undefined && !path.has(link)) {
-    path.add(link);
-    link = link.parentId === null ? undefined : byId.get(link.parentId);
-  }
-  return [...path];
 }
 
 /**
@@ -148,7 +142,7 @@ function walk(tip: Link | undefined, byId: ReadonlyMap<string, Link>): readonly 
  * it behind the tip of the preserved segment, into the conversation. Linear in the entries; each answer takes constant
  * time.
  */
-export function legalCuts(entries: readonly Entry[], noteOf: NoteOf): (line: number) => CutProblem {
+export function legalCuts(entries: readonly Entry[], noteOf: Notes): (line: number) => CutProblem {
   // Computes all answers first, one byte each: the tables behind them are far larger and must not live as long as the
   // answers.
   const answers = findProblems(entries, noteOf);
@@ -172,7 +166,7 @@ const PROBLEMS = [
 ] as const satisfies readonly CutProblem[];
 
 /** For each position, the index of the problem with a cut there. */
-function findProblems(entries: readonly Entry[], noteOf: NoteOf): Uint8Array {
+function findProblems(entries: readonly Entry[], noteOf: Notes): Uint8Array {
   const { lastLine } = findContextStart(entries, noteOf);
   const isOwn = findOwnThread(entries);
   const chain = buildChain(entries, noteOf);

@@ -1,10 +1,10 @@
-import type { ConversationMessage, Role } from '../../../core/message.ts';
-import type { Decoded, EntryFacts } from '../../../core/transcript.ts';
+import type { MessagePart, Role } from '../../../core/message.ts';
+import type { EntryFacts } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { refuseDeepNesting, withTyped } from '../message-parts.ts';
+import { argumentText, documentText, readPartText, refuseDeepNesting, ruleWords, typedText } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
-import { type Content, isTypedPrompt, promptRules, readContent, rejectionWords, typedPrompt } from './content.ts';
+import { callPart, conversationOf, linksOf, resultPart, type SaidPlace, say, textBlocks, textParts } from '../said.ts';
 
 /** What a record says about the thread. */
 export type ThreadNote =
@@ -18,19 +18,44 @@ export type ThreadNote =
  */
 const CHAIN_TYPES = new Set(['user', 'assistant', 'system', 'attachment', 'progress']);
 
-/** Decodes a record; `line` names a message without a uuid. Only user and assistant records can have a problem. */
-export function decodeRecord(value: Json, line: number): Noted<ThreadNote> | RecordProblem {
-  if (!isRecord(value)) return { kind: 'meta' };
-  const type = value['type'];
-  if (type === 'attachment') return refuseDeepNesting('an attachment that is', () => decodeAttachment(value));
-  if (type !== 'user' && type !== 'assistant') return decodeMeta(value);
-  const shape = readShape(value);
+/** Decodes a record. Only user and assistant records can have a problem, and attachments that are nested too deeply. */
+export function decodeRecord(record: JsonRecord, line: number): Noted<ThreadNote> | RecordProblem {
+  const { type } = record;
+  if (type === 'attachment') return refuseDeepNesting('an attachment that is', () => decodeAttachment(record, line));
+  if (type !== 'user' && type !== 'assistant') return decodeMeta(record);
+  const shape = readShape(record);
   if (typeof shape === 'string') return { problem: `${type === 'user' ? 'a user' : 'an assistant'} record ${shape}` };
-  if (type === 'assistant' && value['isApiErrorMessage'] === true) return decodeMeta(value);
+  if (type === 'assistant' && record['isApiErrorMessage'] === true) return decodeMeta(record);
   const { message, content } = shape;
-  return refuseDeepNesting('a message that is', () =>
-    decodeMessage({ record: value, message, content: readContent(content), line }),
+  const isUser = type === 'user';
+  const isSummary = isUser && record['isCompactSummary'] === true;
+  const role: Role = isSummary ? 'system' : !isUser ? 'assistant' : hasResult(content) ? 'tool' : 'user';
+  const words = role === 'tool' ? rejectionWords(record, content) : undefined;
+  return say<ThreadNote>(
+    {
+      ...placeOf(record, line),
+      role,
+      parts: readParts(content),
+      // Whether the words of a rejection may state rules depends on its call, which the session knows.
+      typed: isUser ? (words ?? typedPrompt(record, content)) : undefined,
+      ruleText: isUser ? (words ?? promptRules(record, content)) : undefined,
+    },
+    {
+      ...(isSummary && { kind: 'summary' }),
+      ...readChain(record),
+      groupKey: isUser ? undefined : answerKey(record, message),
+      ...(isUser && isTypedPrompt(record, content) && { isPrompt: true }),
+    },
   );
+}
+
+function placeOf(record: JsonRecord, line: number): SaidPlace {
+  return {
+    id: stringAt(record, 'uuid'),
+    line,
+    conversation: stringAt(record, 'sessionId'),
+    at: readIsoTime(record['timestamp']),
+  };
 }
 
 /** The message of a user or assistant record and its content, or what is wrong with them. */
@@ -44,76 +69,60 @@ function readShape(record: JsonRecord): { message: JsonRecord; content: string |
   return badId === undefined ? { message, content } : `whose ${badId} is not a string`;
 }
 
-type MessageSource = {
-  readonly record: JsonRecord;
-  readonly message: JsonRecord;
-  readonly content: Content;
-  readonly line: number;
-};
-
-function decodeMessage({ record, message, content, line }: MessageSource): Decoded {
-  const isUser = record['type'] === 'user';
-  const isSummary = isUser && record['isCompactSummary'] === true;
-  const role: Role = isSummary ? 'system' : isUser ? (content.hasResult ? 'tool' : 'user') : 'assistant';
-  const groupKey = isUser ? undefined : answerKey(record, message);
-  const said: ConversationMessage = {
-    id: stringAt(record, 'uuid') ?? `line:${line}`,
-    conversation_id: stringAt(record, 'sessionId') ?? '',
-    role,
-    content: content.text,
-    ...(content.calls.length > 0 && { tool_calls: content.calls }),
-    ...(role === 'tool' && content.results[0] !== undefined && { tool_call_id: content.results[0] }),
-    created_at: readIsoTime(record['timestamp']),
-    parts: content.parts,
-  };
-  return {
-    kind: isSummary ? 'summary' : 'message',
-    ...readChain(record),
-    ...(content.calls.length > 0 && { calls: content.calls.map((call) => call.id) }),
-    ...(content.results.length > 0 && { results: content.results }),
-    ...(groupKey !== undefined && { groupKey }),
-    ...(isUser && isTypedPrompt(record, message['content']) && { isPrompt: true }),
-    message: isUser ? withWords(said, record, message['content']) : said,
-  };
-}
-
-/** Whether the words of a rejection may state rules depends on its call, which the session knows. */
-function withWords(message: ConversationMessage, record: JsonRecord, content: Json | undefined): ConversationMessage {
-  if (message.role !== 'tool') return withTyped(message, typedPrompt(record, content), promptRules(record, content));
-  const words = rejectionWords(record, content);
-  return withTyped(message, words, words);
-}
-
 /**
  * What was typed, or reported by a background task, while the model worked: the client sends it as the user's. Other
  * attachments have no words.
  */
-function decodeAttachment(record: JsonRecord): Noted<ThreadNote> {
-  const attachment = record['attachment'];
-  const prompt = isRecord(attachment) && attachment['type'] === 'queued_command' ? attachment['prompt'] : undefined;
+function decodeAttachment(record: JsonRecord, line: number): Noted<ThreadNote> {
+  const { attachment } = record;
+  const { type, prompt, commandMode } = isRecord(attachment) ? attachment : {};
   const meta = decodeMeta(record);
-  if (meta.recordId === undefined || (typeof prompt !== 'string' && !isList(prompt))) return meta;
-  const content = readContent(prompt);
-  const message: ConversationMessage = {
-    id: meta.recordId,
-    conversation_id: meta.conversation ?? '',
-    role: 'user',
-    content: content.text,
-    created_at: readIsoTime(record['timestamp']),
-    parts: content.parts,
-  };
-  if (content.text === '') return meta;
-  return {
-    ...meta,
-    kind: 'message',
-    isAside: true,
-    ...(isTypedPrompt(record, prompt) && { isPrompt: true }),
-    message: withTyped(
-      message,
-      typedPrompt(record, prompt),
-      isRecord(attachment) && attachment['commandMode'] === 'prompt' ? promptRules(record, prompt) : undefined,
-    ),
-  };
+  const isQueued = type === 'queued_command' && (typeof prompt === 'string' || isList(prompt));
+  const parts = isQueued && meta.recordId !== undefined ? readParts(prompt) : [];
+  if (parts.every((part) => 'text' in part && part.text === '')) return meta;
+  return say<ThreadNote>(
+    {
+      ...placeOf(record, line),
+      role: 'user',
+      parts,
+      typed: typedPrompt(record, prompt),
+      ruleText: commandMode === 'prompt' ? promptRules(record, prompt) : undefined,
+    },
+    {
+      ...meta,
+      kind: 'message',
+      calls: undefined,
+      results: undefined,
+      isAside: true,
+      ...(isTypedPrompt(record, prompt) && { isPrompt: true }),
+    },
+  );
+}
+
+/**
+ * The parts of a message, without thinking and media.
+ * @throws RangeError if the arguments of a call are nested too deeply to be written as JSON.
+ */
+export function readParts(content: Json | undefined): readonly MessagePart[] {
+  return (isList(content) ? content : [content]).flatMap((block) => {
+    const type = isRecord(block) ? (stringAt(block, 'type') ?? '') : '';
+    if (!isRecord(block)) return textParts([readPartText(block)]);
+    if (type.endsWith('tool_use'))
+      return callPart(stringAt(block, 'id'), stringAt(block, 'name') ?? '', argumentText(block['input']));
+    if (!type.endsWith('tool_result')) return textParts([blockText(block)]);
+    const texts = (isList(block['content']) ? block['content'] : [block['content']]).map(blockText);
+    const text = texts.filter((one) => one !== '').join('\n');
+    return resultPart(stringAt(block, 'tool_use_id'), text, block['is_error'] === true);
+  });
+}
+
+function blockText(block: Json | undefined): string {
+  return isRecord(block) && block['type'] === 'document' ? documentText(block) : readPartText(block);
+}
+
+/** The content holds a tool result, with or without an id. */
+export function hasResult(content: Json | undefined): boolean {
+  return isList(content) && content.some(isResultBlock);
 }
 
 /** The model's answer is written as one record per block, all with its id. */
@@ -143,13 +152,10 @@ function decodeMeta(record: JsonRecord): Noted<ThreadNote> {
 }
 
 function readChain(record: JsonRecord): Pick<EntryFacts, 'conversation' | 'recordId' | 'parentId' | 'isSide'> {
-  const conversation = stringAt(record, 'sessionId');
-  const recordId = stringAt(record, 'uuid');
-  const isInChain =
-    recordId !== undefined && (record['parentUuid'] !== undefined || CHAIN_TYPES.has(stringAt(record, 'type') ?? ''));
+  const isInChain = record['parentUuid'] !== undefined || CHAIN_TYPES.has(stringAt(record, 'type') ?? '');
   return {
-    ...(conversation !== undefined && { conversation }),
-    ...(isInChain && { recordId, parentId: stringAt(record, 'parentUuid') ?? null }),
+    ...conversationOf(record, 'sessionId'),
+    ...(isInChain && linksOf(record, 'uuid', 'parentUuid')),
     ...(record['isSidechain'] === true && { isSide: true }),
   };
 }
@@ -169,4 +175,123 @@ function readBoundary(metadata: Json | undefined): ThreadNote {
 function keptRange(from: Json | undefined, to: Json | undefined): ThreadNote {
   const isRange = typeof from === 'string' && typeof to === 'string';
   return { kind: 'boundary', ...(isRange && { keptFrom: from, keptTo: to }) };
+}
+
+/**
+ * What the client itself writes as the user: output and echo of local commands (`/model`, `!ls`), notices of
+ * background tasks, reminders. A slash command that the model answers begins with `<command-message>` and is a prompt;
+ * one that the client answers begins with `<command-name>`.
+ */
+const CLIENT_TEXT =
+  /^\s*(?:<(?:local-command-(?:caveat|stdout|stderr)|command-name|bash-(?:input|stdout|stderr)|task-notification|system-reminder|user-memory-input|teammate-message)\b|\[Request interrupted by user|Caveat: The messages below were generated by the user while running local commands)/;
+
+const NO_PROMPT_FLAGS = ['isMeta', 'isCompactSummary', 'isVisibleInTranscriptOnly'];
+
+/**
+ * Whether a person typed this user record (or pasted its images) for the model to answer. For a subagent, the model
+ * that gives it its task counts as the person.
+ */
+export function isTypedPrompt(record: JsonRecord, content: Json | undefined): boolean {
+  if (NO_PROMPT_FLAGS.some((flag) => record[flag] === true)) return false;
+  const origin = record['origin'];
+  if (isRecord(origin) && (stringAt(origin, 'kind') ?? 'human') !== 'human') return false;
+  if (typeof content === 'string') return isTypedText(content);
+  return isList(content) && content.some(isTypedBlock) && !hasResult(content);
+}
+
+/** A slash command is a prompt, although its words are those of the command. */
+const COMMAND = /^\s*<command-(?:message|name)>/;
+
+/** How versions that did not mark their summaries began them. */
+const UNMARKED_SUMMARY = 'This session is being continued from a previous conversation that ran out of context';
+
+/**
+ * What a person typed in a prompt, without commands, notices and reminders. The prompts of a subagent come from a
+ * model.
+ */
+export function typedPrompt(record: JsonRecord, content: Json | undefined): string | undefined {
+  if (record['isSidechain'] === true || !isTypedPrompt(record, content)) return undefined;
+  return typedText(textBlocks(content).filter(isUserText));
+}
+
+/** Records that a tool or the client made carry one of these. */
+const NOT_TYPED_KEYS = ['toolUseResult', 'sourceToolUseID', 'sourceToolAssistantUUID', 'teamName'];
+
+/** What of a typed prompt may state rules: blocks of text in a record that no tool has a part in. */
+function promptRules(record: JsonRecord, content: Json | undefined): string | undefined {
+  if (NOT_TYPED_KEYS.some((key) => key in record)) return undefined;
+  return ruleWords(textBlocks(content).filter(isUserText));
+}
+
+function isUserText(text: string): boolean {
+  return isTypedText(text) && !COMMAND.test(text) && !text.startsWith(UNMARKED_SUMMARY);
+}
+
+function isTypedBlock(block: Json): boolean {
+  if (!isRecord(block)) return typeof block === 'string' && isTypedText(block);
+  if (block['type'] === 'text') return isTypedText(stringAt(block, 'text') ?? '');
+  return block['type'] === 'image' || block['type'] === 'document';
+}
+
+function isResultBlock(block: Json): boolean {
+  return isRecord(block) && (stringAt(block, 'type') ?? '').endsWith('tool_result');
+}
+
+function isTypedText(text: string): boolean {
+  return text.trim() !== '' && !CLIENT_TEXT.test(text);
+}
+
+const REJECTED = "The user doesn't want to proceed with this tool use.";
+const WORDS_FOLLOW = 'To tell you how to proceed, the user said:\n';
+/** Newer versions add this below the words. */
+const CLIENT_NOTE = "\n\nNote: The user's next message may contain";
+/** The client's own words if a person wants to talk about questions, which are the model's. */
+const QUESTIONS = 'The user wants to clarify these questions.';
+
+/**
+ * What a person wrote when rejecting a tool call. The record itself must say that the call was rejected, since any
+ * tool can print the sentence.
+ */
+function rejectionWords(record: JsonRecord, content: Json | undefined): string | undefined {
+  if (record['isSidechain'] === true || !isList(content) || content.length !== 1) return undefined;
+  const [block = null] = content;
+  if (!isRecord(block) || block['type'] !== 'tool_result' || block['is_error'] !== true) return undefined;
+  const text = stringAt(block, 'content') ?? '';
+  if (!text.startsWith(REJECTED) || !isMarked(record, text)) return undefined;
+  const at = text.indexOf(WORDS_FOLLOW);
+  if (at < 0) return undefined;
+  const words = text.slice(at + WORDS_FOLLOW.length);
+  const note = words.lastIndexOf(CLIENT_NOTE);
+  const said = (note < 0 ? words : words.slice(0, note)).trim();
+  return said === '' || said.startsWith(QUESTIONS) ? undefined : said;
+}
+
+/** Newer versions name the kind of denial; older ones repeat the whole text as the error of the call. */
+function isMarked(record: JsonRecord, text: string): boolean {
+  const result = record['toolUseResult'];
+  return (
+    record['toolDenialKind'] === 'user-rejected' || result === 'User rejected tool use' || result === `Error: ${text}`
+  );
+}
+
+/** The client's own tools that neither run anything nor fetch text from outside. */
+const OWN_TOOLS: ReadonlySet<string> = new Set(
+  'Edit MultiEdit Write NotebookEdit TodoWrite ExitPlanMode AskUserQuestion'.split(' '),
+);
+
+/**
+ * Whether the words of a rejection may state rules: the client marks the rejection in a field of its own (a copy of the error is none, since
+ * a hook's is copied too), and the tool cannot return text from outside.
+ */
+export function canRejectionRule(record: JsonRecord, callName: string | undefined): boolean {
+  const isMarked = record['toolDenialKind'] === 'user-rejected' || record['toolUseResult'] === 'User rejected tool use';
+  return isMarked && callName !== undefined && OWN_TOOLS.has(callName);
+}
+
+/**
+ * The error of such a call is text from outside, in a record just like a rejection: calls of an MCP server, or of the
+ * shell in version 1.
+ */
+export function canForgeRejection(record: JsonRecord, callName: string): boolean {
+  return callName.startsWith('mcp__') || (callName === 'Bash' && (stringAt(record, 'version') ?? '').startsWith('1.'));
 }

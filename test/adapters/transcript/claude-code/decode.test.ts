@@ -68,7 +68,7 @@ test('an answer with a call has the call in its content, its parts and its facts
       conversation_id: SESSION_ID,
       role: 'assistant',
       content: 'I look.\nRead {"path":"gate.md"}',
-      tool_calls: [{ type: 'tool_use', id: 't1', name: 'Read', input: { path: 'gate.md' } }],
+      tool_calls: [{ id: 't1', name: 'Read', arguments: '{"path":"gate.md"}' }],
       created_at: new Date('2026-03-02T10:00:00.000Z'),
       parts: [
         { kind: 'text', text: 'I look.' },
@@ -240,12 +240,12 @@ test("the summary and the boundary of a subagent's own compaction are those of a
 });
 
 test('a boundary names the ends of what the client kept', () => {
-  const boundary = (compactMetadata: Json): Json =>
+  const boundary = (compactMetadata: Json): ReturnType<typeof record> =>
     record('system', { subtype: 'compact_boundary', uuid: 'b', logicalParentUuid: 'x', compactMetadata });
   const facts = { kind: 'meta', conversation: SESSION_ID, recordId: 'b', parentId: null };
   const whole = { ...facts, note: { kind: 'boundary' } };
   const ranged = { ...facts, note: { kind: 'boundary', keptFrom: 'h', keptTo: 't' } };
-  const read = (value: Json): ReturnType<typeof decodeRecord> => decodeRecord(value, 1);
+  const read = (value: ReturnType<typeof record>): ReturnType<typeof decodeRecord> => decodeRecord(value, 1);
   const segment = { headUuid: 'h', anchorUuid: 's', tailUuid: 't' };
   assert.deepEqual(read(boundary({ trigger: 'auto' })), whole);
   assert.deepEqual(read(boundary({ preservedSegment: segment })), ranged);
