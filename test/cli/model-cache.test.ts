@@ -85,7 +85,9 @@ suite('what was paid is not paid again', () => {
   test('the run after a preview makes no call and writes the very summaries that were shown', async (t) => {
     const { scene, calls, run } = await openStage(t);
     const before = scene.sha256();
-    const shown = JSON.parse((await run('--preview', '--json')).stdout).preview[0].text;
+    const { result, output, preview } = JSON.parse((await run('--preview', '--json')).stdout);
+    const shown = preview[0].text;
+    assert.deepEqual([result, output, preview.length, partsOf(shown).length], ['planned', null, 1, 2]);
     assert.deepEqual([calls(), scene.sha256() === before, paidTexts(scene.archive).length], [2, true, 2]);
     const report = JSON.parse((await run('-i', '--json')).stdout);
     assert.deepEqual([calls(), report.usage.calls, report.usage.reused], [2, 0, 2]);
@@ -219,7 +221,7 @@ suite('how a summary was had', () => {
     });
     const done = await run('-i', '--json');
     assert.deepEqual(levelsOf(JSON.parse(done.stdout)), [undefined, 'fallback']);
-    assert.match(done.stderr, /answered 403 \(no more\).*: summarized offline instead/);
+    assert.match(done.stderr, /talk\.jsonl: .*answered 403 \(no more\).*: summarized offline instead\n/);
     assert.deepEqual([calls(), paidTexts(scene.archive).length], [2, 1]);
   });
 

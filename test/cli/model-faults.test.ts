@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { type FaultRow, printFaultTable } from '../support/fault-table.ts';
-import { eachFault, MODEL_FAULTS, type ModelFault } from '../support/model-faults.ts';
-import { KEY, type ModelScene, openModelScene, paidTexts, PROVIDERS, summary, talkOf } from '../support/model-scene.ts';
+import { eachFault, type ModelFault } from '../support/model-faults.ts';
+import { KEY, type ModelScene, openModelScene, paidTexts, summary, talkOf } from '../support/model-scene.ts';
 import { failing } from '../support/model-server/reply.ts';
 import { startModelServer } from '../support/model-server/start.ts';
 import { type Ended, runHere } from '../support/program.ts';
@@ -40,14 +40,9 @@ suite('a fault of the service at every request', () => {
 });
 
 suite('a fault in the middle', () => {
-  for (const provider of PROVIDERS) {
-    for (const { what, reply, says, calls, settings = {} } of faultsOf([
-      '401',
-      '529',
-      'a refusal',
-      'a reset',
-      'a hang',
-    ])) {
+  for (const { fault, provider } of eachFault()) {
+    const { what, reply, says, calls, settings = {} } = fault;
+    if (['401', '529', 'a refusal', 'a reset', 'a hang'].includes(what)) {
       test(`${provider}: ${what} at the third chunk of five: two are remembered, and the next run asks for three`, async (t) => {
         const state = { isBroken: true };
         const server = await startModelServer(t, (_, index) =>
@@ -94,10 +89,6 @@ test('a fault when the summaries are summarized: all of them are remembered, and
 /** Rows of everything that the archive has a table for. */
 function archivedRows({ archive }: ModelScene): number {
   return Object.values(readArchiveRows(archive)?.counts ?? {}).reduce((sum, count) => sum + count, 0);
-}
-
-function faultsOf(names: readonly string[]): readonly ModelFault[] {
-  return MODEL_FAULTS.filter(({ what }) => names.includes(what));
 }
 
 function assertTold({ stderr }: Ended, { scene, says }: { readonly scene: ModelScene; readonly says: RegExp }): void {

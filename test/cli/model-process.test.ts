@@ -8,7 +8,6 @@ import {
   openModelScene,
   paidTexts,
   type Provider,
-  PROVIDERS,
   type Settings,
   summary,
   talkOf,
@@ -53,46 +52,74 @@ async function openStage(
 
 const NO_MORE = failing(418, 'nothing more was expected');
 
-const FAULTS: Readonly<
-  Record<Provider, { readonly reply: Reply; readonly says: RegExp; readonly settings?: Settings }>
-> = {
-  anthropic: {
+type Fault = {
+  readonly provider: Provider;
+  readonly reply: Reply;
+  readonly says: RegExp;
+  readonly settings?: Settings;
+};
+
+const FAULTS: readonly Fault[] = [
+  {
+    provider: 'anthropic',
     reply: failing(529, 'Overloaded'),
     says: /: no summary: 127\.0\.0\.1:\d+ answered 529 \(Overloaded\)\. The file is unchanged\./,
   },
-  'openai-compat': {
+  {
+    provider: 'openai-compat',
     reply: { kind: 'reset' },
     says: /: no summary: 127\.0\.0\.1:\d+ closed the connection \(ECONNRESET\)\. The file is unchanged\./,
   },
-  ollama: {
+  {
+    provider: 'ollama',
     reply: { kind: 'hang' },
     settings: { compaction_timeout: HELD_MS, chunk_size: 2 },
     says: /: no summary: 127\.0\.0\.1:\d+ did not complete its answer within 123\.456 s: compaction_timeout allows more\. The file is unchanged\./,
   },
-};
+];
 
 function assertSilentAboutKey({ stdout, stderr }: Ended): void {
   assert.ok(!`${stdout}${stderr}`.includes(KEY), stderr);
 }
 
-for (const provider of PROVIDERS) {
-  suite(`${provider}, asked by a process of its own`, () => {
-    test('summarizes', async (t) => {
-      const { scene, server, start } = await openStage(t, { provider, replies: [summary('They told it.')] });
-      const ended = await endOf(start());
-      assert.deepEqual(
-        [ended.code, server.requests.length, paidTexts(scene.archive)],
-        [0, 1, ['They told it.']],
-        ended.stderr,
-      );
-      assert.match(scene.text(), /They told it\./);
-      assert.deepEqual(scene.strangers(), []);
-      assertSilentAboutKey(ended);
-    });
+suite('a model that is asked by a process of its own', () => {
+  const provider = 'openai-compat';
 
-    test('fails, and leaves everything unchanged', async (t) => {
-      const { says, reply, ...fault } = FAULTS[provider];
-      const { scene, server, asked, start } = await openStage(t, { provider, replies: [reply], ...fault });
+  test('summarizes', async (t) => {
+    const { scene, server, start } = await openStage(t, { provider, replies: [summary('They told it.')] });
+    const ended = await endOf(start());
+    assert.deepEqual(
+      [ended.code, server.requests.length, paidTexts(scene.archive)],
+      [0, 1, ['They told it.']],
+      ended.stderr,
+    );
+    assert.match(scene.text(), /They told it\./);
+    assert.deepEqual(scene.strangers(), []);
+    assertSilentAboutKey(ended);
+  });
+
+  test('is not waited for once somebody interrupts, and what was paid until then is remembered', async (t) => {
+    const { scene, asked, start } = await openStage(t, {
+      provider,
+      replies: [summary('They told it.'), { kind: 'hang' }],
+      settings: { chunk_size: 2 },
+    });
+    const before = scene.sha256();
+    const child = start();
+    const ended = endOf(child);
+    await asked;
+    child.kill('SIGINT');
+    const { code, signal, stderr } = await ended;
+    assert.deepEqual(
+      [code, signal, scene.sha256() === before, paidTexts(scene.archive), scene.strangers()],
+      [130, null, true, ['They told it.'], []],
+      stderr,
+    );
+  });
+
+  for (const { says, reply, ...fault } of FAULTS) {
+    test(`${fault.provider} fails, and leaves everything unchanged`, async (t) => {
+      const { scene, server, asked, start } = await openStage(t, { replies: [reply], ...fault });
       const before = scene.sha256();
       const child = start();
       void asked.then(() => child.kill('SIGUSR2'));
@@ -105,27 +132,8 @@ for (const provider of PROVIDERS) {
       assert.match(ended.stderr, says);
       assertSilentAboutKey(ended);
     });
-
-    test('is not waited for once somebody interrupts, and what was paid until then is remembered', async (t) => {
-      const { scene, asked, start } = await openStage(t, {
-        provider,
-        replies: [summary('They told it.'), { kind: 'hang' }],
-        settings: { chunk_size: 2 },
-      });
-      const before = scene.sha256();
-      const child = start();
-      const ended = endOf(child);
-      await asked;
-      child.kill('SIGINT');
-      const { code, signal, stderr } = await ended;
-      assert.deepEqual(
-        [code, signal, scene.sha256() === before, paidTexts(scene.archive), scene.strangers()],
-        [130, null, true, ['They told it.'], []],
-        stderr,
-      );
-    });
-  });
-}
+  }
+});
 
 test('a wait for a service ends at once when somebody interrupts', async (t) => {
   const busy = failing(529, 'Overloaded', { headers: { 'retry-after': '50' } });

@@ -44,14 +44,6 @@ test('a preview makes the summaries and shows them; the run after it uses exactl
   assert.ok(preview.stdout.startsWith(said ?? '?'), `${preview.stdout}\n---\n${said}`);
 });
 
-test('a preview as JSON has the clip-archive in its report', async (t) => {
-  const { scene } = await setUp(t, TWO);
-  const { stdout } = await runHere(['--preview', '--json', ...scene.args]);
-  const { result, output, preview } = JSON.parse(stdout);
-  assert.deepEqual([result, output, preview.length], ['planned', null, 1]);
-  assert.match(preview[0].text, /They built the first half\.[^]*They built the second half\./);
-});
-
 test('a dry run tells what would be asked and the most that it may cost, and asks nobody', async (t) => {
   const { server, scene } = await setUp(t, []);
   const config = join(scene.folder, 'config.toml');
@@ -114,14 +106,6 @@ test('what the summaries keep and lose of the facts is told', async (t) => {
   assert.match(stderr, /\n {2}facts {5}\d+ of \d+ kept in 2 batches\n {12}1: \d+ of \d+ kept; lost: /);
 });
 
-test('a batch that was summarized offline because the model failed is told', async (t) => {
-  const { scene } = await setUp(t, () => failing(400, 'no such thing'), { fallback: 'extractive' });
-  const { code, stderr } = await runHere(['-i', ...scene.args]);
-  assert.equal(code, 0, stderr);
-  assert.match(stderr, /\n {2}levels {4}2 batches summarized offline, the model failed\n/);
-  assert.match(stderr, /talk\.jsonl: .*: summarized offline instead\n/);
-});
-
 test('several transcripts are summarized by a model at a time', async (t) => {
   const { server, scene } = await setUp(t, () => summary('They talked.'));
   const others = ['b.jsonl', 'c.jsonl'].map((name) => join(scene.folder, name));
@@ -158,15 +142,7 @@ test('through the program itself: a key is in nothing that is said, whatever the
   const flags = ['--provider', 'openai-compat', '--model', 'm', '--base-url', `${server.url}/v1`, '-v', '--json'];
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [
-      program,
-      ...flags,
-      '--config',
-      join(folder, 'none.toml'),
-      '--archive',
-      join(folder, 'a.db'),
-      join(folder, 'f.jsonl'),
-    ],
+    [program, ...flags, '--config', 'none.toml', '--archive', 'a.db', 'f.jsonl'],
     { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder, OPENAI_API_KEY: KEY }, cwd: folder },
   );
   assert.equal(status, 1);

@@ -16,8 +16,19 @@ export type ModelFault = {
 };
 
 const SOME = 'They looked into the build, and found the port that was wrong.';
-const raw = (status: number, body: string, headers?: Readonly<Record<string, string>>): Reply =>
-  headers === undefined ? { kind: 'raw', status, body } : { kind: 'raw', status, body, headers };
+const ERROR = 'API Error: 502 Bad Gateway';
+const PAGE = '<!doctype html><title>Log in</title>';
+const CONTROLS = '\n\u001b[31mred\r\u2028';
+const raw = (body: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
+  kind: 'raw',
+  status: 200,
+  body,
+  headers,
+});
+
+const ONCE = { calls: 1 } as const;
+/** As long as the test holds the deadline, once with all of it and three times with half of it. */
+const HELD = { calls: 4, waits: [1, 1, 2], settings: { compaction_timeout: HELD_MS } } as const;
 
 /** Three tries, of which two waited. */
 const TRIED = { calls: 3, waits: [1, 2] } as const;
@@ -26,17 +37,21 @@ const REJECTED = { calls: 6 } as const;
 /** Once with all of it and once with half of it. */
 const HALVED = { calls: 2 } as const;
 
-function always(what: string, reply: Reply, rest: Omit<ModelFault, 'what' | 'reply'>): ModelFault {
-  return { what, reply: () => reply, ...rest };
-}
-
-function limited(form: string, headers: Readonly<Record<string, string>>, waits: readonly number[]): ModelFault {
-  return always(`429, ${form}`, failing(429, 'slow down', { headers }), {
-    says: /answered 429 \(slow down\)/,
-    calls: 3,
-    waits,
-  });
-}
+const always = (
+  what: string,
+  reply: Reply,
+  says: RegExp,
+  rest: Pick<ModelFault, 'calls' | 'waits' | 'settings'>,
+): ModelFault => ({
+  what,
+  reply: () => reply,
+  says,
+  ...rest,
+});
+const limited = (form: string, headers: Readonly<Record<string, string>>, waits: readonly number[]): ModelFault =>
+  always(`429, ${form}`, failing(429, 'slow down', { headers }), SLOW_DOWN, { calls: 3, waits });
+const SLOW_DOWN = /answered 429 \(slow down\)/;
+const LATE = /did not complete its answer within 123\.456 s: compaction_timeout allows more/;
 
 /** On the second, as the header has it, half a minute from now. */
 function soon(): string {
@@ -44,20 +59,19 @@ function soon(): string {
 }
 
 export const MODEL_FAULTS: readonly ModelFault[] = [
-  always('401', failing(401, 'invalid key'), { says: /answered 401 \(invalid key\): check the key/, calls: 1 }),
-  always('401 that repeats the key', failing(401, `no such key: ${KEY}`), {
-    says: /answered 401 \(no such key: \[key\]\): check the key/,
-    calls: 1,
-  }),
-  always('403', failing(403, 'not for you'), {
-    says: /answered 403 \(not for you\): check the permissions of the key/,
-    calls: 1,
-  }),
-  always('404', failing(404, 'no such model'), {
-    says: /answered 404 \(no such model\): .*(?:base_url|ollama list)/,
-    calls: 1,
-  }),
-  always('413', failing(413, 'too large'), { says: /answered 413 \(too large\)/, ...HALVED }),
+  always('401', failing(401, 'invalid key'), /answered 401 \(invalid key\): check the key/, ONCE),
+  always(
+    '401 that repeats the key',
+    failing(401, `no such key: ${KEY}`),
+    /answered 401 \(no such key: \[key\]\)/,
+    ONCE,
+  ),
+  always('403', failing(403, 'not for you'), /answered 403 \(not for you\): check the permissions of the key/, ONCE),
+  {
+    ...always('404', failing(404, 'no such model'), /answered 404 \(no such model\): .*(?:base_url|ollama list)/, ONCE),
+    providers: PROVIDERS,
+  },
+  always('413', failing(413, 'too large'), /answered 413 \(too large\)/, HALVED),
   limited('no retry-after', {}, [1, 2]),
   limited('retry-after in seconds', { 'retry-after': '7' }, [7, 7]),
   limited('retry-after-ms', { 'retry-after-ms': '3000' }, [3, 3]),
@@ -65,7 +79,7 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
   {
     what: '429, retry-after as a date',
     reply: () => failing(429, 'slow down', { headers: { 'retry-after': soon() } }),
-    says: /answered 429 \(slow down\)/,
+    says: SLOW_DOWN,
     calls: 3,
     waits: 'until a date',
   },
@@ -76,13 +90,10 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
     says: /answered 429 \(no money\): the account is out of credit/,
     calls: 1,
   },
-  always('500', failing(500, 'oops'), { says: /answered 500 \(oops\)/, ...TRIED }),
-  always('500 with control characters', failing(500, 'oops\n\u001b[31mred\r\u2028'), {
-    says: /answered 500 \(oops \[31mred\)/,
-    ...TRIED,
-  }),
-  always('529', failing(529, 'Overloaded'), { says: /answered 529 \(Overloaded\)/, ...TRIED }),
-  always('an empty answer', summary(''), { says: /no text/, ...REJECTED }),
+  always('500', failing(500, 'oops'), /answered 500 \(oops\)/, TRIED),
+  always('500 with control characters', failing(500, `oops${CONTROLS}`), /answered 500 \(oops \[31mred\)/, TRIED),
+  always('529', failing(529, 'Overloaded'), /answered 529 \(Overloaded\)/, TRIED),
+  always('an empty answer', summary(''), /no text/, REJECTED),
   {
     what: 'cut off at the token limit',
     reply: (provider) => summary(SOME, { stop: provider === 'anthropic' ? 'max_tokens' : 'length' }),
@@ -95,65 +106,21 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
     says: /refused to answer/,
     ...REJECTED,
   },
-  always('a refusal in words', summary("I'm sorry, but I can't help with that."), {
-    says: /refused to answer/,
-    ...REJECTED,
-  }),
-  always('a call of a tool', summary('Let me look.', { tool: 'read_file' }), { says: /called a tool/, ...REJECTED }),
-  always('a stop for an unknown reason', summary(SOME, { stop: 'paused' }), {
-    says: /stopped before it was done/,
-    ...REJECTED,
-  }),
-  always('an error as the answer', summary('API Error: 502 Bad Gateway'), {
-    says: /the answer is an error message: API Error: 502 Bad Gateway/,
-    ...REJECTED,
-  }),
-  always('an error with control characters as the answer', summary('API Error: 502 Bad Gateway\n\u001b[31mred'), {
-    says: /the answer is an error message: API Error: 502 Bad Gateway .*red/,
-    ...REJECTED,
-  }),
-  always('a web page as the answer', summary('<!doctype html><title>Log in</title>'), {
-    says: /the answer is an error message: <!doctype html>/,
-    ...REJECTED,
-  }),
-  always('longer than what it summarizes', summary('They did it again. '.repeat(300)), {
-    says: /the summary has about \d+ tokens/,
-    ...REJECTED,
-  }),
-  always('an error in a 200', raw(200, '{"error":{"message":"upstream is down","code":502}}'), {
-    says: /answered with an error \(upstream is down\)/,
-    ...TRIED,
-  }),
-  always('HTML in a 200', raw(200, '<!doctype html><p>Log in', { 'content-type': 'text/html' }), {
-    says: /answered with a web page: check base_url/,
-    calls: 1,
-  }),
-  always('broken JSON', raw(200, '{"content": ['), { says: /sent something that is not JSON/, ...TRIED }),
-  always('a reset', { kind: 'reset' }, { says: /closed the connection \(ECONNRESET\)/, ...TRIED }),
-  always('a stream that stops half-way', answer(SOME, { half: 'end' }), {
-    says: /ended its answer before it was complete/,
-    ...TRIED,
-  }),
-  always('a stream that is reset half-way', answer(SOME, { half: 'reset' }), {
-    says: /closed the connection \(ECONNRESET\)/,
-    ...TRIED,
-  }),
-  always(
-    'a hang',
-    { kind: 'hang' },
-    {
-      says: /did not complete its answer within 123\.456 s: compaction_timeout allows more/,
-      calls: 4,
-      waits: [1, 1, 2],
-      settings: { compaction_timeout: HELD_MS },
-    },
-  ),
-  always('a stream that hangs half-way', answer(SOME, { half: 'hang' }), {
-    says: /did not complete its answer within 123\.456 s: compaction_timeout allows more/,
-    calls: 4,
-    waits: [1, 1, 2],
-    settings: { compaction_timeout: HELD_MS },
-  }),
+  always('a refusal in words', summary("I'm sorry, but I can't help with that."), /refused to answer/, REJECTED),
+  always('a call of a tool', summary('Let me look.', { tool: 'read_file' }), /called a tool/, REJECTED),
+  always('a stop for an unknown reason', summary(SOME, { stop: 'paused' }), /stopped before it was done/, REJECTED),
+  always('an error as the answer', summary(ERROR), /the answer is an error message: API Error: 502 Bad/, REJECTED),
+  always('an error with control characters', summary(ERROR + CONTROLS), /an error message: API Error: .*red/, REJECTED),
+  always('a web page as the answer', summary(PAGE), /the answer is an error message: <!doctype html>/, REJECTED),
+  always('longer than its source', summary('They did it again. '.repeat(300)), /has about \d+ tokens/, REJECTED),
+  always('an error in a 200', raw('{"error":{"message":"down","code":502}}'), /with an error \(down\)/, TRIED),
+  always('HTML in a 200', raw(PAGE, { 'content-type': 'text/html' }), /with a web page: check base_url/, ONCE),
+  always('broken JSON', raw('{"content": ['), /sent something that is not JSON/, TRIED),
+  always('a reset', { kind: 'reset' }, /closed the connection \(ECONNRESET\)/, TRIED),
+  always('a stream that stops half-way', answer(SOME, { half: 'end' }), /ended its answer before it was/, TRIED),
+  always('a stream that is reset', answer(SOME, { half: 'reset' }), /closed the connection \(ECONNRESET\)/, TRIED),
+  always('a hang', { kind: 'hang' }, LATE, HELD),
+  always('a stream that hangs half-way', answer(SOME, { half: 'hang' }), LATE, HELD),
   {
     what: 'a context that is too long',
     reply: (provider) =>
@@ -163,19 +130,23 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
     says: /answered 400 \((?:prompt is too long|no room)/,
     ...HALVED,
   },
-  always('a prompt cut in silence', answer(SOME, { usage: { input: 9, output: 9 } }), {
-    says: /read 9 tokens of about \d+, so it has cut the request: give the model a larger context/,
-    ...HALVED,
+  {
+    ...always(
+      'a prompt cut in silence',
+      answer(SOME, { usage: { input: 9, output: 9 } }),
+      /read 9 tokens of about \d+, so it has cut the request: give the model a larger context/,
+      HALVED,
+    ),
     providers: ['ollama'],
-  }),
+  },
 ];
+
+/** Ollama is asked by the same code as other servers of OpenAI's kind. */
+const BOTH: readonly Provider[] = ['anthropic', 'openai-compat'];
 
 /** Each fault with each provider that it can come from. */
 export function eachFault(): readonly { readonly fault: ModelFault; readonly provider: Provider }[] {
   return PROVIDERS.flatMap((provider) =>
-    MODEL_FAULTS.filter(({ providers = PROVIDERS }) => providers.includes(provider)).map((fault) => ({
-      fault,
-      provider,
-    })),
+    MODEL_FAULTS.filter(({ providers = BOTH }) => providers.includes(provider)).map((fault) => ({ fault, provider })),
   );
 }

@@ -38,6 +38,16 @@ test('a request: system messages beside the others, roles joined, no temperature
   });
 });
 
+test('an excerpt that begins with an answer gets a message of the user before it', async (t) => {
+  const { provider, server } = await reach(t, 'anthropic', { script: [answer('ok')] });
+  await provider.complete(request({ messages: [{ role: 'assistant', content: 'four' }] }));
+  const note = '[The excerpt begins with an answer; what it answers is not shown.]';
+  assert.deepEqual(server.requests[0]?.body['messages'], [
+    { role: 'user', content: [text(note)] },
+    { role: 'assistant', content: [text('four')] },
+  ]);
+});
+
 test('M3: a request without a system prompt has none', async (t) => {
   const { provider, server } = await reach(t, 'anthropic', { script: [answer('ok')] });
   const { system: _system, ...rest } = request();

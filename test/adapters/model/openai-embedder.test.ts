@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { createOpenAiEmbedder } from '../../../src/adapters/model/openai-embedder.ts';
 import { ModelError } from '../../../src/core/model-request.ts';
@@ -12,9 +10,12 @@ import {
   startEmbeddingServer,
   toyVector,
 } from '../../support/embedding-server.ts';
+import { unusedPort } from './providers.ts';
 
 const KEY = 'made-up-key-0123456789abcdefghij';
 const TEXTS = ['the wooden boat', 'a rope'];
+
+const sent = (...vectors: Parameters<typeof embeddingsBody>[0]): EmbeddingsReply => ({ body: embeddingsBody(vectors) });
 
 type Scene = { readonly server: EmbeddingServer; readonly embed: () => Promise<Embedding> };
 
@@ -70,21 +71,7 @@ test('the number of dimensions is asked for, and no longer where the model refus
   const refusal = { error: { message: 'This model does not support specifying dimensions.', param: 'dimensions' } };
   const { server, embed } = await scene(
     t,
-    [
-      { status: 400, body: refusal },
-      {
-        body: embeddingsBody([
-          [1, 2],
-          [3, 4],
-        ]),
-      },
-      {
-        body: embeddingsBody([
-          [1, 2],
-          [3, 4],
-        ]),
-      },
-    ],
+    [{ status: 400, body: refusal }, sent([1, 2], [3, 4]), sent([1, 2], [3, 4])],
     { dimensions: 2 },
   );
   assert.equal((await embed()).vectors.length, 2);
@@ -96,18 +83,7 @@ test('the number of dimensions is asked for, and no longer where the model refus
 });
 
 test('vectors of other dimensions than were asked for are an error that says what to write', async (t) => {
-  const { server, embed } = await scene(
-    t,
-    [
-      {
-        body: embeddingsBody([
-          [1, 2, 3],
-          [3, 4, 5],
-        ]),
-      },
-    ],
-    { dimensions: 2 },
-  );
+  const { server, embed } = await scene(t, [sent([1, 2, 3], [3, 4, 5])], { dimensions: 2 });
   const { message, retryable } = await failureOf(embed());
   assert.deepEqual(
     [message, retryable],
@@ -117,7 +93,7 @@ test('vectors of other dimensions than were asked for are an error that says wha
 
 test('vectors that are longer than can be kept are an error', async (t) => {
   const long = Array.from({ length: 8193 }, () => 1);
-  const { server, embed } = await scene(t, [{ body: embeddingsBody([long, long]) }]);
+  const { server, embed } = await scene(t, [sent(long, long)]);
   const told = 'sent vectors of 8193 numbers, and no more than 8192 can be kept: use another model, or set dimensions';
   assert.equal((await failureOf(embed())).message, `${server.host} ${told}`);
 });
@@ -139,33 +115,12 @@ const FAULTS: readonly (readonly [string, EmbeddingsReply, RegExp, boolean])[] =
   ['broken JSON', { body: '{"data": [' }, /not JSON/, true],
   ['NaN', { body: '{"data":[{"embedding":[NaN]}]}' }, /not JSON/, true],
   ['null for a number', { body: { data: [{ embedding: [1, null] }] } }, new RegExp(SHAPE), false],
-  ['NaN in base64', { body: embeddingsBody(['AADAfwAAgD8=', 'AACAPwAAgD8=']) }, /a value in it is not a number/, false],
-  ['half a float', { body: embeddingsBody(['AADA', 'AADA']) }, /its last float is incomplete/, false],
-  [
-    'all of its values are zero',
-    {
-      body: embeddingsBody([
-        [0, 0],
-        [1, 2],
-      ]),
-    },
-    /data\.0\.embedding: all of its values are zero/,
-    false,
-  ],
-  ['an empty vector', { body: embeddingsBody([[], []]) }, /it is empty/, false],
-  ['too few', { body: embeddingsBody([[1, 2]]) }, /1 embeddings for 2 texts, none for text 2/, false],
-  [
-    'too many',
-    {
-      body: embeddingsBody([
-        [1, 2],
-        [3, 4],
-        [5, 6],
-      ]),
-    },
-    /data\.2\.index/,
-    false,
-  ],
+  ['NaN in base64', sent('AADAfwAAgD8=', 'AACAPwAAgD8='), /a value in it is not a number/, false],
+  ['half a float', sent('AADA', 'AADA'), /its last float is incomplete/, false],
+  ['all of its values are zero', sent([0, 0], [1, 2]), /data\.0\.embedding: all of its values are zero/, false],
+  ['an empty vector', sent([], []), /it is empty/, false],
+  ['too few', sent([1, 2]), /1 embeddings for 2 texts, none for text 2/, false],
+  ['too many', sent([1, 2], [3, 4], [5, 6]), /data\.2\.index/, false],
   [
     'one twice',
     {
@@ -179,7 +134,7 @@ const FAULTS: readonly (readonly [string, EmbeddingsReply, RegExp, boolean])[] =
     /data\.1\.index/,
     false,
   ],
-  ['different lengths', { body: embeddingsBody([[1, 2], [3]]) }, /embeddings of different lengths/, false],
+  ['different lengths', sent([1, 2], [3]), /embeddings of different lengths/, false],
   [
     'an error with a 200',
     { body: { error: { message: 'overloaded' } } },
@@ -228,13 +183,7 @@ test('a service that is silent is given up when its time is over, and at once wh
 });
 
 test('where nobody listens the advice is the one of the kind of server', async () => {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const address = listener.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  listener.close();
-  await once(listener, 'close');
-  const baseUrl = `http://127.0.0.1:${address.port}/v1`;
+  const baseUrl = `http://127.0.0.1:${await unusedPort()}/v1`;
   const embedder = createOpenAiEmbedder({ apiKey: null, baseUrl, model: 'toy', dimensions: null, flavor: 'ollama' });
   const { message } = await failureOf(embedder.embed({ texts: TEXTS, timeoutMs: 600_000 }));
   assert.match(message, /cannot be reached \(ECONNREFUSED\): is Ollama running\? `ollama serve` starts it/);
