@@ -20,7 +20,7 @@ const MIN_CHUNK_BYTES = 64;
 const FIRST_BUFFER_BYTES = 64 * 1024;
 
 /** A line's place in its block and what else is known of it. Its bytes are in the block. */
-export type BlockMember = {
+type BlockMember = {
   readonly draft: Omit<LineDraft, 'bytes'>;
   readonly offset: number;
   readonly sizeBytes: number;
@@ -99,20 +99,13 @@ export function compressReadably(raw: Uint8Array): Uint8Array {
   return data;
 }
 
-/** Throws a `DamageError` that names the block's first line. */
-export function decompressBlock(
-  data: Uint8Array,
-  { rawSizeBytes, firstLine }: { readonly rawSizeBytes: number; readonly firstLine: number },
-): Uint8Array {
-  const raw = tryDecompress(data, rawSizeBytes);
-  if (raw?.length === rawSizeBytes) return raw;
-  throw new DamageError(`the block of archived lines that begins with source line ${firstLine} cannot be decompressed`);
-}
-
 /** The lines of a row of blocks. Throws a `DamageError`. */
 export function unpackBlock(block: Row): Uint8Array {
-  const [rawSizeBytes, firstLine] = [readInteger(block, 'raw_size_bytes'), readInteger(block, 'first_line')];
-  return decompressBlock(readBytes(block, 'data'), { rawSizeBytes, firstLine });
+  const rawSizeBytes = readInteger(block, 'raw_size_bytes');
+  const raw = tryDecompress(readBytes(block, 'data'), rawSizeBytes);
+  if (raw?.length === rawSizeBytes) return raw;
+  const name = `the block of archived lines that begins with source line ${readInteger(block, 'first_line')}`;
+  throw new DamageError(`${name} cannot be decompressed`);
 }
 
 /** The bytes of a line (`offset`, `size_bytes`) in its block. */
