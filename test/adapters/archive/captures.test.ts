@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { capture, statesOf } from '../../contract/archive/capturing.ts';
-import { openAt, tempArchive, utf8 } from './drafts.ts';
+import { openAt, tempArchive } from './drafts.ts';
 
 test('small captures share a block, and a line longer than a block has one of its own', async (t) => {
   const archive = tempArchive(t);
@@ -26,20 +25,4 @@ test('what another process captured meanwhile is not captured over it', async (t
   const outline = { path: '/data/a.jsonl', format: 'f', change: 'new', lastStateId: null } as const;
   assert.equal(await archive.port.captures.begin(outline), null);
   assert.deepEqual(await statesOf(archive.port), ['theirs\n']);
-});
-
-test('a line in a block with other content of the same size is stored again, so that a capture never claims what cannot be read', async (t) => {
-  const archive = tempArchive(t);
-  const content = 'one\ntwo\nthree\n';
-  await capture(archive.port, content);
-  const db = new Database(archive.path);
-  db.prepare('UPDATE captured_blocks SET data = ?').run(zstdCompressSync(utf8(content.toUpperCase())));
-  db.close();
-  for (const [path, newBytes] of [
-    ['/data/copy.jsonl', content.length],
-    ['/data/third.jsonl', 0],
-  ] as const) {
-    const again = await capture(archive.port, content, { path });
-    assert.deepEqual([await statesOf(archive.port, path), again.newBytes], [[content], newBytes]);
-  }
 });

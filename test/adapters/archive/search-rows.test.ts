@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import {
-  batchDraft,
-  compactionDraft,
-  cycleDraft,
-  lineDraft,
-  messageDraft,
-  tempArchive,
-  type TestArchive,
-} from './drafts.ts';
+import { compactionDraft, lineDraft, messageDraft, tempArchive, type TestArchive } from './drafts.ts';
 
 /** Rows of an index that hold all the words of a query. */
 function match(archive: TestArchive, index: 'message_search' | 'batch_search', query: string): readonly number[] {
@@ -21,16 +13,6 @@ function match(archive: TestArchive, index: 'message_search' | 'batch_search', q
   db.close();
   return rows;
 }
-
-test('an archived message is found by its words, whatever their ending', async (t) => {
-  const archive = tempArchive(t);
-  await archive.store(compactionDraft(3), [
-    lineDraft(1, { message: messageDraft({ text: 'She was painting the hull' }) }),
-    lineDraft(2),
-    lineDraft(3, { outcome: 'other', batch: null, message: messageDraft({ text: 'paint dries slowly' }) }),
-  ]);
-  assert.deepEqual(match(archive, 'message_search', 'paints'), [1, 3]);
-});
 
 test('words beside a NUL or a lone surrogate are found', async (t) => {
   const archive = tempArchive(t);
@@ -45,20 +27,6 @@ test('a message is found by the first 200,000 characters of its text', async (t)
   const text = `early ${'x '.repeat(100_000)}late`;
   await archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text }) })]);
   assert.deepEqual([match(archive, 'message_search', 'early'), match(archive, 'message_search', 'late')], [[1], []]);
-});
-
-test('a batch is found by its words', async (t) => {
-  const archive = tempArchive(t);
-  const newBatches = [batchDraft({ content: 'The mast broke.' }), batchDraft({ content: 'The keel held.' })];
-  await archive.store(compactionDraft(1, { cycles: [cycleDraft({ newBatches })] }), [lineDraft(1)]);
-  assert.deepEqual(match(archive, 'batch_search', 'keel'), [2]);
-});
-
-test('what was discarded is not found', async (t) => {
-  const archive = tempArchive(t);
-  const id = await archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'boat' }) })]);
-  await archive.port.discard(id);
-  assert.deepEqual([match(archive, 'message_search', 'boat'), match(archive, 'batch_search', 'boat')], [[], []]);
 });
 
 test('who said a message, when, and its own id stand beside its line', async (t) => {

@@ -83,12 +83,6 @@ test('the log of an archive that is gone is not taken into a new one', async (t)
   assert.deepEqual([existsSync(path), readFileSync(`${path}-wal`).equals(log)], [false, true]);
 });
 
-test('nothing but the archive is left in its folder when it is made', async (t) => {
-  const path = join(tempFolder(t), 'archive.db');
-  openAt(path).close();
-  assert.deepEqual(readdirSync(join(path, '..')), ['archive.db']);
-});
-
 test('a link that leads to no file yet becomes an archive where it leads', async (t) => {
   const folder = tempFolder(t);
   mkdirSync(join(folder, 'a'));
@@ -101,11 +95,14 @@ test('a link that leads to no file yet becomes an archive where it leads', async
   assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'the system says ELOOP' });
 });
 
-test('what was stored is there after closing and opening again', async (t) => {
+test('what was stored is there after closing and opening again, to write or only to read', async (t) => {
   const path = await filledArchive(t);
-  const archive = openAt(path);
-  t.after(() => archive.close());
-  assert.equal((await archive.readLines(1)).length, 2000);
+  for (const create of [true, false]) {
+    const opened = openSqliteArchive({ path, create });
+    assert.ok(opened.ok);
+    assert.equal((await toTestArchive(opened.value).readLines(1)).length, 2000);
+    await opened.value.close();
+  }
 });
 
 test('a closed archive is one file with a write-ahead log for its journal', async (t) => {
@@ -116,70 +113,52 @@ test('a closed archive is one file with a write-ahead log for its journal', asyn
   assert.equal(db.pragma('journal_mode', { simple: true }), 'wal');
 });
 
-test('a missing archive is not made by one who only wants to read', async (t) => {
-  const path = join(tempFolder(t), 'sub', 'archive.db');
-  assert.deepEqual(refusal({ path, create: false }), { kind: 'cannot-open', path, reason: 'it does not exist' });
-  assert.equal(existsSync(join(path, '..')), false);
-});
+const long = ['b'.repeat(300), 'archive.db'];
+const PLACES = {
+  'that is a folder': [[], 'it is a folder'],
+  'through a file': [['file', 'archive.db'], 'a part of its path is a file, not a folder'],
+  'that ends in white space, for SQLite would open another file': [['archive.db '], 'its name ends in white space'],
+  'that is too long': [long, 'its name or its path is too long', { advice: 'Name a shorter one.' }],
+  'of a missing archive that is only to be read': [['sub', 'archive.db'], 'it does not exist', {}, false],
+} as const;
 
-test('an existing archive is opened by one who only wants to read', async (t) => {
-  const opened = openSqliteArchive({ path: await filledArchive(t), create: false });
-  assert.ok(opened.ok);
-  t.after(() => opened.value.close());
-  assert.equal((await toTestArchive(opened.value).port.loadCompaction(1))?.status, 'applied');
-});
-
-test('a folder is refused', async (t) => {
-  const path = tempFolder(t);
-  assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'it is a folder' });
-});
-
-test('a path through a file is refused', async (t) => {
-  const folder = tempFolder(t);
-  writeFileSync(join(folder, 'file'), 'x');
-  const path = join(folder, 'file', 'archive.db');
-  assert.deepEqual(refusal({ path }), {
-    kind: 'cannot-open',
-    path,
-    reason: 'a part of its path is a file, not a folder',
+for (const [what, [names, reason, more = {}, create = true]] of Object.entries(PLACES))
+  test(`a path ${what} is refused`, (t) => {
+    const folder = tempFolder(t);
+    writeFileSync(join(folder, 'file'), 'x');
+    const path = join(folder, ...names);
+    assert.deepEqual(refusal({ path, create }), { kind: 'cannot-open', path, reason, ...more });
+    assert.deepEqual(readdirSync(folder), ['file']);
   });
-});
 
-test('a name that ends in white space is refused, for SQLite would open another file', async (t) => {
-  const path = `${join(tempFolder(t), 'archive.db')} `;
-  assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'its name ends in white space' });
-});
+const database = (setup: string) => (path: string) => {
+  const db = new Database(path);
+  db.exec(setup);
+  db.close();
+};
+const NO_DATABASE = 'it is not an SQLite database';
+const OTHER_PROGRAM = "it is another program's SQLite database";
+const FOREIGN: readonly (readonly [what: string, make: (path: string) => void, reason: string])[] = [
+  ['a short text', (path) => writeFileSync(path, 'hello'), NO_DATABASE],
+  ['a long text', (path) => writeFileSync(path, 'no database\n'.repeat(1000)), NO_DATABASE],
+  ['a file of zeros', (path) => writeFileSync(path, Buffer.alloc(8192)), NO_DATABASE],
+  ...[
+    'CREATE TABLE notes (text)',
+    'PRAGMA journal_mode = WAL; CREATE TABLE notes (text)',
+    'PRAGMA application_id = 7',
+    'PRAGMA user_version = 1',
+    'CREATE TABLE notes (text); DROP TABLE notes',
+  ].map((setup) => [`another program's database (${setup})`, database(setup), OTHER_PROGRAM] as const),
+];
 
-for (const [what, bytes] of [
-  ['a short text', 'hello'],
-  ['a long text', 'no database\n'.repeat(1000)],
-  ['zeros', Buffer.alloc(8192)],
-] as const) {
-  test(`${what} is no archive and stays as it is`, async (t) => {
+for (const [what, make, reason] of FOREIGN)
+  test(`${what} is refused and stays as it is`, (t) => {
     const path = join(tempFolder(t), 'archive.db');
-    writeFileSync(path, bytes);
-    assert.deepEqual(refusal({ path }), { kind: 'not-ours', path, reason: 'it is not an SQLite database' });
-    assert.deepEqual(readFileSync(path), Buffer.from(bytes));
-  });
-}
-
-for (const setup of [
-  'CREATE TABLE notes (text)',
-  'PRAGMA journal_mode = WAL; CREATE TABLE notes (text)',
-  'PRAGMA application_id = 7',
-  'PRAGMA user_version = 1',
-  'CREATE TABLE notes (text); DROP TABLE notes',
-]) {
-  test(`another program's database (${setup}) is refused and stays as it is`, async (t) => {
-    const path = join(tempFolder(t), 'archive.db');
-    const db = new Database(path);
-    db.exec(setup);
-    db.close();
+    make(path);
     const before = readFileSync(path);
-    assert.deepEqual(refusal({ path }), { kind: 'not-ours', path, reason: "it is another program's SQLite database" });
+    assert.deepEqual(refusal({ path }), { kind: 'not-ours', path, reason });
     assert.deepEqual(readFileSync(path), before);
   });
-}
 
 test('an archive of a newer schema is refused and stays as it is', async (t) => {
   const path = await filledArchive(t);
@@ -204,32 +183,27 @@ test('an archive without one of its tables is refused', async (t) => {
   );
 });
 
-test('an archive that was cut off is damaged', async (t) => {
-  const path = await filledArchive(t);
-  truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096);
-  const failure = await rejectedFailure(async () => {
-    const opened = openSqliteArchive({ path });
-    if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
-    t.after(() => opened.value.close());
-    return toTestArchive(opened.value).readLines(1);
+for (const [what, damage] of [
+  ['that was cut off', (path: string) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)],
+  [
+    'with overwritten pages',
+    (path: string) => {
+      const bytes = readFileSync(path);
+      writeFileSync(path, bytes.fill(0xa5, Math.floor(bytes.length / 4096 / 3) * 4096));
+    },
+  ],
+] as const)
+  test(`an archive ${what} is damaged`, async (t) => {
+    const path = await filledArchive(t);
+    damage(path);
+    const failure = await rejectedFailure(async () => {
+      const opened = openSqliteArchive({ path });
+      if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
+      t.after(() => opened.value.close());
+      return toTestArchive(opened.value).readLines(1);
+    });
+    assert.equal(failure.kind, 'damaged');
   });
-  assert.equal(failure.kind, 'damaged');
-});
-
-test('a page of the archive that was overwritten is damage', async (t) => {
-  const path = await filledArchive(t);
-  const bytes = readFileSync(path);
-  const pages = bytes.length / 4096;
-  bytes.fill(0xa5, Math.floor(pages / 3) * 4096);
-  writeFileSync(path, bytes);
-  const failure = await rejectedFailure(async () => {
-    const opened = openSqliteArchive({ path });
-    if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
-    t.after(() => opened.value.close());
-    return toTestArchive(opened.value).readLines(1);
-  });
-  assert.equal(failure.kind, 'damaged');
-});
 
 test('an archive that another process writes to is busy when the wait is over', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
@@ -264,18 +238,6 @@ test('a reader sees the archive as it was while another process writes to it', a
   other.exec('BEGIN IMMEDIATE');
   other.exec("UPDATE compactions SET status = 'prepared'");
   assert.equal((await archive.port.loadCompaction(id))?.status, 'applied');
-});
-
-test('a folder that cannot hold the archive is said with its reason', async (t) => {
-  const folder = tempFolder(t);
-  mkdirSync(join(folder, 'a'.repeat(200)));
-  const path = join(folder, 'b'.repeat(300), 'archive.db');
-  assert.deepEqual(refusal({ path }), {
-    kind: 'cannot-open',
-    path,
-    reason: 'its name or its path is too long',
-    advice: 'Name a shorter one.',
-  });
 });
 
 test(

@@ -7,14 +7,13 @@ import * as fc from 'fast-check';
 import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts';
 import { findVectorExtension } from '../../../src/adapters/archive/sqlite/extension.ts';
 import { cosine, signBits, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
-import type { SearchFilter } from '../../../src/ports/archive-lookup.ts';
 import type { ErasurePlan } from '../../../src/ports/retention.ts';
-import type { VectorDraft, VectorModel } from '../../../src/ports/vector-store.ts';
+import type { VectorDraft } from '../../../src/ports/vector-store.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
 import { collect } from '../../support/collect.ts';
+import { ANY, direction, filled, keepAll, MODEL } from '../../contract/archive/comparing.ts';
 import {
   applied,
-  batchDraft,
   compactionDraft,
   cycleDraft,
   lineDraft,
@@ -32,38 +31,9 @@ const extension = found.value;
 
 becomeOrdinaryUser();
 
-const MODEL: VectorModel = { provider: 'ollama', model: 'tiny', dimensions: 12 };
-const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
-
-/** A direction of its own for each place, nearer to those of places near it. */
-function direction(place: number): Float32Array {
-  return Float32Array.from({ length: 12 }, (_, at) => Math.cos(place / 9 - at) + Math.sin((place * at) / 31));
-}
-
-/** Messages in two conversations by turns, each with one batch. */
-async function filled(archive: TestArchive, count: number): Promise<readonly number[]> {
-  const cycles = ['harbor', 'quay'].map((conversationId) =>
-    cycleDraft({
-      conversationId,
-      clipSha256: sha256(conversationId),
-      newBatches: [batchDraft({ content: `Of ${conversationId}` })],
-    }),
-  );
-  const lines = Array.from({ length: count }, (_, at) =>
-    lineDraft(at + 1, { cycle: at % 2, message: messageDraft({ id: `m${at + 1}`, text: `boat ${at}` }) }),
-  );
-  await applied(archive, compactionDraft(count, { cycles }), lines);
-  return lines.map(({ line }) => line);
-}
-
-async function keepAll(archive: TestArchive, ids: readonly number[], model = MODEL): Promise<void> {
-  const drafts = ids.map((id): VectorDraft => ({ kind: 'message', id, vector: direction(id) }));
-  assert.equal(await archive.vectors.keep(model, drafts, { mayReplace: false }), 'kept');
-}
-
 test('vectors of the longest kind are kept and compared', async (t) => {
   const archive = tempArchive(t, extension);
-  const ids = await filled(archive, 3);
+  const ids = await filled(archive.port, 3);
   const vector = (id: number): Float32Array => Float32Array.from({ length: 8192 }, (_, at) => Math.sin(at * id));
   const drafts = ids.map((id): VectorDraft => ({ kind: 'message', id, vector: vector(id) }));
   await archive.vectors.keep({ ...MODEL, dimensions: 8192 }, drafts, { mayReplace: false });
@@ -72,14 +42,14 @@ test('vectors of the longest kind are kept and compared', async (t) => {
 
 test('more may be asked for than the extension finds at a time', async (t) => {
   const archive = tempArchive(t, extension);
-  await keepAll(archive, await filled(archive, 3));
+  await keepAll(archive.port, await filled(archive.port, 3));
   const near = await archive.vectors.nearestMessages(direction(1), { filter: ANY, limit: 5000 });
   assert.deepEqual([...near], [1, 2, 3]);
 });
 
 test('vectors longer than the extension indexes are kept whole and found', async (t) => {
   const archive = tempArchive(t, extension);
-  const [first = 0, second = 0] = await filled(archive, 2);
+  const [first = 0, second = 0] = await filled(archive.port, 2);
   const long = (place: number): Float32Array =>
     Float32Array.from({ length: 9001 }, (_, at) => (at < 9000 ? Math.sin(at) : place));
   const drafts = [
@@ -99,9 +69,9 @@ test('what another run has kept meanwhile stays', async (t) => {
   const folder = tempFolder(t);
   const [one, another] = [0, 1].map(() => openAt(join(folder, 'archive.db'), extension));
   assert.ok(one !== undefined && another !== undefined);
-  await filled(one, 3);
-  await keepAll(one, [1, 2]);
-  await keepAll(another, [2, 3]);
+  await filled(one.port, 3);
+  await keepAll(one.port, [1, 2]);
+  await keepAll(another.port, [2, 3]);
   assert.equal((await one.vectors.nearestMessages(direction(2), { filter: ANY, limit: 9 })).length, 3);
   one.close();
   another.close();
@@ -110,11 +80,11 @@ test('what another run has kept meanwhile stays', async (t) => {
 test('an archive with vectors is read, searched, checked and added to where the extension is not there', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const before = openAt(path, extension);
-  const ids = await filled(before, 5);
+  const ids = await filled(before.port, 5);
   const damage = async (archive: TestArchive): Promise<unknown> =>
     (await collect(archive.port.check())).filter(({ kind }) => kind === 'damage');
   const without = await damage(before); // a draft's hashes are made up
-  await keepAll(before, ids);
+  await keepAll(before.port, ids);
   before.close();
   const archive = openAt(path);
   assert.equal((await archive.messages.listHits([{ forms: ['boat'], isBeginning: false }], ANY))[0]?.length, 5);
@@ -145,7 +115,7 @@ const ERASE_THIRD: ErasurePlan = {
 test('vectors of erased lines and of their summaries leave the file and the index', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const archive = openAt(path, extension);
-  await keepAll(archive, await filled(archive, 5));
+  await keepAll(archive.port, await filled(archive.port, 5));
   const drafts = [1, 2].map((id): VectorDraft => ({ kind: 'batch', id, vector: direction(id + 100) }));
   await archive.vectors.keep(MODEL, drafts, { mayReplace: false });
   const has = (place: number): boolean => {
@@ -166,7 +136,7 @@ test('vectors of erased lines and of their summaries leave the file and the inde
 test('an archive with vectors refuses to erase where the extension is missing', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const before = openAt(path, extension);
-  await keepAll(before, await filled(before, 5));
+  await keepAll(before.port, await filled(before.port, 5));
   before.close();
   const archive = openAt(path);
   const failure = await rejectedFailure(() => archive.port.retention.erase(ERASE_THIRD));
@@ -195,7 +165,7 @@ for (const [what, sql, told] of [
   test(`a check tells that ${what}`, async (t) => {
     const path = join(tempFolder(t), 'archive.db');
     const archive = openAt(path, extension);
-    await keepAll(archive, await filled(archive, 5));
+    await keepAll(archive.port, await filled(archive.port, 5));
     const messages = async (): Promise<readonly string[]> =>
       (await collect(archive.port.check())).flatMap((step) => (step.kind === 'damage' ? [step.damage.message] : []));
     const before = await messages();
@@ -210,7 +180,7 @@ for (const [what, sql, told] of [
 test('the nearest are found in an archive that may not be written', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const before = openAt(path, extension);
-  await keepAll(before, await filled(before, 5));
+  await keepAll(before.port, await filled(before.port, 5));
   before.close();
   chmodSync(path, 0o400);
   const opened = openSqliteArchive({ path, create: false, vectorExtension: extension });

@@ -14,19 +14,19 @@ import {
 } from '../../adapters/archive/drafts.ts';
 import { type Engine, applied, stored } from './engine.ts';
 
-const MODEL: VectorModel = { provider: 'ollama', model: 'tiny', dimensions: 12 };
-const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
+export const MODEL: VectorModel = { provider: 'ollama', model: 'tiny', dimensions: 12 };
+export const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
 const ALL = { sourceSha256: null, isRemade: false } as const;
 const START = { lineId: 0, batchId: 0 } as const;
 const PAGE = { after: START, limit: 100 } as const;
 
 /** A direction of its own for each place, nearer to those of places near it. */
-function direction(place: number): Float32Array {
+export function direction(place: number): Float32Array {
   return Float32Array.from({ length: 12 }, (_, at) => Math.cos(place / 9 - at) + Math.sin((place * at) / 31));
 }
 
 /** Messages in two conversations by turns, each with one batch. */
-async function filled(archive: Archive, count: number): Promise<readonly number[]> {
+export async function filled(archive: Archive, count: number): Promise<readonly number[]> {
   const cycles = ['harbor', 'quay'].map((conversationId) =>
     cycleDraft({
       conversationId,
@@ -41,7 +41,7 @@ async function filled(archive: Archive, count: number): Promise<readonly number[
   return lines.map(({ line }) => line);
 }
 
-async function keepAll(archive: Archive, ids: readonly number[], model = MODEL): Promise<void> {
+export async function keepAll(archive: Archive, ids: readonly number[], model = MODEL): Promise<void> {
   const drafts = ids.map((id): VectorDraft => ({ kind: 'message', id, vector: direction(id) }));
   assert.equal(await archive.vectors.keep(model, drafts, { mayReplace: false }), 'kept');
 }
