@@ -8,10 +8,9 @@ import type { Compression, CompressionProblem, FileFailure } from '../../ports/f
 import { detectCompression, isSkippable, MAGIC_BYTES } from './compression.ts';
 import { errorCode, writeAll } from '../../system/files.ts';
 
-export type CompressedFile = {
+export type PackedFile = {
   /** As shown in messages. */
   readonly path: string;
-  readonly compression: 'gzip' | 'zstd';
   /** Size on disk. */
   readonly sizeBytes: number;
   /** Reads bytes as stored on disk, fewer at the end of the file. Throws system errors. */
@@ -21,8 +20,10 @@ export type CompressedFile = {
   readonly maxUnpackedBytes: number | undefined;
 };
 
+type CompressedFile = PackedFile & { readonly compression: 'gzip' | 'zstd' };
+
 /** The content of a compressed file, in an unnamed temporary file. The caller closes `fd`. */
-export type Decompressed = { readonly fd: number; readonly sizeBytes: number };
+type Decompressed = { readonly fd: number; readonly sizeBytes: number };
 
 const MAX_BYTES = 2 * 1024 ** 3;
 /** Transcripts are text, which grows 3 to 20 times. */
@@ -32,18 +33,16 @@ const MIN_LIMIT_BYTES = 64 * 1024 ** 2;
 /** Left free on the disk for other programs. */
 const RESERVED_BYTES = 1024 ** 3;
 
-export type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readonly failure: FileFailure };
+type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readonly failure: FileFailure };
 
-export function findLimit({ path, sizeBytes, maxUnpackedBytes }: Omit<CompressedFile, 'compression'>): Limit {
+function findLimit({ path, sizeBytes, maxUnpackedBytes }: PackedFile): Limit {
   const usualBytes = Math.min(MAX_BYTES, Math.max(MIN_LIMIT_BYTES, MAX_RATIO * sizeBytes));
   const maxBytes = maxUnpackedBytes ?? usualBytes;
   const freeBytes = findFreeBytes();
-  if (freeBytes < maxBytes)
-    return {
-      maxBytes: freeBytes,
-      watchesRatio: true,
-      failure: { kind: 'no-room', path, folder: tmpdir(), code: 'ENOSPC' },
-    };
+  if (freeBytes < maxBytes) {
+    const failure = { kind: 'no-room', path, folder: tmpdir(), code: 'ENOSPC' } as const;
+    return { maxBytes: freeBytes, watchesRatio: true, failure };
+  }
   const failure = { kind: 'unpacks-too-large', path, limitBytes: maxBytes } as const;
   return { maxBytes, watchesRatio: maxUnpackedBytes === undefined, failure };
 }
@@ -58,42 +57,60 @@ function findFreeBytes(): number {
   }
 }
 
-/** Decompresses a file in one pass and in bounded memory. Rejects when aborted. */
-export async function decompress(file: CompressedFile): Promise<Result<Decompressed, FileFailure>> {
+/** The content of a packed file while it is written: at most so many bytes, in an unnamed temporary file. */
+export type Spool = {
+  readonly limit: Limit;
+  readonly writtenBytes: () => number;
+  readonly write: (...pieces: readonly (string | Uint8Array)[]) => FileFailure | null;
+};
+
+/** Has the content of a file written. Rejects when `writeContent` does, as when it is aborted. */
+export async function unpackToSpool(
+  file: PackedFile,
+  writeContent: (spool: Spool) => Promise<FileFailure | null> | FileFailure | null,
+): Promise<Result<Decompressed, FileFailure>> {
+  const { path } = file;
   const limit = findLimit(file);
-  const spool = openSpool(file.path);
-  if (!spool.ok) return spool;
-  const fd = spool.value;
+  const opened = openSpool(path);
+  if (!opened.ok) return opened;
+  const fd = opened.value;
+  let sizeBytes = 0;
+  const write: Spool['write'] = (...pieces) => {
+    for (const piece of pieces) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      sizeBytes += bytes.length;
+      const failure = sizeBytes > limit.maxBytes ? limit.failure : tryWrite(fd, bytes, path);
+      if (failure !== null) return failure;
+    }
+    return null;
+  };
   try {
-    const written = await writeUnpacked(file, { fd, limit });
-    if (!written.ok) closeSync(fd);
-    return written.ok ? ok({ fd, sizeBytes: written.value }) : written;
+    const failure = await writeContent({ limit, write, writtenBytes: () => sizeBytes });
+    if (failure === null) return ok({ fd, sizeBytes });
+    closeSync(fd);
+    return err(failure);
   } catch (error) {
     closeSync(fd);
     throw error;
   }
 }
 
-/** Gives the decompressed size. */
-async function writeUnpacked(
-  file: CompressedFile,
-  { fd, limit }: { readonly fd: number; readonly limit: Limit },
-): Promise<Result<number, FileFailure>> {
+/** Decompresses a file in one pass and in bounded memory. Rejects when aborted. */
+export function decompress(file: CompressedFile): Promise<Result<Decompressed, FileFailure>> {
   const { path, compression, signal } = file;
-  let written = 0;
-  for await (const part of unpack(readCompressed(file), { compression, signal })) {
-    if ('problem' in part) return err({ kind: 'damaged', path, compression, problem: part.problem });
-    const total = written + part.bytes.length;
-    if (total > limit.maxBytes) return err(limit.failure);
-    // Checked while decompressing, so that only a little of a decompression bomb is written.
-    const likelyBytes = Math.max(MIN_LIMIT_BYTES, MAX_RATIO * part.readBytes);
-    if (limit.watchesRatio && total > likelyBytes)
-      return err({ kind: 'unpacks-too-large', path, limitBytes: likelyBytes });
-    const failure = tryWrite(fd, part.bytes, path);
-    if (failure !== null) return err(failure);
-    written = total;
-  }
-  return ok(written);
+  return unpackToSpool(file, async ({ limit, write, writtenBytes }) => {
+    for await (const part of unpack(readCompressed(file), { compression, signal })) {
+      if ('problem' in part) return { kind: 'damaged', path, compression, problem: part.problem };
+      // Checked while decompressing, so that only a little of a decompression bomb is written.
+      const likelyBytes = Math.max(MIN_LIMIT_BYTES, MAX_RATIO * part.readBytes);
+      const total = writtenBytes() + part.bytes.length;
+      if (limit.watchesRatio && total > likelyBytes && total <= limit.maxBytes)
+        return { kind: 'unpacks-too-large', path, limitBytes: likelyBytes };
+      const failure = write(part.bytes);
+      if (failure !== null) return failure;
+    }
+    return null;
+  });
 }
 
 /** The next decompressed bytes, and how many compressed ones were read so far; or why the rest cannot be decompressed. */
@@ -248,7 +265,7 @@ function* readCompressed({ read, sizeBytes }: CompressedFile): Generator<Uint8Ar
   for (let at = 0; at < sizeBytes; at += PIECE_BYTES) yield read(at, Math.min(PIECE_BYTES, sizeBytes - at));
 }
 
-export function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | null {
+function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | null {
   try {
     writeAll(fd, piece);
     return null;
@@ -272,7 +289,7 @@ function problemOf(error: unknown): CompressionProblem | null {
  * Opens an unnamed file in the temporary folder for writing and reading. It leaves nothing of a private conversation
  * behind, however the process ends. `path` is the file that messages name.
  */
-export function openSpool(path: string): Result<number, FileFailure> {
+function openSpool(path: string): Result<number, FileFailure> {
   try {
     const folder = mkdtempSync(join(tmpdir(), 'compact-unpacked-'));
     const file = join(folder, 'content');

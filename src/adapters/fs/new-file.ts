@@ -54,7 +54,7 @@ export async function beginFile(options: NewFile): Promise<Result<PendingFile, F
     }
     const file = createPendingFile(fd, options, removeAtExit(temporary));
     if (compression === 'none') return ok(file);
-    if (compression === 'eval') return ok((await import('./eval-file.ts')).createEvalFile(file));
+    if (compression === 'eval') return ok((await import('./eval-log.ts')).createEvalFile(file));
     const { createCompressedFile } = await import('./compressed-file.ts');
     return ok(createCompressedFile(file, { path, compression }));
   } catch (error) {
