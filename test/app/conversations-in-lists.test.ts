@@ -97,22 +97,6 @@ test('a problem in a document is reported with its line and column in the file',
   assert.deepEqual([done.error.line, done.error.column], [4, 12]);
 });
 
-test('a list that was cut off between two conversations is an error where it ends, and the file stays', async (t) => {
-  const bench = benchFor(t);
-  const text = read('conversation-list', 'indented.json').toString().trimEnd();
-  const torn = text.slice(0, -1).trimEnd();
-  bench.write('a.json', Buffer.from(torn));
-  const done = await bench.compact('a.json', { compaction: { keepRecent: 0 } });
-  assert.ok(!done.ok && done.error.kind === 'bad-line');
-  const lines = torn.split('\n');
-  const { line, column, problem } = done.error;
-  assert.deepEqual(
-    { line, column, problem },
-    { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, problem: 'not valid JSON (the list does not end)' },
-  );
-  assert.equal(bench.read('a.json').toString(), torn);
-});
-
 test('a list among the messages is carried along, like anything else that is not a message', async (t) => {
   const bench = benchFor(t);
   const said = Array.from({ length: 12 }, (_, at) => ({

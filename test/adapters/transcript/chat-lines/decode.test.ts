@@ -230,12 +230,19 @@ suite('odd records', () => {
     for (const value of [{ note: 1 }, [1], 'text', 5, null, true]) assert.deepEqual(decodeOne(value), { kind: 'meta' });
   });
 
-  test('with a role that is no text are a problem', () => {
-    for (const role of [5, null, ['user'], {}]) {
-      assert.deepEqual(chatLines.open().observe({ role, content: 'x' }, 1), {
-        problem: 'a record whose role is not a string',
-      });
-    }
+  test('with content are a problem only if their role is no text', () => {
+    const role = fc.option(fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.constant(['user'])), {
+      nil: undefined,
+    });
+    fc.assert(
+      fc.property(role, fc.jsonValue(), (given, content) => {
+        const record = JSON.parse(JSON.stringify({ role: given, content }));
+        const decoded = chatLines.open().observe(record, 1);
+        const problem = 'problem' in decoded ? decoded.problem : null;
+        const isRefused = given !== undefined && typeof given !== 'string';
+        assert.equal(problem, isRefused ? 'a record whose role is not a string' : null);
+      }),
+    );
   });
 
   test('with a role of nobody speak as a user of that name', () => {
