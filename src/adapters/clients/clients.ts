@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
+import { ok } from '../../core/result.ts';
 import type { Client, ClientHost, ClientName, FileEdit, LaunchCommand } from '../../ports/clients.ts';
 import { createJsonEdit, type JsonEntry } from './json-edit.ts';
-import { createManagedFile, MANAGED_FILE_MARK } from './managed-file.ts';
 import { createTomlEdit } from './toml-edit.ts';
 
 /** Every client that `compact install` can set up. */
@@ -144,6 +144,24 @@ function createOpenCode(host: ClientHost): Client {
       notice:
         'OpenCode needs its own package @opencode-ai/plugin before it loads any plugin, and has not downloaded it yet. Start OpenCode once with a network; offline, each start takes about a minute longer.',
     },
+  };
+}
+
+/** Stands in every file that belongs to this program as a whole. */
+const MANAGED_FILE_MARK = 'Written by compact install';
+
+/** A file that is ours as a whole. A file of the same name without our mark is the user's. `content` has to contain the mark. */
+function createManagedFile({ path, content }: { readonly path: string; readonly content: string }): FileEdit {
+  const isOurs = (text: string): boolean => text.includes(MANAGED_FILE_MARK);
+  return {
+    path,
+    inspect: (text) => {
+      if (text === null) return ok({ state: 'absent', taken: [] });
+      if (!isOurs(text)) return ok({ state: 'absent', taken: [path] });
+      return ok({ state: text === content ? 'installed' : 'changed', taken: [] });
+    },
+    add: (text) => ok(text === null || isOurs(text) ? content : text),
+    remove: (text) => ({ text: isOurs(text) ? '' : text, isEmpty: isOurs(text) }),
   };
 }
 

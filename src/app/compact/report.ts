@@ -60,7 +60,7 @@ function sentMessages({ view }: PreparedConversation): readonly Entry[] {
 }
 
 /** Tokens of all conversations as their producer sends them now. */
-export function tokensNow({ conversations }: Prepared): number {
+export function tokensNow({ conversations }: Pick<Prepared, 'conversations'>): number {
   return conversations.reduce((sum, prepared) => sum + sumTokens(sentMessages(prepared)), 0);
 }
 

@@ -163,7 +163,7 @@ async function printFormats(context: CliContext, { outputOptions }: CompactLine)
     const { reportJson } = await import('../render/text.ts');
     for (const format of formats) reporter.answerPiece(reportJson(format));
   } else {
-    const { renderFormats } = await import('../render/formats.ts');
+    const { renderFormats } = await import('../render/help.ts');
     const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns };
     reporter.answer(renderFormats(formats, rendering));
   }

@@ -1,10 +1,12 @@
 import type { FileState, FinishedFile } from '../../app/jobs/records.ts';
 import type { BatchStatusReport } from '../../app/jobs/submit.ts';
+import type { QueueReport } from '../../app/jobs/work.ts';
 import { assertNever } from '../../core/result.ts';
 import type { BatchRunReport } from '../reports.ts';
 import { renderFailure } from './failure.ts';
-import { countOf } from './quantities.ts';
+import { countOf, formatCount, formatDuration } from './quantities.ts';
 import { clipStart, formatMinute, indent, safeText, textWidth, wrapFacts, wrapText } from './text.ts';
+import type { Theme } from './theme.ts';
 
 /** One line about a transcript that is done, or had to wait. */
 export function renderFinished({ name, state, result, note }: FinishedFile): string {
@@ -145,3 +147,30 @@ const BATCH_WORDS = {
   refused: 'not created',
   gone: 'results deleted',
 } as const;
+
+const MINUTE_MS = 60_000;
+
+/** The state of a queue, and the name of each failed job with the reason. */
+export function renderQueue(report: QueueReport, theme: Theme): readonly string[] {
+  const { open, active, done, failed, failures } = report;
+  const unnamed = failed - failures.length;
+  return [
+    `${formatCount(open)} open, ${formatCount(active)} active, ${formatCount(done)} done, ${formatCount(failed)} failed`,
+    ...rateLine(report),
+    ...failures.map(({ file, reason }) => theme.bad(`${safeText(file)}: ${safeText(withoutFile(reason, file))}`)),
+    ...(unnamed > 0 ? [`… and ${countOf(unnamed, 'more failed job', 'more failed jobs')}`] : []),
+    ...(failed > 0 ? ["'compact work --retry' puts failed jobs back."] : []),
+  ];
+}
+
+function rateLine({ open, active, perMinute, minutesLeft }: QueueReport): readonly string[] {
+  if (open + active === 0) return [];
+  if (perMinute === null || minutesLeft === null) return ['none done in the last five minutes'];
+  const rate = perMinute < 10 ? perMinute.toFixed(1) : formatCount(Math.round(perMinute));
+  return [`${rate} a minute, about ${formatDuration(minutesLeft * MINUTE_MS)} left`];
+}
+
+/** Most reasons begin with the name of the file. */
+function withoutFile(reason: string, file: string): string {
+  return reason.startsWith(`${file}: `) ? reason.slice(file.length + 2) : reason;
+}

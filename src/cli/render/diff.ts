@@ -1,11 +1,9 @@
 import type { DiffMessage, DiffReport } from '../../app/survey/diff-file.ts';
-import { countOf, formatBytes, formatChange, formatCount, formatSaving } from './quantities.ts';
+import { countOf, formatBytes, formatChange, formatCount, formatSaving, sumOf } from './quantities.ts';
 import { clipText, safeText, wrapText } from './text.ts';
-import type { Theme } from './theme.ts';
+import type { Rendering, Theme } from './theme.ts';
 
-export type DiffRendering = {
-  readonly theme: Theme;
-  readonly widthColumns: number;
+export type DiffRendering = Rendering & {
   /** The number of messages to show; null: all of them and the whole summary. */
   readonly limit: number | null;
 };
@@ -22,38 +20,24 @@ const SIGNS: { readonly [outcome in DiffMessage['outcome']]: Sign } = {
 /** A heading, the totals, and the messages in their order; the summary stands where it replaces those before it. */
 export function renderDiff(report: DiffReport, rendering: DiffRendering): readonly string[] {
   const { messages } = report;
-  const firstLeft = messages.findIndex(({ outcome }) => outcome !== 'kept');
-  const after = messages.findIndex(({ outcome }, at) => at > firstLeft && outcome === 'kept');
-  const summaryAt = firstLeft < 0 ? 0 : after < 0 ? messages.length : after;
-  const shown = selectShown(messages, rendering.limit);
+  const runs = partRuns(messages);
+  const firstLeft = runs.findIndex(({ sign }) => sign !== '=');
+  const after = runs.findIndex(({ sign }, at) => at > firstLeft && sign === '=');
+  const summaryAt = firstLeft < 0 ? 0 : after < 0 ? runs.length : after;
   const numberColumns = String(messages.length).length;
-  const lines: string[] = [];
-  let hidden: DiffMessage[] = [];
-  const flush = (): void => {
-    if (hidden.length > 0) lines.push(renderHidden(hidden, numberColumns, rendering));
-    hidden = [];
-  };
-  for (const [at, message] of messages.entries()) {
-    if (at === summaryAt) {
-      flush();
-      lines.push(...renderSummary(report.summary, rendering));
-    }
-    if (shown.has(at)) {
-      flush();
-      lines.push(renderMessage(message, numberColumns, rendering));
-      continue;
-    }
-    if (hidden[0] !== undefined && SIGNS[hidden[0].outcome] !== SIGNS[message.outcome]) flush();
-    hidden.push(message);
-  }
-  flush();
-  if (summaryAt === messages.length) lines.push(...renderSummary(report.summary, rendering));
-  const rest = messages.length - shown.size;
+  let room = rendering.limit ?? Number.POSITIVE_INFINITY;
+  const blocks = runs.map((run) => {
+    const shown = positionsShown(run.messages.length, rendering.limit).slice(0, room);
+    room -= shown.length;
+    return { rest: run.messages.length - shown.length, lines: renderRun(run, shown, { ...rendering, numberColumns }) };
+  });
+  const rest = sumOf(blocks, (block) => block.rest);
   const more =
     rest === 0
       ? []
       : wrapText(`${countOf(rest, 'message')} not shown: --all shows everything.`, rendering.widthColumns);
-  return [...renderHead(report, rendering), '', ...lines, ...more];
+  const body = blocks.map(({ lines }) => lines).toSpliced(summaryAt, 0, renderSummary(report.summary, rendering));
+  return [...renderHead(report, rendering), '', ...body.flat(), ...more];
 }
 
 const MEANINGS = { '=': 'kept', '~': 'quoted', '-': 'left' } as const;
@@ -74,43 +58,56 @@ function renderHead(report: DiffReport, { theme, widthColumns }: DiffRendering):
 /** Messages at the ends of a run of equal outcomes: those in between look alike. */
 const EDGE = 3;
 
-/** The positions of the messages to show. */
-function selectShown(messages: readonly DiffMessage[], limit: number | null): ReadonlySet<number> {
-  if (limit === null) return new Set(messages.keys());
-  const runs: { readonly start: number; end: number }[] = [];
-  for (const [at, { outcome }] of messages.entries()) {
+/** Neighbors of which the same became. */
+type Run = { readonly sign: Sign; readonly messages: DiffMessage[] };
+
+function partRuns(messages: readonly DiffMessage[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (const message of messages) {
+    const sign = SIGNS[message.outcome];
     const run = runs.at(-1);
-    const before = messages[at - 1];
-    if (run !== undefined && before !== undefined && SIGNS[before.outcome] === SIGNS[outcome]) run.end = at + 1;
-    else runs.push({ start: at, end: at + 1 });
+    if (run?.sign === sign) run.messages.push(message);
+    else runs.push({ sign, messages: [message] });
   }
-  const shown = new Set<number>();
-  for (const { start, end } of runs) {
-    for (let at = start; at < end && shown.size < limit; at += 1)
-      if (end - start <= 2 * EDGE + 1 || at < start + EDGE || at >= end - EDGE) shown.add(at);
+  return runs;
+}
+
+/** The positions in a run of this length that may be shown. */
+function positionsShown(length: number, limit: number | null): readonly number[] {
+  const all = Array.from({ length }, (_, at) => at);
+  return limit === null || length <= 2 * EDGE + 1 ? all : [...all.slice(0, EDGE), ...all.slice(-EDGE)];
+}
+
+type RunRendering = DiffRendering & { readonly numberColumns: number };
+
+/** A line for each message at one of these positions, and one for those in a row that are not shown. */
+function renderRun({ sign, messages }: Run, positions: readonly number[], rendering: RunRendering): readonly string[] {
+  const lines: string[] = [];
+  let next = 0;
+  for (const at of [...positions, messages.length]) {
+    if (at > next) lines.push(renderHidden(messages.slice(next, at), rendering));
+    const message = messages[at];
+    if (message !== undefined) lines.push(renderMessage(message, rendering));
+    next = at + 1;
   }
-  return shown;
+  return lines.map((line) => paint(sign, `${sign} ${line}`, rendering.theme));
 }
 
 const ROLES: Readonly<Record<string, string>> = { user: 'user', assistant: 'asst', system: 'syst', tool: 'tool' };
 
-function renderMessage(message: DiffMessage, numberColumns: number, rendering: DiffRendering): string {
-  const { number, role, outcome, tools, text } = message;
-  const sign = SIGNS[outcome];
-  const head = `${sign} ${String(number).padStart(numberColumns)} ${ROLES[role] ?? clipText(safeText(role), 4)} `;
+function renderMessage({ number, role, tools, text }: DiffMessage, rendering: RunRendering): string {
+  const { numberColumns, widthColumns } = rendering;
+  const head = `${String(number).padStart(numberColumns)} ${ROLES[role] ?? clipText(safeText(role), 4)} `;
   const said = safeText(text.replaceAll(/\s+/g, ' ').trim());
   // The text of a call begins with the tool's name.
   const named = tools.some((tool) => said.startsWith(safeText(tool))) ? [] : tools.map((tool) => `[${safeText(tool)}]`);
   const words = [...named, said === '' ? '(no text)' : said].join(' ');
-  return paint(sign, head + clipText(words, Math.max(10, rendering.widthColumns - head.length)), rendering.theme);
+  return head + clipText(words, Math.max(10, widthColumns - head.length - 2));
 }
 
-function renderHidden(hidden: readonly DiffMessage[], numberColumns: number, { theme }: DiffRendering): string {
-  const [first] = hidden;
-  const tokens = hidden.reduce((sum, message) => sum + message.tokens, 0);
-  const sign = first === undefined ? '=' : SIGNS[first.outcome];
-  const dots = '…'.padStart(numberColumns);
-  return paint(sign, `${sign} ${dots} ${formatCount(hidden.length)} more, ${countOf(tokens, 'token')}`, theme);
+function renderHidden(hidden: readonly DiffMessage[], { numberColumns }: RunRendering): string {
+  const tokens = sumOf(hidden, (message) => message.tokens);
+  return `${'…'.padStart(numberColumns)} ${formatCount(hidden.length)} more, ${countOf(tokens, 'token')}`;
 }
 
 /** Lines of the summary that are shown unless all is. */
@@ -126,15 +123,6 @@ function renderSummary(summary: readonly string[], { theme, widthColumns, limit 
   ].map((line) => paint('+', clipText(line, widthColumns), theme));
 }
 
-function paint(sign: Sign, line: string, theme: Theme): string {
-  switch (sign) {
-    case '+':
-      return theme.good(line);
-    case '-':
-      return theme.bad(line);
-    case '~':
-      return theme.warning(line);
-    default:
-      return line;
-  }
+function paint(sign: Sign, line: string, { good, bad, warning }: Theme): string {
+  return { '+': good, '-': bad, '~': warning, '=': String }[sign](line);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { formatRegistry } from '../../../src/adapters/transcript/detect.ts';
-import { renderFormats } from '../../../src/cli/render/formats.ts';
+import { renderFormats } from '../../../src/cli/render/help.ts';
 import { formatBytes, formatCount, formatSaving } from '../../../src/cli/render/quantities.ts';
 import { type Column, layTable } from '../../../src/cli/render/table.ts';
 import {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { gatherInputs, type InputLine } from '../../inputs/gather.ts';
 import { countOf, formatCount } from '../../render/quantities.ts';
 import { reportJson } from '../../render/text.ts';
-import { renderQueue } from '../../render/work.ts';
+import { renderQueue } from '../../render/batch.ts';
 import type { WorkAddReport, WorkRetryReport } from '../../reports.ts';
 import type { Session } from '../../session.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
