@@ -1,6 +1,6 @@
 import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { CapturedFile, CaptureOutline, CaptureWriter } from '../../ports/captures.ts';
+import type { CapturedFile, CaptureOutline, CaptureWriter, StoredCapture } from '../../ports/captures.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
@@ -37,8 +37,7 @@ async function captureOnce(deps: AppDeps, request: CaptureFileRequest): Promise<
   const existing = await openUnsettled(deps);
   const path = deps.files.absolute(request.input.path);
   const known = (await existing?.captures.find(path)) ?? null;
-  if (known !== null && !request.rereads && (await isUntouched(deps, known)))
-    return report(request, { known, change: null });
+  if (known !== null && !request.rereads && (await isUntouched(deps, known))) return unchanged(request, known);
   const startedAt = deps.runtime.now();
   const opened = await open(deps, request, known);
   const { source } = opened;
@@ -46,14 +45,18 @@ async function captureOnce(deps: AppDeps, request: CaptureFileRequest): Promise<
     const captured = existing === null || known === null ? null : { archive: existing, known };
     const compared = await compare(deps, source, captured);
     const read = { stamp: reliableStamp(source.stamp, startedAt), readAt: startedAt };
-    if (compared === 'same') {
-      const isNews = captured !== null && (read.stamp !== captured.known.stamp || isDue(captured.known, startedAt));
-      if (isNews && !request.isDryRun && !captured.archive.isReadOnly)
-        await captured.archive.captures.confirm(captured.known.id, read);
-      return report(request, { known, change: null });
+    if (compared.change === 'same') {
+      const { archive, known: same } = compared;
+      const isNews = read.stamp !== same.stamp || isDue(same, startedAt);
+      if (isNews && !request.isDryRun && !archive.isReadOnly) await archive.captures.confirm(same.id, read);
+      return unchanged(request, same);
     }
     const capture = { ...opened, ...compared, known, path, ...read };
-    if (request.isDryRun) return report(request, capture);
+    if (request.isDryRun) {
+      const version = compared.change === 'grown' ? (known?.last.version ?? null) : null;
+      const size = source.stamp.sizeBytes;
+      return report(request, { ...capture, result: 'planned', version, size, sha256: null });
+    }
     const archive = await openUnsettled(deps, 'create');
     return archive === null ? 'changed' : await store(deps, request, { ...capture, archive });
   } finally {
@@ -107,7 +110,8 @@ async function store(
       capturedAt: readAt,
       sessions: [...sessions].toSorted(),
     });
-    return report(request, { ...capture, stored: { ...stored, sizeBytes, sha256 } });
+    const { version } = stored;
+    return report(request, { ...capture, result: 'captured', version, size: sizeBytes, sha256, stored });
   } finally {
     await writer.abandon();
   }
@@ -164,35 +168,21 @@ function* piecesOf(source: SourceFile, codec: Codec | null, from: number): Gener
   for (const { bytes } of records) yield bytes;
 }
 
-type Outcome = Partial<Pick<Capture, 'source' | 'format'>> & {
-  readonly known: CapturedFile | null;
-  /** Null: nothing was new. */
-  readonly change: Change | null;
-  readonly stored?: {
-    readonly version: number;
-    readonly sizeBytes: number;
-    readonly sha256: string;
-    readonly newBytes: number;
-    readonly storedBytes: number;
-  };
+type Outcome = Pick<CaptureReport, 'result' | 'change' | 'version' | 'sha256'> & {
+  readonly format: string;
+  readonly size: number;
+  readonly stored?: StoredCapture;
 };
 
-function report({ input }: CaptureFileRequest, outcome: Outcome): CaptureReport {
-  const { known, change, stored } = outcome;
-  return {
-    schema: 'compact/capture@1',
-    file: input.name,
-    format: outcome.format ?? known?.format ?? null,
-    result: change === null ? 'unchanged' : stored === undefined ? 'planned' : 'captured',
-    change,
-    version: stored?.version ?? (change === null || change === 'grown' ? (known?.last.version ?? null) : null),
-    bytes: {
-      size: stored?.sizeBytes ?? outcome.source?.stamp.sizeBytes ?? known?.last.sizeBytes ?? 0,
-      new: stored?.newBytes ?? null,
-      stored: stored?.storedBytes ?? null,
-    },
-    sha256: stored?.sha256 ?? (change === null ? (known?.last.sha256 ?? null) : null),
-  };
+function report({ input }: CaptureFileRequest, { format, size, stored, ...outcome }: Outcome): CaptureReport {
+  const { result, change, version, sha256 } = outcome;
+  const bytes = { size, new: stored?.newBytes ?? null, stored: stored?.storedBytes ?? null };
+  return { schema: 'compact/capture@1', file: input.name, format, result, change, version, bytes, sha256 };
+}
+
+function unchanged(request: CaptureFileRequest, { format, last }: CapturedFile): CaptureReport {
+  const { version, sha256, sizeBytes: size } = last;
+  return report(request, { format, result: 'unchanged', change: null, version, size, sha256 });
 }
 
 /** Damage that leaves size and times as they were is found by reading every file again from time to time. */
@@ -223,15 +213,14 @@ function reliableStamp(stamp: FileStamp, startedAt: Date): string | null {
 
 /** damaged: the archive cannot give back what it has of the file. */
 type Change = CaptureOutline['change'] | 'damaged';
-/** `hash`: of all bytes before those that must be stored. */
-type Changed = { readonly change: Change; readonly hash: RunningHash };
+type Captured = { readonly archive: Archive; readonly known: CapturedFile };
+type Compared =
+  | (Captured & { readonly change: 'same' })
+  /** `hash`: of all bytes before those that must be stored. */
+  | { readonly change: Change; readonly hash: RunningHash };
 
 /** Reads the file up to the size that was captured last, and what the archive has of it. */
-async function compare(
-  { runtime }: AppDeps,
-  source: SourceFile,
-  captured: { readonly archive: Archive; readonly known: CapturedFile } | null,
-): Promise<Changed | 'same'> {
+async function compare({ runtime }: AppDeps, source: SourceFile, captured: Captured | null): Promise<Compared> {
   const fresh = runtime.createHash();
   if (captured === null) return { change: 'new', hash: fresh };
   const {
@@ -245,7 +234,7 @@ async function compare(
   if (hash.copy().digest() !== last.sha256) return { change: 'rewritten', hash: fresh };
   // What was erased on purpose is not stored again.
   if ((await checkReadable(runtime, { archive, state: last })) === 'damaged') return { change: 'damaged', hash: fresh };
-  return sizeBytes === last.sizeBytes ? 'same' : { change: 'grown', hash };
+  return sizeBytes === last.sizeBytes ? { ...captured, change: 'same' } : { change: 'grown', hash };
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { embedMissing, type EmbedOutcome, type EmbedScope } from '../../../src/app/search/embeddings/embed-missing.ts';
+import { embedMissing, type EmbedOutcome, type EmbedScope } from '../../../src/app/search/embeddings/embed-archive.ts';
 import { ModelError } from '../../../src/core/model-request.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { fakeService, type FakeService, meaningBench, toyVectors } from '../../support/meaning-bench.ts';

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type {
+  BatchName,
   CapturedPiece,
+  CycleName,
   MergedVersion,
   StoreStamp,
+  Unit,
+  UnitLineDraft,
   UnitReader,
   UnitStore,
   UnitVector,
@@ -10,18 +14,21 @@ import type {
 import { keepErasedState } from '../erase/captures.ts';
 import { addReceipt, findReceipt } from '../erase/erase.ts';
 import { ADD_HOLD } from '../erase/retention.ts';
-import { archiveError } from '../failure.ts';
-import { CHANGES, hashColumn, readInteger, readOptionalText, timeColumn } from '../rows.ts';
+import { compressReadably } from '../blocks.ts';
+import { archiveError, DamageError } from '../failure.ts';
+import { CHANGES, hashColumn, readInteger, readOptionalText, type Row, timeColumn } from '../rows.ts';
 import type { VectorEngine } from '../search/engine.ts';
-import { countRows, type Dialect, type Query } from '../sql/query.ts';
+import { countRows, type Dialect, type Query, type Sql } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, UPDATE_FILE } from '../store/captures.ts';
 import { DROP_RULE } from '../store/dropped-rules.ts';
+import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
+import { type CompactionRows, type LineRow, writeBlock, writeCompaction } from '../store/rows.ts';
+import { keepFile } from '../store/runs.ts';
 import { keepSummary } from '../store/summaries.ts';
 import { isSameModel } from '../vectors/nearest.ts';
 import { beginVectors, keepVector } from '../vectors/vector-store.ts';
 import { createReader } from './read-units.ts';
-import { FIND_BATCH, findErasure, idOf, insertUnit, storeFiles, type UnitEngine } from './write-units.ts';
 
 const FINISH_RECEIPT = 'UPDATE erasures SET is_finished = 1 WHERE receipt = :receipt AND is_finished = 0';
 const COUNT_CONTENTS = `
@@ -33,12 +40,20 @@ const FIND_HOLD = 'SELECT added_at_ms AS at_ms, reason AS text FROM holds WHERE 
 const FIND_MESSAGE = `
 SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id
 WHERE k.compaction_id = :unitId AND l.line = :line AND l.erasure_id IS NULL AND l.role IS NOT NULL`;
+const FIND_LINE = `
+SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id WHERE k.compaction_id = :unitId AND l.line = :line`;
+const FIND_CYCLE = 'SELECT id FROM cycles WHERE compaction_id = :unitId AND position = :cycle';
+const FIND_BATCH = `
+SELECT b.id FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id WHERE y.compaction_id = :unitId AND y.position = :cycle AND b.position = :batch`;
 const FIND_FILE = 'SELECT id FROM captured_files WHERE path = :path';
 const SET_ASIDE = 'UPDATE captured_versions SET version = -version WHERE file_id = :id';
 const DELETE_ASIDE = 'DELETE FROM captured_versions WHERE file_id = :id AND version < 0';
 
 /** What an engine does when others are merged into its archive. */
-type MergeEngine = UnitEngine & {
+export type MergeEngine = Pick<Sql, 'query' | 'dialect'> & {
+  /** Everything is stored, or nothing. */
+  readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
+  readonly storing: StoreEngine;
   /** Of the archive, for messages. */
   readonly path: string;
   /** Null: no vectors can be stored here. */
@@ -223,4 +238,132 @@ async function storeVersions(
   }
   await lines.end();
   return stored;
+}
+
+/** A unit mostly names the same few earlier ones, again and again. */
+function remember(findUnit: UnitReader['findUnit']): UnitReader['findUnit'] {
+  const known = new Map<string, Promise<number | null>>();
+  return async (key) => {
+    const found = known.get(key) ?? findUnit(key);
+    known.set(key, found);
+    return found;
+  };
+}
+
+type Within = { readonly query: Query; readonly findUnit: UnitReader['findUnit'] };
+
+/** Stores a unit, inside a transaction. What it refers to must be there. */
+async function insertUnit(
+  { storing }: Pick<MergeEngine, 'storing'>,
+  { query, findUnit }: Within,
+  { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
+): Promise<void> {
+  const within = { query, findUnit: remember(findUnit) };
+  const partition = await storing.prepare(query);
+  const batchCounts = unit.cycles.map(({ batches }) => batches.length);
+  const ids: Ids = { ...(await reserveIds(storing, query, { batchCounts })), partition };
+  const { compactionId } = ids;
+  const lineIds = await storeLines(storing, query, { ids, lines });
+  const resolve = async (names: readonly BatchName[]): Promise<readonly number[]> => {
+    const found: number[] = [];
+    for (const name of names) {
+      const own = name.unit === unit.key ? ids.cycles[name.cycle]?.batchIds[name.batch] : undefined;
+      found.push(own ?? (await findBatch(within, name)));
+    }
+    return found;
+  };
+  const cycles: CompactionRows['cycles'][number][] = [];
+  for (const { parent, live, ...cycle } of unit.cycles) {
+    const batches = [];
+    for (const { sources, ...batch } of cycle.batches) batches.push({ ...batch, sourceIds: await resolve(sources) });
+    const parentId = parent === null ? null : await findCycle(within, parent);
+    cycles.push({ ...cycle, parentId, batches, liveIds: await resolve(live) });
+  }
+  const carried: CompactionRows['carried'][number][] = [];
+  for (const { unit: key, line, cycle, batch } of unit.carried) {
+    const unitId = key === unit.key ? compactionId : await within.findUnit(key);
+    const [found] = unitId === null ? [] : await query(FIND_LINE, { unitId, line });
+    if (found === undefined) continue; // it was erased
+    const { cycleId = 0, batchIds = [] } = ids.cycles[cycle] ?? {};
+    carried.push({ cycle_id: cycleId, line_id: readInteger(found, 'id'), batch_id: batchIds[batch] ?? 0 });
+  }
+  await writeCompaction(query, storing, ids, {
+    ...unit,
+    status: unit.isErased ? 'erased' : 'applied',
+    erasureId: unit.receipt === null ? null : await findErasure(query, unit.receipt),
+    lineIds,
+    cycles,
+    carried,
+  });
+  await storing.finish(query, compactionId);
+  await storeFiles(query, compactionId, unit);
+}
+
+/** Stores lines in blocks, and makes their messages searchable. Gives the first and the last id. */
+async function storeLines(
+  storing: StoreEngine,
+  query: Query,
+  { ids, lines }: { readonly ids: Ids; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
+): Promise<{ readonly first: number | null; readonly last: number | null }> {
+  let first: number | null = null;
+  let last: number | null = null;
+  let position = -1;
+  for await (const batch of lines) {
+    position += 1;
+    if (batch.length === 0) continue;
+    const rows: LineRow[] = [];
+    let offset = 0;
+    for (const { bytes, sha256, sizeBytes, receipt, text, ...draft } of batch) {
+      const { cycle, batch: place } = draft;
+      rows.push({
+        ...draft,
+        offset: receipt === null ? offset : 0,
+        sizeBytes,
+        cycleId: place !== null || cycle === null ? null : (ids.cycles[cycle]?.cycleId ?? null),
+        batchId: place === null ? null : (ids.cycles[place.cycle]?.batchIds[place.batch] ?? null),
+        sha256: hashColumn(sha256),
+        erasureId: receipt === null ? null : await findErasure(query, receipt),
+        entry: draft.message === null ? null : storing.toEntry(text),
+      });
+      offset += bytes.length;
+    }
+    const raw = Buffer.concat(batch.map(({ bytes }) => bytes));
+    const block = { position, data: compressReadably(raw), rawSizeBytes: raw.length, lines: rows };
+    const lineIds = await writeBlock(query, storing, ids, block);
+    first ??= lineIds[0] ?? null;
+    last = lineIds.at(-1) ?? last;
+  }
+  return { first, last };
+}
+
+/** Null: it was never applied, so nothing leads to it. */
+async function findCycle({ query, findUnit }: Within, { unit, cycle }: CycleName): Promise<number | null> {
+  const unitId = await findUnit(unit);
+  const [row] = unitId === null ? [] : await query(FIND_CYCLE, { unitId, cycle });
+  return row === undefined ? null : readInteger(row, 'id');
+}
+
+async function findBatch({ query, findUnit }: Within, { unit, cycle, batch }: BatchName): Promise<number> {
+  const unitId = await findUnit(unit);
+  return idOf(
+    unitId === null ? [] : await query(FIND_BATCH, { unitId, cycle, batch }),
+    'a batch of an earlier compaction',
+  );
+}
+
+async function findErasure(query: Query, receipt: string): Promise<number> {
+  return idOf(await query('SELECT id FROM erasures WHERE receipt = :receipt', { receipt }), `receipt ${receipt}`);
+}
+
+function idOf(rows: readonly Row[], what = 'a new row'): number {
+  const [row] = rows;
+  if (row === undefined) throw new DamageError(`${what} is missing`);
+  return readInteger(row, 'id');
+}
+
+/** Adds the files that runs wrote from a unit, and when they were undone; gives how many are new. */
+async function storeFiles(query: Query, unitId: number, { files }: Unit): Promise<number> {
+  let added = 0;
+  for (const file of files) if ((await keepFile(query, unitId, file)).isNew) added += 1;
+  return added;
 }

@@ -2,8 +2,7 @@ import { ok, type Result } from '../../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
 import type { OpenSource, OpenTarget } from '../../../ports/exchange.ts';
 import { createReader } from '../exchange/read-units.ts';
-import { createUnitStore } from '../exchange/unit-store.ts';
-import type { UnitEngine } from '../exchange/write-units.ts';
+import { createUnitStore, type MergeEngine } from '../exchange/unit-store.ts';
 import { readText } from '../rows.ts';
 import { createPostgresArchive } from './archive.ts';
 import { guardMethods, type Place } from './failure.ts';
@@ -62,7 +61,7 @@ const LOCK_MERGE = [
   'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE',
 ];
 
-function createWriting({ sql, schema }: OpenedSql): Pick<UnitEngine, 'transaction' | 'storing'> {
+function createWriting({ sql, schema }: OpenedSql): Pick<MergeEngine, 'transaction' | 'storing'> {
   const storing = createPostgresStore(createPartitions(sql, schema));
   return {
     storing,

@@ -1,11 +1,24 @@
+import type { ModelError } from '../../../core/model-request.ts';
 import type { Count } from '../../../core/units.ts';
 import { assertNever, err, ok, type Result } from '../../../core/result.ts';
-import type { AppDeps } from '../../contract/deps.ts';
+import type { Archive } from '../../../ports/archive.ts';
+import type { Redactor } from '../../../ports/model.ts';
+import type { Progress, Runtime } from '../../../ports/runtime.ts';
+import type { MissingScope, MissingVector, VectorCursor, VectorDraft } from '../../../ports/vector-store.ts';
+import { type AppDeps, isInterrupted } from '../../contract/deps.ts';
 import { attempt, carriedFailure, type Failure } from '../../contract/failure.ts';
 import type { CompactReport } from '../../contract/reports.ts';
 import { openSettled } from '../../write/settle.ts';
-import { embedMissing, type EmbedOutcome } from './embed-missing.ts';
-import { describeVectors, type EmbeddingService } from './embed-texts.ts';
+import { redactTexts } from '../../summarize/redacting-model.ts';
+import { createTextReader } from '../find-archived.ts';
+import {
+  describeVectors,
+  type EmbeddingService,
+  type EmbedOptions,
+  embedTexts,
+  isOfService,
+  sendable,
+} from './embed-texts.ts';
 
 /** What `archive embed` did. */
 export type ArchiveEmbedReport = {
@@ -114,4 +127,149 @@ function describe({ done, total, end }: EmbedOutcome, known: string): string | n
     default:
       return assertNever(end);
   }
+}
+
+type EmbedMissingDeps = Pick<AppDeps, 'formats' | 'signal'> & {
+  readonly service: EmbeddingService;
+  readonly archive: Archive;
+  readonly runtime: Pick<Runtime, 'sleep' | 'random' | 'yieldToEvents'>;
+  readonly progress: Pick<Progress, 'update'>;
+};
+
+export type EmbedScope = {
+  /** Only what was archived from this source (sha256, hex); null: everything. */
+  readonly sourceSha256: string | null;
+  /** Replace vectors of another model; false: do nothing if there are any. */
+  readonly mayReplace: boolean;
+  readonly limits: EmbedOptions;
+};
+
+/** `done` of the `total` that had no vector have one now. */
+export type EmbedOutcome = {
+  readonly done: number;
+  readonly total: number;
+  /** Vectors of another model that were dropped. */
+  readonly dropped: number;
+  readonly end:
+    | { readonly kind: 'complete' | 'interrupted' | 'other-model' }
+    | { readonly kind: 'failed'; readonly message: string };
+};
+
+const START: VectorCursor = { lineId: 0, batchId: 0 };
+
+/** Gives vectors to everything without one, one request at a time. Whatever stops it, the vectors made until then are kept. */
+export async function embedMissing(
+  deps: EmbedMissingDeps,
+  { sourceSha256, mayReplace, limits }: EmbedScope,
+): Promise<EmbedOutcome> {
+  const { service, progress, archive } = deps;
+  const { vectors } = archive;
+  const known = await vectors.findModel();
+  const isRemade = known !== null && !isOfService(known, service);
+  const redactor = service.createRedactor?.() ?? null;
+  const scopeOf = (isAll: boolean): MissingScope => ({ sourceSha256, isRemade: isAll });
+  const state = { scope: scopeOf(isRemade), done: 0, dropped: 0, total: 0, after: START, hasKept: false };
+  state.total = await vectors.countMissing(state.scope);
+  const ended = (end: EmbedOutcome['end']): EmbedOutcome => {
+    const { done, total, dropped } = state;
+    return { done, total, dropped, end };
+  };
+  if (isRemade && !mayReplace) return ended({ kind: 'other-model' });
+  const had = mayReplace ? (await vectors.count()).done : 0;
+  for (;;) {
+    progress.update('embedding', state.done, state.total);
+    if (await isInterrupted(deps)) return ended({ kind: 'interrupted' });
+    const missing = await readMissingTexts({ ...deps, redactor }, state.scope, state.after);
+    if (missing.length === 0) return ended({ kind: 'complete' });
+    const embedded = await embedOnce(deps, missing, limits);
+    if (!embedded.ok) {
+      return ended(deps.signal.aborted ? { kind: 'interrupted' } : { kind: 'failed', message: embedded.error.message });
+    }
+    const kept = await keep(deps, embedded.value, mayReplace && !state.hasKept);
+    if (kept === 'other-model') {
+      const message = `${service.model} gives vectors of several lengths: name another model`;
+      return ended(state.hasKept ? { kind: 'failed', message } : { kind: 'other-model' });
+    }
+    if (kept === 'replaced') {
+      // All vectors were removed: start again from the beginning.
+      Object.assign(state, { scope: scopeOf(false), done: 0, dropped: had, after: START });
+      state.total = (await vectors.countMissing(state.scope)) + missing.length;
+    } else state.after = cursorBehind(missing, state.after);
+    state.hasKept ||= embedded.value.some(({ vector }) => vector !== null);
+    state.done += missing.length;
+  }
+}
+
+/** Sends equal texts once and empty ones never. */
+async function embedOnce(
+  deps: EmbedMissingDeps,
+  missing: readonly MissingText[],
+  limits: EmbedOptions,
+): Promise<Result<readonly VectorDraft[], ModelError>> {
+  const texts = [...new Set(missing.flatMap(({ text }) => (text === '' ? [] : [text])))];
+  const embedded = texts.length === 0 ? ok([]) : await embedTexts({ ...deps, ...deps.service }, texts, limits);
+  if (!embedded.ok) return embedded;
+  const vectorOf = new Map(texts.map((text, at) => [text, embedded.value[at] ?? null]));
+  return ok(
+    missing.map(({ of, text }): VectorDraft => {
+      const vector = vectorOf.get(text) ?? null;
+      return of.kind === 'message'
+        ? { kind: 'message', id: of.lineId, vector }
+        : { kind: 'batch', id: of.batchId, vector };
+    }),
+  );
+}
+
+async function keep(
+  { service, archive: { vectors } }: EmbedMissingDeps,
+  drafts: readonly VectorDraft[],
+  mayReplace: boolean,
+): ReturnType<typeof vectors.keep> {
+  const known = await vectors.findModel();
+  const own = known !== null && isOfService(known, service) ? known.dimensions : undefined;
+  const dimensions = drafts.find(({ vector }) => vector !== null)?.vector?.length ?? own;
+  const { provider, model } = service;
+  // All texts are empty and there are no vectors yet, so their length is unknown.
+  return dimensions === undefined ? 'kept' : vectors.keep({ provider, model, dimensions }, drafts, { mayReplace });
+}
+
+function cursorBehind(missing: readonly MissingText[], before: VectorCursor): VectorCursor {
+  return missing.reduce<VectorCursor>(
+    (after, { of }) => (of.kind === 'message' ? { ...after, lineId: of.lineId } : { ...after, batchId: of.batchId }),
+    before,
+  );
+}
+
+/** Something without a vector, and the text to send for it (may be empty). */
+type MissingText = { readonly of: MissingVector; readonly text: string };
+
+/** A small machine answers a request of this size in time. */
+const MAX_TEXTS = 64;
+const MAX_REQUEST_CHARS = 100_000;
+
+/** The next texts without vectors that fit into one request. */
+async function readMissingTexts(
+  {
+    archive,
+    formats,
+    redactor,
+  }: Pick<EmbedMissingDeps, 'archive' | 'formats'> & { readonly redactor: Redactor | null },
+  scope: MissingScope,
+  after: VectorCursor,
+): Promise<readonly MissingText[]> {
+  const missing = await archive.vectors.listMissing(scope, { after, limit: MAX_TEXTS });
+  const reader = createTextReader(archive, formats);
+  await reader.load(missing.flatMap((one) => (one.kind === 'message' ? [one] : [])));
+  const said = missing.map((one) => (one.kind === 'message' ? reader.textOf(one) : one.content));
+  const masked = redactor === null ? said : redactTexts(said, redactor);
+  const texts = masked.map(sendable);
+  let chars = 0;
+  const isRoom = (text: string): boolean => {
+    chars += text.length;
+    return chars <= MAX_REQUEST_CHARS;
+  };
+  const firstLeft = texts.findIndex((text) => !isRoom(text));
+  return missing
+    .slice(0, firstLeft < 0 ? undefined : Math.max(1, firstLeft))
+    .map((of, at) => ({ of, text: texts[at] ?? '' }));
 }

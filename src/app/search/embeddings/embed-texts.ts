@@ -113,3 +113,8 @@ export function isOfService(known: VectorModel, { provider, model, dimensions }:
 export function describeVectors({ model, dimensions }: Pick<Wanted, 'model' | 'dimensions'>): string {
   return dimensions === null ? model : `${model} (${dimensions} numbers)`;
 }
+
+/** Cuts a text to length and removes what JSON or a tokenizer cannot handle. */
+export function sendable(text: string): string {
+  return cutMiddle(text.replaceAll('\0', ' ').trim(), MAX_TEXT_CHARS).toWellFormed();
+}

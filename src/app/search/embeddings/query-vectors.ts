@@ -2,8 +2,7 @@ import type { Runtime } from '../../../ports/runtime.ts';
 import type { VectorStore } from '../../../ports/vector-store.ts';
 import type { SearchRequest } from '../../contract/requests.ts';
 import { redactTexts } from '../../summarize/redacting-model.ts';
-import { sendable } from './embed-missing.ts';
-import { describeVectors, type EmbeddingService, embedTexts, isOfService } from './embed-texts.ts';
+import { describeVectors, type EmbeddingService, embedTexts, isOfService, sendable } from './embed-texts.ts';
 
 /** Vectors of queries. */
 export type QueryVectors = {
