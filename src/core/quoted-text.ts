@@ -3,9 +3,9 @@ import { lazily } from './lazy.ts';
 /** The headings of a hand-over, which may appear in a batch. Quoted text may not begin a line with them. */
 export const HAND_OVER_HEADINGS = [
   '## Earlier summary',
-  '## Requests and how they ended',
   '## Where it stands',
-  '## Findings',
+  '## Requests and how they ended',
+  '## Decisions and findings',
   '## Files',
   '## Commands',
   '## Details',

@@ -23,7 +23,7 @@ type Candidate = Unit & {
   readonly context: number;
 };
 
-export type ChooseOptions = {
+type ChooseOptions = {
   readonly budgetChars: number;
   /** Chooses only units that say something that covered text does not. */
   readonly onlyNovel?: boolean;

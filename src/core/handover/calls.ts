@@ -84,8 +84,6 @@ const FAILURE_TO_RUN =
 
 const MAX_COMMAND_CHARS = 140;
 const MAX_OUTCOME_CHARS = 160;
-const OUTCOME =
-  /\b(?:\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|files? changed|problems?|vulnerabilities)|error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|timed? ?out|passed|success(?:ful(?:ly)?)?|succeeded|created|pushed|merged|deployed|published|installed|built|done)\b|^(?:ok|PASS|FAIL)\b/i;
 /** A total says more than the last line that it counts. */
 const TOTAL =
   /(?<!\btest )(?<!#)\b\d+ (?:passed|failed|failing|passing|errors?|problems?|vulnerabilities|tests? (?:passed|failed|run))\b|^(?:ℹ|#) (?:fail|pass) \d+|^test result: |^Tests run: \d+|^Found \d+ errors?/i;
@@ -93,29 +91,54 @@ const FAILED_TOTAL = /\b[1-9]\d* (?:failed|failing|failures?|errors?|problems?|t
 const FAILING =
   /\b(?:error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|undefined|assert)\b|\bE[A-Z]{4,}\b/i;
 
-/** Formats a call as `$ npm test → exit 1: 2 failed`. */
-export function commandLine({ call, answer, exitCode, hasFailed }: CompletedCall): string {
-  const command = cutAtBlank(firstLine(call.command ?? ''), MAX_COMMAND_CHARS);
-  const showsOutcome = answer !== null && (hasFailed || hasEffect(call.command ?? ''));
-  const key = showsOutcome ? outcomeLine(answer, hasFailed) : null;
-  const state = exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : hasFailed ? 'failed' : null;
-  const outcome = [state, key].filter((part) => part !== null).join(': ');
-  return outcome === '' ? `$ ${command}` : `$ ${command} → ${outcome}`;
+/** What a command is called: its first line without what only shortens or redirects its output. */
+export function commandName({ call }: CompletedCall): string {
+  return cutAtBlank(
+    firstLine(call.command ?? '')
+      .replace(SHORTENED, '')
+      .trim(),
+    MAX_COMMAND_CHARS,
+  );
+}
+
+const SHORTENED = /(?:\s*\d?>&\d|\s*2?>\s*\/dev\/null|\s*\|\s*(?:tail|head|cat|tee \S+)\b[^|&;]*)+\s*$/;
+
+const CHECK = /\b(?:tests?|lint|check|build|tsc|vet|jest|vitest|mocha|pytest|clippy|compile|make|mypy|eslint|ruff)\b/;
+
+/** Quoted words and paths. */
+const NOT_A_VERB = /"(?:[^"\\]|\\.)*"|'[^']*'|\S*[/.]\S+/g;
+
+/** Whether a command tests, lints or builds. */
+export function isCheck(done: CompletedCall): boolean {
+  const { command } = done.call;
+  const name = commandName(done);
+  return command !== null && hasEffect(command) && !/^git\b/.test(name) && CHECK.test(name.replace(NOT_A_VERB, ' '));
+}
+
+/** How a command ended; null: its output does not say, because it was piped or is missing. */
+export function outcomeOf({ call, answer, exitCode, hasFailed }: CompletedCall): 'passed' | 'failed' | null {
+  if (hasFailed) return 'failed';
+  if (answer === null) return null;
+  const lines = readableLines(answer);
+  if (lines.some((line) => FAILED_TOTAL.test(line))) return 'failed';
+  if (lines.some((line) => TOTAL.test(line))) return 'passed';
+  if (/\|(?!\|)/.test(firstLine(call.command ?? '').replace(QUOTED_WORD, 'x'))) return null;
+  return exitCode === 0 || exitCode === null ? 'passed' : null;
+}
+
+/** The line of an answer that counts what passed or failed; null: there is none. */
+export function totalOf({ answer, hasFailed }: CompletedCall): string | null {
+  const lines = readableLines(answer ?? '');
+  const line = (hasFailed ? [FAILED_TOTAL] : [FAILED_TOTAL, TOTAL])
+    .map((pattern) => lines.findLast((each) => pattern.test(each)))
+    .find((each) => each !== undefined);
+  return line === undefined ? null : cutAtBlank(line, MAX_OUTCOME_CHARS);
 }
 
 /** The first line that is not a comment. */
 function firstLine(command: string): string {
   const lines = command.split(LINE_ENDS).map((line) => line.trim());
   return lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
-}
-
-function outcomeLine(answer: string, hasFailed: boolean): string | null {
-  const lines = readableLines(answer);
-  const patterns = hasFailed ? [FAILED_TOTAL, FAILING] : [TOTAL, OUTCOME];
-  const line =
-    patterns.map((pattern) => lines.findLast((each) => pattern.test(each))).find((each) => each !== undefined) ??
-    (hasFailed || lines.length <= 2 ? lines.at(-1) : undefined);
-  return line === undefined ? null : cutAtBlank(line, MAX_OUTCOME_CHARS);
 }
 
 /** A line of a usage message, which may mention errors without reporting one. */

@@ -1,25 +1,18 @@
 import type { Stemmer } from '../extract/lexicon.ts';
 import { readMessages } from '../extract/passage.ts';
 import { selectUnits } from '../extract/select-units.ts';
-import { type ChooseOptions, createSelection, type SelectedUnit } from '../extract/selection.ts';
 import { renderLines } from '../extract/summary-lines.ts';
 import { callsOf, type ConversationMessage, resultIdsOf } from '../message.ts';
 import { type HAND_OVER_HEADINGS, quoteText } from '../quoted-text.ts';
 import { readCalls } from './calls.ts';
-import {
-  type HandoverLine,
-  type HandoverSection,
-  headingChars,
-  renderSections,
-  sectionChars,
-  withoutHeadingMarks,
-} from './line.ts';
-import { readPassages } from './passages.ts';
+import { writeCommandLines } from './commands.ts';
+import { createDetails } from './details.ts';
+import { readFileChanges, writeFileLines } from './files.ts';
+import { type HandoverLine, type HandoverSection, headingChars, renderSections, sectionChars } from './line.ts';
 import { summaryLines } from './producer-summary.ts';
 import { writeRequestLines } from './requests.ts';
-import { createWorthOfDetail, worthOfFinding } from './sentence-worth.ts';
+import { wordsInState, writeStateLines } from './state.ts';
 import { readConversation } from './turns.ts';
-import { writeCommandLines, writeFileLines, writeStateLines } from './work-sections.ts';
 
 type HandoverInput = {
   /** The messages to summarize, in order. */
@@ -45,23 +38,25 @@ type Heading = (typeof HAND_OVER_HEADINGS)[number];
 
 const HEADINGS = {
   summary: '## Earlier summary',
-  requests: '## Requests and how they ended',
   state: '## Where it stands',
-  findings: '## Findings',
+  requests: '## Requests and how they ended',
+  findings: '## Decisions and findings',
   files: '## Files',
   commands: '## Commands',
   details: '## Details',
 } as const satisfies Readonly<Record<string, Heading>>;
 
+/** The most that each section may take of the whole; the requests take what the others leave, and the details what they leave. */
 const SHARES = {
-  work: { summary: 1 / 3, requests: 0.5, state: 0.16, findings: 0.15, files: 0.12, commands: 0.1 },
-  chat: { summary: 1 / 3, requests: 0.7, state: 0, findings: 0, files: 0, commands: 0 },
+  work: { summary: 0.3, state: 0.22, findings: 0.1, files: 0.12, commands: 0.06 },
+  chat: { summary: 0.3, state: 0, findings: 0.1, files: 0, commands: 0 },
 } as const;
-
-// A tool's output can be megabytes long, and a small summary can use little of it.
-const READ_PER_BUDGET = 64;
-const MIN_TOOL_CHARS = 2_000;
-const MAX_TOOL_CHARS = 60_000;
+/** What requests and endings leave to the details if they need all of the rest. */
+const DETAILS_SHARE = 0.12;
+const MIN_REQUESTS_SHARE = 0.5;
+/** More details make a summary hard to read, but whoever asks for a very long one wants them. */
+const MAX_DETAILS_SHARE = 0.3;
+const MAX_OTHER_CHARS = 11_500;
 
 /** Writes the hand-over of a conversation: quotations and counts, at most `maxChars` long. Deterministic, in time linear in the messages. */
 export function writeHandover(
@@ -74,73 +69,41 @@ export function writeHandover(
     return { kind, text: renderLines(units.map(({ line }) => line)), sections: [] };
   }
   const conversation = readConversation(messages);
-  const calls = readCalls(conversation.turns);
+  const { turns } = conversation;
+  const calls = readCalls(turns);
+  const files = readFileChanges(calls);
   const shares = SHARES[kind];
-  const maxToolChars = toolChars(calls.length * 2, maxChars);
-  const selection = createSelection(readPassages(conversation, { calls, maxToolChars }), {
-    stem,
-    lineOf: (text, { day }) => ({
-      text: `- ${withoutHeadingMarks(text.replace(LIST_MARK, '')).replace(/\s+/g, ' ')}`,
-      day,
-      speaker: '',
-      isNamed: false,
-      isQuoted: false,
-    }),
-  });
-  selection.cover(earlier.flatMap((text) => text.split('\n')));
-  const sections: HandoverSection[] = [];
-  const add = (heading: string, share: number, write: (roomChars: number) => readonly HandoverLine[]): void => {
-    const used = sections.reduce((sum, section) => sum + sectionChars(section), 0);
-    const room = Math.min(maxChars - used - headingChars(heading), Math.floor(maxChars * share));
+  const sections = new Map<Heading, HandoverSection>();
+  const used = (): number => [...sections.values()].reduce((sum, section) => sum + sectionChars(section), 0);
+  const add = (heading: Heading, maxRoom: number, write: (roomChars: number) => readonly HandoverLine[]): void => {
+    const room = Math.min(maxChars - used(), Math.floor(maxRoom)) - headingChars(heading);
     // A path, a command or a task can contain anything, so its text is escaped: only our own headings may look like headings.
     const lines = room <= 0 ? [] : write(room).map((line) => ({ ...line, text: quoteText(line.text) }));
-    if (lines.length === 0) return;
-    sections.push({ heading, lines });
-    selection.cover(lines.flatMap(({ text }) => text.split('\n')));
+    if (lines.length > 0) sections.set(heading, { heading, lines });
   };
-  const choose =
-    (worthOf?: ChooseOptions['worthOf']) =>
-    (budgetChars: number): readonly HandoverLine[] =>
-      asLines(selection.choose({ budgetChars, onlyNovel: true, ...(worthOf === undefined ? {} : { worthOf }) }));
-  add(HEADINGS.summary, shares.summary, (room) => summaryLines(conversation.summaries, room));
-  add(HEADINGS.requests, shares.requests, (room) => writeRequestLines(conversation.turns, room));
-  add(HEADINGS.state, shares.state, (room) => writeStateLines({ conversation, calls }, room));
-  const findingsAt = sections.length;
-  add(HEADINGS.files, shares.files, (room) => writeFileLines(calls, room));
-  add(HEADINGS.commands, shares.commands, (room) => writeCommandLines(calls, room));
-  add(HEADINGS.findings, shares.findings, choose(worthOfFinding));
-  const findings = sections.findIndex(({ heading }) => heading === HEADINGS.findings);
-  if (findings > findingsAt) sections.splice(findingsAt, 0, ...sections.splice(findings, 1));
-  const above = sections.flatMap(({ lines }) => lines.map(({ text }) => text));
-  add(HEADINGS.details, 1, choose(createWorthOfDetail(above)));
-  return { kind, text: renderSections(sections), sections };
+  add(HEADINGS.summary, maxChars * shares.summary, (room) => summaryLines(conversation.summaries, room));
+  add(HEADINGS.state, maxChars * shares.state, (room) => writeStateLines({ conversation, calls }, room));
+  const above = sections.has(HEADINGS.state) ? wordsInState(conversation) : null;
+  add(HEADINGS.files, maxChars * shares.files, (room) => writeFileLines(files, { turns, calls, maxChars: room }));
+  add(HEADINGS.commands, maxChars * shares.commands, (room) => writeCommandLines(calls, room));
+  const requestRoom = maxChars * (1 - shares.findings - DETAILS_SHARE) - used();
+  add(HEADINGS.requests, Math.max(requestRoom, maxChars * MIN_REQUESTS_SHARE), (room) =>
+    writeRequestLines(turns, { maxChars: room, above }),
+  );
+  const details = createDetails(conversation, { calls, files, maxChars, stem });
+  details.cover([...earlier, ...[...sections.values()].flatMap(({ lines }) => lines.map(({ text }) => text))]);
+  add(HEADINGS.findings, maxChars * shares.findings, details.findings);
+  add(HEADINGS.details, Math.max(maxChars * MAX_DETAILS_SHARE, maxChars - MAX_OTHER_CHARS), details.rest);
+  const ordered = Object.values(HEADINGS).flatMap((heading) => sections.get(heading) ?? []);
+  return { kind, text: renderSections(ordered), sections: ordered };
 }
-
-const LIST_MARK = /^[-*•+]\s+/;
 
 /** The requests of a conversation and how they ended, to put before a summary that a model wrote. */
 export function writeRequests(
   messages: readonly ConversationMessage[],
   { maxChars }: Pick<HandoverOptions, 'maxChars'>,
 ): readonly HandoverLine[] {
-  return writeRequestLines(readConversation(messages).turns, maxChars);
-}
-
-function toolChars(count: number, maxChars: number): number {
-  const share = Math.floor((maxChars * READ_PER_BUDGET) / Math.max(1, count));
-  return Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
-}
-
-/** Formats chosen units, grouped by the request that they belong to. */
-function asLines(units: readonly SelectedUnit[]): readonly HandoverLine[] {
-  let day: string | null = null;
-  return units.map(({ line, messageId }) => {
-    const text = renderLines([line]);
-    const isSame = line.day === day;
-    day = line.day;
-    const bare = line.day !== null && isSame ? text.slice(text.indexOf('\n') + 1) : text;
-    return { text: bare, messageIds: [messageId] };
-  });
+  return writeRequestLines(readConversation(messages).turns, { maxChars });
 }
 
 /** work: an assistant used tools. chat: a model gave long answers without tools. talk: people talked with each other. */

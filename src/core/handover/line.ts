@@ -37,7 +37,7 @@ const HEADING_MARKS =
   /(^|[\n\r\u0085\u2028\u2029])([^\S\n\r\u2028\u2029]*(?:[-*+•][^\S\n\r\u2028\u2029]+)?)#{1,6}[^\S\n\r\u2028\u2029]+/g;
 
 /** Removes the marks of Markdown headings, so that quoted headings are ordinary lines in our sections and lists. */
-export function withoutHeadingMarks(text: string): string {
+function withoutHeadingMarks(text: string): string {
   return text.replace(HEADING_MARKS, '$1$2');
 }
 

@@ -1,5 +1,7 @@
-import { excerptOf, openingOf } from './excerpt.ts';
+import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
 import { type HandoverLine, quoted, quotedExactly } from './line.ts';
+import { condenseProse, readPieces } from './prose.ts';
+import { isAnnouncement, statesCause, wordsIn } from './statements.ts';
 import type { AssistantText, Request, Turn } from './turns.ts';
 
 // The first request says what the work is about, the newest what is wanted now.
@@ -11,13 +13,12 @@ const TIGHT_CHARS = 440;
 const FIRST_SENTENCE_CHARS = 160;
 /** If requests take more than this share of the room, longer ones are cut further to leave room for the endings. */
 const REQUESTS_SHARE = 0.6;
-const ENDING_CHARS = 170;
-// The newest endings show where the work stands, so the newer an ending, the more of it is quoted.
-const NEWEST_SHARES = [0.35, 0.3, 0.25, 0.2, 0.15];
-const OLDER_SHARE = 0.1;
-// The rest is better spent on findings and details.
-const GROWTH_SHARE = 0.5;
-const MAX_ENDING_CHARS = 2_400;
+const ENDING_CHARS = 190;
+/** How much more room than an older one each of the newest turns gets. */
+const NEWEST_WEIGHTS = [3, 2, 1.5];
+const MAX_TURN_CHARS = 24_000;
+/** For line ends and indents that a longer text brings. */
+const SLACK_CHARS = 80;
 
 const ASKING =
   /[?？؟]|\b(?:must|never|always|don['’]?t|do not|only|make sure|should|please|need|want|instead|keep|use)\b|`[^`]+`|[\w-]+\.\w{2,4}\b/giu;
@@ -26,20 +27,32 @@ const MIN_REQUEST_CHARS = '1. x\n'.length;
 
 type AskedTurn = Turn & { readonly request: Request };
 
-/** Every request in order, each followed by the assistant's last words before the next one (`→`), within `maxChars`. */
-export function writeRequestLines(turns: readonly Turn[], maxChars: number): readonly HandoverLine[] {
+/** What the state of the work quotes of a turn, by its number. */
+export type WordsAbove = { readonly number: number; readonly quotes: 'report' | 'remarks' };
+
+type RequestOptions = {
+  readonly maxChars: number;
+  /** The turn whose words stand above: its closing report, or its remarks. */
+  readonly above?: WordsAbove | null;
+};
+
+/** Every request in order, each followed by what the assistant said and how it ended (`→`), within `maxChars`. */
+export function writeRequestLines(
+  turns: readonly Turn[],
+  { maxChars, above = null }: RequestOptions,
+): readonly HandoverLine[] {
   const all = turns.filter((turn): turn is AskedTurn => turn.request !== null);
   const newest = all.slice(-Math.ceil(maxChars / MIN_REQUEST_CHARS));
   // Older ones cannot fit, whatever they say.
   const asked = newest.length === all.length ? all : [...all.slice(0, 1), ...newest];
   const texts = fitRequests(asked, maxChars);
-  const rows = turns.flatMap((turn): readonly Row[] => {
+  const rows = turns.flatMap((turn, at): readonly Row[] => {
     const text = turn.request === null ? '(before the first request)' : texts.get(turn.number);
-    return text === undefined ? [] : [{ turn, text }];
+    return text === undefined ? [] : [{ turn, text, before: turns[at - 1] ?? null }];
   });
   const used = rows.reduce((sum, { text }) => sum + text.length + 1, 0);
   const { replies, chars } = fitReplies(rows, maxChars - used);
-  const endings = fitEndings(rows, maxChars - used - chars);
+  const endings = fitWords(rows, { roomChars: maxChars - used - chars, above });
   return rows.flatMap(({ turn, text }): readonly HandoverLine[] => {
     const below = [...(replies.get(turn.number) ?? []), ...(endings.get(turn.number) ?? [])];
     if (turn.request === null) return below.length === 0 ? [] : [{ text, messageIds: [] }, ...below];
@@ -47,13 +60,10 @@ export function writeRequestLines(turns: readonly Turn[], maxChars: number): rea
   });
 }
 
-type Row = { readonly turn: Turn; readonly text: string };
+type Row = { readonly turn: Turn; readonly text: string; readonly before: Turn | null };
 
-const REPLY_MARKS = {
-  refusal: '   (refusing a call, says its result) ',
-  answers: '   (answering questions, says their result) ',
-} as const;
-const MAX_REPLY_CHARS = { refusal: 500, answers: 1_000 } as const;
+const REFUSAL_MARK = '   (refusing a call, says its result) ';
+const MAX_REFUSAL_CHARS = 500;
 /** The share of the room beside the requests. Any tool can forge such words, so they must not crowd out the endings. */
 const REPLIES_SHARE = 0.3;
 
@@ -65,61 +75,134 @@ function fitReplies(
   const replies = new Map<number, HandoverLine[]>();
   const maxChars = Math.floor(roomChars * REPLIES_SHARE);
   let chars = 0;
-  for (const { turn } of rows.toReversed()) {
+  for (const { turn, before } of rows.toReversed()) {
+    const offer = offerOf(turn, before);
+    if (offer !== null && chars + offer.text.length + 1 <= maxChars) {
+      chars += offer.text.length + 1;
+      replies.set(turn.number, [offer]);
+    }
     for (const { kind, text, messageId } of turn.replies.toReversed()) {
-      const words = excerptOf(text, { maxChars: MAX_REPLY_CHARS[kind] });
-      const line = { text: REPLY_MARKS[kind] + quoted(words, '     '), messageIds: [messageId] };
+      if (kind !== 'refusal') continue;
+      const words = excerptOf(text, { maxChars: MAX_REFUSAL_CHARS });
+      const line = { text: REFUSAL_MARK + quoted(words, INDENT), messageIds: [messageId] };
       if (chars + line.text.length + 1 > maxChars) continue;
       chars += line.text.length + 1;
-      replies.set(turn.number, [line, ...(replies.get(turn.number) ?? [])]);
+      replies.set(turn.number, [...(replies.get(turn.number) ?? []), line]);
     }
   }
   return { replies, chars };
 }
 
-/** Gives each ending a sentence or two, the newest first. The rest goes to the newest endings and to earlier words that say more. */
-function fitEndings(rows: readonly Row[], roomChars: number): ReadonlyMap<number, readonly HandoverLine[]> {
-  const endings = new Map<number, readonly HandoverLine[]>();
+const CHOICE =
+  /^(?:(?:ok(?:ay)?|yes|yeah|sure|go(?: with)?|let['’]?s (?:do|go with|try)|do|option|try|use|i (?:choose|pick|prefer|want))[,.!\s]+)*(?:option |number |#)?(\d{1,2}|[A-Ha-h])\b[).!,]?(?=\s|$)/i;
+const CONSENT =
+  /^(?:yes|yep|yeah|y|ok(?:ay)?|sure|go(?: ahead| on| for it)?|do it|do that|please do|proceed|continue|sounds good|agreed?|correct|right|perfect|great|both|all|no|nope|ja|oui|sí|si|da|да|好的?|可以|はい|お願いします|네)\b/i;
+const MAX_CONSENT_CHARS = 120;
+const MAX_OFFER_CHARS = 300;
+
+/** What a short consent or choice answers: the chosen option or the last question of the assistant before it. */
+function offerOf({ request }: Turn, before: Turn | null): HandoverLine | null {
+  const words = request?.text.trim() ?? '';
+  const said = before?.ending ?? null;
+  if (said === null || words.length > MAX_CONSENT_CHARS) return null;
+  const choice = CHOICE.exec(words)?.[1];
+  if (choice === undefined && !CONSENT.test(words)) return null;
+  const pieces = readPieces(said.text).map(({ text }) => text);
+  const label =
+    choice === undefined
+      ? null
+      : new RegExp(`^(?:[-*+•]\\s+)?\\**(?:option |phase |step )?${choice}(?:[.):]|\\s+[-—–])`, 'i');
+  const option = label === null ? undefined : pieces.find((piece) => label.test(piece));
+  const offer = option ?? pieces.findLast((piece) => /[?？؟]["'”’)*_]*$/.test(piece));
+  if (offer === undefined) return null;
+  return {
+    text: `   (answers: “${quoted(cutAtBlank(offer, MAX_OFFER_CHARS), '     ')}”)`,
+    messageIds: [said.messageId],
+  };
+}
+
+/**
+ * What the assistant said in each turn. Each ending gets a sentence or two, the newest first; the room that is left is shared by all turns, more
+ * to the newest, and goes to longer endings, then to other reports, then to remarks that state a cause.
+ */
+function fitWords(
+  rows: readonly Row[],
+  { roomChars, above }: { readonly roomChars: number; readonly above: WordsAbove | null },
+): ReadonlyMap<number, readonly HandoverLine[]> {
+  const rooms = new Map<number, number>();
   let left = roomChars;
-  const newestFirst = rows.toReversed();
-  for (const { turn } of newestFirst) {
+  for (const { turn } of rows.toReversed()) {
     if (turn.ending === null) continue;
-    const line = endingLine(turn.ending, ENDING_CHARS);
-    if (line.text.length + 1 > left) continue;
-    endings.set(turn.number, [line]);
-    left -= line.text.length + 1;
+    const chars = Math.min(ENDING_CHARS, turn.ending.text.length + ENDING_MARK.length);
+    if (chars + 1 > left) continue;
+    rooms.set(turn.number, chars);
+    left -= chars + 1;
   }
-  left = Math.floor(left * GROWTH_SHARE);
-  for (const [age, { turn }] of newestFirst.entries()) {
-    const [short] = endings.get(turn.number) ?? [];
-    if (short === undefined || turn.ending === null) continue;
-    const room = Math.floor(left * (NEWEST_SHARES[age] ?? OLDER_SHARE));
-    const maxChars = Math.min(MAX_ENDING_CHARS, short.text.length + room);
-    const lines =
-      turn.outcome === null || room < FIRST_SENTENCE_CHARS
-        ? [endingLine(turn.ending, maxChars)]
-        : [endingLine(turn.outcome, room - 1), short];
-    const more = lines.reduce((sum, { text }) => sum + text.length + 1, 0) - short.text.length - 1;
-    if (more > left || more <= 0) continue;
-    endings.set(turn.number, lines);
-    left -= more;
+  const lines = (turn: Turn, room: number): readonly HandoverLine[] =>
+    wordLines(turn, room, turn.number === above?.number ? above.quotes : null);
+  const wants = rows.flatMap(({ turn }, at) => {
+    const has = rooms.get(turn.number);
+    if (has === undefined) return [];
+    const chars = lines(turn, MAX_TURN_CHARS).reduce((sum, { text }) => sum + text.length + 1, 0) + SLACK_CHARS;
+    return [
+      { number: turn.number, chars: Math.max(0, chars - has), weight: NEWEST_WEIGHTS[rows.length - 1 - at] ?? 1 },
+    ];
+  });
+  // Whoever wants less than a share leaves the rest to the others.
+  let weights = wants.reduce((sum, { weight }) => sum + weight, 0);
+  for (const { number, chars, weight } of wants.toSorted((a, b) => a.chars / a.weight - b.chars / b.weight)) {
+    const share = Math.min(chars, Math.floor((Math.max(0, left) * weight) / weights));
+    rooms.set(number, (rooms.get(number) ?? 0) + share);
+    left -= share;
+    weights -= weight;
   }
-  return endings;
+  return new Map(rows.map(({ turn }) => [turn.number, lines(turn, rooms.get(turn.number) ?? 0)]));
 }
 
 const ENDING_MARK = '   → ';
+const OTHER_MARK = '   - ';
+const INDENT = '     ';
+const REPORTED = '(its closing report: see “Where it stands”)';
+const MIN_OTHER_CHARS = 120;
+const MIN_REPORT_CHARS = 400;
+const MIN_REMARK_WORDS = 6;
 
-function endingLine(said: AssistantText, maxChars: number): HandoverLine {
-  const roomChars = maxChars - ENDING_MARK.length;
-  const opening = openingOf(said.text, Math.min(FIRST_SENTENCE_CHARS, roomChars));
-  const excerpt = excerptOf(said.text, {
-    maxChars: roomChars,
-    openingShare: 0.55,
-    closingShare: 0.25,
-    skipsCode: true,
+/** The words of a turn within its room, in order: reports and telling remarks, then the ending. */
+function wordLines(turn: Turn, roomChars: number, above: WordsAbove['quotes'] | null): readonly HandoverLine[] {
+  const { ending, outcome } = turn;
+  if (ending === null || roomChars < ENDING_MARK.length + 12) return [];
+  const lineOf = (said: AssistantText, mark: string, maxChars: number): HandoverLine => ({
+    text: mark + quoted(condenseProse(said.text, maxChars - mark.length - Math.floor(said.text.length / 60)), INDENT),
+    messageIds: [said.messageId],
   });
-  const text = excerpt.length > opening.length ? excerpt : opening;
-  return { text: ENDING_MARK + quoted(text, '     '), messageIds: [said.messageId] };
+  const last =
+    above === 'report'
+      ? { text: ENDING_MARK + REPORTED, messageIds: [ending.messageId] }
+      : lineOf(ending, ENDING_MARK, roomChars);
+  let left = roomChars - last.text.length - 1;
+  const others = turn.steps.filter(
+    (step): step is AssistantText => step.kind === 'said' && step !== ending && above !== 'remarks',
+  );
+  const firstCall = turn.steps.findIndex(({ kind }) => kind === 'call');
+  const rank = (said: AssistantText): number => {
+    if (said === outcome) return 4;
+    if (said.text.length >= MIN_REPORT_CHARS) return 3;
+    if (turn.steps.indexOf(said) < firstCall && !isAnnouncement(said.text)) return 2;
+    const remarks = readPieces(said.text).filter(
+      ({ text }) => !isAnnouncement(text) && wordsIn(text) >= MIN_REMARK_WORDS,
+    );
+    return remarks.length === 0 ? -1 : remarks.some(({ text }) => statesCause(text)) ? 1 : 0;
+  };
+  const lines = new Map<AssistantText, HandoverLine>();
+  const ranked = others.map((said) => ({ said, worth: rank(said) })).toSorted((a, b) => b.worth - a.worth);
+  for (const { said, worth } of ranked) {
+    if (worth < 0 || left < MIN_OTHER_CHARS) continue;
+    const line = lineOf(said, OTHER_MARK, left);
+    if (line.text.length + 1 > left || line.text.length < OTHER_MARK.length + 12) continue;
+    lines.set(said, line);
+    left -= line.text.length + 1;
+  }
+  return [...others.flatMap((said) => lines.get(said) ?? []), last];
 }
 
 /**

@@ -6,12 +6,24 @@ type CallStep = Extract<Step, { readonly kind: 'call' }>;
 /** An item of a plan or todo list, in the producer's words. */
 type Task = { readonly text: string; readonly status: string };
 
+/** A change of a file. `before` and `after` are what was replaced and by what; a new file has nothing before. */
+export type Edit = {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+  readonly isWhole: boolean;
+};
+
 /** What a tool call does, read from its arguments, whatever the producer calls its tools. */
 export type ToolCall = {
   /** Files that the call writes or edits. */
   readonly written: readonly string[];
+  /** The changes that it makes in them, as far as its arguments show them. */
+  readonly edits: readonly Edit[];
   /** The command line that the call runs. */
   readonly command: string | null;
+  /** Where it runs, if it changes the folder first. */
+  readonly folder: string | null;
   /** The complete plan or todo list that the call sets. */
   readonly tasks: readonly Task[] | null;
   /** The arguments that contain text: content, questions, prompts. */
@@ -60,11 +72,15 @@ export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | '
   const args = parseArguments(written);
   const path = firstText(args, PATH_KEYS);
   const command = commandOf(name, args);
-  const patched = patchedFiles(command ?? firstText(args, ['input', 'patch']) ?? '');
+  const patch = command ?? firstText(args, ['input', 'patch', 'patch_text', 'patchText']) ?? '';
+  const patched = patchedFiles(patch);
   const isWriting = WRITING.test(name) && !TODO.test(name);
   return {
     written: (patched.length > 0 ? patched : isWriting && path !== null ? [path] : []).map(joinLines),
-    command: patched.length > 0 ? null : command,
+    edits:
+      patched.length > 0 ? patchEdits(patch) : isWriting && path !== null ? argumentEdits(joinLines(path), args) : [],
+    command: patched.length > 0 ? null : (command?.replace(CHANGES_FOLDER, '').trim() ?? null),
+    folder: CHANGES_FOLDER.exec(command ?? '')?.[1] ?? null,
     tasks: TODO.test(name) ? tasksOf(args) : null,
     texts: textsOf(args),
     target: firstText(args, TARGET_KEYS),
@@ -128,23 +144,51 @@ function firstText(args: Arguments, keys: readonly string[]): string | null {
 function commandOf(name: string, args: Arguments): string | null {
   for (const key of COMMAND_KEYS) {
     const value = args[key];
-    if (typeof value === 'string' && (RUNNING.test(name) || key !== 'script')) return unwrapped(value);
+    if (typeof value === 'string' && (RUNNING.test(name) || key !== 'script')) return value.trim();
     if (Array.isArray(value)) {
       const words = value.filter((word) => typeof word === 'string');
       const isShell = words.length === 3 && /^-\w*c$/.test(words[1] ?? '');
-      return unwrapped(isShell ? (words[2] ?? '') : words.join(' '));
+      return (isShell ? (words[2] ?? '') : words.join(' ')).trim();
     }
   }
   return null;
 }
 
-/** Removes the `cd` that agents put before most commands. */
-function unwrapped(command: string): string {
-  return command.replace(/^\s*cd\s+\S+\s*(?:&&|;)\s*/, '').trim();
-}
+/** The `cd` that agents put before most commands. */
+const CHANGES_FOLDER = /^\s*cd\s+(\S+)\s*(?:&&|;)\s*/;
 
 function patchedFiles(text: string): readonly string[] {
   return text.includes('*** ') ? Array.from(text.matchAll(PATCHED_FILE), (match) => (match[1] ?? '').trim()) : [];
+}
+
+const BEFORE_KEYS = ['old_string', 'oldText', 'old_str', 'oldString', 'old_text'];
+const AFTER_KEYS = ['new_string', 'newText', 'new_str', 'newString', 'new_text', 'new_source', 'insert_text'];
+const WHOLE_KEYS = ['content', 'file_text', 'contents', 'code'];
+
+function argumentEdits(path: string, args: Arguments): readonly Edit[] {
+  const list = Array.isArray(args['edits']) ? args['edits'].filter(isRecord) : [args];
+  return list.flatMap((each): readonly Edit[] => {
+    const after = firstText(each, AFTER_KEYS);
+    const before = firstText(each, BEFORE_KEYS);
+    if (after !== null || before !== null) return [{ path, before: before ?? '', after: after ?? '', isWhole: false }];
+    const whole = firstText(each, WHOLE_KEYS);
+    return whole === null ? [] : [{ path, before: '', after: whole, isWhole: true }];
+  });
+}
+
+/** The edits of a patch as Codex writes it: a line for each file, then lines with `-`, `+` or a blank before them. */
+function patchEdits(patch: string): readonly Edit[] {
+  const [, ...parts] = patch.split(/^\*\*\* (?=(?:Add|Update|Delete) File: )/m);
+  return parts.map((part) => {
+    const [head = '', ...lines] = part.split('\n');
+    const of = (mark: string): string =>
+      lines
+        .filter((line) => line.startsWith(mark))
+        .map((line) => line.slice(1))
+        .join('\n');
+    const isWhole = head.startsWith('Add');
+    return { path: joinLines(head.replace(/^\w+ File: /, '').trim()), before: of('-'), after: of('+'), isWhole };
+  });
 }
 
 const TASK_TEXT_KEYS = ['content', 'step', 'description', 'subject', 'title', 'text', 'task'];

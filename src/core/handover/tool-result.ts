@@ -47,7 +47,7 @@ function headAndTail(text: string, maxChars: number): string {
 const WHITE_SPACE = /\s/;
 
 /** Removes a word at the end, which may be cut off. */
-export function withoutLastWord(text: string): string {
+function withoutLastWord(text: string): string {
   let end = text.length;
   while (end > 0 && !WHITE_SPACE.test(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);

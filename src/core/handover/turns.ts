@@ -1,7 +1,7 @@
 import { dayOf } from '../extract/summary-lines.ts';
 import { callsOf, type ConversationMessage } from '../message.ts';
 import { isProducerSummary } from './producer-summary.ts';
-import { isAnnouncement } from './sentence-worth.ts';
+import { isAnnouncement } from './statements.ts';
 
 export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type AssistantText = Extract<Step, { readonly kind: 'said' }>;
@@ -43,7 +43,7 @@ export function readConversation(messages: readonly ConversationMessage[]): Conv
   }
   const hasOpening = groups[0] !== undefined && groups[0][0]?.kind !== 'request';
   const questions = new Set(
-    steps.flatMap((step) => (step.kind === 'call' && ASKS.test(step.name) ? [step.callId] : [])),
+    steps.flatMap((step) => (step.kind === 'call' && asksUser(step.name) ? [step.callId] : [])),
   );
   const turns = groups.map((group, index): Turn => {
     const [first] = group;
@@ -89,6 +89,11 @@ function saysMore({ text }: AssistantText): boolean {
 
 /** Tools that ask the user a question. */
 const ASKS = /^(?:ask_?(?:the_?)?(?:user|human)(?:_?questions?)?|ask_followup_question|request_user_input|question)$/i;
+
+export function asksUser(tool: string): boolean {
+  return ASKS.test(tool);
+}
+
 const CLIENT_FRAME = /^[^"\n]{0,80}: (?=")|(?<=")\. (?:Read the answers carefully|You can now continue)[^"]*$/g;
 const REFUSAL =
   /^The user doesn't want to proceed with this tool use\.[^\n]{0,400}?the user said:\s*([\s\S]+?)(?:\n\nNote: The user's next message|$)/;
@@ -176,7 +181,14 @@ function partSteps(message: ConversationMessage, parts: NonNullable<Conversation
   });
 }
 
+/** A command that a person gave with words of their own, as Claude Code records it. */
+const COMMAND =
+  /<command-name>(\/?[^<\n]{1,100})<\/command-name>[\s\S]{0,2000}?<command-args>([\s\S]*?\S[\s\S]*?)<\/command-args>/;
+
 function textStep({ id: messageId, role, isSummary }: ConversationMessage, text: string): Step {
+  const command = role === 'user' && text.includes('<command-args>') ? COMMAND.exec(text) : null;
+  if (command !== null)
+    return { kind: 'request', messageId, text: `${command[1] ?? ''} ${(command[2] ?? '').trim()}`, rejects: null };
   if (isSummary === true || (role === 'user' && isProducerSummary(text))) return { kind: 'summary', messageId, text };
   return role === 'assistant' ? { kind: 'said', messageId, text } : { kind: 'note', messageId, text };
 }

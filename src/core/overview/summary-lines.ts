@@ -91,24 +91,30 @@ function createSearch(pieces: readonly Piece[]): (needle: string) => number | nu
 }
 
 /** Marks in front of a quotation: of a list, an ending, a command, an error, a speaker, a remark in parentheses. */
-const MARK = /^(?:\d{1,6}[.)]|[-*+•→>$]|\([^)]{1,60}\)|[\p{L}\p{N}][^:"\s]{0,39}:|Last failing command:|[{[\\"])\s*/u;
+const MARK =
+  /^(?:`[^`]{1,90}` (?:printed|has|now has|shows|answered):|\d{1,6}[.)]|[-*+•→>$“`]|\([^)“]{1,60}\)|\((?:answers: )?“|[\p{L}\p{N}][^:"“\n]{0,39}:|[{[\\"])\s*/u;
 
 /** What a line quotes, most exact first: all of it, then its parts between the marks that we put in. */
 function needlesOf(line: string): readonly string[] {
   const whole = normalize(line.replaceAll(/ \((?:message \d+|added by hand|\d+ more characters)\)/g, ''));
-  const bare = [whole];
-  for (let rest = whole, next = rest.replace(MARK, ''); next !== rest; rest = next, next = rest.replace(MARK, '')) {
-    bare.push(next);
-  }
+  const bare = withoutMarks(whole);
   const parts = whole
-    .split(/ ?(?:…|→|\.{3}) ?/)
-    .map((part) => part.replace(MARK, '').trim())
+    .split(/ ?(?:…|→|\.{3}|”|`; `|:\*\* |\*\*: ) ?/)
+    .flatMap(withoutMarks)
     .sort((a, b) => b.length - a.length);
   const needles = [...bare, ...parts]
-    .map((part) => part.replace(/["\s]+$/, ''))
+    .map((part) => part.replace(/["”`\s]+$/, ''))
     .filter((part) => part.length >= MIN_NEEDLE_CHARS)
     .map((part) => part.slice(0, MAX_NEEDLE_CHARS));
   return [...new Set(needles)];
+}
+
+/** A text, and what is left of it without each of its marks. */
+function withoutMarks(text: string): readonly string[] {
+  const texts = [text.trim()];
+  for (let rest = text, next = rest.replace(MARK, ''); next !== rest; rest = next, next = rest.replace(MARK, ''))
+    texts.push(next.trim());
+  return texts;
 }
 
 /** JSON escapes count as what they stand for, so that a quotation is found in a call's arguments. */

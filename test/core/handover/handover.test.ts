@@ -41,8 +41,8 @@ test('a hand-over has each request with its ending, the files and the commands',
   const text = handover(SESSION);
   assert.match(text, /^1\. Why does the importer drop umlauts\?\n {3}→ The cause is the latin1 default in readRows\./m);
   assert.match(text, /^2\. Do it, but leave the exporter alone\.\n {3}→ Done: umlauts survive the import now\./m);
-  assert.match(text, /^- \/srv\/importer\/src\/read-rows\.ts$/m);
-  assert.match(text, /^- \$ npm test → 13 passed$/m);
+  assert.match(text, /^- `\/srv\/importer\/src\/read-rows\.ts` \(edited\): `latin1` → `utf8`$/m);
+  assert.match(text, /^- `npm test` 2 times, 1 failed, the last one passed: “13 passed”/m);
 });
 
 test('requests and their endings can be had alone, each with its message', () => {
@@ -80,8 +80,8 @@ test('files of unrelated folders are listed by their whole paths', () => {
       said('Done.'),
     ),
   );
-  assert.match(text, /^- \/srv\/a\.ts$/m);
-  assert.match(text, /^- notes\/b\.ts$/m);
+  assert.match(text, /^- `\/srv\/a\.ts` \(written, 1 line\)$/m);
+  assert.match(text, /^- `notes\/b\.ts` \(written, 1 line\)$/m);
 });
 
 const HEADINGS = HAND_OVER_HEADINGS.map((heading) => `${heading}\n- Push to production.`);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stemmer } from 'stemmer';
-import { commandLine, errorLines, readCalls } from '../../../src/core/handover/calls.ts';
+import { errorLines, outcomeOf, readCalls, totalOf } from '../../../src/core/handover/calls.ts';
 import { writeHandover } from '../../../src/core/handover/handover.ts';
 import { quoted } from '../../../src/core/handover/line.ts';
 import { summaryLines } from '../../../src/core/handover/producer-summary.ts';
-import { createWorthOfDetail, worthOfFinding } from '../../../src/core/handover/sentence-worth.ts';
+import { isAnnouncement, worthOfStatement } from '../../../src/core/handover/statements.ts';
 import { isNoise, readableText } from '../../../src/core/handover/tool-result.ts';
 import { readConversation } from '../../../src/core/handover/turns.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
@@ -85,13 +85,14 @@ describe('noise', () => {
   for (const line of telling) test(`is not: ${line}`, () => assert.ok(!isNoise(line)));
 });
 
-test('an announcement is no finding, a sentence that reports is one', () => {
-  const passage = { id: 'm1', text: '', units: [], day: 'request 1', speaker: '', speakerKind: 'assistant' as const };
-  const worth = (text: string): number => worthOfFinding(text, { kind: 'prose', start: 0, end: text.length }, passage);
-  assert.equal(worth('Let me check the constants of the oven for the right name.'), 0);
-  assert.equal(worth('Now let me look at the part around the timer:'), 0);
-  assert.ok(worth('Now I see that the timer starts twice because of the door.') > 0);
-  assert.ok(worth('The timer fires twice because the door event is sent again.') > 0);
+test('an announcement is told from a report, and a cause or a result says more than a remark', () => {
+  assert.ok(isAnnouncement('Let me check the constants of the oven for the right name.'));
+  assert.ok(isAnnouncement('Now let me look at the part around the timer:'));
+  assert.ok(!isAnnouncement('Now I see that the timer starts twice because of the door.'));
+  const plain = worthOfStatement('The dough lies on the table.');
+  assert.ok(worthOfStatement('The timer fires twice because the door event is sent again.') > plain);
+  assert.ok(worthOfStatement('The scale is fixed.') > plain);
+  assert.ok(worthOfStatement('The oven heats to 240 °C in `preheat()`.') > plain);
 });
 
 describe('a summary of the producer that does not fit', () => {
@@ -128,12 +129,12 @@ describe('a summary of the producer that does not fit', () => {
   });
 });
 
-function run(command: string, answer: string): { readonly hasFailed: boolean; readonly line: string } {
+function run(command: string, answer: string): { readonly hasFailed: boolean; readonly end: readonly unknown[] } {
   const [done] = readCalls(
     readConversation(messages(typed('Go on.'), call('1', 'Bash', { command }), result('1', answer))).turns,
   );
   assert.ok(done !== undefined);
-  return { hasFailed: done.hasFailed, line: commandLine(done) };
+  return { hasFailed: done.hasFailed, end: [outcomeOf(done), totalOf(done)] };
 }
 
 describe('a command', () => {
@@ -162,9 +163,9 @@ describe('a command', () => {
   test('shows the total of its answer, and not the last line that it counts', () => {
     const passed =
       'tests/test_rye.py::test_a PASSED [ 50%]\n======= 2 passed in 0.10s ========\nwarning: tests/test_rye.py passed a list';
-    assert.equal(run('pytest -v', passed).line, '$ pytest -v → 2 passed in 0.10s');
+    assert.deepEqual(run('pytest -v', passed).end, ['passed', '2 passed in 0.10s']);
     const failed = 'Exit code 1\nFAILED tests/test_rye.py\n1 failed, 2 passed in 0.10s\nsee errors.log for the failure';
-    assert.equal(run('pytest -v', failed).line, '$ pytest -v → exit 1: 1 failed, 2 passed in 0.10s');
+    assert.deepEqual(run('pytest -v', failed).end, ['failed', '1 failed, 2 passed in 0.10s']);
   });
 
   test('shows each error once, and no help on options', () => {
@@ -180,29 +181,6 @@ test('headings in a quotation lose their marks and keep their lines', () => {
   );
 });
 
-test('a detail is worth nothing where it is quoted above, seen before, an announcement or a bare name, and less as code', () => {
-  const worth = createWorthOfDetail(['- The oven needs ten\n   minutes to heat.']);
-  const passage = { id: 'm1', text: '', units: [], day: null, speaker: '', speakerKind: 'assistant' as const };
-  const of = (text: string, kind: 'prose' | 'call' | 'result'): number =>
-    worth(text, { kind, start: 0, end: text.length }, passage);
-  assert.equal(of('The oven needs ten minutes to heat.', 'result'), 0);
-  assert.ok(of('The scale is off by two grams.', 'result') > 0);
-  assert.equal(of('The scale is off by two grams.', 'prose'), 0);
-  assert.equal(of('Let me look at the scale.', 'prose'), 0);
-  assert.equal(of('ReadScale', 'call'), 0);
-  assert.ok(of('M src/oven.ts src/scale.ts', 'result') < 1);
-  for (const code of [
-    'const heat = readHeat(door);',
-    'if (door.isOpen) {',
-    'def bake(loaf):',
-    'loaf.weight = 500',
-    'heat(door, 5)',
-  ])
-    assert.ok(of(code, 'result') < 1, code);
-  for (const told of ['the scale reads 12 g (tared)', 'error: the door is open', 'oven.ts: 3 warnings, 1 error'])
-    assert.equal(of(told, 'result'), 1, told);
-});
-
 test("what a client writes in the model's name is no ending", () => {
   const text = handover([
     typed('Weigh the flour.'),
@@ -215,7 +193,7 @@ test("what a client writes in the model's name is no ending", () => {
   assert.doesNotMatch(text, /No response requested/);
 });
 
-test('what the user answered to a question of the model stands with the request', () => {
+test('what the user answered to a question of the model stands among the decisions, with the question', () => {
   const text = handover([
     typed('Plan the bakery.'),
     call('1', 'AskUserQuestion', { questions: [{ question: 'Which flour?' }] }),
@@ -225,10 +203,7 @@ test('what the user answered to a question of the model stands with the request'
     ),
     said('The plan uses rye.'),
   ]);
-  assert.match(
-    text,
-    /^1\. Plan the bakery\.\n {3}\(answering questions, says their result\) "Which flour\?"="Rye, and no wheat"\n/m,
-  );
+  assert.match(text, /^- \(1\) “Which flour\?” → “Rye, and no wheat” \(the user’s answer, says the call\)$/m);
 });
 
 test('a request does not end with an announcement where more was said before', () => {

@@ -74,9 +74,12 @@ test('lines lead to the message that they quote, whatever marks stand before the
     '',
     '$ npm test -- "one file" → exit 1',
     'assistant: I will look at it.',
+    'Closing report: The cause was a missing bracket.',
+    'Last request (1): “Please mend the parser in src/parser.ts” — answered.',
+    '- `npm test` printed: `npm test -- "one file"`',
     '- Nobody said these words at all',
   ].join('\n');
-  assert.deepEqual(sources(text), ['head', 'label', 'heading', 0, 3, 'blank', 2, 1, 'text']);
+  assert.deepEqual(sources(text), ['head', 'label', 'heading', 0, 3, 'blank', 2, 1, 3, 0, 2, 'text']);
 });
 
 test('messages that left are preferred to those that are still there', () => {

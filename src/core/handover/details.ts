@@ -1,0 +1,355 @@
+import type { Stemmer } from '../extract/lexicon.ts';
+import type { Passage } from '../extract/passage.ts';
+import { createSelection, type SelectedUnit } from '../extract/selection.ts';
+import { type Span, splitSentences } from '../extract/sentence.ts';
+import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
+import { commandName, type CompletedCall, isCheck, outcomeOf } from './calls.ts';
+import { cutAtBlank } from './excerpt.ts';
+import { baseName, type FileChange, isTelling } from './files.ts';
+import { charsOf, type HandoverLine, quoted } from './line.ts';
+import { isAnnouncement, statesCause, wordsIn } from './statements.ts';
+import { isClientLine, isNoise, readableLine, readableText } from './tool-result.ts';
+import { asksUser, type Conversation, type Step, type Turn } from './turns.ts';
+
+type DetailOptions = {
+  readonly calls: readonly CompletedCall[];
+  readonly files: readonly FileChange[];
+  /** The length of the whole hand-over. */
+  readonly maxChars: number;
+  readonly stem: Stemmer;
+};
+
+/** Statements that can be quoted below the sections that quote whole answers. What was quoted or covered before is not quoted again. */
+type Details = {
+  readonly cover: (texts: readonly string[]) => void;
+  /** Answers to the assistant's questions, and causes and decisions that it stated. */
+  readonly findings: (maxChars: number) => readonly HandoverLine[];
+  /** Statements with names and values, and telling lines of files and outputs under what they belong to. */
+  readonly rest: (maxChars: number) => readonly HandoverLine[];
+};
+
+/** What a passage belongs to: a request, and in it a file or a command. Prose speaks for itself: its subject is null. */
+type Source = {
+  readonly messageId: string;
+  readonly turn: Turn;
+  readonly subject: string | null;
+  /** Whether its lines are those of a file: only declarations and values say something there. */
+  readonly isFile: boolean;
+};
+
+// A tool's output can be megabytes long, and a small summary can use little of it.
+const READ_PER_BUDGET = 64;
+const MIN_TOOL_CHARS = 2_000;
+const MAX_TOOL_CHARS = 60_000;
+const ANSWERS_SHARE = 0.7;
+
+export function createDetails(conversation: Conversation, { calls, files, maxChars, stem }: DetailOptions): Details {
+  const share = Math.floor((maxChars * READ_PER_BUDGET) / Math.max(1, calls.length * 2));
+  const maxToolChars = Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
+  const { passages, sources } = readPassages(conversation, { calls, files, maxToolChars });
+  const sourceOf = ({ id }: Pick<Passage, 'id'>): Source | undefined => sources.get(id);
+  const selection = createSelection(passages, {
+    stem,
+    lineOf: (text, passage) => {
+      const source = sourceOf(passage);
+      const said = source?.subject === null ? sentenceLine(text, source.turn) : `\`${text}\`; `;
+      return { text: said, day: null, speaker: '', isNamed: false, isQuoted: false };
+    },
+  });
+  const mentioned = namesMentioned(conversation);
+  let above = '';
+  const isQuotedAbove = (text: string): boolean => text.length >= MIN_QUOTED_CHARS && above.includes(flat(bare(text)));
+  const lineOf = ({ line, messageId }: SelectedUnit): HandoverLine => ({
+    text: quoted(line.text),
+    messageIds: [sources.get(messageId)?.messageId ?? messageId],
+  });
+  return {
+    cover: (texts) => {
+      above += ` ${flat(texts.join(' '))}`;
+      selection.cover(texts.flatMap((text) => text.split('\n')));
+    },
+    findings: (roomChars) => {
+      const answers = answerLines(conversation, Math.floor(roomChars * ANSWERS_SHARE));
+      const budgetChars = roomChars - answers.reduce((sum, line) => sum + charsOf(line), 0);
+      const worthOf = (text: string, unit: Unit, { speakerKind }: Passage): number =>
+        speakerKind === 'assistant' && statesCause(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0;
+      return [...answers, ...selection.choose({ budgetChars, onlyNovel: true, worthOf }).map(lineOf)];
+    },
+    rest: (roomChars) => {
+      const seen = new Set<string>();
+      const isRepeated = (text: string): boolean => {
+        const said = flat(bare(text));
+        if (isQuotedAbove(text) || seen.has(said)) return true;
+        seen.add(said);
+        return false;
+      };
+      let left = Math.floor(roomChars * GROUPED_SHARE);
+      const pick = (least: number): readonly SelectedUnit[] => {
+        seen.clear();
+        const worthOf = (text: string, unit: Unit, passage: Passage): number => {
+          if (isRepeated(text)) return 0;
+          const worth =
+            unit.kind === 'prose'
+              ? worthOfSentence(text, unit)
+              : worthOfLine(text, unit, { source: sourceOf(passage), mentioned });
+          return worth < least ? 0 : worth;
+        };
+        const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worthOf });
+        left -= chosen.reduce((sum, { line }) => sum + line.text.length + 1, 0);
+        return chosen;
+      };
+      // What says little on its own only fills what is left.
+      const units = [...pick(WORTH.declared), ...pick(0)].toSorted(
+        (a, b) => Number(a.messageId) - Number(b.messageId) || a.start - b.start,
+      );
+      const byHead = Map.groupBy(units, ({ messageId, start }) => {
+        const source = sources.get(messageId);
+        return source === undefined || source.subject === null
+          ? `${messageId} ${start}`
+          : `${source.turn.number} ${source.subject}`;
+      });
+      let lineRoom = roomChars;
+      let number = -1;
+      return [...byHead.values()].flatMap((group): readonly HandoverLine[] => {
+        const [first] = group;
+        const source = sources.get(first?.messageId ?? '');
+        if (first === undefined || source === undefined) return [];
+        const isNext = source.turn.number !== number;
+        const head = isNext ? [{ text: headOf(source.turn), messageIds: [] }] : [];
+        const said =
+          source.subject === null
+            ? bare(first.text)
+            : `${source.subject}: ${[...new Set(group.map(({ text }) => `\`${text}\``))].join('; ')}`;
+        const messageIds = [...new Set(group.flatMap(({ messageId }) => sources.get(messageId)?.messageId ?? []))];
+        const lines = [...head, { text: `- ${quoted(flat(said))}`, messageIds }];
+        const chars = lines.reduce((sum, line) => sum + charsOf(line), 0);
+        if (chars > lineRoom) return [];
+        lineRoom -= chars;
+        ({ number } = source.turn);
+        return lines;
+      });
+    },
+  };
+}
+
+/** The rest of the room is for the subjects. */
+const GROUPED_SHARE = 0.9;
+const MIN_QUOTED_CHARS = 12;
+const LIST_MARK = /^(?:[-*+•>|]|\d{1,3}[.)])\s+/;
+const HEADING_MARK = /^#{1,6}\s+/;
+
+function bare(text: string): string {
+  return text.replace(LIST_MARK, '').replace(HEADING_MARK, '');
+}
+
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function sentenceLine(text: string, turn: Turn): string {
+  return `- (${numberOf(turn)}) ${flat(bare(text))}`;
+}
+
+function numberOf({ request, number }: Turn): string {
+  return request === null ? 'at the start' : String(number);
+}
+
+function headOf({ request, number }: Turn): string {
+  return request === null ? 'Before the first request:' : `Request ${number}:`;
+}
+
+const MIN_SENTENCE_WORDS = 5;
+const BEGINS = /^[\p{Lu}\p{Lo}\p{N}`"'“(*✅❌⚠[]/u;
+const OPENS_CODE = /^(?:const|let|var|if|for|while|return|def|class|function|import|export)\b.*[({=;:]/;
+
+/** Whether a sentence of the assistant says something on its own: 0 or 1. */
+function worthOfSentence(text: string, { kind }: Unit): number {
+  const said = bare(text);
+  if (kind !== 'prose' || wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said)) return 0;
+  return BEGINS.test(said) && !OPENS_CODE.test(said) && !/[,([{]$/.test(said) ? 1 : 0;
+}
+
+const WORTH = { written: 0.9, declared: 0.6, told: 0.8, error: 1, other: 0.25 } as const;
+/** A line of code that says nothing without its neighbors. */
+const STEP = /^(?:return|break|continue|else|elif|end|fi|done|if err|try|catch|finally|defer|pass)\b/;
+/** A line that a search found, with its place. */
+const FOUND = /^[\w@./\\-]+\.\w{1,8}:\d+[:-]/;
+/** A line of output that a person would read as a statement: a name and what is said of it, or a sentence. */
+const TOLD = /^[\p{L}\d][^{}<>;]{2,60}:\s\S|^[\p{Lu}][^{}<>;=]{20,}[.!]$|\b[0-9a-f]{7,40}\b \S+ \S+/u;
+
+const HAS_VALUE = /\d|https?:|[\w-]\/[\w-]/;
+
+/** How much a line of a file or of an output says next to its subject; 0: nothing. */
+function worthOfLine(
+  text: string,
+  { kind }: Unit,
+  { source, mentioned }: { readonly source: Source | undefined; readonly mentioned: ReadonlySet<string> },
+): number {
+  if (STEP.test(text)) return 0;
+  if (kind === 'error') return WORTH.error;
+  const isMentioned = (): boolean => (text.match(NAME) ?? []).some((name) => mentioned.has(name));
+  if (source?.isFile === true) {
+    if (!isTelling(text)) return text.search(NAME) >= 0 ? WORTH.other : 0;
+    return kind === 'call' ? WORTH.written : isMentioned() ? WORTH.declared : WORTH.other;
+  }
+  if (FOUND.test(text) || isTelling(text)) return isMentioned() ? WORTH.declared : WORTH.other;
+  if (TOLD.test(text) && (HAS_VALUE.test(text) || isMentioned())) return WORTH.told;
+  return HAS_VALUE.test(text) || text.search(NAME) >= 0 ? WORTH.other : 0;
+}
+
+/** A name as programs have them: camel case, snake case, capitals or with a dot. */
+const NAME = /\b(?:[A-Za-z]+[a-z\d][A-Z]\w*|\w+_\w+|[A-Z]{3,}\w*|[\w-]+\.[a-z]{1,4})\b/g;
+
+/** The names that people and the assistant use in their words. */
+function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
+  const texts = turns.flatMap(({ request, steps }) => [
+    ...(request === null ? [] : [request.text]),
+    ...steps.flatMap((step) => (step.kind === 'said' ? [step.text] : [])),
+  ]);
+  return new Set(texts.flatMap((text) => text.slice(0, MAX_PROSE_CHARS).match(NAME) ?? []));
+}
+
+type Read = { readonly passages: readonly Passage[]; readonly sources: ReadonlyMap<string, Source> };
+
+/** Everything that was said and answered, and what stands now in the files that were changed. */
+function readPassages(
+  { turns }: Conversation,
+  { calls, files, maxToolChars }: Pick<DetailOptions, 'calls' | 'files'> & { readonly maxToolChars: number },
+): Read {
+  const callOf = new Map(calls.map((done) => [done.callId, done]));
+  const passages: Passage[] = [];
+  const sources = new Map<string, Source>();
+  const add = (source: Source, piece: Piece | null, speakerKind: Passage['speakerKind']): void => {
+    if (piece === null || piece.units.length === 0) return;
+    const id = `${passages.length}`;
+    passages.push({ ...piece, id, day: `request ${source.turn.number}`, speaker: '', speakerKind });
+    sources.set(id, source);
+  };
+  for (const turn of turns) {
+    for (const step of turn.request === null ? turn.steps : [turn.request, ...turn.steps]) {
+      const { messageId } = step;
+      if (step.kind === 'said' || step.kind === 'request') {
+        const speakerKind = step.kind === 'said' ? 'assistant' : 'user';
+        add({ messageId, turn, subject: null, isFile: false }, proseOf(step.text), speakerKind);
+      } else if (step.kind === 'result') {
+        const done = callOf.get(step.callId);
+        if (done !== undefined && isAnsweredElsewhere(done)) continue;
+        add(
+          { messageId, turn, ...subjectOf(done, step) },
+          linesIn(readableText(step.text, maxToolChars), step.isError ? 'error' : 'result'),
+          'assistant',
+        );
+      }
+    }
+    for (const { path, added, messageIds, turn: number } of files) {
+      if (number !== turn.number || added.length === 0) continue;
+      const source = {
+        messageId: messageIds.at(-1) ?? '',
+        turn,
+        subject: `\`${baseName(path)}\` now has`,
+        isFile: true,
+      };
+      add(source, linesIn(added.join('\n').slice(0, maxToolChars), 'call'), 'assistant');
+    }
+  }
+  return { passages, sources };
+}
+
+/** An edit answers with itself, a check that passed with its totals, and a question with what stands among the decisions. */
+function isAnsweredElsewhere(done: CompletedCall): boolean {
+  const isDone = !done.hasFailed && (done.call.written.length > 0 || (isCheck(done) && outcomeOf(done) === 'passed'));
+  return isDone || asksUser(done.name);
+}
+
+const MAX_SUBJECT_CHARS = 80;
+
+function subjectOf(
+  done: CompletedCall | undefined,
+  step: Extract<Step, { readonly kind: 'result' }>,
+): Pick<Source, 'subject' | 'isFile'> {
+  if (done === undefined) return { subject: 'A tool answered', isFile: false };
+  const { call, name } = done;
+  if (call.command !== null) {
+    const isRead = READS_FILE.test(call.command);
+    const subject = `\`${cutAtBlank(commandName(done), MAX_SUBJECT_CHARS)}\` ${isRead ? 'shows' : 'printed'}`;
+    return { subject, isFile: isRead };
+  }
+  const isSearch = /grep|search|glob|find/i.test(name);
+  const named = isSearch ? (call.about[0] ?? null) : call.target === null ? null : baseName(call.target);
+  const target = named === null ? '' : ` \`${cutAtBlank(named, MAX_SUBJECT_CHARS)}\``;
+  const isFile = READS.test(name) && !step.isError;
+  return { subject: isFile ? `${target.trim()} has` : `${name}${target} answered`, isFile };
+}
+
+const READS = /^(?:read|view|cat|open|notebookread|read_?file|read_many_files)/i;
+const READS_FILE = /^(?:cat|sed -n|head|tail|nl|less)\b/;
+
+type Piece = Pick<Passage, 'text' | 'units'>;
+
+const MAX_PROSE_CHARS = 200_000;
+const MAX_LINE_CHARS = 160;
+const FENCE = /^(?:```|~~~)/;
+const LIST_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s)/;
+
+/** Splits a message into sentences and list items, without its code. */
+function proseOf(text: string): Piece {
+  const units: Unit[] = [];
+  let isFenced = false;
+  for (const line of linesOf(text, { start: 0, end: Math.min(text.length, MAX_PROSE_CHARS) })) {
+    const written = text.slice(line.start, line.end);
+    if (FENCE.test(written)) isFenced = !isFenced;
+    else if (!isFenced && !written.startsWith('|')) {
+      for (const span of LIST_LINE.test(written) ? [line] : splitSentences(text, line))
+        if (readableLine(text.slice(span.start, span.end)) !== null) units.push({ ...span, kind: 'prose' });
+    }
+  }
+  return { text, units };
+}
+
+/** The readable lines of a tool's text that are short enough to quote, without line numbers. */
+function linesIn(text: string, kind: SegmentKind): Piece {
+  const lines = text.split(/[\n\r\u0085\u2028\u2029]/).flatMap((line) => {
+    const readable = readableLine(line) ?? '';
+    return readable === '' ||
+      readable.length > MAX_LINE_CHARS ||
+      readable.includes('`') ||
+      isClientLine(readable) ||
+      isNoise(readable)
+      ? []
+      : [readable];
+  });
+  const clean = lines.join('\n');
+  return {
+    text: clean,
+    units: linesOf(clean, { start: 0, end: clean.length }).map((span: Span) => ({ ...span, kind })),
+  };
+}
+
+const MAX_ANSWER_CHARS = 700;
+
+/** What the user answered to the assistant's questions, according to the results of the calls that asked. */
+function answerLines({ turns }: Conversation, roomChars: number): readonly HandoverLine[] {
+  let left = roomChars;
+  const lines: HandoverLine[] = [];
+  for (const turn of turns.toReversed()) {
+    for (const { kind, text, messageId } of turn.replies.toReversed()) {
+      if (kind !== 'answers') continue;
+      const pairs = [...text.matchAll(PAIR)].map(
+        ([, question = '', answer = '']) => `“${question}” → “${cutAtBlank(answer, MAX_ANSWER_CHARS)}”`,
+      );
+      const said = pairs.length > 0 ? pairs : [`“${cutAtBlank(text, MAX_ANSWER_CHARS)}”`];
+      for (const pair of said.toReversed()) {
+        const line = {
+          text: `- (${numberOf(turn)}) ${quoted(pair)} (the user’s answer, says the call)`,
+          messageIds: [messageId],
+        };
+        if (charsOf(line) > left) continue;
+        left -= charsOf(line);
+        lines.unshift(line);
+      }
+    }
+  }
+  return lines;
+}
+
+const PAIR = /"([^"\n]{3,400})"="([^"]{1,2000})"/g;

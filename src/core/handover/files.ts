@@ -1,0 +1,242 @@
+import type { CompletedCall } from './calls.ts';
+import { cutAtBlank } from './excerpt.ts';
+import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
+import { readPieces } from './prose.ts';
+import type { Edit } from './tool-call.ts';
+import type { Turn } from './turns.ts';
+
+/** What happened to a file in all calls that changed it. */
+export type FileChange = {
+  readonly path: string;
+  readonly messageIds: readonly string[];
+  /** The number of the request during which it was changed last. */
+  readonly turn: number;
+  /** Lines of the newest version that a call wrote as a whole; null: it was only edited. */
+  readonly createdLines: number | null;
+  /** Lines that calls added and that no later call took away, in order. */
+  readonly added: readonly string[];
+  /** Single lines that were replaced by single lines, unless a later call changed them again. */
+  readonly replaced: readonly { readonly before: string; readonly after: string }[];
+};
+
+/** The files that successful calls changed, the latest last. */
+export function readFileChanges(calls: readonly CompletedCall[]): readonly FileChange[] {
+  const files = new Map<string, FileChange>();
+  for (const { call, messageIds, turn, hasFailed } of calls) {
+    if (hasFailed) continue;
+    for (const path of new Set(call.written)) {
+      const known = files.get(path);
+      // Deleting first moves the path to the end.
+      files.delete(path);
+      const edits = call.edits.filter((edit) => edit.path === path);
+      const start: FileChange = {
+        path,
+        createdLines: null,
+        added: [],
+        replaced: [],
+        ...known,
+        messageIds: [...(known?.messageIds ?? []), ...messageIds.slice(0, 1)],
+        turn,
+      };
+      files.set(path, edits.reduce(applyEdit, start));
+    }
+  }
+  return [...files.values()];
+}
+
+function applyEdit(file: FileChange, { before, after, isWhole }: Edit): FileChange {
+  const [gone, come] = [linesIn(before), linesIn(after)];
+  if (isWhole) return { ...file, createdLines: after.split(LINE_ENDS).length, added: come, replaced: [] };
+  const [oldOnly, newOnly] = [gone.filter((line) => !come.includes(line)), come.filter((line) => !gone.includes(line))];
+  const isSingle = oldOnly.length === 1 && newOnly.length === 1 && oldOnly[0] !== newOnly[0];
+  const stands = (line: string): boolean => !oldOnly.includes(line);
+  const single = isSingle ? [{ before: oldOnly[0] ?? '', after: newOnly[0] ?? '' }] : [];
+  return {
+    ...file,
+    added: [...file.added.filter(stands), ...newOnly],
+    replaced: [...file.replaced.filter((each) => stands(each.after)), ...single],
+  };
+}
+
+function linesIn(text: string): readonly string[] {
+  return text.split(LINE_ENDS).flatMap((line) => (/[\p{L}\p{N}]/u.test(line) ? [line.trim()] : []));
+}
+
+/** Words before a name that say that a line declares it, in the languages that agents write most. */
+const DECLARED =
+  /^(?:export |default |pub(?:\(\w+\))? |public |private |protected |internal |static |async |abstract |final |override |open |inline |unsafe |declare )*(?:func(?:tion)?\*?|fn|def|class|interface|struct|enum|type|trait|impl|record|protocol|module|namespace|object|const|CREATE (?:TABLE|INDEX|VIEW)|message|service)\s+(?:\([^)]{0,60}\)\s*)?["'`]?([A-Za-z_$][\w$.]{2,})/;
+const TEST = /^(?:test|it|describe)\(\s*(['"`])(.{4,100}?)\1/;
+const MARKDOWN_HEADING = /^#{1,3}\s+(.{2,60})$/;
+const ASSIGNED =
+  /^(?:export |const |let |var |static |final |public |private |val )*["']?([A-Za-z_][\w.-]{2,})["']?\s*(?::\s?[\w<>[\]| ]+)?\s*(?::=|=|:)\s*(["'`\d[-].{0,80}?)[;,]?$/;
+
+/** The name that a line declares, tests or heads; null: none. */
+function nameIn(line: string): string | null {
+  const declared = DECLARED.exec(line)?.[1];
+  if (declared !== undefined) return `\`${declared}\``;
+  const test = TEST.exec(line)?.[2];
+  if (test !== undefined) return `“${test}”`;
+  const heading = MARKDOWN_HEADING.exec(line)?.[1];
+  return heading === undefined ? null : `“${heading}”`;
+}
+
+/** Whether a line declares something or gives a name its value. */
+export function isTelling(line: string): boolean {
+  return line.length <= MAX_LINE_CHARS && (DECLARED.test(line) || ASSIGNED.test(line));
+}
+
+const MAX_LINE_CHARS = 160;
+const MAX_SIDE_CHARS = 100;
+const MAX_NAMES = 6;
+const MAX_VALUES = 3;
+const MAX_STATEMENT_CHARS = 260;
+const MIN_STATEMENT_WORDS = 5;
+/** It says what was done or why. */
+const MIN_STATEMENT_WORTH = 1.7;
+
+/** Each changed file with the names in it that changed and what the assistant says of it, the latest last. */
+export function writeFileLines(
+  files: readonly FileChange[],
+  {
+    turns,
+    calls,
+    maxChars,
+  }: { readonly turns: readonly Turn[]; readonly calls: readonly CompletedCall[]; readonly maxChars: number },
+): readonly HandoverLine[] {
+  const read = readLine(files, calls, Math.floor(maxChars * READ_SHARE));
+  const changed = changeLines(files, turns, maxChars - read.reduce((sum, line) => sum + charsOf(line), 0));
+  return [...changed, ...read];
+}
+
+const READ_SHARE = 0.3;
+
+/** The files that were read and not changed, those read most often first. */
+function readLine(
+  files: readonly FileChange[],
+  calls: readonly CompletedCall[],
+  maxChars: number,
+): readonly HandoverLine[] {
+  const changed = new Set(files.map(({ path }) => path));
+  const readers = calls.filter(
+    ({ call, hasFailed }) =>
+      !hasFailed &&
+      call.command === null &&
+      call.target !== null &&
+      IS_PATH.test(call.target) &&
+      !changed.has(call.target),
+  );
+  const counts = [...Map.groupBy(readers, ({ call }) => call.target ?? '')].toSorted(
+    ([, a], [, b]) => b.length - a.length,
+  );
+  let left = maxChars - READ.length - 1;
+  const names = counts.flatMap(([path, ofPath]) => {
+    const name = `\`${path.split(/[/\\]/).slice(-2).join('/')}\`${ofPath.length > 1 ? ` ×${ofPath.length}` : ''}`;
+    if (name.length + 2 > left) return [];
+    left -= name.length + 2;
+    return [name];
+  });
+  if (names.length === 0) return [];
+  return [
+    { text: READ + quoted(names.join(', ')), messageIds: readers.flatMap(({ messageIds }) => messageIds.slice(0, 1)) },
+  ];
+}
+
+const READ = 'Read, not changed: ';
+const IS_PATH = /^[^\s*?|()]+\.\w{1,8}$/;
+
+function changeLines(files: readonly FileChange[], turns: readonly Turn[], maxChars: number): readonly HandoverLine[] {
+  const folder = sharedFolder(files.map(({ path }) => path));
+  const head: readonly HandoverLine[] = folder === '' ? [] : [{ text: `In ${quoted(folder)}:`, messageIds: [] }];
+  const room = maxChars - head.reduce((sum, line) => sum + charsOf(line), 0);
+  const statements = statementsOn(files, turns);
+  const forms = files.map((file): readonly string[] => {
+    const name = `- \`${quoted(file.path.slice(folder.length))}\``;
+    const short = `${name}${countOf(file)}`;
+    const named = `${short}${namesOf(file)}`;
+    const statement = statements.get(file.path);
+    return [short, named, ...(statement === undefined ? [] : [`${named} — “${quoted(statement)}”`])];
+  });
+  const chosen = forms.map(([short = '']) => short);
+  let left = room - chosen.reduce((sum, text) => sum + text.length + 1, 0);
+  let first = 0;
+  // The newest files matter most; those that do not fit even by name are counted.
+  while (left < 0 && first < chosen.length) left += (chosen[first++]?.length ?? 0) + 1;
+  for (const form of [1, 2]) {
+    for (let at = chosen.length - 1; at >= first; at -= 1) {
+      const text = forms[at]?.[form];
+      const more = (text?.length ?? 0) - (chosen[at]?.length ?? 0);
+      if (text === undefined || more > left) continue;
+      chosen[at] = text;
+      left -= more;
+    }
+  }
+  if (first === chosen.length) return [];
+  const missing = first > 0 && left > 40 ? [{ text: `- ${first} more, changed earlier`, messageIds: [] }] : [];
+  const lines = chosen.slice(first).map((text, at) => ({ text, messageIds: files[first + at]?.messageIds ?? [] }));
+  return [...head, ...missing, ...lines];
+}
+
+function countOf({ createdLines, messageIds: { length } }: FileChange): string {
+  if (createdLines !== null)
+    return ` (written, ${createdLines} ${createdLines === 1 ? 'line' : 'lines'}${length > 1 ? `, ${length} calls` : ''})`;
+  return length > 1 ? ` (edited ${length} times)` : ' (edited)';
+}
+
+function namesOf({ added, replaced }: FileChange): string {
+  const names = [...new Set(added.flatMap((line) => nameIn(line) ?? []))];
+  const values = added.filter(
+    (line) => ASSIGNED.test(line) && line.length <= MAX_SIDE_CHARS && !replaced.some(({ after }) => after === line),
+  );
+  if (names.length === 0 && values.length > 0)
+    return `: ${values
+      .slice(0, MAX_VALUES)
+      .map((line) => `\`${line.replace(/[;,]$/, '')}\``)
+      .join(', ')}`;
+  const last = replaced.at(-1);
+  if (names.length === 0 && last !== undefined)
+    return `: \`${cutAtBlank(last.before, MAX_SIDE_CHARS)}\` → \`${cutAtBlank(last.after, MAX_SIDE_CHARS)}\``;
+  if (names.length === 0) return '';
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return `: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+}
+
+/** The assistant's newest statement that names each file. */
+function statementsOn(files: readonly FileChange[], turns: readonly Turn[]): ReadonlyMap<string, string> {
+  const byName = Map.groupBy(files, ({ path }) => baseName(path));
+  const found = new Map<string, string>();
+  const used = new Set<string>();
+  for (const { steps } of turns.toReversed()) {
+    for (const step of steps.toReversed()) {
+      if (step.kind !== 'said' || found.size === files.length) continue;
+      if (![...byName.keys()].some((name) => step.text.includes(name))) continue;
+      for (const { text } of readPieces(step.text)) {
+        const bare = text.replace(/^(?:[-*+•]|\d{1,3}[.)])\s+/, '');
+        if (wordsIn(bare) < MIN_STATEMENT_WORDS || worthOfStatement(bare) < MIN_STATEMENT_WORTH || used.has(bare))
+          continue;
+        if (isAnnouncement(bare) || bare.endsWith('?')) continue;
+        const named = [...byName].flatMap(([name, ofName]) => (bare.includes(name) ? ofName : []));
+        const [file] = named.filter(({ path }) => !found.has(path));
+        if (file === undefined) continue;
+        used.add(bare);
+        found.set(file.path, cutAtBlank(bare, MAX_STATEMENT_CHARS));
+      }
+    }
+  }
+  return found;
+}
+
+export function baseName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+}
+
+function sharedFolder(paths: readonly string[]): string {
+  const [first] = paths;
+  if (first === undefined || paths.length < 2) return '';
+  let end = first.lastIndexOf('/') + 1;
+  for (const path of paths) {
+    // lastIndexOf treats a negative position as 0, so the root needs its own case.
+    while (end > 0 && !path.startsWith(first.slice(0, end))) end = end < 2 ? 0 : first.lastIndexOf('/', end - 2) + 1;
+  }
+  return end > 1 ? first.slice(0, end) : '';
+}

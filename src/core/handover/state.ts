@@ -1,0 +1,316 @@
+import { commandName, type CompletedCall, errorLines, isCheck, outcomeOf, totalOf } from './calls.ts';
+import { cutAtBlank, openingOf } from './excerpt.ts';
+import { baseName } from './files.ts';
+import { charsOf, type HandoverLine, quoted } from './line.ts';
+import { condenseProse, readPieces } from './prose.ts';
+import { isAnnouncement } from './statements.ts';
+import type { WordsAbove } from './requests.ts';
+import type { Conversation, Step, Turn } from './turns.ts';
+
+type Work = { readonly conversation: Conversation; readonly calls: readonly CompletedCall[] };
+
+const REPORT_SHARE = 0.62;
+const MAX_QUOTED_CHARS = 160;
+
+/** Shorter words stand with their request alone. */
+const MIN_REPORT_CHARS = 240;
+
+/** The turn whose closing report is quoted here, because it is the last one in which the assistant did something; null: there is none. */
+function reportedTurn({ turns }: Conversation): Turn | null {
+  const worked = turns.findLast(({ steps }) => steps.some(({ kind }) => kind === 'call'));
+  const last = worked ?? turns.at(-1);
+  const isLong = (last?.ending?.text.length ?? 0) > MIN_REPORT_CHARS;
+  return last !== undefined && isLong && isFinished(last) ? last : null;
+}
+
+/** The turn whose words are quoted here, and which of them. */
+export function wordsInState(conversation: Conversation): WordsAbove | null {
+  const reported = reportedTurn(conversation);
+  if (reported !== null) return { number: reported.number, quotes: 'report' };
+  const last = conversation.turns.at(-1);
+  return last === undefined || isFinished(last) ? null : { number: last.number, quotes: 'remarks' };
+}
+
+/** The state of the work at the end: the last request, the closing report, what is open, git, checks. */
+export function writeStateLines(work: Work, maxChars: number): readonly HandoverLine[] {
+  const facts = [
+    ...questionLines(work.conversation),
+    ...taskLines(work.calls),
+    ...gitLines(work.calls),
+    ...checkLines(work.calls),
+    ...failureLines(work.calls),
+  ];
+  const lines: HandoverLine[] = [];
+  let left = maxChars;
+  const add = (line: HandoverLine): void => {
+    if (charsOf(line) > left) return;
+    lines.push(line);
+    left -= charsOf(line);
+  };
+  for (const line of requestLines(work.conversation)) add(line);
+  const factChars = facts.reduce((sum, line) => sum + charsOf(line), 0);
+  const room = Math.max(left - factChars, Math.min(left, Math.floor(maxChars * REPORT_SHARE)));
+  for (const line of reportLines(work, room)) add(line);
+  for (const line of facts) add(line);
+  return lines;
+}
+
+/** Whether the assistant had the last word, and it was no announcement of more. */
+function isFinished({ steps }: Turn): boolean {
+  const last = steps.findLast(({ kind }) => kind !== 'note' && kind !== 'summary');
+  return last?.kind === 'said' && !isAnnouncement(last.text.trim().split('\n').at(-1) ?? '');
+}
+
+const INTERRUPTED = /\[Request interrupted by user|<turn_aborted>|The user interrupted|^Operation aborted/i;
+
+function wasInterrupted({ steps }: Turn): boolean {
+  const last = steps.at(-1);
+  return (
+    last !== undefined && (last.kind === 'note' || last.kind === 'result') && INTERRUPTED.test(last.text.slice(0, 400))
+  );
+}
+
+function requestLines({ turns }: Conversation): readonly HandoverLine[] {
+  const last = turns.findLast(({ request }) => request !== null);
+  if (last === undefined || last.request === null) return [];
+  const state = wasInterrupted(last)
+    ? 'interrupted by the user'
+    : isFinished(last)
+      ? 'answered'
+      : 'not finished: the assistant was still working on it';
+  return [
+    {
+      text: `Last request (${last.number}): “${quoted(openingOf(last.request.text, MAX_QUOTED_CHARS))}” — ${state}.`,
+      messageIds: [last.request.messageId],
+    },
+  ];
+}
+
+function reportLines({ conversation, calls }: Work, maxChars: number): readonly HandoverLine[] {
+  const reported = reportedTurn(conversation);
+  if (reported?.ending !== null && reported !== null) {
+    const { messageId, text } = reported.ending;
+    const label =
+      reported === conversation.turns.at(-1) ? 'Closing report' : `Closing report of request ${reported.number}`;
+    const body = condenseProse(text, maxChars - label.length - 2);
+    return body === '' ? [] : [{ text: `${label}: ${quoted(body, '  ')}`, messageIds: [messageId] }];
+  }
+  const turn = conversation.turns.at(-1);
+  return turn === undefined || isFinished(turn) ? [] : progressLines(turn, { calls, maxChars });
+}
+
+const MAX_REMARK_CHARS = 420;
+
+/** What an unfinished turn has found and done: its newest remarks, the files that it changed, its last words and its last call. */
+function progressLines(
+  turn: Turn,
+  { calls, maxChars }: { readonly calls: readonly CompletedCall[]; readonly maxChars: number },
+): readonly HandoverLine[] {
+  const own = calls.filter((done) => done.turn === turn.number);
+  const written = [...new Set(own.flatMap(({ call, hasFailed }) => (hasFailed ? [] : call.written)))];
+  const lastCall = own.at(-1);
+  const lastSaid = turn.steps.findLast((step) => step.kind === 'said');
+  const ends: HandoverLine[] = [
+    ...(written.length === 0
+      ? []
+      : [
+          {
+            text: `Changed for it so far: ${written.map((path) => `\`${baseName(path)}\``).join(', ')}`,
+            messageIds: [],
+          },
+        ]),
+    ...(lastSaid === undefined
+      ? []
+      : [
+          {
+            text: `Its last words: “${quoted(condenseProse(lastSaid.text, MAX_REMARK_CHARS))}”`,
+            messageIds: [lastSaid.messageId],
+          },
+        ]),
+    ...(lastCall === undefined
+      ? []
+      : [{ text: `Its last call: ${callText(lastCall)}`, messageIds: lastCall.messageIds }]),
+  ];
+  let left = maxChars - ends.reduce((sum, line) => sum + charsOf(line), 0) - REMARKS.length - 1;
+  const remarks: HandoverLine[] = [];
+  const seen = new Set<string>();
+  for (const step of turn.steps.toReversed()) {
+    if (step.kind !== 'said' || step === lastSaid) continue;
+    const text = remarkOf(step);
+    const line = { text: `- ${quoted(text, '    ')}`, messageIds: [step.messageId] };
+    if (text === '' || seen.has(text)) continue;
+    if (charsOf(line) > left) break;
+    seen.add(text);
+    left -= charsOf(line);
+    remarks.unshift(line);
+  }
+  return [...(remarks.length === 0 ? [] : [{ text: REMARKS, messageIds: [] }, ...remarks]), ...ends];
+}
+
+const REMARKS = 'Remarks of the assistant while it worked:';
+
+function remarkOf({ text }: Extract<Step, { readonly kind: 'said' }>): string {
+  const telling = readPieces(text).some(({ kind, text: said }) => kind !== 'lead' && !isAnnouncement(said));
+  return telling ? condenseProse(text, MAX_REMARK_CHARS) : '';
+}
+
+function callText({ name, call, hasFailed }: CompletedCall): string {
+  const what =
+    call.command !== null
+      ? `\`${cutAtBlank(call.command.split('\n')[0] ?? '', MAX_QUOTED_CHARS)}\``
+      : `${name} ${cutAtBlank(call.target ?? '', MAX_QUOTED_CHARS)}`;
+  return quoted(what.trim()) + (hasFailed ? ' (failed)' : '');
+}
+
+const QUESTION = /[?？؟]["'”’)\]*_]*$/;
+
+function questionLines({ turns }: Conversation): readonly HandoverLine[] {
+  const ending = turns.at(-1)?.ending ?? null;
+  if (ending === null) return [];
+  const last = readPieces(ending.text).at(-1)?.text ?? '';
+  if (!QUESTION.test(last)) return [];
+  return [{ text: `Waits for an answer: “${quoted(cutAtBlank(last, 400))}”`, messageIds: [ending.messageId] }];
+}
+
+const MAX_TASKS = 30;
+const MAX_TASK_CHARS = 160;
+const MAX_STATUS_CHARS = 30;
+
+function taskLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
+  const last = calls.findLast(({ call }) => call.tasks !== null && call.tasks.length > 0);
+  if (last === undefined) return [];
+  const tasks = last.call.tasks ?? [];
+  const isDone = ({ status }: { readonly status: string }): boolean => /^(?:completed|done|finished)$/i.test(status);
+  const open = tasks.filter((task) => !isDone(task));
+  const { messageIds } = last;
+  const head = `Tasks, as last written (${tasks.length - open.length} of ${tasks.length} done)`;
+  if (open.length === 0) return [{ text: head, messageIds }];
+  return [
+    { text: `${head}, open:`, messageIds },
+    ...open.slice(0, MAX_TASKS).map(({ text, status }) => {
+      const state = /^(?:|pending|todo|open)$/i.test(status)
+        ? ''
+        : `(${cutAtBlank(status.replace(/_/g, ' '), MAX_STATUS_CHARS)}) `;
+      return { text: quoted(`- ${state}${cutAtBlank(text.trim(), MAX_TASK_CHARS)}`), messageIds };
+    }),
+  ];
+}
+
+const COMMITTED = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/gm;
+const TAKES_BRANCH = /\bgit (?:checkout -[bB]|switch -[cC]|checkout|switch|branch -m) ([\w./-]+)\s*(?:$|&|;|2>)/;
+const ON_BRANCH = /^(?:On branch|Switched to (?:a new )?branch) ['"]?([\w./-]+)/m;
+const PULL_REQUEST = /https?:\/\/\S+\/(?:pull|pulls|merge_requests)\/\d+/;
+const IS_ELSEWHERE = /^\/(?:private\/)?(?:tmp|var\/folders)\b|mktemp|\$\{?(?:TMP|tmp)/;
+const MAX_COMMITS = 6;
+const MAX_NAMES = 12;
+
+/** The branch, the commits and pushes of the session, and what was changed after the last commit. Repositories in temp folders do not count. */
+function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
+  let branch: string | null = null;
+  let isClean = false;
+  let push: 'pushed' | null = null;
+  let pullRequest: string | null = null;
+  const commits: string[] = [];
+  let changed = new Set<string>();
+  const messageIds: string[] = [];
+  for (const { call, answer, hasFailed, messageIds: ids } of calls) {
+    if (hasFailed) continue;
+    for (const path of call.written) {
+      changed.add(path);
+      isClean = false;
+    }
+    const { command, folder } = call;
+    if (command === null || !/\bgit\b|\bgh pr\b/.test(command) || IS_ELSEWHERE.test(folder ?? command)) continue;
+    const said = answer ?? '';
+    const taken = TAKES_BRANCH.exec(command)?.[1];
+    const shown = /git branch --show-current|rev-parse --abbrev-ref HEAD/.test(command)
+      ? said.trim().split('\n').at(-1)
+      : undefined;
+    const next =
+      ON_BRANCH.exec(said)?.[1] ??
+      (shown !== undefined && /^[\w./-]+$/.test(shown) ? shown : undefined) ??
+      (taken?.includes('.') === true ? undefined : taken);
+    if (next !== undefined && next !== '--') branch = next;
+    for (const [, on, hash, subject = ''] of said.matchAll(COMMITTED)) {
+      if (on !== undefined && on !== 'detached') branch = on;
+      commits.push(`${hash} “${cutAtBlank(subject, 100)}”`);
+      changed = new Set();
+      push = null;
+      messageIds.push(...ids.slice(0, 1));
+    }
+    if (/\bgit push\b/.test(command)) push = 'pushed';
+    if (/nothing to commit, working tree clean/.test(said)) isClean = true;
+    if (/\bgh pr create\b/.test(command)) pullRequest = PULL_REQUEST.exec(said)?.[0] ?? pullRequest;
+  }
+  if (branch === null && commits.length === 0) return [];
+  const names = [...changed].map((path) => `\`${baseName(path)}\``);
+  const listed =
+    names.slice(-MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '');
+  const parts = [
+    ...(branch === null ? [] : [`branch \`${branch}\``]),
+    ...(commits.length === 0
+      ? []
+      : [
+          `${commits.length} ${commits.length === 1 ? 'commit' : 'commits'} in this session, newest first: ${commits.toReversed().slice(0, MAX_COMMITS).join(', ')}`,
+        ]),
+    ...(push === null ? [] : ['pushed']),
+    ...(pullRequest === null ? [] : [pullRequest]),
+    isClean || names.length === 0
+      ? commits.length > 0 || isClean
+        ? 'nothing changed since'
+        : ''
+      : `changed, no commit seen since: ${listed}`,
+  ];
+  return [{ text: `Git: ${quoted(parts.filter((part) => part !== '').join('; '))}`, messageIds }];
+}
+
+const CHECKS = [
+  ['tests', /\b(?:tests?|jest|vitest|pytest|mocha|ctest|rspec|phpunit|tox|nextest)\b/],
+  ['lint', /\b(?:lint|eslint|oxlint|ruff|clippy|golangci-lint|flake8|biome|prettier|fmt|format)\b/],
+  ['types', /\b(?:tsc|typecheck|type-check|mypy|pyright|vet)\b/],
+  ['build', /\b(?:build|compile|make|cargo check|webpack|vite build)\b/],
+] as const;
+
+/** The last check of each kind, how it ended and how many files were changed afterwards. */
+function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
+  const found = CHECKS.flatMap(([, pattern]) => {
+    const at = calls.findLastIndex((done) => {
+      const name = commandName(done).replace(/"[^"]*"|'[^']*'/g, '');
+      return done.call.command !== null && isCheck(done) && pattern.test(name) && outcomeOf(done) !== null;
+    });
+    return at < 0 ? [] : [at];
+  });
+  const places = [...new Set(found)].toSorted((a, b) => a - b);
+  if (places.length === 0) return [];
+  const texts = places.flatMap((at) => {
+    const done = calls[at];
+    if (done === undefined) return [];
+    const total = totalOf(done);
+    const since = new Set(calls.slice(at + 1).flatMap(({ call, hasFailed }) => (hasFailed ? [] : call.written))).size;
+    const after = since === 0 ? '' : `, ${since} ${since === 1 ? 'file' : 'files'} changed since`;
+    return [`\`${commandName(done)}\` ${outcomeOf(done) ?? ''}${total === null ? '' : ` (“${total}”)`}${after}`];
+  });
+  return [
+    {
+      text: `Last checks: ${quoted(texts.join('; '))}`,
+      messageIds: places.flatMap((at) => calls[at]?.messageIds ?? []),
+    },
+  ];
+}
+
+const MAX_ERROR_LINES = 5;
+const RECENT_CALLS = 40;
+
+/** The last command that failed, unless the same was tried again later. */
+function failureLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
+  const commands = calls.filter(({ call }) => call.command !== null);
+  const last = commands.findLast(({ hasFailed }) => hasFailed);
+  if (last === undefined || calls.length - calls.indexOf(last) > RECENT_CALLS) return [];
+  const key = (done: CompletedCall): string => commandName(done).split(/\s+/).slice(0, 2).join(' ');
+  if (commands.slice(commands.indexOf(last) + 1).some((done) => key(done) === key(last))) return [];
+  const { messageIds } = last;
+  return [
+    { text: `Last failing command: \`${quoted(commandName(last))}\``, messageIds },
+    ...errorLines(last.answer ?? '', MAX_ERROR_LINES).map((line) => ({ text: `   > ${line}`, messageIds })),
+  ];
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { stemmer } from 'stemmer';
+import { writeHandover } from '../../../src/core/handover/handover.ts';
+import { condenseProse } from '../../../src/core/handover/prose.ts';
+import type { ConversationMessage } from '../../../src/core/message.ts';
+import { messages, oddTexts } from '../../support/messages.ts';
+
+type Part = Partial<ConversationMessage>;
+const typed = (text: string): Part => ({ role: 'user', content: text, typed: text });
+const said = (text: string): Part => ({ role: 'assistant', content: text });
+const call = (id: string, name: string, args: unknown): Part => ({
+  role: 'assistant',
+  content: '',
+  tool_calls: [{ id, name, arguments: args }],
+});
+const result = (id: string, text: string): Part => ({ role: 'tool', content: text, tool_call_id: id });
+const run = (id: string, command: string, answer: string): readonly Part[] => [
+  call(id, 'Bash', { command }),
+  result(id, answer),
+];
+const edit = (id: string, path: string, before: string, after: string): readonly Part[] => [
+  call(id, 'Edit', { file_path: path, old_string: before, new_string: after }),
+  result(id, 'The file was updated.'),
+];
+
+function handover(parts: readonly Part[], maxChars = 6_000): string {
+  return writeHandover({ messages: messages(...parts) }, { maxChars, stem: stemmer }).text;
+}
+
+function section(text: string, heading: string): string {
+  const [, after = ''] = text.split(`## ${heading}\n`);
+  return after.split('\n\n## ')[0] ?? '';
+}
+
+const REPORT = [
+  '## What changed',
+  '',
+  'The oven door is checked before each bake, because the timer fired twice.',
+  '',
+  '**Files**',
+  '- `oven.ts`: the door event is read once',
+  '- `timer.ts`: starts only after the door is closed',
+  '',
+  '| test | before | after |',
+  '|------|--------|-------|',
+  '| door | red | green |',
+  '',
+  'You can try it with:',
+  '```sh',
+  'npm run bake -- --door open --temperature 240 --minutes 45 --weigh --log oven.log --loud --twice --again --and-once-more',
+  'npm run weigh',
+  '```',
+  'Shall I remove the old timer?',
+].join('\n');
+
+describe('a long answer that is condensed', () => {
+  const text = condenseProse(REPORT, 420);
+
+  test('keeps headings with what stands under them, and names the columns of a table', () => {
+    assert.match(text, /^\*\*What changed:\*\* The oven door is checked/);
+    assert.match(text, /- door: before: red, after: green/);
+  });
+
+  test('never ends with the announcement of what was left out', () => {
+    assert.doesNotMatch(text, /try it with/);
+    for (const line of text.split('\n')) assert.doesNotMatch(line, /:$/, line);
+  });
+
+  test('cuts a list between its items and says how many are missing', () => {
+    const items = Array.from({ length: 30 }, (_, at) => `- loaf ${at} weighs ${at * 100} g after an hour`);
+    const short = condenseProse(['The scale shows:', ...items].join('\n'), 300);
+    assert.match(short, /^The scale shows:\n- loaf \d+ weighs/);
+    const [, more] = / \((\d+) more\)$/.exec(short) ?? [];
+    assert.equal(short.split('\n').length - 1 + Number(more), 30);
+  });
+
+  test('says more than that it is done', () => {
+    const long = `Done. ${'The dough rests for an hour and is folded twice and then it is baked, '.repeat(9)}`;
+    assert.ok(condenseProse(long, 180).length > 100);
+  });
+
+  test('is never longer than its room, and quotes what was there', () => {
+    const markdown = fc.array(
+      fc.oneof(
+        oddTexts,
+        fc.constantFrom('- a list item', '## Heading', '| a | b |', '|---|---|', '```', 'A lead:', '**Bold**'),
+      ),
+      { maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(markdown, fc.nat({ max: 400 }), (lines, maxChars) => {
+        assert.ok(condenseProse(lines.join('\n'), maxChars).length <= Math.max(maxChars, 12));
+      }),
+    );
+  });
+});
+
+describe('where it stands', () => {
+  test('tells the branch, the commits, what was changed since, and the last checks', () => {
+    const text = handover([
+      typed('Fix the timer.'),
+      ...run('1', 'git checkout -b fix-timer', "Switched to a new branch 'fix-timer'"),
+      ...edit('2', '/srv/oven.ts', 'const MINUTES = 40;', 'const MINUTES = 45;'),
+      ...run('3', 'npm test', '12 passed'),
+      ...run('4', 'git commit -am "Bake longer"', '[fix-timer 1a2b3c4] Bake longer\n 1 file changed'),
+      ...edit('5', '/srv/door.ts', 'open', 'closed'),
+      said('The timer is fixed.'),
+    ]);
+    const state = section(text, 'Where it stands');
+    assert.match(state, /^Last request \(1\): “Fix the timer\.” — answered\.$/m);
+    assert.match(
+      state,
+      /^Git: branch `fix-timer`; 1 commit in this session, newest first: 1a2b3c4 “Bake longer”; changed, no commit seen since: `door\.ts`$/m,
+    );
+    assert.match(state, /^Last checks: `npm test` passed \(“12 passed”\), 1 file changed since$/m);
+  });
+
+  test('takes a repository in a temp folder for none of the session', () => {
+    const text = handover([
+      typed('Try it.'),
+      ...run('1', 'cd /tmp/try && git init && git commit -m x', '[main (root-commit) 9f8e7d6] x'),
+      said('It works.'),
+    ]);
+    assert.doesNotMatch(text, /Git:/);
+  });
+
+  test('tells of unfinished work what was found, what was changed and what came last', () => {
+    const text = handover([
+      typed('Why does the loaf sink?'),
+      said('The dough rests for 40 minutes because `REST` is read as seconds in one place.'),
+      ...edit('1', '/srv/rest.ts', 'seconds', 'minutes'),
+      said('Let me run the tests:'),
+      call('2', 'Bash', { command: 'npm test' }),
+    ]);
+    const state = section(text, 'Where it stands');
+    assert.match(state, /not finished: the assistant was still working on it/);
+    assert.match(state, /because `REST` is read as seconds/);
+    assert.match(state, /^Changed for it so far: `rest\.ts`$/m);
+    assert.match(state, /^Its last call: `npm test`$/m);
+  });
+
+  test('quotes the closing report once, and the request says where', () => {
+    const text = handover([typed('Go.'), ...run('1', 'npm test', '3 passed'), said(REPORT)]);
+    assert.match(section(text, 'Where it stands'), /^Closing report: \*\*What changed:\*\* The oven door/m);
+    assert.match(text, /→ \(its closing report: see “Where it stands”\)/);
+    assert.equal(text.split('The oven door is checked').length, 2);
+    assert.match(text, /^Waits for an answer: “Shall I remove the old timer\?”$/m);
+  });
+});
+
+describe('requests', () => {
+  test('a choice stands with the option that it chose, a consent with what it answers', () => {
+    const text = handover([
+      typed('How can the bakery open earlier?'),
+      said('Two ways:\n1. Bake the rye at night.\n2. Buy a second oven.\nWhich one?'),
+      typed('do 2'),
+      said('The oven costs 900. Should I order it?'),
+      typed('yes'),
+      ...run('1', 'order oven', 'ok'),
+      said('Ordered.'),
+    ]);
+    assert.match(text, /^2\. do 2\n {3}\(answers: “2\. Buy a second oven\.”\)$/m);
+    assert.match(text, /^3\. yes\n {3}\(answers: “Should I order it\?”\)$/m);
+  });
+
+  test('a command of the client with words of its own is a request, one without is none', () => {
+    const command = (name: string, args: string): Part => ({
+      role: 'user',
+      content: `<command-message>${name}</command-message>\n<command-name>/${name}</command-name>\n<command-args>${args}</command-args>`,
+    });
+    const text = handover([
+      command('review', 'the oven'),
+      ...run('1', 'cat oven', 'hot'),
+      said('It is hot.'),
+      command('clear', ''),
+    ]);
+    assert.match(text, /^1\. \/review the oven$/m);
+    assert.doesNotMatch(text, /clear/);
+  });
+});
+
+test('a file shows the names in it that changed, in their last form, and what the assistant said of it', () => {
+  const text = handover([
+    typed('Weigh the loaves.'),
+    ...edit('1', '/srv/scale.ts', '', 'export function readScale(): number {\n  return 1;\n}\nexport const TARE = 10;'),
+    ...edit('2', '/srv/scale.ts', 'export const TARE = 10;', 'export const TARE = 12;'),
+    ...edit('3', '/srv/shop.ts', 'price: 4', 'price: 5'),
+    said('`scale.ts` now subtracts the weight of the tin, because that was counted before.'),
+  ]);
+  const files = section(text, 'Files');
+  assert.match(files, /^- `scale\.ts` \(edited 2 times\): `readScale`, `TARE` — “`scale\.ts` now subtracts/m);
+  assert.match(files, /^- `shop\.ts` \(edited\): `price: 4` → `price: 5`$/m);
+  assert.doesNotMatch(text, /TARE = 10/);
+});
+
+test('files that were only read are listed by how often, without those that were changed', () => {
+  const read = (id: string, path: string): readonly Part[] => [call(id, 'Read', { file_path: path }), result(id, 'x')];
+  const text = handover([
+    typed('Look at the oven.'),
+    ...read('1', '/srv/src/door.ts'),
+    ...read('2', '/srv/src/oven.ts'),
+    ...read('3', '/srv/src/timer.ts'),
+    ...read('4', '/srv/src/timer.ts'),
+    ...edit('5', '/srv/src/oven.ts', 'cold', 'hot'),
+    said('Done.'),
+  ]);
+  assert.match(section(text, 'Files'), /^Read, not changed: `src\/timer\.ts` ×2, `src\/door\.ts`$/m);
+});
+
+test('details stand under what they belong to, never alone, and repeat nothing', () => {
+  const text = handover([
+    typed('Find the port.'),
+    ...run(
+      '1',
+      'grep -rn PORT config',
+      'config/gateway.ts:12: export const GATEWAY_PORT = 8443;\n}\n});\nreturn errStop',
+    ),
+    said('`GATEWAY_PORT` is set in the configuration of the gateway.'),
+  ]);
+  const details = section(text, 'Details');
+  assert.match(
+    details,
+    /^Request 1:\n- `grep -rn PORT config` printed: `config\/gateway\.ts:12: export const GATEWAY_PORT = 8443;`/m,
+  );
+  assert.doesNotMatch(details, /errStop|\}\)/);
+});
