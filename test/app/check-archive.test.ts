@@ -106,15 +106,15 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
   [
     'a line',
     'DELETE FROM lines WHERE id = 20',
-    `block: compaction 1: the block of archived lines that begins with source line 1 is not filled by its 212 lines ${TALK}`,
+    `block: compaction 1: the block of archived lines that begins with source line 1 is not filled by its 211 lines ${TALK}`,
     `hole: compaction 1: source line 20 is neither kept nor archived ${TALK}`,
     'search: the search index of messages: 1 of its rows leads to nothing (the first is 20) []',
   ],
   [
     'a block',
     'DELETE FROM blocks WHERE id = 2',
-    'reference: compaction 2: 54 of its lines belong to blocks that are gone (the first to 2) [talk.jsonl]',
-    'hole: compaction 2: source lines 1 to 54 are neither kept nor archived [talk.jsonl]',
+    'reference: compaction 2: 55 of its lines belong to blocks that are gone (the first to 2) [talk.jsonl]',
+    'hole: compaction 2: source lines 1 to 55 are neither kept nor archived [talk.jsonl]',
   ],
   [
     'a run of kept lines',
