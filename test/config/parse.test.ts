@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ConfigProblem, parseConfig } from '../../src/config/parse.ts';
+import { type ConfigProblem, locateKeys, parseConfig } from '../../src/config/parse.ts';
 
 function problemsOf(text: string): readonly ConfigProblem[] {
   const parsed = parseConfig(text, 'c.toml');
@@ -24,57 +24,50 @@ test('a whole number may be written as on the command line', () => {
   assert.deepEqual(parsed.ok && parsed.value.values, { summarization, embedding: { dimensions: 1000 } });
 });
 
-test('an unknown key is named with its line and the nearest known one', () => {
-  assert.deepEqual(problemsOf('[summarization]\n\nkeep_recents = 3\n'), [
+for (const [what, text, problem] of [
+  [
+    'an unknown key is named with its line and the nearest known one',
+    '[summarization]\n\nkeep_recents = 3\n',
+    { line: 3, key: 'summarization.keep_recents', nearest: 'summarization.keep_recent' },
+  ],
+  [
+    'a key without its table is reported with the table it belongs to',
+    'chunk_size = 3\n',
+    { line: 1, key: 'chunk_size', nearest: 'summarization.chunk_size' },
+  ],
+  [
+    'an unknown table is named with the nearest known one',
+    '[archiv]\npath = "x"\n',
+    { line: 1, key: 'archiv', nearest: 'archive' },
+  ],
+  [
+    'a value out of its range is reported with the allowed range',
+    '[summarization]\nrecency_decay = 1.5\n',
     {
-      kind: 'config-unknown-key',
-      path: 'c.toml',
-      line: 3,
-      key: 'summarization.keep_recents',
-      nearest: 'summarization.keep_recent',
-    },
-  ]);
-});
-
-test('a key without its table is reported with the table it belongs to', () => {
-  assert.deepEqual(problemsOf('chunk_size = 3\n'), [
-    { kind: 'config-unknown-key', path: 'c.toml', line: 1, key: 'chunk_size', nearest: 'summarization.chunk_size' },
-  ]);
-});
-
-test('an unknown table is named with the nearest known one', () => {
-  assert.deepEqual(problemsOf('[archiv]\npath = "x"\n'), [
-    { kind: 'config-unknown-key', path: 'c.toml', line: 1, key: 'archiv', nearest: 'archive' },
-  ]);
-});
-
-test('a value out of its range is reported with the allowed range', () => {
-  assert.deepEqual(problemsOf('[summarization]\nrecency_decay = 1.5\n'), [
-    {
-      kind: 'config-value',
-      path: 'c.toml',
       line: 2,
       key: 'summarization.recency_decay',
       problem: 'must be a number above 0 and at most 1',
       found: '1.5',
       nearest: null,
     },
-  ]);
-});
-
-test('a misspelled choice is reported with the nearest one', () => {
-  assert.deepEqual(problemsOf('[summarization]\nchunk_order = "chronologic"\n'), [
+  ],
+  [
+    'a misspelled choice is reported with the nearest one',
+    '[summarization]\nchunk_order = "chronologic"\n',
     {
-      kind: 'config-value',
-      path: 'c.toml',
       line: 2,
       key: 'summarization.chunk_order',
       problem: 'must be one of "importance", "chronological"',
       found: '"chronologic"',
       nearest: 'chronological',
     },
-  ]);
-});
+  ],
+] as const) {
+  test(what, () => {
+    const kind = 'problem' in problem ? 'config-value' : 'config-unknown-key';
+    assert.deepEqual(problemsOf(text), [{ kind, path: 'c.toml', ...problem }]);
+  });
+}
 
 for (const [text, problem] of [
   ['[summarization]\nchunk_size = 0', 'must be a whole number of 1 or more (30000, "30k", "1.5M")'],
@@ -121,4 +114,34 @@ test('a key that is wrong is never repeated', () => {
 
 test('a key named __proto__ is an error like any other', () => {
   assert.equal(problemsOf('[summarization.__proto__]\nx = 1\n').length, 1);
+});
+
+function lines(text: string, ...paths: readonly (readonly string[])[]): readonly (number | null)[] {
+  const { lineOf } = locateKeys(text);
+  return paths.map(lineOf);
+}
+
+test('a key of a table is located on the line of its assignment', () => {
+  assert.deepEqual(
+    lines('# head\n[a]\nx = 1\n\n  y = 2 # why\n[b]\nx = 3\n', ['a', 'x'], ['a', 'y'], ['b', 'x']),
+    [3, 5, 7],
+  );
+});
+
+test('text inside a value is not mistaken for a key', () => {
+  const text = 'a = """\nb = 1\n\\""" still\n"""\nc = [\n  "d = [", # e = 2\n  1,\n]\nf = \'g = "\'\nb = 9\n';
+  assert.deepEqual(lines(text, ['a'], ['b'], ['c'], ['f'], ['e']), [1, 10, 5, 9, null]);
+});
+
+test('dotted, quoted and escaped keys are found under their plain names', () => {
+  const text = 'a.b = 1\n"c d".e = 2\n[x."y.z"]\n"\\u0041" = 3\n';
+  assert.deepEqual(lines(text, ['a', 'b'], ['c d', 'e'], ['x', 'y.z', 'A']), [1, 2, 4]);
+});
+
+test('a key inside an inline table is located on the line of its table', () => {
+  assert.deepEqual(lines('\n[prices]\nm = { input = 1, output = 2 }\n', ['prices', 'm', 'output']), [3]);
+});
+
+test('a table of tables and carriage returns do not shift the lines', () => {
+  assert.deepEqual(lines('[[t]]\r\na = 1\r\n[[t]]\r\nb = 2\r\n', ['t', 'a'], ['t', 'b']), [2, 4]);
 });

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ModelAccess, resolveModelAccess } from '../../src/config/access.ts';
+import {
+  type EmbeddingAccess,
+  type ModelAccess,
+  resolveEmbeddingAccess,
+  resolveModelAccess,
+} from '../../src/config/access.ts';
 import type { ConfigPlace, Environment } from '../../src/config/find.ts';
 import { resolveSettings, type SettingFlags } from '../../src/config/resolve.ts';
 import type { ConfigFile } from '../../src/config/settings.ts';
@@ -35,10 +40,11 @@ function given(asked: Asked): ModelAccess {
   return result.value;
 }
 
-function refusal(asked: Asked): string {
-  const result = access(asked);
+function errorIn(result: Result<unknown, string>): string {
   return result.ok ? `no refusal: ${JSON.stringify(result.value)}` : result.error;
 }
+
+const refusal = (asked: Asked): string => errorIn(access(asked));
 
 const anthropic = { summarization: { provider: 'anthropic', name: 'some-model' } } as const;
 const compatible = (base_url?: string) =>
@@ -158,5 +164,57 @@ test('secrets are masked for other machines unless the file says no, and for thi
   assert.deepEqual(
     [masks({ ...local, privacy: { redact: true } }), masks({ ...remote, privacy: { redact: false } })],
     [true, false],
+  );
+});
+
+function embeddingAccess(
+  embedding: NonNullable<ConfigFile['embedding']>,
+  { environment = {} }: { readonly environment?: Environment } = {},
+): Result<EmbeddingAccess | null, string> {
+  const config = configOf({ embedding });
+  const host = surroundingsOf({ environment });
+  const settings = resolveSettings({ config, flags: {}, host });
+  return resolveEmbeddingAccess({ settings, config, environment, isDryRun: false });
+}
+
+const embeddingRefusal = (...asked: Parameters<typeof embeddingAccess>): string => errorIn(embeddingAccess(...asked));
+
+const OLLAMA = { provider: 'ollama', model: 'tiny' } as const;
+const OPENAI = { provider: 'openai-compat', model: 'small' } as const;
+
+test('without a provider no service is called, even if the environment has a key', () => {
+  assert.deepEqual(embeddingAccess({}, { environment: { OPENAI_API_KEY: 'k' } }), { ok: true, value: null });
+  assert.match(embeddingRefusal({ model: 'tiny' }), /names the model 'tiny' but no provider/);
+  assert.match(embeddingRefusal({ provider: 'ollama' }), /the provider 'ollama' but no model/);
+});
+
+test('ollama is asked on this machine, without a key and with what secrets there are', () => {
+  const value = {
+    ...OLLAMA,
+    dimensions: 64,
+    baseUrl: 'http://localhost:11434/v1',
+    apiKey: null,
+    redactsSecrets: false,
+  };
+  assert.deepEqual(embeddingAccess({ ...OLLAMA, dimensions: 64 }), { ok: true, value });
+});
+
+test("OpenAI's own host needs a key, from the variable by custom or the one that is named, and gets no secrets", () => {
+  const value = {
+    ...OPENAI,
+    dimensions: null,
+    baseUrl: 'https://api.openai.com/v1',
+    apiKey: 'k',
+    redactsSecrets: true,
+  };
+  assert.deepEqual(embeddingAccess(OPENAI, { environment: { OPENAI_API_KEY: ' k ' } }), { ok: true, value });
+  assert.deepEqual(embeddingAccess({ ...OPENAI, api_key_env: 'MINE' }, { environment: { MINE: 'k' } }), {
+    ok: true,
+    value,
+  });
+  assert.match(embeddingRefusal(OPENAI), /needs a key: set OPENAI_API_KEY/);
+  assert.match(
+    embeddingRefusal({ ...OPENAI, api_key_env: 'MINE' }),
+    /names MINE for the key, but that variable is not set/,
   );
 });
