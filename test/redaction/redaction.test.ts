@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadRedactors } from '../../src/adapters/redact/load-redactor.ts';
-import { HARMLESS } from './harmless.ts';
-import { HELD_OUT_SECRETS } from './held-out-secrets.ts';
-import { ORDINARY_SECRETS } from './ordinary-secrets.ts';
 import { countMasked, placeSecrets } from './secret-case.ts';
-import { TUNING_SECRETS, UNSEEN_SECRETS } from './split.ts';
-import { VENDOR_SECRETS } from './vendor-secrets.ts';
+import {
+  HARMLESS,
+  HELD_OUT_SECRETS,
+  ORDINARY_SECRETS,
+  TUNING_SECRETS,
+  UNSEEN_SECRETS,
+  VENDOR_SECRETS,
+} from './tables.ts';
 
 const loaded = await loadRedactors(null);
 assert.ok(loaded.ok);
