@@ -9,12 +9,9 @@ import {
   call,
   compacted,
   event,
-  FIXTURES,
   header,
-  type JsonObject,
   message,
   output,
-  parseLines,
   reasoning,
   record,
   rolledBack,
@@ -22,13 +19,13 @@ import {
   taskStarted,
   textOf,
   tokenCount,
-  toText,
   turn,
   turnContext,
 } from '../adapters/transcript/codex/rollouts.ts';
 import { prose } from '../support/chat.ts';
 import { benchFor, type BenchSettings, createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
 import { runsOf } from '../support/runs.ts';
+import { FIXTURES, type Fields as JsonObject, parseLines, toText } from '../adapters/transcript/reading.ts';
 
 const RULES = said('developer', '<permissions instructions>\nread only\n</permissions instructions>');
 const GUIDE = said('user', '# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nbe brief\n</INSTRUCTIONS>');

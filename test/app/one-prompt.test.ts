@@ -12,11 +12,11 @@ import {
   reasoning,
   said,
   tokenCount,
-  toText,
   turnContext,
 } from '../adapters/transcript/codex/rollouts.ts';
 import { prose } from '../support/chat.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { toText } from '../adapters/transcript/reading.ts';
 
 /** The recent part holds no more than it must. */
 const SHORTEST: Partial<CompactionConfig> = { keepRecentTokens: 0 };

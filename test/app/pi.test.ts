@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Json } from '../../src/ports/codec.ts';
-import {
-  compaction,
-  entry,
-  type Fields,
-  FIXTURES,
-  header,
-  parseLines,
-  user,
-} from '../adapters/transcript/pi/entries.ts';
+import { compaction, entry, header, user } from '../adapters/transcript/pi/entries.ts';
 import { replay } from '../adapters/transcript/pi/replay.ts';
 import { sessions } from '../adapters/transcript/pi/sessions.ts';
 import { prose } from '../support/chat.ts';
 import { TITLES } from '../support/client-lists.ts';
 import { benchFor, type BenchSettings, createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
 import { runsOf } from '../support/runs.ts';
+import { FIXTURES, type Fields, parseLines } from '../adapters/transcript/reading.ts';
 
 const keep = (keepRecent: number): BenchSettings => ({ compaction: { keepRecent, maxSummaryTokens: 200 } });
 
@@ -95,7 +89,7 @@ test("a compaction of pi's becomes a batch of ours that counts what it stood for
 test('a session that pi has just compacted is compacted within what pi kept', async (t) => {
   const bench = benchFor(t);
   for (const name of ['ends-with-compaction.jsonl', 'compaction-near-the-end.jsonl']) {
-    const original = readFileSync(new URL(name, FIXTURES));
+    const original = readFileSync(join(FIXTURES, 'pi', name));
     bench.write('s.jsonl', original);
     const before = replay(read(bench));
     assert.equal(reportOf(await bench.compact('s.jsonl', keep(8))).result, 'compacted');

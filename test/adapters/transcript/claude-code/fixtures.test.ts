@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import test from 'node:test';
-import { FIXTURES, readFixture, readFixtureEntries } from './records.ts';
+import { readFixture, readRecords } from './records.ts';
 
-for (const name of readdirSync(FIXTURES)) {
-  test(`every record of ${name} decodes`, () => {
-    const { entries } = readFixtureEntries(name);
-    assert.equal(entries.length, readFixture(name).length);
-  });
-}
+const entriesOf = (name: string): ReturnType<typeof readRecords> => readRecords(readFixture(name));
 
 test('a session of several turns has prompts, answers and results, and a text worth compacting', () => {
-  const { session, entries } = readFixtureEntries('session.jsonl');
+  const { session, entries } = entriesOf('session.jsonl');
   const said = readFixture('session.jsonl').flatMap((value, index) => {
     const decoded = session.observe(value, index + 1);
     return 'problem' in decoded || decoded.message === undefined ? [] : [decoded.message];
@@ -25,7 +19,7 @@ test('a session of several turns has prompts, answers and results, and a text wo
 });
 
 test('the records of one answer bear one key though others stand between them', () => {
-  const { entries } = readFixtureEntries('split-answer-not-contiguous.jsonl');
+  const { entries } = entriesOf('split-answer-not-contiguous.jsonl');
   const key = entries[1]?.groupKey;
   assert.notEqual(key, undefined);
   assert.deepEqual(
@@ -35,7 +29,7 @@ test('the records of one answer bear one key though others stand between them', 
 });
 
 test('prompts are told apart from what the client writes as the user', () => {
-  const { entries } = readFixtureEntries('local-commands.jsonl');
+  const { entries } = entriesOf('local-commands.jsonl');
   assert.deepEqual(
     entries.filter((entry) => entry.isPrompt === true).map((entry) => entry.line),
     [6, 14],
@@ -43,7 +37,7 @@ test('prompts are told apart from what the client writes as the user', () => {
 });
 
 test('prompts may be images alone', () => {
-  const { entries } = readFixtureEntries('image-prompts.jsonl');
+  const { entries } = entriesOf('image-prompts.jsonl');
   assert.deepEqual(
     entries.filter((entry) => entry.isPrompt === true).map((entry) => entry.line),
     [1, 3],
@@ -51,7 +45,7 @@ test('prompts may be images alone', () => {
 });
 
 test('a result without its call and a call without its result are decoded as they are', () => {
-  const { entries } = readFixtureEntries('orphan-result-and-call.jsonl');
+  const { entries } = entriesOf('orphan-result-and-call.jsonl');
   assert.deepEqual(
     entries.map(({ calls, results }) => [calls, results]),
     [
@@ -64,7 +58,7 @@ test('a result without its call and a call without its result are decoded as the
 });
 
 test('empty thinking leaves an empty message, and times that run backwards stay as they are', () => {
-  const { session } = readFixtureEntries('odd-times-and-empty-thinking.jsonl');
+  const { session } = entriesOf('odd-times-and-empty-thinking.jsonl');
   const said = readFixture('odd-times-and-empty-thinking.jsonl').map((value, index) => {
     const decoded = session.observe(value, index + 1);
     return 'problem' in decoded ? null : [decoded.message?.content, decoded.message?.created_at?.toISOString()];

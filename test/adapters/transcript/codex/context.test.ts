@@ -11,7 +11,6 @@ import {
   header,
   message,
   output,
-  read,
   reasoning,
   record,
   rolledBack,
@@ -22,17 +21,18 @@ import {
   turn,
   turnContext,
 } from './rollouts.ts';
+import { readEntries } from '../reading.ts';
 
 /** The line of the summary, and the messages and instructions that are no longer sent. */
 function context(...records: readonly Json[]): { prior: number | null; stale: readonly number[] } {
-  const { entries, session } = read(codex, records);
+  const { entries, session } = readEntries('codex', records);
   const { priorLine, isStale } = session.readContext(entries);
   const stale = entries.filter((entry) => entry.role !== undefined && entry.line !== priorLine && isStale(entry));
   return { prior: priorLine, stale: stale.map(({ line }) => line) };
 }
 
 function goes(...records: readonly Json[]): readonly number[] {
-  const { entries, session } = read(codex, records);
+  const { entries, session } = readEntries('codex', records);
   const { mustDrop = () => false } = session.readContext(entries);
   return entries.filter(mustDrop).map(({ line }) => line);
 }
@@ -131,7 +131,7 @@ suite('turns that were taken back', () => {
           if (one === 'aborted') return said('user', `<turn_aborted>${at}`);
           return said(one === 'user' ? 'user' : 'assistant', `${at}`);
         });
-        const { entries, session } = read(codex, records);
+        const { entries, session } = readEntries('codex', records);
         const { isStale } = session.readContext(entries);
         const sent = entries.filter((entry) => entry.role !== undefined && !isStale(entry)).map(({ line }) => line);
         assert.deepEqual(
@@ -156,7 +156,7 @@ suite('what must go', () => {
 
 suite('cuts', () => {
   const problem = (line: number, ...records: readonly Json[]): string | null => {
-    const { entries, session } = read(codex, records);
+    const { entries, session } = readEntries('codex', records);
     return session.legalCuts(entries)(line);
   };
 
@@ -210,7 +210,7 @@ test('what a compaction left is read: ours, one text, several, a plain message, 
 
 /** Of every record, the line of the message that it goes with. */
 function companions(...records: readonly Json[]): readonly (number | null)[] {
-  const { entries, session } = read(codex, records);
+  const { entries, session } = readEntries('codex', records);
   const { anchorOf = () => null } = session.readContext(entries);
   return entries.map(anchorOf);
 }

@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
+import { codex } from '../../../../src/adapters/transcript/codex/codec.ts';
 import { decodeRecord } from '../../../../src/adapters/transcript/codex/decode.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
 import type { Json, RecordProblem } from '../../../../src/ports/codec.ts';
-import {
-  call,
-  event,
-  header,
-  item,
-  type JsonObject,
-  message,
-  output,
-  read,
-  record,
-  said,
-  SUMMARY,
-  turnContext,
-} from './rollouts.ts';
+import { call, event, header, item, message, output, record, said, SUMMARY, turnContext } from './rollouts.ts';
+import { type Fields as JsonObject, readEntries } from '../reading.ts';
 
 const decode = (value: Json, line = 1): Decoded | RecordProblem => codex.open().observe(value, line);
 
@@ -166,7 +154,7 @@ suite('calls', () => {
 
   test('what the model says, thinks and calls until something else is said is one answer', () => {
     const records = [said('user', 'q'), item({ type: 'reasoning' }), said('assistant', 'a'), call('1'), call('2')];
-    const { entries } = read(codex, [...records, output('1'), output('2'), said('assistant', 'b')]);
+    const { entries } = readEntries('codex', [...records, output('1'), output('2'), said('assistant', 'b')]);
     assert.deepEqual(
       entries.map(({ groupKey }) => groupKey),
       [undefined, undefined, 'answer:2', 'answer:2', 'answer:2', undefined, undefined, 'answer:8'],
@@ -176,7 +164,7 @@ suite('calls', () => {
 
 suite('other records', () => {
   test('the first session_meta is the header and names the conversation, later ones are not', () => {
-    const { entries } = read(codex, [header(), header({ id: 'parent' })]);
+    const { entries } = readEntries('codex', [header(), header({ id: 'parent' })]);
     assert.deepEqual(
       entries.map(({ kind, conversation }) => [kind, conversation]),
       [
@@ -188,7 +176,7 @@ suite('other records', () => {
 
   test('a line that is read again is what it was', () => {
     const records = [header(), header({ id: 'parent' }), said('user', 'q'), said('assistant', 'a')];
-    const { entries, session } = read(codex, records);
+    const { entries, session } = readEntries('codex', records);
     const again = records.map((value, index) => session.decode(value, index + 1));
     assert.deepEqual(
       again.map((one) => ('problem' in one ? one.problem : one.kind)),
@@ -198,7 +186,7 @@ suite('other records', () => {
 
   test('the latest turn_context stays, and every change of the surroundings since they were noted in full', () => {
     const state = (full: boolean): Json => record('world_state', { full, state: {} });
-    const { entries } = read(codex, [
+    const { entries } = readEntries('codex', [
       turnContext(),
       state(true),
       state(false),
@@ -241,10 +229,15 @@ const OLD_HEADER = { id: 'thread-1', timestamp: '2025-07-01T10:00:00.000Z', inst
 const clip: JsonObject = { type: 'message', role: 'system', content: [{ type: 'input_text', text: SUMMARY }] };
 
 const kinds = (...records: readonly JsonObject[]): readonly string[] =>
-  read(responsesItems, records).entries.map(({ kind }) => kind);
+  readEntries('responses-items', records).entries.map(({ kind }) => kind);
 
 test('the first line of an older rollout is its header, and names the conversation', () => {
-  const { entries } = read(responsesItems, [OLD_HEADER, { record_type: 'state' }, message('user', 'x'), OLD_HEADER]);
+  const { entries } = readEntries('responses-items', [
+    OLD_HEADER,
+    { record_type: 'state' },
+    message('user', 'x'),
+    OLD_HEADER,
+  ]);
   assert.deepEqual(
     entries.map(({ kind, conversation }) => [kind, conversation]),
     [
@@ -271,7 +264,7 @@ test('the same words later on, or of a person, are something that was said', () 
 
 test('a line that is read again is what it was', () => {
   const records = [OLD_HEADER, clip, message('user', 'x'), OLD_HEADER];
-  const { entries, session } = read(responsesItems, records);
+  const { entries, session } = readEntries('responses-items', records);
   const again = records.map((value, index) => session.decode(value, index + 1));
   assert.deepEqual(
     again.map((one) => ('problem' in one ? one.problem : one.kind)),
@@ -280,6 +273,9 @@ test('a line that is read again is what it was', () => {
 });
 
 test('thoughts go with the answer that follows them', () => {
-  const { entries, session } = read(responsesItems, [{ type: 'reasoning', summary: [] }, message('assistant', 'x')]);
+  const { entries, session } = readEntries('responses-items', [
+    { type: 'reasoning', summary: [] },
+    message('assistant', 'x'),
+  ]);
   assert.deepEqual(entries.map(session.readContext(entries).anchorOf ?? (() => null)), [2, null]);
 });

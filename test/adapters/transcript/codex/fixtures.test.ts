@@ -1,24 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
 import { decodeRecord } from '../../../../src/adapters/transcript/codex/decode.ts';
 import type { Entry } from '../../../../src/core/transcript.ts';
-import { FIXTURES, read, readFixture } from './rollouts.ts';
-
-for (const codec of [codex, responsesItems]) {
-  const { name: format } = codec.format;
-  for (const name of readdirSync(join(FIXTURES, format)))
-    test(`every record of ${format}/${name} decodes, and the file is told for what it is`, () => {
-      const records = readFixture(format, name);
-      assert.equal(read(codec, records).entries.length, records.length);
-      assert.ok(codec.detect(records.slice(0, 50)).confidence >= 0.95);
-    });
-}
+import { readEntries, readFixture } from '../reading.ts';
 
 const countsOf = (name: string): Readonly<Record<string, number>> => {
-  const { entries } = read(codex, readFixture('codex', name));
+  const { entries } = readEntries('codex', readFixture('codex', name));
   const said = entries.filter(({ kind }) => kind === 'message');
   return {
     prompts: said.filter(({ isPrompt }) => isPrompt === true).length,
@@ -33,7 +20,7 @@ test('a rollout of several turns has prompts, answers, results and instructions'
 });
 
 test('every kind of call is one, and is answered where it has an output', () => {
-  const { entries } = read(codex, readFixture('codex', 'every-kind-of-call.jsonl'));
+  const { entries } = readEntries('codex', readFixture('codex', 'every-kind-of-call.jsonl'));
   const calls = entries.flatMap((entry) => entry.calls ?? []).filter((id) => !id.startsWith('call_'));
   const results = entries.flatMap((entry) => entry.results ?? []).filter((id) => !id.startsWith('call_'));
   assert.deepEqual(
@@ -48,7 +35,7 @@ test('every kind of call is one, and is answered where it has an output', () => 
 test('every mirror and every event of a call in the fixtures finds its message', () => {
   for (const name of ['rollout.jsonl', 'paginated.jsonl', 'every-kind-of-call.jsonl', 'crlf.jsonl']) {
     const records = readFixture('codex', name);
-    const { entries, session } = read(codex, records);
+    const { entries, session } = readEntries('codex', records);
     const { anchorOf = () => null } = session.readContext(entries);
     const attached = ['call', 'words', 'answer', 'next', 'turn', 'last'];
     const isAttached = ({ line }: Entry): boolean => {

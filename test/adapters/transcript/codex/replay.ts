@@ -1,5 +1,5 @@
 import type { Json } from '../../../../src/ports/codec.ts';
-import type { JsonObject } from './rollouts.ts';
+import { type Fields as JsonObject } from '../reading.ts';
 
 /** An item of the history that Codex builds from a rollout; `line` is 0 for one that a compaction brought. */
 type Sent = { readonly line: number; readonly item: JsonObject };

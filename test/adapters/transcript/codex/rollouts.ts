@@ -1,14 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createNodeRuntime } from '../../../../src/adapters/runtime/node.ts';
-import { createMeasure, createTextSharer, toEntry } from '../../../../src/app/read/index-records.ts';
-import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
-import type { Entry } from '../../../../src/core/transcript.ts';
-import type { Codec, CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
-
-export type JsonObject = { readonly [key: string]: Json };
-
-export const FIXTURES = join(import.meta.dirname, '../../../../fixtures/transcripts');
+import type { Json, SummaryInput } from '../../../../src/ports/codec.ts';
+import type { Fields as JsonObject } from '../reading.ts';
 
 /** A record of a rollout; its second of the day is `at`. */
 export function record(type: string, payload: Json, at = 0): JsonObject {
@@ -56,35 +47,6 @@ export function turn(name: string, text = `question ${name}`, answer = `answer $
     event('task_complete', { turn_id: name }),
   ];
 }
-
-/** What the first pass makes of records, each a line. */
-export function read(codec: Codec, records: readonly Json[]): { entries: readonly Entry[]; session: CodecSession } {
-  const session = codec.open();
-  const readers = {
-    share: createTextSharer(),
-    measure: createMeasure(createNodeRuntime(), DEFAULT_SCORING_CONFIG),
-  };
-  const entries = records.map((value, index): Entry => {
-    const decoded = session.observe(value, index + 1);
-    if ('problem' in decoded) throw new Error(`line ${index + 1}: ${decoded.problem}`);
-    const place = { line: index + 1, start: 0, length: JSON.stringify(value).length + 1 };
-    return toEntry(decoded, place, readers);
-  });
-  return { entries, session };
-}
-
-export function parseLines(text: string): readonly JsonObject[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line));
-}
-
-export function readFixture(format: string, name: string): readonly JsonObject[] {
-  return parseLines(readFileSync(join(FIXTURES, format, name), 'utf8'));
-}
-
-export const toText = (records: readonly Json[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join('');
 
 /** The text of an item's content, for looking at requests and histories. */
 export function textOf({ content }: JsonObject): string {

@@ -9,7 +9,6 @@ import {
   compaction,
   compactionStart,
   type Event,
-  type Fields,
   isoAt,
   meta,
   readEntries,
@@ -18,6 +17,7 @@ import {
   user,
   uuidOf,
 } from './events.ts';
+import { type Fields } from '../reading.ts';
 
 const link = { recordId: uuidOf(1), parentId: uuidOf(0) };
 const said = { id: uuidOf(1), conversation_id: '', created_at: new Date(isoAt(1)) };

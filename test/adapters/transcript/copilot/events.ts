@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { copilot } from '../../../../src/adapters/transcript/copilot/codec.ts';
-import type { Entry } from '../../../../src/core/transcript.ts';
-import type { CodecSession, Json } from '../../../../src/ports/codec.ts';
-
-export type Fields = { readonly [key: string]: Json };
+import type { Json } from '../../../../src/ports/codec.ts';
+import {
+  contextLines as contextLinesOf,
+  type Fields,
+  legalLines as legalLinesOf,
+  readEntries as readEntriesOf,
+  readFixture as readFixtureOf,
+} from '../reading.ts';
 
 /** The UUID of the n-th event of a test. */
 export function uuidOf(n: number): string {
@@ -60,50 +60,11 @@ export function compaction(summaryContent: string): Event {
   return meta('session.compaction_complete', { success: true, summaryContent });
 }
 
-/** What the first pass makes of a file: its entries, lines counted from 1, and the session that read them. */
-export function readEntries(values: readonly Json[]): {
-  readonly session: CodecSession;
-  readonly entries: readonly Entry[];
-} {
-  const reading = copilot.open();
-  const entries = values.map((value, index) => {
-    const decoded = reading.observe(value, index + 1);
-    if ('problem' in decoded) throw new Error(`line ${index + 1}: ${decoded.problem}`);
-    const { message, ...facts } = decoded;
-    const place = { line: index + 1, start: 0, length: 0 };
-    return { ...facts, ...place, ...(message !== undefined && { id: message.id, role: message.role }) };
-  });
-  return { session: reading, entries };
-}
-
-/** The lines before which a kept part may begin. */
-export function legalLines(values: readonly Json[]): readonly number[] {
-  const { session: reading, entries } = readEntries(values);
-  const problemAt = reading.legalCuts(entries);
-  return entries.map(({ line }) => line).filter((line) => problemAt(line) === null);
-}
-
-/** The line of the summary, and the lines of what else Copilot would send. */
-export function contextLines(values: readonly Json[]): {
-  readonly prior: number | null;
-  readonly sent: readonly number[];
-} {
-  const { session: reading, entries } = readEntries(values);
-  const { priorLine, isStale } = reading.readContext(entries);
-  const sent = entries.filter((one) => one.kind === 'message' && !isStale(one));
-  return { prior: priorLine, sent: sent.map(({ line }) => line) };
-}
-
-export const FIXTURES = pathToFileURL(join(import.meta.dirname, '../../../../fixtures/transcripts/copilot/'));
-
-/** The lines of a fixture that are JSON. */
-export function readFixture(name: string): readonly Json[] {
-  const lines = readFileSync(new URL(name, FIXTURES), 'utf8').split('\n');
-  return lines.flatMap((line): readonly Json[] => {
-    try {
-      return [JSON.parse(line)];
-    } catch {
-      return []; // blank, or two on one line
-    }
-  });
-}
+export const readEntries = (values: readonly Json[]): ReturnType<typeof readEntriesOf> =>
+  readEntriesOf('copilot', values);
+export const legalLines = (values: readonly Json[]): readonly number[] => legalLinesOf('copilot', values);
+export const contextLines = (values: readonly Json[]): Omit<ReturnType<typeof contextLinesOf>, 'goes'> => {
+  const { prior, sent } = contextLinesOf('copilot', values);
+  return { prior, sent };
+};
+export const readFixture = (name: string): readonly Fields[] => readFixtureOf('copilot', name);

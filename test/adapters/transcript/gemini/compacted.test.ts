@@ -3,8 +3,9 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { benchFor, type Workbench } from '../../../support/workbench.ts';
-import { FIXTURES, type JsonObject, parseLines, toText } from '../codex/rollouts.ts';
+
 import { checkpoint, header, model, rewindTo, user } from './sessions.ts';
+import { FIXTURES, type Fields as JsonObject, parseLines, toText } from '../reading.ts';
 
 const NAME = 'session.jsonl';
 

@@ -3,8 +3,9 @@ import { suite, test } from 'node:test';
 import type { ConversationMessage } from '../../../../src/core/message.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
-import type { JsonObject } from '../codex/rollouts.ts';
+
 import { brought, calling, model, readSession, response, user } from './sessions.ts';
+import { type Fields as JsonObject } from '../reading.ts';
 
 function decode(record: Json): Decoded {
   const { session } = readSession();

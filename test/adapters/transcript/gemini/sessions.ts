@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gemini } from '../../../../src/adapters/transcript/gemini/codec.ts';
-import type { Entry } from '../../../../src/core/transcript.ts';
-import type { CodecSession, Json } from '../../../../src/ports/codec.ts';
-import { FIXTURES, type JsonObject, parseLines, read, SUMMARY } from '../codex/rollouts.ts';
+import type { Json } from '../../../../src/ports/codec.ts';
+import { SUMMARY } from '../codex/rollouts.ts';
+import { contextLines, type Fields as JsonObject, readEntries, readFixture as readFixtureOf } from '../reading.ts';
 
 export const header = (more: JsonObject = {}): JsonObject => ({ sessionId: 's-1', projectHash: 'p', ...more });
 export const user = (id: string, text: string, more: JsonObject = {}): JsonObject => ({
@@ -41,26 +38,8 @@ export const brought = (id: string, ...calls: readonly string[]): JsonObject => 
 });
 
 /** What the codec says of records, each a line: what is sent, the summary, and what must go, by their lines. */
-export function contextOf(...records: readonly Json[]): {
-  readonly prior: number | null;
-  readonly sent: readonly number[];
-  readonly goes: readonly number[];
-} {
-  const { entries, session } = read(gemini, records);
-  const { priorLine, isStale, mustDrop = () => false } = session.readContext(entries);
-  const sent = entries.filter((entry) => entry.kind === 'message' && !isStale(entry));
-  return { prior: priorLine, sent: linesOf(sent), goes: linesOf(entries.filter(mustDrop)) };
-}
-
-export function readSession(...records: readonly Json[]): { entries: readonly Entry[]; session: CodecSession } {
-  return read(gemini, records);
-}
-
-/** The records of a fixture; lines that are none are left out. */
-export function readFixture(name: string): readonly JsonObject[] {
-  const text = readFileSync(join(FIXTURES, 'gemini', name), 'utf8');
-  const isWhole = (line: string): boolean => line.startsWith('{') && line.trimEnd().endsWith('}');
-  return parseLines(text.split('\n').filter(isWhole).join('\n'));
-}
-
-const linesOf = (entries: readonly Entry[]): readonly number[] => entries.map(({ line }) => line);
+export const contextOf = (...records: readonly Json[]): ReturnType<typeof contextLines> =>
+  contextLines('gemini', records);
+export const readSession = (...records: readonly Json[]): ReturnType<typeof readEntries> =>
+  readEntries('gemini', records);
+export const readFixture = (name: string): readonly JsonObject[] => readFixtureOf('gemini', name);

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { detectFormat } from '../../../../src/adapters/transcript/detect.ts';
 import { kimiCode } from '../../../../src/adapters/transcript/kimi-code/codec.ts';
 import { isClipArchiveText } from '../../../../src/core/split.ts';
-import type { Json } from '../../../../src/ports/codec.ts';
 import { benchFor, reportOf } from '../../../support/workbench.ts';
 import { replay } from './replay.ts';
 
@@ -44,22 +42,6 @@ for (const name of readdirSync(FIXTURES)) {
     assert.deepEqual(await bench.restore(name), read(name));
   });
 }
-
-test('a session is told from the log of the same name that Kimi CLI kept beside its context', () => {
-  const metadata: Json = { type: 'metadata', protocol_version: '1.5', created_at: 1 };
-  const event: Json = { timestamp: 1, message: { type: 'TurnBegin', payload: {} } };
-  const mode: Json = { type: 'permission.set_mode', mode: 'auto', time: 2 };
-  const said: Json = { type: 'context.append_message', message: { role: 'user', content: [] }, time: 3 };
-  const formatOf = (...sample: readonly Json[]): string => {
-    const found = detectFormat(sample);
-    return found.kind === 'found' ? found.codec.format.name : (found.looksLike ?? found.kind);
-  };
-  const log = 'a wire log of Kimi CLI (the session is context.jsonl beside it)';
-  assert.deepEqual(
-    [formatOf(metadata, mode, said), formatOf(metadata, mode), formatOf(said, said), formatOf(metadata, event, event)],
-    ['kimi-code', 'kimi-code', 'kimi-code', log],
-  );
-});
 
 test('only prompts and commands of a person were typed, and a broken message is a problem', () => {
   const session = kimiCode.open();

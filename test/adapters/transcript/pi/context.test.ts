@@ -5,10 +5,8 @@ import {
   compaction,
   contextLines,
   entry,
-  type Fields,
   header,
   legalLines,
-  parseLines,
   readEntries,
   readFixture,
   thread,
@@ -16,6 +14,7 @@ import {
 } from './entries.ts';
 import { replay } from './replay.ts';
 import { sessions } from './sessions.ts';
+import { type Fields, parseLines } from '../reading.ts';
 
 test('all messages are sent where nothing was compacted', () => {
   assert.deepEqual(contextLines([header(), ...thread('abcd')]), { prior: null, sent: [2, 3, 4, 5] });

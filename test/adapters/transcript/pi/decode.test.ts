@@ -3,7 +3,8 @@ import test from 'node:test';
 import { pi } from '../../../../src/adapters/transcript/pi/codec.ts';
 import { decodeEntry } from '../../../../src/adapters/transcript/pi/decode.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
-import { assistant, compaction, entry, type Fields, header, isoAt, readEntries, user } from './entries.ts';
+import { assistant, compaction, entry, header, isoAt, readEntries, user } from './entries.ts';
+import { type Fields } from '../reading.ts';
 
 function decode(value: Fields): Decoded {
   const decoded = pi.open().observe(value, 2);

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { pi } from '../../../../src/adapters/transcript/pi/codec.ts';
-import type { Entry } from '../../../../src/core/transcript.ts';
-import type { CodecSession, Json } from '../../../../src/ports/codec.ts';
-
-export type Fields = { readonly [key: string]: Json };
+import type { Json } from '../../../../src/ports/codec.ts';
+import {
+  contextLines as contextLinesOf,
+  type Fields,
+  legalLines as legalLinesOf,
+  readEntries as readEntriesOf,
+  readFixture as readFixtureOf,
+} from '../reading.ts';
 
 export function header(version: number | null = 3): Fields {
   return { type: 'session', ...(version !== null && { version }), id: 'session-1', timestamp: isoAt(0), cwd: '/w' };
@@ -46,54 +46,10 @@ export function thread(ids: string, from: string | null = null): readonly Fields
   });
 }
 
-/** What the first pass makes of a file: its entries, lines counted from 1, and the session that read them. */
-export function readEntries(values: readonly Json[]): {
-  readonly session: CodecSession;
-  readonly entries: readonly Entry[];
-} {
-  const session = pi.open();
-  const entries = values.map((value, index) => {
-    const decoded = session.observe(value, index + 1);
-    if ('problem' in decoded) throw new Error(`line ${index + 1}: ${decoded.problem}`);
-    const { message, ...facts } = decoded;
-    const place = { line: index + 1, start: 0, length: 0 };
-    return { ...facts, ...place, ...(message !== undefined && { id: message.id, role: message.role }) };
-  });
-  return { session, entries };
-}
-
-/** The lines before which a kept part may begin. */
-export function legalLines(values: readonly Json[]): readonly number[] {
-  const { session, entries } = readEntries(values);
-  const problemAt = session.legalCuts(entries);
-  return entries.map(({ line }) => line).filter((line) => problemAt(line) === null);
-}
-
-/** The line of the summary, and the lines of what else pi would send. */
-export function contextLines(values: readonly Json[]): {
-  readonly prior: number | null;
-  readonly sent: readonly number[];
-} {
-  const { session, entries } = readEntries(values);
-  const { priorLine, isStale } = session.readContext(entries);
-  const sent = entries.filter((one) => one.kind === 'message' && !isStale(one));
-  return { prior: priorLine, sent: sent.map(({ line }) => line) };
-}
-
-export const FIXTURES = pathToFileURL(join(import.meta.dirname, '../../../../fixtures/transcripts/pi/'));
-
-/** The lines of a fixture that are JSON. */
-export function readFixture(name: string): readonly Json[] {
-  return parseLines(readFileSync(new URL(name, FIXTURES), 'utf8'));
-}
-
-/** The lines that are JSON; pi skips all others. */
-export function parseLines(text: string): readonly Json[] {
-  return text.split('\n').flatMap((line): readonly Json[] => {
-    try {
-      return [JSON.parse(line)];
-    } catch {
-      return []; // blank, or two on one line
-    }
-  });
-}
+export const readEntries = (values: readonly Json[]): ReturnType<typeof readEntriesOf> => readEntriesOf('pi', values);
+export const legalLines = (values: readonly Json[]): readonly number[] => legalLinesOf('pi', values);
+export const contextLines = (values: readonly Json[]): Omit<ReturnType<typeof contextLinesOf>, 'goes'> => {
+  const { prior, sent } = contextLinesOf('pi', values);
+  return { prior, sent };
+};
+export const readFixture = (name: string): readonly Fields[] => readFixtureOf('pi', name);

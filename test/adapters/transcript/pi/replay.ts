@@ -1,5 +1,5 @@
 import type { Json } from '../../../../src/ports/codec.ts';
-import type { Fields } from './entries.ts';
+import { type Fields } from '../reading.ts';
 
 /** What pi has of a session when it has read it: what it sends, oldest first, and what it goes on with. */
 export type Replay = {

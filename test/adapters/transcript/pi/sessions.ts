@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { assistant, compaction, entry, type Fields, header, user } from './entries.ts';
+import { assistant, compaction, entry, header, user } from './entries.ts';
+import { type Fields } from '../reading.ts';
 
 const TYPES = [
   'user',

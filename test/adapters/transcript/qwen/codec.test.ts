@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { detectFormat } from '../../../../src/adapters/transcript/detect.ts';
 import { qwen } from '../../../../src/adapters/transcript/qwen/codec.ts';
 import { isClipArchiveText } from '../../../../src/core/split.ts';
-import type { Json } from '../../../../src/ports/codec.ts';
 import { benchFor, reportOf } from '../../../support/workbench.ts';
 import { readRows, replay } from './replay.ts';
 
@@ -48,24 +46,6 @@ test('a title and a model that would leave are repeated before the summary, in t
     ['custom_title', 'session_model', 'chat_compression'],
   );
   assert.deepEqual([title?.parentUuid, model?.parentUuid, summary?.parentUuid], [null, title?.uuid, model?.uuid]);
-});
-
-test('its sessions are told from those of Claude Code and Gemini CLI', () => {
-  const record = (type: string, more: object): Json =>
-    JSON.parse(JSON.stringify({ uuid: `u-${type}`, parentUuid: null, sessionId: 's', cwd: '/', type, ...more }));
-  const formatOf = (...sample: readonly Json[]): string => {
-    const found = detectFormat(sample);
-    return found.kind === 'found' ? found.codec.format.name : found.kind;
-  };
-  assert.deepEqual(
-    [
-      formatOf(record('user', { message: { role: 'user', parts: [{ text: 'Trim the jib.' }] } })),
-      formatOf(record('system', { subtype: 'ui_telemetry', systemPayload: {} })),
-      formatOf(record('user', { message: { role: 'user', content: 'Trim the jib.' } })),
-      formatOf({ id: 'a', type: 'user', content: [{ text: 'Trim the jib.' }] }, { sessionId: 's', projectHash: 'h' }),
-    ],
-    ['qwen', 'qwen', 'claude-code', 'gemini'],
-  );
 });
 
 test('only what a person typed is typed', () => {

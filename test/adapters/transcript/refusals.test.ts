@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import * as fc from 'fast-check';
+import { readLogLine } from '../../../src/adapters/transcript/gemini/decode.ts';
+import { findCodec, FORMATS } from '../../../src/adapters/transcript/registry.ts';
+import type { Decoded } from '../../../src/core/transcript.ts';
+import type { Json, RecordProblem } from '../../../src/ports/codec.ts';
+
+type Fields = { readonly [key: string]: unknown };
+
+/** What a format makes of a record on the first line of a file. */
+function observe(format: string, value: unknown): Decoded | RecordProblem {
+  const json: Json = JSON.parse(JSON.stringify(value));
+  return findCodec(format)?.open().observe(json, 1) ?? assert.fail(format);
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isContent = (value: unknown): boolean => isString(value) || Array.isArray(value);
+const isMissing = (value: unknown): boolean => value === undefined || value === null;
+
+const odd = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));
+const oddContent = fc.oneof(odd, fc.array(odd));
+/** Records in which each of the keys is missing, or has a value of some kind. */
+const fields = (of: Readonly<Record<string, fc.Arbitrary<unknown>>>, ...required: string[]): fc.Arbitrary<Fields> =>
+  fc.record(of, { requiredKeys: required });
+
+/** Records of a format, and which of them it refuses; all others it must read or carry along. */
+type Refusals = {
+  readonly format: string;
+  readonly what: string;
+  readonly records: fc.Arbitrary<Fields>;
+  readonly wrap?: (record: Fields) => Fields;
+  readonly isRefused: (record: Fields) => boolean;
+};
+
+const codexMessages = {
+  what: 'messages',
+  records: fields({ type: fc.constant('message'), role: odd, content: oddContent }, 'type'),
+  isRefused: ({ role, content }: Fields) => !isString(role) || !isContent(content),
+};
+
+const REFUSALS: readonly Refusals[] = [
+  {
+    format: 'claude-code',
+    what: 'messages',
+    records: fields(
+      {
+        type: fc.constantFrom('user', 'assistant'),
+        uuid: odd,
+        parentUuid: odd,
+        message: fc.oneof(odd, fields({ role: odd, content: oddContent })),
+      },
+      'type',
+    ),
+    isRefused: ({ uuid, parentUuid, message }) =>
+      !isRecord(message) ||
+      !isContent(message['content']) ||
+      !(message['role'] === undefined || isString(message['role'])) ||
+      [uuid, parentUuid].some((id) => !isMissing(id) && !isString(id)),
+  },
+  {
+    format: 'codex',
+    what: 'records of known types',
+    records: fields(
+      {
+        type: fc.constantFrom('response_item', 'compacted', 'event_msg', 'turn_context', 'inter_agent_communication'),
+        timestamp: odd,
+        ordinal: odd,
+        payload: odd,
+      },
+      'type',
+    ),
+    isRefused: ({ payload }) => !isRecord(payload),
+  },
+  { format: 'codex', ...codexMessages, wrap: (payload) => ({ type: 'response_item', payload }) },
+  { format: 'responses-items', ...codexMessages },
+  {
+    format: 'gemini',
+    what: 'messages',
+    records: fields(
+      {
+        id: fc.constant('a'),
+        type: fc.constantFrom('user', 'gemini'),
+        timestamp: odd,
+        content: odd,
+        toolCalls: odd,
+      },
+      'id',
+      'type',
+    ),
+    isRefused: ({ content, toolCalls }) =>
+      (!isMissing(content) && !isString(content) && typeof content !== 'object') ||
+      (!isMissing(toolCalls) && !Array.isArray(toolCalls)),
+  },
+  {
+    format: 'pi',
+    what: 'messages and compactions',
+    records: fields(
+      {
+        type: fc.constantFrom('message', 'compaction'),
+        summary: odd,
+        message: fc.oneof(
+          odd,
+          fields({
+            role: fc.oneof(
+              odd,
+              fc.constantFrom('user', 'assistant', 'toolResult', 'custom', 'bashExecution', 'branchSummary', 'robot'),
+            ),
+            content: oddContent,
+            summary: odd,
+          }),
+        ),
+      },
+      'type',
+    ),
+    isRefused: ({ type, summary, message }) => {
+      if (type === 'compaction') return !isString(summary);
+      if (!isRecord(message) || !isString(message['role'])) return true;
+      if (message['role'] === 'branchSummary') return !isString(message['summary']);
+      const hasContent = ['user', 'assistant', 'toolResult', 'custom'].includes(message['role']);
+      return hasContent && !isContent(message['content']);
+    },
+  },
+  {
+    format: 'copilot',
+    what: 'events that are sent',
+    records: fields(
+      {
+        type: fc.constantFrom('user.message', 'assistant.message', 'tool.execution_complete', 'system.notification'),
+        data: fields({
+          content: odd,
+          toolCallId: odd,
+          isUserRequested: fc.boolean(),
+          kind: fc.oneof(
+            odd,
+            fields({ type: fc.constantFrom('shell_completed', 'instruction_discovered', 5) }, 'type'),
+          ),
+        }),
+      },
+      'type',
+      'data',
+    ),
+    isRefused: ({ type, data }) => {
+      const { content, toolCallId, isUserRequested, kind } = Object(data);
+      if (type === 'tool.execution_complete') return isUserRequested !== true && !isString(toolCallId);
+      if (type === 'system.notification' && Object(kind).type === 'instruction_discovered') return false;
+      return !isString(content);
+    },
+  },
+];
+
+for (const { format, what, records, wrap = (record: Fields) => record, isRefused } of REFUSALS)
+  test(`${format}: of ${what}, those that the program could not read are problems, and no others`, () => {
+    fc.assert(
+      fc.property(records, (record) => {
+        assert.equal('problem' in observe(format, wrap(record)), isRefused(JSON.parse(JSON.stringify(record))));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+suite('calls and results', () => {
+  type Block = {
+    readonly format: string;
+    readonly types: readonly string[];
+    readonly wrap: (block: Fields) => Fields;
+    /** By type: the key of the id with which a block is a call or a result, and where the text of a text block is. */
+    readonly call: (block: Fields) => unknown;
+    readonly result?: (block: Fields) => unknown;
+    readonly more?: Readonly<Record<string, fc.Arbitrary<unknown>>>;
+  };
+  const BLOCKS: readonly Block[] = [
+    {
+      format: 'claude-code',
+      types: ['text', 'tool_use', 'mcp_tool_use', 'tool_result', 'thinking'],
+      more: { name: fc.constant('Read'), content: fc.constantFrom('ok', []) },
+      wrap: (block) => ({ type: 'user', message: { content: [block] } }),
+      call: ({ type, id }) => (String(type).endsWith('tool_use') ? id : null),
+      result: ({ type, tool_use_id: id }) => (type === 'tool_result' ? id : null),
+    },
+    {
+      format: 'codex',
+      types: ['function_call', 'custom_tool_call', 'function_call_output'],
+      wrap: (payload) => ({ type: 'response_item', payload: { ...payload, id: undefined } }),
+      call: ({ type, call_id: id }) => (String(type).endsWith('_call') ? id : null),
+      result: ({ type, call_id: id }) => (type === 'function_call_output' ? id : null),
+    },
+    {
+      format: 'pi',
+      types: ['text', 'toolCall', 'thinking', 'image'],
+      more: { name: fc.constant('read'), arguments: odd },
+      wrap: (block) => ({ type: 'message', message: { role: 'assistant', content: [block] } }),
+      call: ({ type, id }) => (type === 'toolCall' ? id : null),
+    },
+    {
+      format: 'copilot',
+      types: ['any'],
+      more: { toolCallId: odd, name: fc.constant('view'), arguments: odd },
+      wrap: (block) => ({ type: 'assistant.message', data: { content: '', toolRequests: [block] } }),
+      call: ({ toolCallId }) => toolCallId,
+    },
+  ];
+  for (const { format, types, more = {}, wrap, call, result = () => null } of BLOCKS)
+    test(`${format}: a block is one exactly if it has its id, and a text says what it says`, () => {
+      const block = fields(
+        { type: fc.constantFrom(...types), text: odd, id: odd, tool_use_id: odd, call_id: odd, ...more },
+        'type',
+      );
+      fc.assert(
+        fc.property(block, (one) => {
+          const decoded = observe(format, wrap(one));
+          assert.ok(!('problem' in decoded));
+          assert.equal(decoded.calls?.length ?? 0, isString(call(one)) ? 1 : 0);
+          assert.equal(decoded.results?.length ?? 0, isString(result(one)) ? 1 : 0);
+          if (one['type'] === 'text' && isString(one['text'])) assert.equal(decoded.message?.content, one['text']);
+        }),
+        { numRuns: 500 },
+      );
+    });
+});
+
+test('gemini: a line is a rewind, an update or metadata exactly if it has the keys of one', () => {
+  const set = fc.oneof(odd, fields({ messages: odd }));
+  const kindOf = ({ $rewindTo: to, $set: update, sessionId, projectHash }: Fields): string => {
+    if (isString(to)) return 'rewind';
+    if (isRecord(update)) return Array.isArray(update['messages']) ? 'checkpoint' : 'update';
+    return isString(sessionId) && isString(projectHash) ? 'metadata' : 'other';
+  };
+  fc.assert(
+    fc.property(fields({ $rewindTo: odd, $set: set, sessionId: odd, projectHash: odd }), (record) => {
+      assert.equal(readLogLine(JSON.parse(JSON.stringify(record))).kind, kindOf(record));
+    }),
+  );
+});
+
+/** Where each format keeps what is said, so that odd values come to the code that reads it. */
+const PLACES: readonly ((value: Json) => Json)[] = [
+  (value) => value,
+  (message) => ({ type: 'user', uuid: 'u', parentUuid: null, sessionId: 's', message, origin: message }),
+  (value) => ({ type: 'assistant', message: { content: [value], parts: [value] } }),
+  (compactMetadata) => ({ type: 'system', subtype: 'compact_boundary', uuid: 'b', compactMetadata }),
+  (attachment) => ({ type: 'attachment', uuid: 'a', attachment }),
+  (payload) => ({ type: 'response_item', payload }),
+  (value) => ({ id: 'a', type: 'gemini', content: value, toolCalls: [value] }),
+  (messages) => ({ $set: { messages } }),
+  (message) => ({ type: 'message', id: 'a', parentId: null, message }),
+  (value) => ({ type: 'compaction', summary: 's', firstKeptEntryId: value, firstKeptEntryIndex: value }),
+  (data) => ({ type: 'session.compaction_complete', id: 'a', parentId: null, data }),
+  (event) => ({ type: 'context.append_loop_event', event }),
+];
+
+for (const { format, open } of FORMATS.filter((codec) => codec.records === undefined))
+  test(`${format.name}: any JSON value is read, carried along or a problem that says what is wrong`, () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.jsonValue(), fc.constantFrom(...PLACES)), { maxLength: 8 }), (values) => {
+        const session = open();
+        for (const [at, [value, place]] of values.entries()) {
+          const decoded = session.observe(JSON.parse(JSON.stringify(place(JSON.parse(JSON.stringify(value))))), at + 1);
+          assert.ok('problem' in decoded ? decoded.problem !== '' : decoded.kind !== 'opaque');
+        }
+      }),
+    );
+  });
