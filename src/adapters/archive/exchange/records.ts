@@ -17,12 +17,19 @@ const text = z.string().nullable();
 const name = z.string().min(1);
 const key = z.string().regex(/^[\da-f]{64}-[\da-f]{64}-[\da-f]{32}$/);
 const fromBase64 = (found: string): Uint8Array => new Uint8Array(Buffer.from(found, 'base64'));
-/** Text, if they are valid UTF-8. */
-const bytes = z
-  .strictObject({ text: z.string().optional(), base64: z.base64().optional() })
-  .transform((found) =>
-    found.text === undefined ? fromBase64(found.base64 ?? '') : new TextEncoder().encode(found.text),
-  );
+/** Bytes are text if they are valid UTF-8. */
+const content = { text: z.string().optional(), base64: z.base64().optional() };
+type Content = { readonly [property in keyof typeof content]?: string | undefined };
+/** `bytes`: null if there are none. */
+function withBytes<T extends Content>(stored: T): Omit<T, keyof Content> & { readonly bytes: Uint8Array | null } {
+  const { text: found, base64, ...rest } = stored;
+  if (found !== undefined) return { ...rest, bytes: new TextEncoder().encode(found) };
+  return { ...rest, bytes: base64 === undefined ? null : fromBase64(base64) };
+}
+function withAllBytes<T extends Content>(stored: T): Omit<T, keyof Content> & { readonly bytes: Uint8Array } {
+  const { bytes, ...rest } = withBytes(stored);
+  return { ...rest, bytes: bytes ?? new Uint8Array() } as ReturnType<typeof withAllBytes<T>>;
+}
 const numbers = z.base64().transform(fromBase64);
 const batchPlace = { cycle: count, batch: count };
 const batchName = z.strictObject({ unit: key, ...batchPlace });
@@ -38,7 +45,7 @@ const line = z.strictObject({
   sha256,
   sizeBytes: count,
   receipt: text,
-  bytes,
+  ...content,
 });
 const batch = z.strictObject({
   label: z.string(),
@@ -88,7 +95,9 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
     processId: z.int(),
     receipt: text,
     isErased: z.boolean(),
-    inserted: z.array(z.strictObject({ beforeLine: count, erasedSha256: sha256.nullable(), bytes })),
+    inserted: z.array(
+      z.strictObject({ beforeLine: count, erasedSha256: sha256.nullable(), ...content }).transform(withAllBytes),
+    ),
     kept: z.array(
       z.strictObject({ firstLine: count, lineCount: count, sizeBytes: count, lineSha256: z.array(sha256) }),
     ),
@@ -96,7 +105,7 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
     files: z.array(z.strictObject({ run: run.nullable(), sourcePath: z.string(), outputPath: text, undoneAtMs: ms })),
     cycles: z.array(cycle),
   }),
-  line,
+  line: line.transform(withAllBytes),
   capture: z.strictObject({
     path: z.string(),
     format: z.string(),
@@ -108,8 +117,9 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
     ),
   }),
   piece: line
-    .pick({ sha256: true, sizeBytes: true, receipt: true })
-    .extend({ path: z.string(), version: count, bytes: bytes.nullable() }),
+    .pick({ sha256: true, sizeBytes: true, receipt: true, text: true, base64: true })
+    .extend({ path: z.string(), version: count })
+    .transform(withBytes),
   summary: z.strictObject({
     request: sha256,
     provider: z.string(),
@@ -129,20 +139,24 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
 export type Stored = Readonly<Record<string, unknown>>;
 
 export function encodeRecord(record: object): Stored {
-  return Object.fromEntries(
-    Object.entries(record).map(([property, value]) => [property, encodeValue(value, property)]),
-  );
+  const stored: { [property: string]: unknown } = {};
+  for (const property of Object.keys(record)) {
+    const value = (record as Stored)[property];
+    if (property !== 'bytes') stored[property] = encodeValue(value);
+    else if (value instanceof Uint8Array && !('receipt' in record && record.receipt !== null)) {
+      const buffer = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      const isText = isUtf8(buffer);
+      stored[isText ? 'text' : 'base64'] = buffer.toString(isText ? 'utf8' : 'base64');
+    }
+  }
+  return stored;
 }
 
-function encodeValue(value: unknown, property: string): unknown {
+function encodeValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return value.getTime();
-  if (value instanceof Uint8Array) {
-    const buffer = Buffer.from(value);
-    if (property === 'vector') return buffer.toString('base64');
-    return isUtf8(buffer) ? { text: buffer.toString('utf8') } : { base64: buffer.toString('base64') };
-  }
-  if (Array.isArray(value)) return value.map((one) => encodeValue(one, property));
-  return typeof value === 'object' && value !== null ? encodeRecord(value) : value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  return Array.isArray(value) ? value.map(encodeValue) : encodeRecord(value);
 }
 
 /** Checks a JSON value and the hash of its bytes; a string says what is wrong. */

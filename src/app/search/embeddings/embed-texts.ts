@@ -20,7 +20,7 @@ export type EmbedOptions = {
 };
 
 /** This much text shows what a message is about, and models take in about as much. */
-export const MAX_TEXT_CHARS = 8000;
+const MAX_TEXT_CHARS = 8000;
 /** A text that is too long for the model is halved, down to this length. */
 const MIN_TEXT_CHARS = 250;
 const TOLD_WAIT_MS = 5000;
