@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { findRemedy, systemCode } from '../../core/result.ts';
 import type { ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 
-/** Thrown for a stored row that cannot have been written like this; `guard` turns it into an `ArchiveError`. */
+/** Thrown for a stored row that cannot have been written like this; `guardPort` turns it into an `ArchiveError`. */
 export class DamageError extends Error {
   override readonly name = 'DamageError';
 }
@@ -67,16 +67,6 @@ export function isErased(error: unknown): boolean {
   return error instanceof Error && 'failure' in error && (error as ArchiveError).failure.kind === 'erased';
 }
 
-/** Runs one method of the archive. Database errors are thrown as `ArchiveError`s, all others unchanged. */
-export function guard<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const failure = toArchiveFailure(error, path);
-    throw failure === null ? error : archiveError(failure);
-  }
-}
-
 /** SQLite does not say why it could not open a file. It needs as many at once as are opened here. */
 function whyNothingOpens(path: string): ReturnType<typeof findRemedy> {
   const opened: number[] = [];
@@ -101,41 +91,49 @@ function isDiskFull(path: string): boolean {
   }
 }
 
-/** The same port, whose methods throw errors as `translate` gives them. Writers that a method gives are ports too. */
-export function guardPort<Port extends object>(port: Port, translate: (error: unknown) => unknown): Port {
-  const entries = Object.entries(port).map(([name, value]): [string, unknown] => [name, guardValue(value, translate)]);
+type ToFailure = (error: unknown) => ArchiveFailure | null;
+
+/** The same port, whose methods throw `ArchiveError`s for errors that mean a failure. Writers that a method gives are ports too. */
+export function guardPort<Port extends object>(port: Port, toFailure: ToFailure): Port {
+  const entries = Object.entries(port).map(([name, value]): [string, unknown] => [name, guardValue(value, toFailure)]);
   return Object.fromEntries(entries) as Port; // the same names with values of the same types
 }
 
-function guardValue(value: unknown, translate: (error: unknown) => unknown): unknown {
+function guardValue(value: unknown, toFailure: ToFailure): unknown {
   if (typeof value === 'function') {
     return (...args: readonly unknown[]): unknown => {
       const returned: unknown = Reflect.apply(value, undefined, args);
-      return isIterable(returned) ? guardIterable(returned, translate) : guardPromise(returned, translate);
+      return isIterable(returned) ? guardIterable(returned, toFailure) : guardPromise(returned, toFailure);
     };
   }
   const isPort = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-  return isPort ? guardPort(value, translate) : value;
+  return isPort ? guardPort(value, toFailure) : value;
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-async function guardPromise(promise: unknown, translate: (error: unknown) => unknown): Promise<unknown> {
+async function guardPromise(promise: unknown, toFailure: ToFailure): Promise<unknown> {
   try {
     const value = await promise;
     const isWriter = typeof value === 'object' && value !== null && 'abandon' in value;
-    return isWriter ? guardPort(value, translate) : value;
+    return isWriter ? guardPort(value, toFailure) : value;
   } catch (error) {
-    throw translate(error);
+    throw translate(error, toFailure);
   }
 }
 
-async function* guardIterable(items: AsyncIterable<unknown>, translate: (error: unknown) => unknown): AsyncGenerator {
+async function* guardIterable(items: AsyncIterable<unknown>, toFailure: ToFailure): AsyncGenerator {
   try {
     yield* items;
   } catch (error) {
-    throw translate(error);
+    throw translate(error, toFailure);
   }
+}
+
+function translate(error: unknown, toFailure: ToFailure): unknown {
+  if (error instanceof Error && 'failure' in error) return error;
+  const failure = toFailure(error);
+  return failure === null ? error : archiveError(failure);
 }

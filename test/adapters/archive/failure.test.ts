@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { DamageError, guard, toArchiveFailure } from '../../../src/adapters/archive/failure.ts';
+import { DamageError, guardPort, toArchiveFailure } from '../../../src/adapters/archive/failure.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
-import { thrownFailure } from './drafts.ts';
+import { rejectedFailure } from './drafts.ts';
 
 const PATH = '/data/archive.db';
 
@@ -21,23 +21,20 @@ for (const [code, failure] of [
   });
 }
 
-test('a violated constraint is a bug and is thrown on', () => {
-  const error = new Database.SqliteError('text', 'SQLITE_CONSTRAINT_FOREIGNKEY');
-  assert.throws(
-    () =>
-      guard(PATH, () => {
-        throw error;
-      }),
-    (thrown) => thrown === error,
-  );
+test('a violated constraint is a bug, and a row that cannot be is damage', () => {
+  assert.equal(toArchiveFailure(new Database.SqliteError('text', 'SQLITE_CONSTRAINT_FOREIGNKEY'), PATH), null);
+  const damaged = { kind: 'damaged', path: PATH, reason: 'a bad row' };
+  assert.deepEqual(toArchiveFailure(new DamageError('a bad row'), PATH), damaged);
 });
 
-test('a row that cannot be is damage', () => {
-  const fail = (): never => {
-    throw new DamageError('a bad row');
+test('what a method of a guarded port throws is a failure, or as it was', async () => {
+  const fail = (error: Error) => async () => {
+    throw error;
   };
-  assert.deepEqual(
-    thrownFailure(() => guard(PATH, fail)),
-    { kind: 'damaged', path: PATH, reason: 'a bad row' },
+  const bug = new Error('a bug');
+  const port = guardPort({ damaged: fail(new DamageError('a bad row')), buggy: fail(bug) }, (error) =>
+    toArchiveFailure(error, PATH),
   );
+  assert.equal((await rejectedFailure(port.damaged)).kind, 'damaged');
+  await assert.rejects(port.buggy, (thrown) => thrown === bug);
 });

@@ -1,6 +1,6 @@
 import type { Archive } from '../../../ports/archive.ts';
 import { createArchive } from '../archive.ts';
-import { readUsedBytes } from '../read/used-bytes.ts';
+import { readUsedBytes } from '../sql/query.ts';
 import { POSTGRES_CHECK } from './check.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createPartitions } from './migrate.ts';

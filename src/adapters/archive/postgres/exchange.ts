@@ -7,7 +7,7 @@ import { readText } from '../rows.ts';
 import { createPostgresArchive } from './archive.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createPartitions } from './migrate.ts';
-import { within } from '../sql/query.ts';
+import { within, workIn } from '../sql/query.ts';
 import type { PostgresSql } from './sql.ts';
 import { POSTGRES } from './dialect.ts';
 import { createPostgresStore } from './store.ts';
@@ -68,16 +68,10 @@ function createWriting({ sql, schema }: OpenedSql): Pick<MergeEngine, 'transacti
     // It is not repeated after a lost connection: its lines come only once. Merging again goes on there.
     transaction: async (work) => {
       await storing.prepareAhead?.(await storing.prepare(sql.query));
-      const { query, commit, rollback } = await sql.begin('write');
-      try {
+      return workIn(sql.begin('write'), async (query) => {
         for (const lock of LOCK_MERGE) await query(lock);
-        const done = await work(query);
-        await commit();
-        return done;
-      } catch (error) {
-        await rollback();
-        throw error;
-      }
+        return work(query);
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { ArchiveError, ArchiveFailure } from '../../../ports/archive.ts';
-import { archiveError, DamageError, guardPort } from '../failure.ts';
+import type { ArchiveFailure } from '../../../ports/archive.ts';
+import { DamageError, guardPort } from '../failure.ts';
 
 /** Where an archive is, for messages. */
 export type Place = {
@@ -133,17 +133,7 @@ function firstLine({ message }: Error): string {
   return message.split('\n')[0] ?? '';
 }
 
-function toArchiveError(error: unknown, place: Place): unknown {
-  if (isArchiveError(error)) return error;
-  const failure = toFailure(error, place);
-  return failure === null ? error : archiveError(failure);
-}
-
-function isArchiveError(error: unknown): error is ArchiveError {
-  return error instanceof Error && 'failure' in error;
-}
-
 /** The same port, whose methods throw `ArchiveError`s for failures of the database. */
 export function guardMethods<Port extends object>(port: Port, place: Place): Port {
-  return guardPort(port, (error) => toArchiveError(error, place));
+  return guardPort(port, (error) => toFailure(error, place));
 }

@@ -1,5 +1,13 @@
 import { type Row, toHex } from '../rows.ts';
-import { type Query, quoteNames, type Sql, type Transaction, type TransactionKind, type Values } from '../sql/query.ts';
+import {
+  type Query,
+  quoteNames,
+  type Sql,
+  type Transaction,
+  type TransactionKind,
+  type Values,
+  workIn,
+} from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { isLost } from './failure.ts';
 import { COLUMN_TYPES } from './schema.ts';
@@ -37,18 +45,7 @@ export function createSql(driver: Driver, retry: Retry): PostgresSql {
     dialect: POSTGRES,
     query: bound((sql, values) => retry(() => driver.query(sql, values))),
     // Nothing of a transaction is stored before its end, so all of it may be repeated.
-    transaction: (kind, work) =>
-      retry(async () => {
-        const { query, commit, rollback } = await begin(driver, kind);
-        try {
-          const result = await work(query);
-          await commit();
-          return result;
-        } catch (error) {
-          await rollback();
-          throw error;
-        }
-      }),
+    transaction: (kind, work) => retry(() => workIn(begin(driver, kind), work)),
     begin: (kind) => retry(() => begin(driver, kind)),
     maintain: (sql) => retry(() => driver.maintain(sql)),
     close: driver.close,

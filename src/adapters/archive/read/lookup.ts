@@ -85,16 +85,18 @@ export function toOrigin(row: Row): ArchiveOrigin {
   };
 }
 
-/** The first values that differ in content (by hash) or in conversation, in their order. */
-export function takeDistinct<T extends { readonly conversationId: string | null }>(
-  values: Iterable<T>,
-  { hashOf, limit }: { readonly hashOf: (value: T) => string; readonly limit: number },
-): readonly T[] {
+/** Takes values until `limit` of them differ in content (by hash) or in conversation; the first of equal ones counts. */
+export function createDistinct<T extends { readonly conversationId: string | null }>(
+  hashOf: (value: T) => string,
+  limit: number,
+) {
   const found = new Map<string, T>();
-  for (const value of values) {
-    const key = `${hashOf(value)} ${value.conversationId ?? ''}`;
-    if (!found.has(key)) found.set(key, value);
-    if (found.size >= limit) break;
-  }
-  return [...found.values()];
+  return {
+    add: (value: T): void => {
+      const key = `${hashOf(value)} ${value.conversationId ?? ''}`;
+      if (!found.has(key) && found.size < limit) found.set(key, value);
+    },
+    isFull: (): boolean => found.size >= limit,
+    list: (): readonly T[] => [...found.values()],
+  };
 }

@@ -1,5 +1,5 @@
 import type { ArchivedBatch, ArchiveLookup, Scored } from '../../../ports/archive-lookup.ts';
-import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } from '../read/lookup.ts';
+import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, createDistinct, toArchivedBatch } from '../read/lookup.ts';
 import { readInteger } from '../rows.ts';
 import type { Sql } from '../sql/query.ts';
 import type { SearchEngine } from './engine.ts';
@@ -36,19 +36,17 @@ WHERE ${dialect.isAmong('b.id', 'ids')} AND ${condition} AND ${BATCH_PASSES}`;
       ids: readonly number[],
       isWanted: (id: number) => Promise<boolean>,
     ): Promise<readonly Scored<ArchivedBatch>[]> => {
-      const found: Scored<ArchivedBatch>[] = [];
-      const distinct = (): readonly Scored<ArchivedBatch>[] =>
-        takeDistinct(found, { hashOf: ({ contentSha256 }) => contentSha256, limit });
-      for (let first = 0; first < ids.length && distinct().length < limit; first += PAGE) {
+      const distinct = createDistinct<Scored<ArchivedBatch>>(({ contentSha256 }) => contentSha256, limit);
+      for (let first = 0; first < ids.length && !distinct.isFull(); first += PAGE) {
         const page = ids.slice(first, first + PAGE);
         const rows = await query(sql, { ...filterValues(filter), ids: page });
         const byId = new Map(rows.map((row) => [readInteger(row, 'id'), row]));
         for (const id of page) {
           const row = byId.get(id);
-          if (row !== undefined && (await isWanted(id))) found.push(scored(toArchivedBatch(row)));
+          if (row !== undefined && (await isWanted(id))) distinct.add(scored(toArchivedBatch(row)));
         }
       }
-      return distinct();
+      return distinct.list();
     };
     const live = await take(filter.conversationId === null ? loadLive : loadLiveIn, ids, async () => true);
     const sources = new Set((await query(listReplaced, { ids })).map((row) => readInteger(row, 'id')));

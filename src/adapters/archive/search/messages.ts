@@ -2,7 +2,7 @@ import type { QueryTerm } from '../../../core/search/question.ts';
 import type { NearMessage } from '../../../core/search/rank.ts';
 import type { FoundMessage, MessageIndex, SearchFilter, StoredCandidate } from '../../../ports/archive-lookup.ts';
 import { DamageError } from '../failure.ts';
-import { LINE_COLUMNS, takeDistinct, toArchivedLine } from '../read/lookup.ts';
+import { createDistinct, LINE_COLUMNS, toArchivedLine } from '../read/lookup.ts';
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row, toTraits } from '../rows.ts';
 import type { Sql } from '../sql/query.ts';
 import type { SearchEngine } from './engine.ts';
@@ -85,13 +85,12 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
     },
     listNewest: async (words, { filter, limit }) => {
       if (words.length === 0 || limit < 1) return [];
-      const found: FoundMessage[] = [];
-      const distinct = (): readonly FoundMessage[] => takeDistinct(found, { hashOf: ({ sha256 }) => sha256, limit });
+      const distinct = createDistinct<FoundMessage>(({ sha256 }) => sha256, limit);
       for await (const message of newestMessages(words, filter)) {
-        found.push(message);
-        if (found.length >= limit && distinct().length >= limit) break;
+        distinct.add(message);
+        if (distinct.isFull()) break;
       }
-      return distinct();
+      return distinct.list();
     },
   };
 }

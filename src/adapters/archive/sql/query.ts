@@ -50,6 +50,19 @@ export type Transaction = {
   readonly rollback: () => Promise<void>;
 };
 
+/** Does work in a transaction, which is rolled back if it throws. */
+export async function workIn<T>(begun: Promise<Transaction>, work: (query: Query) => Promise<T>): Promise<T> {
+  const { query, commit, rollback } = await begun;
+  try {
+    const result = await work(query);
+    await commit();
+    return result;
+  } catch (error) {
+    await rollback();
+    throw error;
+  }
+}
+
 /** A database with an archive. */
 export type Sql = {
   readonly dialect: Dialect;
@@ -110,3 +123,9 @@ export type Dialect = {
   /** The bytes that the committed content takes, as `size`. */
   readonly usedBytes: string;
 };
+
+/** The bytes that the committed content takes, without free pages where the engine knows them. */
+export async function readUsedBytes({ query, dialect }: Pick<Sql, 'query' | 'dialect'>): Promise<number> {
+  const [row = {}] = await query(dialect.usedBytes);
+  return readInteger(row, 'size');
+}

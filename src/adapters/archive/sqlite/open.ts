@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
 import { createArchiveFile } from './create.ts';
 import { createArchive } from '../archive.ts';
-import { archiveError, guardPort, toArchiveFailure } from '../failure.ts';
+import { guardPort, toArchiveFailure } from '../failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
@@ -222,10 +222,7 @@ export function createSqliteArchive(
 
 /** The same port, whose methods throw `ArchiveError`s for failures of SQLite. */
 export function guardSqlite<Port extends object>(port: Port, path: string): Port {
-  return guardPort(port, (error) => {
-    const failure = toArchiveFailure(error, path);
-    return failure === null ? error : archiveError(failure);
-  });
+  return guardPort(port, (error) => toArchiveFailure(error, path));
 }
 
 /** The log exists only while a program has the archive open. */

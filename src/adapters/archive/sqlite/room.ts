@@ -2,8 +2,7 @@ import { accessSync, constants, realpathSync, statfsSync, statSync } from 'node:
 import { dirname } from 'node:path';
 import { env } from 'node:process';
 import { archiveError } from '../failure.ts';
-import { readUsedBytes } from '../read/used-bytes.ts';
-import type { Query } from '../sql/query.ts';
+import { type Query, readUsedBytes } from '../sql/query.ts';
 import { SQLITE } from './dialect.ts';
 
 /** A folder on a disk, and the bytes that are free there. */

@@ -2,7 +2,15 @@ import type Database from 'better-sqlite3';
 import { archiveError } from '../failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { createStatements, type Row, textColumn } from '../rows.ts';
-import { type Query, quoteNames, type Sql, type Transaction, type TransactionKind, type Values } from '../sql/query.ts';
+import {
+  type Query,
+  quoteNames,
+  type Sql,
+  type Transaction,
+  type TransactionKind,
+  type Values,
+  workIn,
+} from '../sql/query.ts';
 import type { TakeTurn } from './turns.ts';
 import { SQLITE } from './dialect.ts';
 
@@ -95,17 +103,7 @@ export function createSqliteSql({ path, extension, db, open, isReadableWhileStor
     dialect: SQLITE,
     query,
     begin,
-    transaction: async (kind, work) => {
-      const { query, commit, rollback } = await begin(kind);
-      try {
-        const result = await work(query);
-        await commit();
-        return result;
-      } catch (error) {
-        await rollback();
-        throw error;
-      }
-    },
+    transaction: (kind, work) => workIn(begin(kind), work),
   };
 }
 

@@ -4,6 +4,7 @@ import { createCapturedFiles } from '../read/captured.ts';
 import { CHANGES, hashColumn, readInteger, timeColumn } from '../rows.ts';
 import type { Query, Sql, Dialect } from '../sql/query.ts';
 import { openLines } from './captured-lines.ts';
+import { createSteps } from './engine.ts';
 
 const FIND_LAST = `
 SELECT f.id AS file_id, v.id AS version_id, v.version, s.id AS state_id, s.size_bytes,
@@ -50,20 +51,10 @@ export function createCaptureStore(sql: Sql, path: string): CaptureStore {
 function createBegin(sql: Sql): CaptureStore['begin'] {
   return async (outline) => {
     const { query, commit, rollback } = await sql.begin('write');
-    const state = { hasEnded: false };
-    const step = async <T>(work: () => Promise<T>): Promise<T> => {
-      if (state.hasEnded) throw new Error('this was stored or abandoned before');
-      try {
-        return await work();
-      } catch (error) {
-        state.hasEnded = true;
-        await rollback();
-        throw error;
-      }
-    };
+    const { step, end } = createSteps(rollback);
     const target = await step(() => findTarget(query, sql.dialect, outline));
     if (target === null) {
-      await rollback();
+      await end();
       return null;
     }
     const lines = await step(() => openLines(query, sql.dialect));
@@ -98,14 +89,10 @@ function createBegin(sql: Sql): CaptureStore['begin'] {
           const sessions = JSON.stringify(draft.sessions);
           await query(UPDATE_FILE, { fileId: target.fileId, format: outline.format, stamp: draft.stamp, at, sessions });
           await commit();
-          state.hasEnded = true;
+          await end();
           return { version, ...stored };
         }),
-      abandon: async () => {
-        if (state.hasEnded) return;
-        state.hasEnded = true;
-        await rollback();
-      },
+      abandon: end,
     };
     return writer;
   };

@@ -13,10 +13,17 @@ import type {
 } from '../../../ports/archive.ts';
 import { compressAside, createBlockGatherer, type RawBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { readUsedBytes } from '../read/used-bytes.ts';
 import { timeColumn, traitsColumn } from '../rows.ts';
-import type { Query, Sql } from '../sql/query.ts';
-import { beginStoring, type CycleIds, type Ids, type StoreEngine, storeOnce, type Storing } from './engine.ts';
+import { type Query, type Sql, readUsedBytes } from '../sql/query.ts';
+import {
+  beginStoring,
+  createSteps,
+  type CycleIds,
+  type Ids,
+  type StoreEngine,
+  storeOnce,
+  type Storing,
+} from './engine.ts';
 import { type BlockRows, type CompactionRows, type LineRow, writeBlock, writeCompaction } from './rows.ts';
 import { recordFile } from './runs.ts';
 
@@ -47,7 +54,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   const gatherer = createBlockGatherer();
   const archived: LineRun[] = [];
   const lineIds: { first: number | null; last: number | null } = { first: null, last: null };
-  const state = { position: 0, heldBytes: 0, bytesBefore: 0, hasEnded: false };
+  const state = { position: 0, heldBytes: 0, bytesBefore: 0 };
   const underway: Promise<HeldBlock>[] = [];
   let held: HeldBlock[] = [];
   let open: Storing | null = null;
@@ -82,22 +89,10 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
       if (first !== undefined) await hold(await first);
     }
   };
-  const end = async (): Promise<void> => {
-    state.hasEnded = true;
+  const { step, end } = createSteps(async () => {
     held = [];
-    const transaction = open;
-    open = null;
-    await transaction?.rollback(); // does nothing after a commit
-  };
-  const step = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (state.hasEnded) throw new Error('this was stored or abandoned before');
-    try {
-      return await work();
-    } catch (error) {
-      await end();
-      throw error;
-    }
-  };
+    await open?.rollback(); // does nothing after a commit
+  });
   return {
     append: (lines) =>
       step(async () => {
@@ -122,9 +117,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
         // After the commit, which writes the search index.
         return { id, archiveBytes: Math.max(0, (await measure(sql.query)) - state.bytesBefore) };
       }),
-    abandon: async () => {
-      if (!state.hasEnded) await end();
-    },
+    abandon: end,
   };
 }
 

@@ -101,3 +101,23 @@ export async function storeOnce(
     return id;
   });
 }
+
+/** The steps of a writer. At the end, and after an error, `leave` is called, and no step can follow. */
+export function createSteps(leave: () => Promise<void>) {
+  const state = { hasEnded: false };
+  const end = async (): Promise<void> => {
+    if (state.hasEnded) return;
+    state.hasEnded = true;
+    await leave();
+  };
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (state.hasEnded) throw new Error('this was stored or abandoned before');
+    try {
+      return await work();
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  };
+  return { step, end };
+}

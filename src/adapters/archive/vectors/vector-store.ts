@@ -1,6 +1,6 @@
 import type { ArchivedBatch, Scored } from '../../../ports/archive-lookup.ts';
 import type { MissingScope, MissingVector, VectorModel, VectorStore } from '../../../ports/vector-store.ts';
-import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } from '../read/lookup.ts';
+import { BATCH_COLUMNS, createDistinct, IS_LIVE, IS_LIVE_IN, toArchivedBatch } from '../read/lookup.ts';
 import { hashColumn, readBytes, readInteger, readText, type Row } from '../rows.ts';
 import type { VectorEngine } from '../search/engine.ts';
 import { BATCH_PASSES, filterValues, LINE_PASSES } from '../search/filter.ts';
@@ -125,15 +125,13 @@ SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${dialect.batchJoins} WH
     nearestBatches: async (vector, { filter, limit }) => {
       if (filter.role !== null) return [];
       const load = loadBatch(filter.conversationId === null ? IS_LIVE : IS_LIVE_IN);
-      const found: Scored<ArchivedBatch>[] = [];
-      const distinct = (): readonly Scored<ArchivedBatch>[] =>
-        takeDistinct(found, { hashOf: ({ contentSha256 }) => contentSha256, limit });
+      const distinct = createDistinct<Scored<ArchivedBatch>>(({ contentSha256 }) => contentSha256, limit);
       for (const [id, score] of rank(vector, await query(LIST_BATCH_VECTORS))) {
-        if (distinct().length >= limit) break;
+        if (distinct.isFull()) break;
         const [row] = await query(load, { ...filterValues(filter), id });
-        if (row !== undefined) found.push({ ...toArchivedBatch(row), score });
+        if (row !== undefined) distinct.add({ ...toArchivedBatch(row), score });
       }
-      return distinct();
+      return distinct.list();
     },
   };
 }
