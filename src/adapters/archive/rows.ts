@@ -31,7 +31,6 @@ export function readOptionalText(row: Row, column: string): string | null {
   return row[column] === null ? null : readText(row, column);
 }
 
-/** A plain Uint8Array, not a Buffer. */
 /** A list of texts in JSON. */
 export function readTexts(row: Row, column: string): readonly string[] {
   const texts: unknown = JSON.parse(readText(row, column));
@@ -39,6 +38,7 @@ export function readTexts(row: Row, column: string): readonly string[] {
   throw new DamageError(`the column ${column} has no list of texts`);
 }
 
+/** A plain Uint8Array, not a Buffer. */
 export function readBytes(row: Row, column: string): Uint8Array {
   const value = row[column];
   return value instanceof Uint8Array

@@ -1,10 +1,10 @@
-import { readInteger, readText } from '../rows.ts';
+import { readInteger } from '../rows.ts';
 import type { SearchEngine } from '../search/engine.ts';
 import { ALL_LINES, filterValues, OF_SOURCE } from '../search/filter.ts';
 import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { createWordHits } from './word-hits.ts';
-import { indexWords, messageQuery, phraseQuery, queryWords } from './words.ts';
+import { messageQuery, phraseQuery, queryWords } from './words.ts';
 
 const LIST_HITS_AMONG = `
 SELECT DISTINCT line_id AS id FROM message_words WHERE line_id = ANY(:ids::bigint[]) AND words @@ :match::tsquery ORDER BY line_id`;
@@ -62,7 +62,7 @@ export const POSTGRES_SEARCH: SearchEngine = {
   },
 };
 
-// Okapi BM25 as SQLite's FTS5 computes it, so that both engines give the same scores.
+// Okapi BM25, as SQLite's FTS5 computes it.
 const K1 = 1.2;
 const B = 0.75;
 const LEAST_RARITY = 1e-6;
@@ -72,60 +72,26 @@ const LIST_HITS = `
 SELECT t.batch_id AS id, w.word_count, t.count FROM batch_terms AS t JOIN batch_words AS w ON w.batch_id = t.batch_id WHERE t.word = :word`;
 const LIST_PHRASE_HITS =
   'SELECT batch_id AS id, word_count, 1 AS count FROM batch_words WHERE words @@ :match::tsquery';
-const LIST_CONTENTS = 'SELECT id, content FROM batches WHERE id = ANY(:ids::bigint[])';
-/** A phrase that more batches have than this says little; in the others it counts as said once. */
-const MAX_COUNTED = 500;
 
-/** How often batches have a term. */
-type TermHits = ReadonlyMap<number, { readonly count: number; readonly wordCount: number }>;
-
-/** Ids of the batches with any of the terms, best first, with their scores. */
+/** Ids of the batches with any of the terms, best first, with their scores. A phrase counts as said once. */
 async function scoreBatches(query: Query, terms: readonly string[]): Promise<ReadonlyMap<number, number>> {
   const [measured] = await query(MEASURE);
   const [total, mean] = [readInteger(measured ?? {}, 'count'), Number(measured?.['mean'] ?? 1)];
   const scores = new Map<number, number>();
   for (const term of terms) {
-    const hits = await listHits(query, term);
-    const rarity = Math.max(LEAST_RARITY, Math.log((total - hits.size + 0.5) / (hits.size + 0.5)));
-    for (const [id, { count, wordCount }] of hits) {
-      const norm = K1 * (1 - B + (B * wordCount) / mean);
+    const words = queryWords(term);
+    const [word] = words;
+    if (word === undefined) continue;
+    const hits =
+      words.length === 1
+        ? await query(LIST_HITS, { word })
+        : await query(LIST_PHRASE_HITS, { match: phraseQuery(term) });
+    const rarity = Math.max(LEAST_RARITY, Math.log((total - hits.length + 0.5) / (hits.length + 0.5)));
+    for (const row of hits) {
+      const [id, count] = [readInteger(row, 'id'), readInteger(row, 'count')];
+      const norm = K1 * (1 - B + (B * readInteger(row, 'word_count')) / mean);
       scores.set(id, (scores.get(id) ?? 0) + (rarity * count * (K1 + 1)) / (count + norm));
     }
   }
   return new Map([...scores].toSorted((a, b) => b[1] - a[1] || a[0] - b[0]));
-}
-
-async function listHits(query: Query, term: string): Promise<TermHits> {
-  const match = phraseQuery(term);
-  if (match === null) return new Map();
-  const words = queryWords(term);
-  const [word] = words;
-  const rows = words.length === 1 ? await query(LIST_HITS, { word }) : await query(LIST_PHRASE_HITS, { match });
-  const ids = rows.map((row) => readInteger(row, 'id'));
-  const phrases = words.length === 1 ? null : await countPhrase(query, words, ids.slice(0, MAX_COUNTED));
-  return new Map(
-    rows.map((row) => {
-      const id = readInteger(row, 'id');
-      return [
-        id,
-        { count: phrases?.get(id) ?? readInteger(row, 'count'), wordCount: readInteger(row, 'word_count') },
-      ] as const;
-    }),
-  );
-}
-
-async function countPhrase(
-  query: Query,
-  words: readonly string[],
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  const phrase = ` ${words.join(' ')} `;
-  return new Map(
-    (await query(LIST_CONTENTS, { ids })).map((row) => {
-      const text = ` ${indexWords(readText(row, 'content')).join(' ')} `;
-      let count = 0;
-      for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) count += 1;
-      return [readInteger(row, 'id'), Math.max(1, count)] as const;
-    }),
-  );
 }

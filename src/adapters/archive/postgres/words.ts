@@ -1,7 +1,7 @@
 import { stemmer } from 'stemmer';
 import { spaceOut } from '../../../core/search/words.ts';
 import type { QueryTerm } from '../../../core/search/question.ts';
-import { MAX_SEARCH_CHARS } from '../store/cut-for-search.ts';
+import { MAX_SEARCH_CHARS } from '../store/engine.ts';
 
 /** Letters, digits and private-use characters with the accents of Latin, Greek and Cyrillic, as the SQLite archive splits words. */
 const WORD = /[\p{L}\p{N}\p{Co}\u0300-\u036f]+/gu;
@@ -16,7 +16,7 @@ const MAX_POSITIONS = 255;
 const MAX_POSITION = 16_383;
 
 /** The words of a text in their order, as the index has them: without case, accents and English endings. */
-export function indexWords(text: string): readonly string[] {
+function indexWords(text: string): readonly string[] {
   return queryWords(spaceOut(text));
 }
 

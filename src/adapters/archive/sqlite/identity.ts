@@ -157,30 +157,23 @@ export function vectorIndexSql(bits: number): string {
  * The tables that the extension (sqlite-vec 0.1) creates for the index. It is not loaded when an archive is opened, so
  * its SQL is repeated here; a test checks that it matches.
  */
-const TABLES: readonly (readonly [type: string, name: string, table: string, sql: string | null])[] = [
-  ['table', `${INDEX}_info`, `${INDEX}_info`, `CREATE TABLE "${INDEX}_info" (key text primary key, value any)`],
-  ['index', `sqlite_autoindex_${INDEX}_info_1`, `${INDEX}_info`, null],
+const TABLES = [
+  ['info', '(key text primary key, value any)'],
   [
-    'table',
-    `${INDEX}_chunks`,
-    `${INDEX}_chunks`,
-    `CREATE TABLE "${INDEX}_chunks"(chunk_id INTEGER PRIMARY KEY AUTOINCREMENT,size INTEGER NOT NULL,validity BLOB NOT NULL,rowids BLOB NOT NULL)`,
+    'chunks',
+    '(chunk_id INTEGER PRIMARY KEY AUTOINCREMENT,size INTEGER NOT NULL,validity BLOB NOT NULL,rowids BLOB NOT NULL)',
   ],
-  [
-    'table',
-    `${INDEX}_rowids`,
-    `${INDEX}_rowids`,
-    `CREATE TABLE "${INDEX}_rowids"(rowid INTEGER PRIMARY KEY AUTOINCREMENT,id,chunk_id INTEGER,chunk_offset INTEGER)`,
-  ],
-  [
-    'table',
-    `${INDEX}_vector_chunks00`,
-    `${INDEX}_vector_chunks00`,
-    `CREATE TABLE "${INDEX}_vector_chunks00"(rowid PRIMARY KEY,vectors BLOB NOT NULL)`,
-  ],
-  ['index', `sqlite_autoindex_${INDEX}_vector_chunks00_1`, `${INDEX}_vector_chunks00`, null],
-];
-const TEXTS = new Set(TABLES.map((entry) => JSON.stringify(entry)));
+  ['rowids', '(rowid INTEGER PRIMARY KEY AUTOINCREMENT,id,chunk_id INTEGER,chunk_offset INTEGER)'],
+  ['vector_chunks00', '(rowid PRIMARY KEY,vectors BLOB NOT NULL)'],
+] as const;
+const ENTRIES = TABLES.flatMap(([end, columns]): readonly (readonly (string | null)[])[] => {
+  const name = `${INDEX}_${end}`;
+  const space = end === 'info' ? ' ' : '';
+  const table = ['table', name, name, `CREATE TABLE "${name}"${space}${columns}`];
+  // A key that is no integer has an index.
+  return columns.includes('AUTOINCREMENT') ? [table] : [table, ['index', `sqlite_autoindex_${name}_1`, name, null]];
+});
+const TEXTS = new Set(ENTRIES.map((entry) => JSON.stringify(entry)));
 
 /** Whether an entry of `sqlite_schema` is the index, for vectors of any length, or one of its tables. */
 function isVectorIndexEntry({ type, name, tbl_name: table, sql }: Row): boolean {

@@ -1,7 +1,6 @@
 import { spaceOut } from '../../../core/search/words.ts';
 import { readInteger } from '../rows.ts';
-import { cutForSearch } from '../store/cut-for-search.ts';
-import type { StoreEngine } from '../store/engine.ts';
+import { cutForSearch, type StoreEngine } from '../store/engine.ts';
 
 /** Lines come before the rows that they refer to. */
 const DEFER_REFERENCES = 'PRAGMA defer_foreign_keys = ON';
