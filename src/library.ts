@@ -9,21 +9,13 @@ import type { UseCases } from './compose/use-cases.ts';
 import type { HostEnvironment } from './config/find.ts';
 import type { ResolvedSettings, SettingFlags } from './config/resolve.ts';
 import { err, ok, type Result } from './core/result.ts';
-import {
-  chooseOutput,
-  COMPACT_OPTIONS,
-  type CompactFileOptions,
-  FILE_OPTIONS,
-  type FileOptions,
-  findWrongArgument,
-  findWrongOption,
-  type LibraryError,
-  RESTORE_OPTIONS,
-  type RestoreFileOptions,
-  SEARCH_OPTIONS,
-  type SearchOptions,
-  usageError,
-  type VerifyFileOptions,
+import type {
+  CompactFileOptions,
+  FileOptions,
+  LibraryError,
+  RestoreFileOptions,
+  SearchOptions,
+  VerifyFileOptions,
 } from './library-options.ts';
 import type { Progress } from './ports/runtime.ts';
 
@@ -32,7 +24,9 @@ export async function compactFile(
   path: string,
   options: CompactFileOptions = {},
 ): Promise<Result<CompactReport, LibraryError>> {
-  const wrong = findWrongArgument({ name: 'path', value: path }, options, COMPACT_OPTIONS) ?? findWrongOption(options);
+  const { findWrongCall, findWrongModel } = await import('./library-checks.ts');
+  const wrong =
+    findWrongCall('compactFile', path, options) ?? (options.model === undefined ? null : findWrongModel(options.model));
   if (wrong !== null) return usageError(wrong);
   const { resolveSettings, toModel, toPolicy } = await import('./config/resolve.ts');
   const { planOutputs } = await import('./compose/outputs.ts');
@@ -74,7 +68,8 @@ export async function restoreFile(
   path: string,
   options: RestoreFileOptions,
 ): Promise<Result<RestoreReport, LibraryError>> {
-  const wrong = findWrongArgument({ name: 'path', value: path }, options, RESTORE_OPTIONS);
+  const { findWrongCall } = await import('./library-checks.ts');
+  const wrong = findWrongCall('restoreFile', path, options);
   if (wrong !== null) return usageError(wrong);
   const choice = chooseOutput(options);
   if (!choice.ok) return choice;
@@ -96,7 +91,8 @@ export async function verifyFile(
   path: string,
   options: VerifyFileOptions = {},
 ): Promise<Result<VerifyReport, LibraryError>> {
-  const wrong = findWrongArgument({ name: 'path', value: path }, options, FILE_OPTIONS);
+  const { findWrongCall } = await import('./library-checks.ts');
+  const wrong = findWrongCall('verifyFile', path, options);
   if (wrong !== null) return usageError(wrong);
   return withUseCases(options, async (useCases, progress) =>
     toLibraryResult(path, await useCases.verifyFile({ input: inputOf(path, options) }, progress)),
@@ -108,7 +104,8 @@ export async function searchArchive(
   query: string,
   options: SearchOptions = {},
 ): Promise<Result<SearchReport, LibraryError>> {
-  const wrong = findWrongArgument({ name: 'query', value: query }, options, SEARCH_OPTIONS);
+  const { findWrongCall } = await import('./library-checks.ts');
+  const wrong = findWrongCall('searchArchive', query, options);
   if (wrong !== null) return usageError(wrong);
   const { kinds = 'all', order = 'best', limit = 10, conversation, role, since, until, source } = options;
   const request = {
@@ -124,6 +121,26 @@ export async function searchArchive(
     source: source ?? null,
   };
   return withUseCases(options, async (useCases) => toLibraryResult('', await useCases.searchArchive(request)));
+}
+
+function usageError(message: string): Result<never, LibraryError> {
+  return err({ kind: 'usage', message });
+}
+
+type Output =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'in-place' }
+  | { readonly kind: 'path'; readonly path: string };
+
+function chooseOutput({
+  output,
+  inPlace,
+  dryRun,
+}: Pick<CompactFileOptions, 'output' | 'inPlace' | 'dryRun'>): Result<Output, LibraryError> {
+  const given = [output !== undefined, inPlace === true, dryRun === true].filter(Boolean).length;
+  if (given > 1) return usageError('only one of output, inPlace and dryRun can be given');
+  if (inPlace === true) return ok({ kind: 'in-place' });
+  return ok(output === undefined ? { kind: 'default' } : { kind: 'path', path: output });
 }
 
 /** No configuration file is read. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { splitCommandLine } from '../../src/cli/line/parse.ts';
-import { COMMANDS } from '../../src/cli/commands/table.ts';
+import { loadAll } from '../../src/cli/commands/table.ts';
 
 test('flags may stand before the command', async () => {
   const split = await splitCommandLine(['--json', '--archive', 'a.db', 'score', 'f', '--explain']);
@@ -41,9 +41,8 @@ test('after -- there are files only', async () => {
 
 test('a flag that takes a value in one command takes one in every command that has it', async () => {
   const kinds = new Map<string, Set<boolean>>();
-  for (const entry of Object.values(COMMANDS)) {
-    if (!('load' in entry)) continue;
-    for (const { flags } of (await entry.load()).flags) {
+  for (const [, command] of await loadAll()) {
+    for (const { flags } of command.flags) {
       for (const name of flags.match(/-[-\w]+/g) ?? []) {
         kinds.set(name, (kinds.get(name) ?? new Set()).add(flags.endsWith('>')));
       }

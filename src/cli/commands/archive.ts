@@ -16,7 +16,7 @@ import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 
 const ERASE_FLAGS = [...SELECTOR_FLAGS, REASON_FLAG, CONFIRM_FLAG, DESPITE_FLAG, RECEIPTS_FLAG] as const;
 
-export const archiveCommand = defineActions<Session>({
+export const command = defineActions<Session>({
   name: 'archive',
   actions: {
     list: listAction,

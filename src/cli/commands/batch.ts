@@ -7,7 +7,7 @@ import { statusAction } from './batch/status.ts';
 import { NEEDS_FILES, SUBMIT_FLAGS, submitAction } from './batch/submit.ts';
 import { FILES_FROM_FLAG, modelFlags, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 
-export const batchCommand = defineActions<Session>({
+export const command = defineActions<Session>({
   name: 'batch',
   actions: { submit: submitAction, status: statusAction, collect: collectAction, cancel: cancelAction },
   operands: [{ syntax: '[transcript...]', description: 'for submit: files, folders or globs' }],

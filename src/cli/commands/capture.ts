@@ -23,7 +23,7 @@ const FLAGS = [
 
 type CaptureLine = Line<OptionsOf<typeof FLAGS>>;
 
-export const captureCommand = defineCommand({
+export const command = defineCommand({
   operands: {
     syntax: '[transcript...]',
     description: 'files, folders or globs; without any, where the known programs keep their transcripts',

@@ -58,7 +58,7 @@ const FLAGS = [
 type CompactLine = Line<OptionsOf<typeof FLAGS>>;
 
 /** The default command, which is `run` too. */
-export const compactCommand = defineBareCommand({
+export const command = defineBareCommand({
   operands: { syntax: '[transcript...]', description: 'files, folders, globs, or - for standard input' },
   flags: FLAGS,
   takesPipe: true,

@@ -15,7 +15,7 @@ import { MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 const AS_GIVEN = 'as if it were given to compact';
 const LIKEWISE = 'likewise';
 
-export const configCommand = defineActions<Console>({
+export const command = defineActions<Console>({
   name: 'config',
   actions: {
     show: showAction,

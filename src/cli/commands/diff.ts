@@ -11,7 +11,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 const DEFAULT_LIMIT = 60;
 
-export const diffCommand = defineCommand({
+export const command = defineCommand({
   operands: [
     { syntax: '<transcript>', description: 'a compacted file, or an original that has one beside it' },
     { syntax: '[compacted]', description: 'its compacted file' },

@@ -5,7 +5,7 @@ import { writeRulesNote } from '../render/rules.ts';
 import { policyOf } from '../runs/compact.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
-export const hookCommand = defineBareCommand({
+export const command = defineBareCommand({
   operands: [
     { syntax: '<client>', description: 'whose hook it is: claude, codex or gemini' },
     { syntax: '<event>', description: "the client's name for the event; its JSON is read from standard input" },

@@ -11,7 +11,7 @@ import { createReporter } from '../terminal/reporter.ts';
 
 const CLIENT_NAMES: readonly ClientName[] = ['claude', 'codex', 'gemini', 'pi', 'opencode'];
 
-export const installCommand = defineBareCommand({
+export const command = defineBareCommand({
   operands: { syntax: '[client]', description: 'only this one (default: all that are found)', choices: CLIENT_NAMES },
   flags: [
     { flags: '--undo', description: 'take everything out again, byte for byte', conflicts: 'status' },

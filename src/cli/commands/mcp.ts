@@ -18,7 +18,7 @@ import { createEmbeddingsIfAny } from '../runs/services.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
-export const mcpCommand = defineCommand({
+export const command = defineCommand({
   operands: { syntax: '[folder...]', description: 'where compact_context may compact transcripts' },
   flags: [
     {

@@ -18,7 +18,7 @@ import { archiveToName, inputOf, policyOf } from '../runs/compact.ts';
 import { warned } from '../runs/services.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
-export const reportCommand = defineCommand({
+export const command = defineCommand({
   operands: { syntax: '<compacted>', description: 'a compacted file, or - for standard input' },
   flags: [
     { flags: '-o, --output <path>', description: 'write the page here (NAME.report.html); - for stdout' },

@@ -49,7 +49,7 @@ const FLAGS = [
 
 type RestoreLine = Line<OptionsOf<typeof FLAGS>>;
 
-export const restoreCommand = defineCommand({
+export const command = defineCommand({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
   flags: FLAGS,
   takesPipe: true,

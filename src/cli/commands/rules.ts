@@ -5,7 +5,7 @@ import { renderRules } from '../render/rules.ts';
 import { inputOf, policyOf } from '../runs/compact.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
-export const rulesCommand = defineCommand({
+export const command = defineCommand({
   operands: [{ syntax: '<transcripts...>', description: 'the transcripts, compacted or not' }],
   flags: [
     {

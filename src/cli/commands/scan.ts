@@ -26,7 +26,7 @@ import { EXIT_CODES, interruptionCode } from '../terminal/exit-codes.ts';
 const SCAN_ORDERS = ['saving', 'size', 'age', 'tokens', 'path'] as const;
 
 /** Only reads. A file that cannot be read is reported, and the scan goes on. */
-export const scanCommand = defineCommand({
+export const command = defineCommand({
   operands: {
     syntax: '[folder...]',
     description: 'where to look; without any, where the known programs keep their transcripts',

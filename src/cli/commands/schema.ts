@@ -6,7 +6,7 @@ import { EXIT_CODES } from '../terminal/exit-codes.ts';
 const SCHEMAS: { readonly [name in keyof Reports]: object } = schemas;
 
 /** Prints the JSON Schema (2020-12) of a command's report. */
-export const schemaCommand = defineBareCommand({
+export const command = defineBareCommand({
   operands: {
     syntax: '<command>',
     description: 'the command whose --json report is described',

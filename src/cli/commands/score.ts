@@ -49,7 +49,7 @@ const FLAGS = [
 
 type ScoreLine = Line<OptionsOf<typeof FLAGS>>;
 
-export const scoreCommand = defineCommand({
+export const command = defineCommand({
   operands: { syntax: '<transcript...>', description: 'files, folders, globs, or - for standard input' },
   flags: FLAGS,
   takesPipe: true,

@@ -47,7 +47,7 @@ const FLAGS = [
 
 type SearchLine = Line<OptionsOf<typeof FLAGS>>;
 
-export const searchCommand = defineCommand({
+export const command = defineCommand({
   operands: { syntax: '<query...>', description: 'words or any text; or - for one query per line on standard input' },
   flags: FLAGS,
   examples: [

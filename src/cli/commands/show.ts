@@ -6,7 +6,7 @@ import { reportJson } from '../render/text.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 
-export const showCommand = defineCommand({
+export const command = defineCommand({
   operands: {
     syntax: '<name>',
     description:

@@ -5,97 +5,36 @@ type Entry = {
   /** One short line of `compact --help`. */
   readonly summary: string;
   /** Imports the command only when it is needed. `help` has nothing to import. */
-  readonly load?: () => Promise<Command>;
+  readonly load?: () => Promise<{ readonly command: Command }>;
   /** Other programs call it: neither the list of commands nor completions name it. */
   readonly isHidden?: true;
 };
 
 /** Every command, in the order of `compact --help`. Registration, help, loading and suggestions come from this table. */
 export const COMMANDS = {
-  run: {
-    summary: 'the default command, for files named like a command',
-    load: async () => (await import('./compact.ts')).compactCommand,
-  },
-  score: {
-    summary: "ranks a transcript's messages by importance",
-    load: async () => (await import('./score.ts')).scoreCommand,
-  },
-  scan: {
-    summary: 'finds transcripts and estimates the savings',
-    load: async () => (await import('./scan.ts')).scanCommand,
-  },
-  capture: {
-    summary: 'stores whole transcripts before they are gone',
-    load: async () => (await import('./capture.ts')).captureCommand,
-  },
-  restore: {
-    summary: 'restores the original, byte for byte',
-    load: async () => (await import('./restore.ts')).restoreCommand,
-  },
-  diff: {
-    summary: 'shows what a compaction kept, quoted and left',
-    load: async () => (await import('./diff.ts')).diffCommand,
-  },
-  undo: {
-    summary: 'undoes the last run, every file of it',
-    load: async () => (await import('./undo.ts')).undoCommand,
-  },
-  rules: {
-    summary: 'lists your standing rules, and where you said each',
-    load: async () => (await import('./rules.ts')).rulesCommand,
-  },
-  verify: {
-    summary: 'proves that nothing is lost',
-    load: async () => (await import('./verify.ts')).verifyCommand,
-  },
-  report: {
-    summary: 'makes a page that shows what was kept and lost',
-    load: async () => (await import('./report.ts')).reportCommand,
-  },
-  search: {
-    summary: 'searches archived messages and summaries',
-    load: async () => (await import('./search.ts')).searchCommand,
-  },
-  show: {
-    summary: 'shows an archived message or summary',
-    load: async () => (await import('./show.ts')).showCommand,
-  },
-  archive: {
-    summary: 'lists, checks, protects, merges and erases archived data',
-    load: async () => (await import('./archive.ts')).archiveCommand,
-  },
-  batch: {
-    summary: 'summarizes at half price through batch APIs',
-    load: async () => (await import('./batch.ts')).batchCommand,
-  },
-  work: {
-    summary: 'compacts files from a queue that workers share',
-    load: async () => (await import('./work.ts')).workCommand,
-  },
-  mcp: {
-    summary: 'serves the archive to agents: MCP on stdio',
-    load: async () => (await import('./mcp.ts')).mcpCommand,
-  },
-  install: {
-    summary: 'sets up the MCP server and hooks in your agents',
-    load: async () => (await import('./install.ts')).installCommand,
-  },
-  hook: {
-    summary: "answers a client's hook, for compact install",
-    load: async () => (await import('./hook.ts')).hookCommand,
-    isHidden: true,
-  },
-  config: {
-    summary: 'shows and changes the settings',
-    load: async () => (await import('./config.ts')).configCommand,
-  },
-  schema: {
-    summary: 'prints the JSON Schema of a --json report',
-    load: async () => (await import('./schema.ts')).schemaCommand,
-  },
+  run: { summary: 'the default command, for files named like a command', load: () => import('./compact.ts') },
+  score: { summary: "ranks a transcript's messages by importance", load: () => import('./score.ts') },
+  scan: { summary: 'finds transcripts and estimates the savings', load: () => import('./scan.ts') },
+  capture: { summary: 'stores whole transcripts before they are gone', load: () => import('./capture.ts') },
+  restore: { summary: 'restores the original, byte for byte', load: () => import('./restore.ts') },
+  diff: { summary: 'shows what a compaction kept, quoted and left', load: () => import('./diff.ts') },
+  undo: { summary: 'undoes the last run, every file of it', load: () => import('./undo.ts') },
+  rules: { summary: 'lists your standing rules, and where you said each', load: () => import('./rules.ts') },
+  verify: { summary: 'proves that nothing is lost', load: () => import('./verify.ts') },
+  report: { summary: 'makes a page that shows what was kept and lost', load: () => import('./report.ts') },
+  search: { summary: 'searches archived messages and summaries', load: () => import('./search.ts') },
+  show: { summary: 'shows an archived message or summary', load: () => import('./show.ts') },
+  archive: { summary: 'lists, checks, protects, merges and erases archived data', load: () => import('./archive.ts') },
+  batch: { summary: 'summarizes at half price through batch APIs', load: () => import('./batch.ts') },
+  work: { summary: 'compacts files from a queue that workers share', load: () => import('./work.ts') },
+  mcp: { summary: 'serves the archive to agents: MCP on stdio', load: () => import('./mcp.ts') },
+  install: { summary: 'sets up the MCP server and hooks in your agents', load: () => import('./install.ts') },
+  hook: { summary: "answers a client's hook, for compact install", load: () => import('./hook.ts'), isHidden: true },
+  config: { summary: 'shows and changes the settings', load: () => import('./config.ts') },
+  schema: { summary: 'prints the JSON Schema of a --json report', load: () => import('./schema.ts') },
   completion: {
     summary: 'prints completions for a shell',
-    load: async () => (await import('./completion.ts')).createCompletionCommand(listShown),
+    load: async () => ({ command: (await import('./completion.ts')).createCompletionCommand(listShown) }),
   },
   help: { summary: 'shows help for a command' },
 } satisfies Readonly<Record<string, Entry>>;
@@ -116,7 +55,7 @@ export function isCommandName(word: string): word is CommandName {
 
 /** Null: the default command. */
 export async function loadCommand(name: Exclude<CommandName, 'help'> | null): Promise<Command> {
-  return COMMANDS[name ?? 'run'].load();
+  return (await COMMANDS[name ?? 'run'].load()).command;
 }
 
 /** The actions of all commands that have any: `archive list`. Imports every command. */
@@ -146,7 +85,7 @@ export async function loadAll(): Promise<readonly (readonly [string, Command])[]
   const entries: [string, Entry][] = Object.entries(COMMANDS);
   return Promise.all(
     entries.flatMap(([name, { load }]) =>
-      load === undefined ? [] : [load().then((command) => [name, command] as const)],
+      load === undefined ? [] : [load().then(({ command }) => [name, command] as const)],
     ),
   );
 }

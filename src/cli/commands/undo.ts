@@ -30,7 +30,7 @@ const FLAGS = [
 
 type UndoLine = Line<OptionsOf<typeof FLAGS>>;
 
-export const undoCommand = defineCommand({
+export const command = defineCommand({
   operands: { syntax: '[run]', description: 'the number of a run (see --list); by default the last one' },
   flags: FLAGS,
   examples: [

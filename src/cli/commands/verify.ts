@@ -16,7 +16,7 @@ import { inputOf } from '../runs/compact.ts';
 import { createOutcomes, skipUncompacted } from '../runs/outcomes.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
-export const verifyCommand = defineCommand({
+export const command = defineCommand({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
   flags: [JOBS_FLAG, FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   takesPipe: true,

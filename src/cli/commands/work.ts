@@ -46,7 +46,7 @@ const FLAGS = [
 type WorkLine = Line<OptionsOf<typeof FLAGS>>;
 
 /** Works on jobs from a queue that many machines share, and fills and shows that queue. */
-export const workCommand = defineCommand({
+export const command = defineCommand({
   operands: { syntax: '[transcript...]', description: 'with --add: files, folders or globs' },
   flags: FLAGS,
   examples: [
