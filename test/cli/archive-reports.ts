@@ -12,14 +12,6 @@ import type { RestoreFileRequest } from '../../src/app/contract/requests.ts';
 import type { ArchiveCheckReport } from '../../src/app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../../src/app/search/embeddings/embed-archive.ts';
 
-/** Tests of batches have a server instead of a fake. */
-export const NO_BATCHES = {
-  submitBatches: () => Promise.reject(new Error('no batches here')),
-  collectBatches: () => Promise.reject(new Error('no batches here')),
-  cancelBatches: () => Promise.reject(new Error('no batches here')),
-  batchStatus: () => Promise.reject(new Error('no batches here')),
-};
-
 const SHA = 'c'.repeat(64);
 
 export function messageHit(changes: Partial<MessageHit> = {}): MessageHit {

@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import type { ShowReport } from '../../src/app/contract/archive-reports.ts';
 import type { Summarizer } from '../../src/app/contract/deps.ts';
 import { createBreaker } from '../../src/app/summarize/limits.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Embeddings } from '../../src/compose/services.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/compose/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';
-import { err, ok, type Result } from '../../src/core/result.ts';
+import { err, ok } from '../../src/core/result.ts';
+import type { StoredRun } from '../../src/ports/archive.ts';
 import type { Format } from '../../src/ports/codec.ts';
 import { USER_ID } from '../config/fakes.ts';
 import { fileReport } from '../support/file-reports.ts';
@@ -16,7 +16,6 @@ import {
   checkReport,
   embedReport,
   listReport,
-  NO_BATCHES,
   restoreReport,
   searchReport,
   shownBatch,
@@ -149,143 +148,84 @@ const EMBEDDINGS: Embeddings = {
   run: { hasFailed: false },
 };
 
-const unanswered = (): Promise<never> => Promise.reject(notAnswered());
-const notAnswered = (): Error => new Error('this test answers no such call');
+const unanswered = (): Promise<never> => Promise.reject(new Error('this test answers no such call'));
+const answering = (value: unknown) => (): Promise<unknown> => Promise.resolve(ok(value));
+
+type Answer = (...asked: readonly never[]) => unknown;
+
+/** Under which name a call is kept (null: it is not), and what it gives if the test says nothing else. */
+const ANSWERS: { readonly [name in keyof UseCases]?: readonly [called: string | null, answer: Answer] } = {
+  createSummarizer: ['create-summarizer', answering({ value: SUMMARIZER, warnings: [] })],
+  createMask: ['create-mask', answering({ value: (text: string) => text, warnings: [] })],
+  createEmbeddings: ['create-embeddings', answering({ value: EMBEDDINGS, warnings: [] })],
+  compactFile: ['compact', async ({ input }: FileRequest) => ok(compactReport({ file: input.name }))],
+  workJobs: [null, unanswered],
+  addJobs: ['add-jobs', answering(0)],
+  retryJobs: [null, unanswered],
+  readQueue: [null, unanswered],
+  scoreFile: ['score', async ({ input }: FileRequest) => ok(scoreReport({ file: input.name }))],
+  listRules: ['list-rules', unanswered],
+  scanFile: ['survey', answering(null)],
+  reportFile: ['report', async () => ok(fileReport())],
+  writePage: ['write-page', answering(undefined)],
+  captureFile: ['capture', unanswered],
+  recordGone: ['record-gone', answering([])],
+  listCaptured: ['list-captured', answering([])],
+  restoreCaptured: ['restore-captured', unanswered],
+  restoreFile: ['restore', async (request: Parameters<typeof restoreReport>[0]) => ok(restoreReport(request))],
+  diffFile: ['diff', async ({ input }: FileRequest) => err({ kind: 'not-compacted', file: input.name })],
+  listRuns: ['list-runs', answering({ archive: '/data/archive.db', runs: [] })],
+  findRunToUndo: [null, async (runs: readonly StoredRun[]) => runs.find(({ undoneAt }) => undoneAt === null) ?? null],
+  undoFile: ['undo', answering({ result: 'restored', bytes: 48_000, appendedBytes: 0 })],
+  endUndo: ['end-undo', answering(null)],
+  verifyFile: ['verify', async ({ input }: FileRequest) => ok(verifyReport({ file: input.name }))],
+  searchArchive: ['search', async ({ query }: Query) => ok(searchReport({ query }))],
+  searchCaptured: [
+    'search-captured',
+    async ({ query }: Query) => ok({ schema: 'compact/search@1', query, hits: [], archive: null }),
+  ],
+  showArchived: ['show', async () => ok(shownBatch())],
+  showOriginals: ['originals', answering(0)],
+  listArchive: ['list', async () => ok(listReport())],
+  measureArchive: ['stats', async () => ok(statsReport())],
+  checkArchive: ['check', async () => ok(checkReport())],
+  changeHolds: ['hold', unanswered],
+  eraseArchived: ['erase', unanswered],
+  pruneArchive: ['prune', unanswered],
+  exportArchive: ['export', unanswered],
+  importArchive: ['import', unanswered],
+  mergeArchives: ['merge', unanswered],
+  listReceipts: ['receipts', unanswered],
+  embedArchive: ['embed', async () => ok(embedReport())],
+};
+
+type FileRequest = { readonly input: { readonly name: string } };
+type Query = { readonly query: string };
 
 /** Use cases that answer with these results and keep what they were asked. */
 export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCases {
   const calls: Call[] = [];
   const compositions: Composition[] = [];
-  const keep = async <R, E>(call: Call, answer: Promise<Result<R, E>>): Promise<Result<R, E>> => {
-    calls.push(call);
-    return answer;
-  };
-  const createUseCases: CreateUseCases = (composition) => {
+  const given: Readonly<Record<string, unknown>> = answers;
+  const fakes = Object.entries(ANSWERS).map(([name, [called, standard]]) => {
+    const answer = (given[name] ?? standard) as Answer;
+    return [
+      name,
+      async (...asked: readonly never[]) => {
+        if (called !== null) calls.push({ name: called, request: asked[0] ?? null });
+        return answer(...asked);
+      },
+    ];
+  });
+  const createUseCases = (composition: Composition): UseCases => {
     compositions.push(composition);
     return {
-      createSummarizer: (choice) =>
-        keep(
-          { name: 'create-summarizer', request: choice },
-          answers.createSummarizer?.(choice) ?? Promise.resolve(ok({ value: SUMMARIZER, warnings: [] })),
-        ),
-      createMask: (path) =>
-        keep(
-          { name: 'create-mask', request: path },
-          answers.createMask?.(path) ?? Promise.resolve(ok({ value: (text: string) => text, warnings: [] })),
-        ),
-      createEmbeddings: (choice) =>
-        keep(
-          { name: 'create-embeddings', request: choice },
-          answers.createEmbeddings?.(choice) ?? Promise.resolve(ok({ value: EMBEDDINGS, warnings: [] })),
-        ),
-      compactFile: (request, progress) =>
-        keep(
-          { name: 'compact', request },
-          answers.compactFile?.(request, progress) ?? Promise.resolve(ok(compactReport({ file: request.input.name }))),
-        ),
-      workJobs: (request) => answers.workJobs?.(request) ?? Promise.reject(notAnswered()),
-      addJobs: (jobs) => keep({ name: 'add-jobs', request: jobs }, answers.addJobs?.(jobs) ?? Promise.resolve(ok(0))),
-      retryJobs: () => answers.retryJobs?.() ?? Promise.reject(notAnswered()),
-      readQueue: (nameOf) => answers.readQueue?.(nameOf) ?? Promise.reject(notAnswered()),
-      scoreFile: (request) =>
-        keep(
-          { name: 'score', request },
-          answers.scoreFile?.(request) ?? Promise.resolve(ok(scoreReport({ file: request.input.name }))),
-        ),
-      listRules: (request) =>
-        keep({ name: 'list-rules', request }, answers.listRules?.(request) ?? Promise.reject(notAnswered())),
-      scanFile: (request, progress) =>
-        keep({ name: 'survey', request }, answers.scanFile?.(request, progress) ?? Promise.resolve(ok(null))),
-      reportFile: (request, progress) =>
-        keep({ name: 'report', request }, answers.reportFile?.(request, progress) ?? Promise.resolve(ok(fileReport()))),
-      writePage: (page) =>
-        keep({ name: 'write-page', request: page }, answers.writePage?.(page) ?? Promise.resolve(ok(undefined))),
-      captureFile: (request, progress) =>
-        keep({ name: 'capture', request }, answers.captureFile?.(request, progress) ?? Promise.reject(notAnswered())),
-      recordGone: (request) =>
-        keep({ name: 'record-gone', request }, answers.recordGone?.(request) ?? Promise.resolve(ok([]))),
-      listCaptured: (request) =>
-        keep({ name: 'list-captured', request }, answers.listCaptured?.(request) ?? Promise.resolve(ok([]))),
-      restoreCaptured: (request, progress) =>
-        keep(
-          { name: 'restore-captured', request },
-          answers.restoreCaptured?.(request, progress) ?? Promise.reject(notAnswered()),
-        ),
-      restoreFile: (request, progress) =>
-        keep(
-          { name: 'restore', request },
-          answers.restoreFile?.(request, progress) ?? Promise.resolve(ok(restoreReport(request))),
-        ),
-      diffFile: (request, progress) =>
-        keep(
-          { name: 'diff', request },
-          answers.diffFile?.(request, progress) ??
-            Promise.resolve(err({ kind: 'not-compacted', file: request.input.name })),
-        ),
-      listRuns: () =>
-        keep(
-          { name: 'list-runs', request: null },
-          answers.listRuns?.() ?? Promise.resolve(ok({ archive: '/data/archive.db', runs: [] })),
-        ),
-      findRunToUndo: async (runs) => runs.find(({ undoneAt }) => undoneAt === null) ?? null,
-      undoFile: (request, progress) =>
-        keep(
-          { name: 'undo', request },
-          answers.undoFile?.(request, progress) ??
-            Promise.resolve(ok({ result: 'restored', bytes: 48_000, appendedBytes: 0 } as const)),
-        ),
-      endUndo: (runId) =>
-        keep({ name: 'end-undo', request: runId }, answers.endUndo?.(runId) ?? Promise.resolve(ok(null))),
-      verifyFile: (request, progress) =>
-        keep(
-          { name: 'verify', request },
-          answers.verifyFile?.(request, progress) ?? Promise.resolve(ok(verifyReport({ file: request.input.name }))),
-        ),
-      searchArchive: (request) =>
-        keep(
-          { name: 'search', request },
-          answers.searchArchive?.(request) ?? Promise.resolve(ok(searchReport({ query: request.query }))),
-        ),
-      searchCaptured: (request, progress) =>
-        keep(
-          { name: 'search-captured', request },
-          answers.searchCaptured?.(request, progress) ??
-            Promise.resolve(ok({ schema: 'compact/search@1', query: request.query, hits: [], archive: null } as const)),
-        ),
-      showArchived: (request) =>
-        keep(
-          { name: 'show', request },
-          answers.showArchived?.(request) ?? Promise.resolve(ok<ShowReport>(shownBatch())),
-        ),
-      showOriginals: (request, onLine) =>
-        keep({ name: 'originals', request }, answers.showOriginals?.(request, onLine) ?? Promise.resolve(ok(0))),
-      listArchive: () =>
-        keep({ name: 'list', request: null }, answers.listArchive?.() ?? Promise.resolve(ok(listReport()))),
-      measureArchive: () =>
-        keep({ name: 'stats', request: null }, answers.measureArchive?.() ?? Promise.resolve(ok(statsReport()))),
-      checkArchive: () =>
-        keep({ name: 'check', request: null }, answers.checkArchive?.() ?? Promise.resolve(ok(checkReport()))),
-      changeHolds: (request) => keep({ name: 'hold', request }, answers.changeHolds?.(request) ?? unanswered()),
-      eraseArchived: (request) => keep({ name: 'erase', request }, answers.eraseArchived?.(request) ?? unanswered()),
-      pruneArchive: (request) => keep({ name: 'prune', request }, answers.pruneArchive?.(request) ?? unanswered()),
-      exportArchive: (request) => keep({ name: 'export', request }, answers.exportArchive?.(request) ?? unanswered()),
-      importArchive: (request) => keep({ name: 'import', request }, answers.importArchive?.(request) ?? unanswered()),
-      mergeArchives: (request) => keep({ name: 'merge', request }, answers.mergeArchives?.(request) ?? unanswered()),
-      listReceipts: () =>
-        keep({ name: 'receipts', request: null }, answers.listReceipts?.() ?? Promise.reject(notAnswered())),
-      ...NO_BATCHES,
-      embedArchive: (embeddings) =>
-        keep(
-          { name: 'embed', request: null },
-          answers.embedArchive?.(embeddings) ?? Promise.resolve(ok(embedReport())),
-        ),
+      ...(Object.fromEntries(fakes) as UseCases),
       run: { token: 'fake', begunAt: new Date(0) },
       clearLeftovers: async () => undefined,
       listFormats:
         answers.listFormats ?? (() => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }]),
-      close: async () => {
-        calls.push({ name: 'close', request: null });
-      },
+      close: async () => void calls.push({ name: 'close', request: null }),
     };
   };
   return { calls, compositions, loadUseCases: () => Promise.resolve(createUseCases) };
