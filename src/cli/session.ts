@@ -44,8 +44,12 @@ export type Session = Pick<FileSession, 'poolRules' | 'startProcesses'> & {
   /** Prints what failed and returns the exit code. */
   readonly fail: (failure: LookupFailure) => ExitCode;
   /** Answers with a report: as JSON if the line asks for it, otherwise with these lines. */
-  readonly answer: (report: object, render: () => readonly string[]) => void;
+  readonly answer: Answer;
+  /** The same, but the lines are not needed with `-q`. */
+  readonly answerUnlessQuiet: Answer;
 };
+
+type Answer = (report: object, render: () => readonly string[]) => void;
 
 export type SessionRequest = CommonRequest & {
   readonly command: string;
@@ -107,6 +111,11 @@ export async function inSession(
     explain(failure);
     return EXIT_CODES.failed;
   };
+  const { json, verbosity } = request.outputOptions;
+  const answer: Answer = (report, render) => {
+    if (json) reporter.answerPiece(reportJson(report));
+    else reporter.answer(render());
+  };
   const cleanUps: (() => void | Promise<void>)[] = [useCases.close, reporter.progress.clear];
   const atEnd: Session['atEnd'] = (cleanUp) => {
     cleanUps.push(cleanUp);
@@ -141,10 +150,8 @@ export async function inSession(
       explain,
       refuse,
       fail,
-      answer: (report, render) => {
-        if (request.outputOptions.json) reporter.answerPiece(reportJson(report));
-        else reporter.answer(render());
-      },
+      answer,
+      answerUnlessQuiet: (report, render) => answer(report, verbosity === 'quiet' ? () => [] : render),
     });
   } finally {
     await runAll(cleanUps);

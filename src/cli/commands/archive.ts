@@ -5,7 +5,7 @@ import { checkAction } from './archive/check.ts';
 import { embedAction } from './archive/embed.ts';
 import { DESPITE_FLAG, eraseAction, RECEIPTS_FLAG } from './archive/erase.ts';
 import { EXPORT_FLAGS, exportAction } from './archive/export.ts';
-import { CONFIRM_FLAG, REASON_FLAG, SELECTOR_FLAGS } from './archive/flags.ts';
+import { CONFIRM_FLAG, REASON_FLAG, SELECTOR_FLAGS } from './archive/shared.ts';
 import { holdAction } from './archive/hold.ts';
 import { IMPORT_FLAGS, importAction } from './archive/import.ts';
 import { listAction } from './archive/list.ts';

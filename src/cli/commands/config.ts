@@ -1,9 +1,8 @@
 import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
 import { createReporter } from '../terminal/reporter.ts';
 import { defineActions } from '../line/command.ts';
-import type { Console } from './config/console.ts';
 import { editAction } from './config/edit.ts';
-import { SCOPE_FLAGS } from './config/file.ts';
+import { type Console, SCOPE_FLAGS } from './config/file.ts';
 import { getAction } from './config/get.ts';
 import { initAction } from './config/init.ts';
 import { pathAction } from './config/path.ts';

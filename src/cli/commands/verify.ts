@@ -31,7 +31,7 @@ export const command = defineCommand({
   session: { needs: ['archive'] },
   run: async (session, line) => {
     const { reporter } = session;
-    const { options, outputOptions } = line;
+    const { options } = line;
     // A file that was compacted in place has its old name, so every transcript in a folder is checked.
     const gathered = await gatherInputs(session, line, { skipsCompacted: false });
     if (typeof gathered === 'number') return gathered;
@@ -45,8 +45,8 @@ export const command = defineCommand({
         if (done.ok) {
           const isWhole = done.value.result === 'verified';
           if (!isWhole) outcomes.counts.failed += 1;
-          if (!isWhole || outputOptions.json || outputOptions.verbosity !== 'quiet')
-            session.answer(done.value, () => renderVerifyReport(done.value, reporter.answerTheme));
+          const answer = isWhole ? session.answerUnlessQuiet : session.answer;
+          answer(done.value, () => renderVerifyReport(done.value, reporter.answerTheme));
         } else if (done.error.kind === 'not-compacted' && !input.isNamed)
           reporter.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
         else outcomes.add(done.error, input);

@@ -1,16 +1,17 @@
 import { createEmbeddings } from '../../runs/services.ts';
 import { EXIT_CODES } from '../../terminal/exit-codes.ts';
+import { renderArchiveEmbed } from '../../render/archive.ts';
 import { safeText } from '../../render/text.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
-import { answer } from './answer.ts';
+import { reportMissing } from './shared.ts';
 
 /** Exit code 1 if any vector is still missing; the next run continues from there. */
 export const embedAction = defineAction({
   summary: 'create the missing vectors',
   flags: [],
   needs: ['archive', 'embedding'],
-  run: async (session: Session, asked) => {
+  run: async (session: Session) => {
     const { reporter, useCases, settings } = session;
     const chosen = await createEmbeddings(session);
     if (!chosen.ok) return session.refuse(chosen.error);
@@ -22,10 +23,9 @@ export const embedAction = defineAction({
     reporter.progress.name(settings.archive.path);
     const embedded = await useCases.embedArchive(chosen.value);
     if (!embedded.ok) return session.fail(embedded.error);
-    const { renderArchiveEmbed } = await import('../../render/archive.ts');
     const { archive, result, missing, error } = embedded.value;
-    const isShown = archive !== null && asked.outputOptions.verbosity !== 'quiet';
-    answer(session, asked, embedded.value, (report) => (isShown ? renderArchiveEmbed(report) : []));
+    session.answerUnlessQuiet(embedded.value, () => (archive === null ? [] : renderArchiveEmbed(embedded.value)));
+    reportMissing(session, embedded.value);
     if (result === 'complete') return EXIT_CODES.done;
     const why = result === 'interrupted' ? 'it was interrupted' : safeText(error ?? '');
     reporter.error(

@@ -8,9 +8,8 @@ import { renderErase, renderReceipts } from '../../render/archive.ts';
 import { safeText } from '../../render/text.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
-import type { Flag, Line, OptionsOf } from '../../line/line.ts';
-import { answer } from './answer.ts';
-import { CONFIRM_FLAG, readSelectors, REASON_FLAG, SELECTOR_FLAGS } from './flags.ts';
+import type { Flag, OptionsOf } from '../../line/line.ts';
+import { CONFIRM_FLAG, readSelectors, REASON_FLAG, reportMissing, SELECTOR_FLAGS } from './shared.ts';
 
 export const DESPITE_FLAG = {
   flags: '--despite-hold',
@@ -35,9 +34,8 @@ export const eraseAction = defineAction({
       ? `'${selector.id}' is a line number, which every transcript has. Select the text with --match instead.`
       : null;
   },
-  run: async (session: Session, asked) => {
-    const { options } = asked;
-    if (options.list === true) return listReceipts(session, asked);
+  run: async (session: Session, { options }) => {
+    if (options.list === true) return listReceipts(session);
     const [selector] = readSelectors(options);
     if (selector === undefined) return session.refuse(NO_SELECTOR);
     const request = {
@@ -47,16 +45,17 @@ export const eraseAction = defineAction({
       despiteHold: options.despiteHold === true,
       notes: createRuleNotes(session.terminal.host),
     };
-    return answerErase(session, asked, await session.useCases.eraseArchived(request));
+    return answerErase(session, await session.useCases.eraseArchived(request), options);
   },
 });
 
 const NO_SELECTOR = 'name what to erase: --conversation, --source, --match or --message';
 
-async function listReceipts(session: Session, asked: Line): Promise<ExitCode> {
+async function listReceipts(session: Session): Promise<ExitCode> {
   const listed = await session.useCases.listReceipts();
   if (!listed.ok) return session.fail(listed.error);
-  answer(session, asked, listed.value, renderReceipts);
+  session.answer(listed.value, () => renderReceipts(listed.value));
+  reportMissing(session, listed.value);
   if (listed.value.isPurged) return EXIT_CODES.done;
   reportUnfinished(session);
   return EXIT_CODES.failed;
@@ -71,20 +70,22 @@ export function reportUnfinished({ reporter, settings }: Session): void {
 /** For erase and prune. Exit code 1 if a hold is in the way, captured files were not searched, or freed space still has the bytes. */
 export function answerErase(
   session: Session,
-  asked: Line<OptionsOf<typeof SELECTOR_FLAGS>>,
   erased: Result<ArchiveEraseReport, Failure>,
+  selector: OptionsOf<typeof SELECTOR_FLAGS> = {},
 ): ExitCode {
   const { reporter, settings } = session;
   if (!erased.ok) return session.fail(erased.error);
   const { archive, result, unsearched, isPurged, purgeProblem } = erased.value;
-  const isShown = archive !== null && asked.outputOptions.verbosity !== 'quiet';
-  answer(session, asked, erased.value, (report) => (isShown ? renderErase(report, reporter.answerTheme) : []));
+  session.answerUnlessQuiet(erased.value, () =>
+    archive === null ? [] : renderErase(erased.value, reporter.answerTheme),
+  );
+  reportMissing(session, erased.value);
   const path = safeText(settings.archive.path);
   if (result === 'refused') {
     reporter.error(`${path}: nothing was erased, because a hold protects it. Remove the hold, or use --despite-hold.`);
     return EXIT_CODES.failed;
   }
-  if (unsearched > 0) reporter.error(`${path}: ${describeUnsearched(unsearched, asked.options)}`);
+  if (unsearched > 0) reporter.error(`${path}: ${describeUnsearched(unsearched, selector)}`);
   if (isPurged) return unsearched > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
   reporter.error(
     `${path}: erased, but the file still contains the old bytes, because ${safeText(purgeProblem ?? '')}, then run 'compact archive hold list'; it finishes the cleanup.`,

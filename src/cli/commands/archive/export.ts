@@ -1,12 +1,11 @@
 import { parseSince, parseUntil } from '../../../config/quantity.ts';
 import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderExport } from '../../render/archive.ts';
-import { reportJson } from '../../render/text.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
 import type { Flag } from '../../line/line.ts';
 import { readTime } from '../../line/flags.ts';
-import { absoluteGlob, SELECTOR_FLAGS } from './flags.ts';
+import { absoluteGlob, SELECTOR_FLAGS } from './shared.ts';
 
 export const EXPORT_FLAGS = [
   { flags: '--jsonl <folder>', description: 'for export: write JSON Lines into this new or empty folder' },
@@ -30,10 +29,9 @@ export const exportAction = defineAction({
     if ((match ?? message) !== undefined) return 'archive export takes no --match or --message';
     return (jsonl ?? parquet) ? null : 'name a new or an empty folder for the export with --jsonl or --parquet';
   },
-  run: async (session: Session, { options, outputOptions }) => {
-    const { reporter, useCases } = session;
+  run: async (session: Session, { options }) => {
     const { conversation = null, source, jsonl = '', parquet } = options;
-    const exported = await useCases.exportArchive({
+    const exported = await session.useCases.exportArchive({
       folder: parquet ?? jsonl,
       encoding: parquet === undefined ? 'jsonl' : 'parquet',
       filter: {
@@ -44,8 +42,7 @@ export const exportAction = defineAction({
       },
     });
     if (!exported.ok) return session.fail(exported.error);
-    if (outputOptions.json) reporter.answerPiece(reportJson(exported.value));
-    else if (outputOptions.verbosity !== 'quiet') reporter.answer([renderExport(exported.value)]);
+    session.answerUnlessQuiet(exported.value, () => [renderExport(exported.value)]);
     return EXIT_CODES.done;
   },
 });

@@ -5,9 +5,8 @@ import { renderHolds } from '../../render/archive.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
 import type { Line, OptionsOf } from '../../line/line.ts';
-import { answer } from './answer.ts';
 import { reportUnfinished } from './erase.ts';
-import { readSelectors, REASON_FLAG, SELECTOR_FLAGS } from './flags.ts';
+import { readSelectors, REASON_FLAG, reportMissing, SELECTOR_FLAGS } from './shared.ts';
 
 const HOLD_FLAGS = [...SELECTOR_FLAGS, REASON_FLAG] as const;
 
@@ -31,8 +30,8 @@ export const holdAction = defineAction({
     const changed = await useCases.changeHolds(toRequest(asked));
     if (!changed.ok) return session.fail(changed.error);
     const { result, isPurged } = changed.value;
-    const isQuiet = asked.outputOptions.verbosity === 'quiet';
-    answer(session, asked, changed.value, (report) => (isQuiet ? [] : renderHolds(report)));
+    session.answerUnlessQuiet(changed.value, () => renderHolds(changed.value));
+    reportMissing(session, changed.value);
     if (result === 'missing') reporter.error("there is no such hold. 'compact archive hold list' shows them all.");
     if (!isPurged) reportUnfinished(session);
     return result === 'missing' || !isPurged ? EXIT_CODES.failed : EXIT_CODES.done;

@@ -16,8 +16,8 @@ export const importAction = defineAction({
   summary: 'add an export',
   flags: IMPORT_FLAGS,
   refuseOperands: (operands) => (operands.length === 1 ? null : 'name one folder to import: that of an export'),
-  run: async (session: Session, asked) => {
-    const request = { folder: asked.operands[0] ?? '', maxLineBytes: asked.options.maxLine ?? null };
-    return answerMerge(session, asked, await session.useCases.importArchive(request));
+  run: async (session: Session, { operands, options }) => {
+    const request = { folder: operands[0] ?? '', maxLineBytes: options.maxLine ?? null };
+    return answerMerge(session, await session.useCases.importArchive(request));
   },
 });

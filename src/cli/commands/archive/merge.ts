@@ -3,30 +3,22 @@ import type { ArchiveMergeReport } from '../../../app/contract/archive-reports.t
 import type { Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { renderMerge, renderUncollected } from '../../render/archive.ts';
-import { reportJson } from '../../render/text.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
-import type { Line } from '../../line/line.ts';
 
 export const mergeAction = defineAction({
   summary: 'add everything of other archives',
   flags: [],
   refuseOperands: (operands) =>
     operands.length === 0 ? 'name the archives to merge: paths or postgres:// URLs' : null,
-  run: async (session: Session, asked) =>
-    answerMerge(session, asked, await session.useCases.mergeArchives({ others: asked.operands })),
+  run: async (session: Session, { operands }) =>
+    answerMerge(session, await session.useCases.mergeArchives({ others: operands })),
 });
 
 /** For merge and import. */
-export function answerMerge(
-  session: Session,
-  { outputOptions }: Line,
-  merged: Result<ArchiveMergeReport, Failure>,
-): ExitCode {
-  const { reporter } = session;
+export function answerMerge(session: Session, merged: Result<ArchiveMergeReport, Failure>): ExitCode {
   if (!merged.ok) return session.fail(merged.error);
-  reporter.report(renderUncollected(merged.value));
-  if (outputOptions.json) reporter.answerPiece(reportJson(merged.value));
-  else if (outputOptions.verbosity !== 'quiet') reporter.answer(renderMerge(merged.value, reporter.answerTheme));
+  session.reporter.report(renderUncollected(merged.value));
+  session.answerUnlessQuiet(merged.value, () => renderMerge(merged.value, session.reporter.answerTheme));
   return EXIT_CODES.done;
 }

@@ -4,7 +4,7 @@ import { defineAction } from '../../line/command.ts';
 import type { Flag } from '../../line/line.ts';
 import { readTime } from '../../line/flags.ts';
 import { answerErase } from './erase.ts';
-import { CONFIRM_FLAG } from './flags.ts';
+import { CONFIRM_FLAG } from './shared.ts';
 
 export const POLICY_FLAGS = [
   {
@@ -31,8 +31,8 @@ export const pruneAction = defineAction({
   needs: ['archive', 'retention'],
   findConflict: ({ options }) =>
     /^\/*$/.test(options.project ?? '-') ? '--project must name a folder or a glob' : null,
-  run: async (session: Session, asked) => {
-    const { olderThan, maxSize, keepLast, project = null, yes } = asked.options;
+  run: async (session: Session, { options }) => {
+    const { olderThan, maxSize, keepLast, project = null, yes } = options;
     const { older_than: age, max_size: size, keep_last: kept } = session.settings.retention;
     // Checked when the configuration was loaded.
     const configuredBefore = age === null ? null : parseSince(age, Date.now());
@@ -45,7 +45,6 @@ export const pruneAction = defineAction({
     };
     if (policy.before === null && policy.maxBytes === null)
       return session.refuse('archive prune needs --older-than or --max-size, or a [retention] in the configuration');
-    const pruned = await session.useCases.pruneArchive({ ...policy, isConfirmed: yes === true });
-    return answerErase(session, { ...asked, options: {} }, pruned);
+    return answerErase(session, await session.useCases.pruneArchive({ ...policy, isConfirmed: yes === true }));
   },
 });

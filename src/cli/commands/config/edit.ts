@@ -8,8 +8,17 @@ import { parseConfig } from '../../../config/parse.ts';
 import { renderConfigProblem } from '../../render/problems.ts';
 import { safeText } from '../../render/text.ts';
 import { defineAction } from '../../line/command.ts';
-import { type Console, refuse } from './console.ts';
-import { attempt, done, findScopeConflict, findTarget, readText, saveText, SCOPE_FLAGS } from './file.ts';
+import {
+  attempt,
+  type Console,
+  done,
+  findScopeConflict,
+  findTarget,
+  readText,
+  refuse,
+  saveText,
+  SCOPE_FLAGS,
+} from './file.ts';
 
 /** Opens a copy in the editor, and replaces the file only with a valid text. */
 export const editAction = defineAction({

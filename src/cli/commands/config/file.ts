@@ -9,7 +9,16 @@ import { reportJson, safeText } from '../../render/text.ts';
 import { renderConfigProblem } from '../../render/problems.ts';
 import type { ConfigFileReport } from '../../reports.ts';
 import type { Flag, Line, OptionsOf } from '../../line/line.ts';
-import type { Console } from './console.ts';
+import type { Reporter } from '../../terminal/reporter.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** What the actions of `compact config` work with. They need no session: the settings may be wrong. */
+export type Console = { readonly terminal: Terminal; readonly reporter: Reporter };
+
+export function refuse({ reporter }: Console, lines: readonly string[]): ExitCode {
+  for (const line of lines) reporter.error(line);
+  return EXIT_CODES.usage;
+}
 
 export const SCOPE_FLAGS = [
   { flags: '--user', description: 'for init, set and edit: your own file', conflicts: 'local' },

@@ -5,8 +5,8 @@ import { reportJson, safeText } from '../../render/text.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
 import type { ConfigGetReport } from '../../reports.ts';
 import { defineAction } from '../../line/command.ts';
-import { type Console, refuse } from './console.ts';
 import { listRows } from './show.ts';
+import { type Console, refuse } from './file.ts';
 
 /** The bare value, for scripts. */
 export const getAction = defineAction({

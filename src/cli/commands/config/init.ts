@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { buildExample } from '../../../config/example.ts';
 import { PROJECT_FILE } from '../../../config/find.ts';
 import { defineAction } from '../../line/command.ts';
-import { type Console, refuse } from './console.ts';
-import { attempt, createFile, done, findScopeConflict, findTarget, SCOPE_FLAGS } from './file.ts';
+import { attempt, type Console, createFile, done, findScopeConflict, findTarget, refuse, SCOPE_FLAGS } from './file.ts';
 
 /** Writes a file in which every key is a comment. Never replaces one. */
 export const initAction = defineAction({

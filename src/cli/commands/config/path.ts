@@ -4,7 +4,7 @@ import { renderIgnored } from '../../render/config.ts';
 import { reportJson, safeText } from '../../render/text.ts';
 import type { ConfigPathReport } from '../../reports.ts';
 import { defineAction } from '../../line/command.ts';
-import type { Console } from './console.ts';
+import { type Console } from './file.ts';
 
 export const pathAction = defineAction({
   summary: 'the file that is read',

@@ -2,8 +2,17 @@ import { parseKey, type SetProblem, setValue } from '../../../config/set-value.t
 import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
 import { safeText } from '../../render/text.ts';
 import { defineAction } from '../../line/command.ts';
-import { type Console, refuse } from './console.ts';
-import { attempt, done, findScopeConflict, findTarget, readText, saveText, SCOPE_FLAGS } from './file.ts';
+import {
+  attempt,
+  type Console,
+  done,
+  findScopeConflict,
+  findTarget,
+  readText,
+  refuse,
+  saveText,
+  SCOPE_FLAGS,
+} from './file.ts';
 
 /** Changes one key in the text and keeps the rest. */
 export const setAction = defineAction({

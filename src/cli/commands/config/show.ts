@@ -8,7 +8,7 @@ import { renderConfigProblem } from '../../render/problems.ts';
 import type { ConfigReport } from '../../reports.ts';
 import { defineAction } from '../../line/command.ts';
 import type { Line } from '../../line/line.ts';
-import { type Console, refuse } from './console.ts';
+import { type Console, refuse } from './file.ts';
 
 export const showAction = defineAction({
   summary: 'each setting and its source',

@@ -13,7 +13,7 @@ import type { ConfigTrustReport } from '../../reports.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { defineAction } from '../../line/command.ts';
 import type { Flag, Line, OptionsOf } from '../../line/line.ts';
-import { type Console, refuse } from './console.ts';
+import { type Console, refuse } from './file.ts';
 
 export const TRUST_FLAGS = [
   { flags: '--list', description: 'for trust: list the files that you have trusted', conflicts: 'revoke' },

@@ -2,8 +2,10 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { EraseSelector } from '../../../app/archive/select.ts';
 import type { Flag, OptionsOf } from '../../line/line.ts';
+import { noArchive } from '../../render/problems.ts';
+import type { Session } from '../../session.ts';
 
-/** Flags that several actions take. */
+// What several actions share.
 
 export const SELECTOR_FLAGS = [
   { flags: '--conversation <id>', description: 'for hold, erase and export: this conversation' },
@@ -43,4 +45,9 @@ export function readSelectors({
 export function absoluteGlob(glob: string): string {
   if (glob === '~' || glob.startsWith('~/')) return join(homedir(), glob.slice(1));
   return /^\.{1,2}(?:\/|$)/.test(glob) ? resolve(glob) : glob;
+}
+
+/** Says if there is no archive yet. */
+export function reportMissing({ reporter, settings }: Session, report: { readonly archive: string | null }): void {
+  if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
 }
