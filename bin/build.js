@@ -99,7 +99,7 @@ await bundle.write({
       // What every command loads that reads transcripts: settings, files, formats, the first pass.
       {
         name: 'reading',
-        test: /src\/(?:cli\/(?:session|inputs\/(?:gather|inputs)|runs\/outcomes|terminal\/reporter|render\/(?:theme|table|failure))|compose\/(?!outputs)|config\/(?:resolve|find|layers)|adapters\/(?:transcript|fs\/file-store|runtime)|app\/read)/,
+        test: /src\/(?:cli\/(?:session|inputs\/(?:gather|inputs)|runs\/outcomes|terminal\/reporter|render\/(?:theme|table))|messages|compose\/(?!outputs)|config\/(?:resolve|find|layers)|adapters\/(?:transcript|fs\/file-store|runtime)|app\/read)/,
         minShareCount: 2,
       },
     ],

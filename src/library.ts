@@ -30,7 +30,7 @@ export async function compactFile(
   if (wrong !== null) return usageError(wrong);
   const { resolveSettings, toModel, toPolicy } = await import('./config/resolve.ts');
   const { planOutputs } = await import('./compose/outputs.ts');
-  const { describeOutputProblem } = await import('./cli/render/problems.ts');
+  const { describeOutputProblem } = await import('./messages/problems.ts');
   const choice = chooseOutput(options);
   if (!choice.ok) return choice;
   const file = { path, pathInFolder: basename(path) };
@@ -249,7 +249,7 @@ async function toLibraryResult<T>(file: string, result: Result<T, Failure>): Pro
       kind: 'interrupted',
       message: file === '' ? 'interrupted.' : `${file}: interrupted; it is as it was.`,
     });
-  const { toFailedReport } = await import('./cli/runs/outcomes.ts');
+  const { toFailedReport } = await import('./messages/failure.ts');
   const report = toFailedReport(file, error);
   return err({ ...report.error, ...(report.usage === undefined ? {} : { usage: report.usage }) });
 }

@@ -54,8 +54,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'core',
     'node',
   ],
+  // Sentences for people, for the command line and the library.
+  messages: ['messages', 'compose', 'config', 'system', 'app', 'ports', 'core', '+string-width', 'node'],
   cli: [
     'cli',
+    'messages',
     'compose',
     'browser',
     'config',
@@ -65,7 +68,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'core',
     '+zod',
     '+fastest-levenshtein',
-    '+string-width',
     'node',
   ],
 };

@@ -22,7 +22,7 @@ export async function main(
       // Errors while aborting are expected.
       terminal.setExitCode(interruptionCode(terminal.signal));
     } else {
-      const { renderBug } = await import('./render/problems.ts');
+      const { renderBug } = await import('../messages/problems.ts');
       terminal.stderr.write(renderBug(error));
       terminal.setExitCode(EXIT_CODES.failed);
     }

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
 import type { LaunchCommand } from '../ports/clients.ts';
-import { shellWord } from './render/text.ts';
+import { shellWord } from '../messages/text.ts';
 import { systemCode } from '../core/result.ts';
 
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));

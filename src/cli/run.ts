@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { assertNever } from '../core/result.ts';
 import { parseArguments, type Parsed } from './line/parse.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './terminal/exit-codes.ts';
-import type { OutputOptions, UsageProblem } from './line/line.ts';
+import type { UsageProblem } from '../messages/problems.ts';
+import type { OutputOptions } from './line/line.ts';
 import { readPackageVersion } from './program-name.ts';
 import type { CliContext } from './session.ts';
 
@@ -55,7 +56,7 @@ async function findMistake(words: readonly string[]): Promise<string | null> {
 }
 
 async function refuse({ terminal }: CliContext, problem: UsageProblem): Promise<ExitCode> {
-  const { renderUsageProblem } = await import('./render/problems.ts');
+  const { renderUsageProblem } = await import('../messages/problems.ts');
   const { decideColor, loadTheme } = await import('./render/theme.ts');
   const { isTerminal } = terminal.stderr;
   const { environment } = terminal.host;

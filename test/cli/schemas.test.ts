@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateSchemas } from '../../bin/build-schemas.ts';
-import { failedReport } from '../../src/cli/runs/outcomes.ts';
+import { failedReport } from '../../src/messages/failure.ts';
 import schemas from '../../src/cli/report-schemas.json' with { type: 'json' };
 import { run } from '../../src/cli/run.ts';
 import { problemsWith } from '../support/report-schemas.ts';

@@ -4,7 +4,7 @@ import { defineCommand } from '../line/command.ts';
 import { FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
-import { safeText, reportJson } from '../render/text.ts';
+import { safeText, reportJson } from '../../messages/text.ts';
 import { inputOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';

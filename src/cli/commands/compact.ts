@@ -126,7 +126,7 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
     const { inputs, isSeveral, failures } = gathered;
     const outputs = await planOutputs({ files: inputs, isSeveral, choice: output });
     if (!outputs.ok) {
-      const { describeOutputProblem } = await import('../render/problems.ts');
+      const { describeOutputProblem } = await import('../../messages/problems.ts');
       return session.refuse(describeOutputProblem(outputs.error));
     }
     const items = inputs.map((input, index): Job => ({ ...input, output: outputs.value[index] ?? { kind: 'none' } }));
@@ -160,7 +160,7 @@ async function printFormats(context: CliContext, { outputOptions }: CompactLine)
   const reporter = await createReporter(context.terminal, outputOptions);
   const formats = await listFormats(context);
   if (outputOptions.json) {
-    const { reportJson } = await import('../render/text.ts');
+    const { reportJson } = await import('../../messages/text.ts');
     for (const format of formats) reporter.answerPiece(reportJson(format));
   } else {
     const { renderFormats } = await import('../render/help.ts');

@@ -4,7 +4,7 @@ import { gatherInputs } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
 import { FORMAT_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import { renderDiff } from '../render/diff.ts';
-import { reportJson, safeLines } from '../render/text.ts';
+import { reportJson, safeLines } from '../../messages/text.ts';
 import { inputOf, policyOf } from '../runs/compact.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -3,9 +3,9 @@ import type { ClientName } from '../../ports/clients.ts';
 import { defineBareCommand } from '../line/command.ts';
 import { OUTPUT_FLAGS } from '../line/flags.ts';
 import { EXTENSIONS_FOLDER } from '../program-name.ts';
-import { renderFailure } from '../render/failure.ts';
+import { renderFailure } from '../../messages/failure.ts';
 import { renderInstallation } from '../render/install.ts';
-import { reportJson } from '../render/text.ts';
+import { reportJson } from '../../messages/text.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 import { createReporter } from '../terminal/reporter.ts';
 

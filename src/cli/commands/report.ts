@@ -11,9 +11,9 @@ import {
   SETTINGS_FLAGS,
   SHARED_STDOUT,
 } from '../line/flags.ts';
-import { describeOutputProblem } from '../render/problems.ts';
-import { countOf, formatBytes } from '../render/quantities.ts';
-import { reportJson, safeText, shellWord } from '../render/text.ts';
+import { describeOutputProblem } from '../../messages/problems.ts';
+import { countOf, formatBytes } from '../../messages/quantities.ts';
+import { reportJson, safeText, shellWord } from '../../messages/text.ts';
 import { archiveToName, inputOf, policyOf } from '../runs/compact.ts';
 import { warned } from '../runs/services.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';

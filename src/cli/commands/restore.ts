@@ -19,9 +19,9 @@ import {
 import type { Line, OptionsOf } from '../line/line.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderRestoredCapture } from '../render/capture.ts';
-import { describeOutputProblem } from '../render/problems.ts';
+import { describeOutputProblem } from '../../messages/problems.ts';
 import { CUT_SHORT, renderFileCounts, renderRestoredLine, renderRestoreReport } from '../render/restore.ts';
-import { reportJson } from '../render/text.ts';
+import { reportJson } from '../../messages/text.ts';
 import { inputOf, isInFolder } from '../runs/compact.ts';
 import { createOutcomes, skipUncompacted } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';

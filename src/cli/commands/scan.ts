@@ -15,9 +15,9 @@ import {
   SETTINGS_FLAGS,
 } from '../line/flags.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
-import { renderFailure } from '../render/failure.ts';
-import { countOf } from '../render/quantities.ts';
-import { reportJson, safeText } from '../render/text.ts';
+import { renderFailure } from '../../messages/failure.ts';
+import { countOf } from '../../messages/quantities.ts';
+import { reportJson, safeText } from '../../messages/text.ts';
 import { policyOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';

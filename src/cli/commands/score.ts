@@ -24,7 +24,7 @@ import {
   selectExplained,
   selectRows,
 } from '../render/score.ts';
-import { partFlags, quoteForShell, safeText, shellWord } from '../render/text.ts';
+import { partFlags, quoteForShell, safeText, shellWord } from '../../messages/text.ts';
 import { inputOf, policyOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';

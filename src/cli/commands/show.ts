@@ -2,7 +2,7 @@ import type { ShownOriginal } from '../../app/search/show-archived.ts';
 import { defineCommand } from '../line/command.ts';
 import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import { renderShown } from '../render/show.ts';
-import { reportJson } from '../render/text.ts';
+import { reportJson } from '../../messages/text.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 

@@ -4,8 +4,9 @@ import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { defineCommand } from '../line/command.ts';
 import { JOBS_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
-import { type NotDone, workOnFiles } from '../pool/work-on-files.ts';
-import { noArchive } from '../render/problems.ts';
+import { workOnFiles } from '../pool/work-on-files.ts';
+import { type NotDone, toFailedReport } from '../../messages/failure.ts';
+import { noArchive } from '../../messages/problems.ts';
 import {
   nameOfRun,
   renderNextRun,
@@ -14,8 +15,7 @@ import {
   renderUndone,
   type UndoCounts,
 } from '../render/restore.ts';
-import { reportJson, safeText } from '../render/text.ts';
-import { toFailedReport } from '../runs/outcomes.ts';
+import { reportJson, safeText } from '../../messages/text.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-codes.ts';
 

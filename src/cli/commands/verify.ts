@@ -11,7 +11,7 @@ import {
 } from '../line/flags.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderVerifyReport } from '../render/restore.ts';
-import { safeText } from '../render/text.ts';
+import { safeText } from '../../messages/text.ts';
 import { inputOf } from '../runs/compact.ts';
 import { createOutcomes, skipUncompacted } from '../runs/outcomes.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';

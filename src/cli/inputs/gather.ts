@@ -3,14 +3,13 @@ import type { FailedReport } from '../../app/contract/reports.ts';
 import { assertNever, err, ok, type Result } from '../../core/result.ts';
 import { isSessionId, sessionIdOf } from '../../core/paths.ts';
 import type { FileFailure } from '../../ports/files.ts';
-import { failedReport, toFailedReport } from '../runs/outcomes.ts';
+import { failedReport, renderFailure, renderStdinFailure, toFailedReport } from '../../messages/failure.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { dropRepeated, findInputs, findNothing, type InputFile, type InputProblem, type InputRules } from './inputs.ts';
-import { renderFailure, renderStdinFailure } from '../render/failure.ts';
-import { countOf, formatCount } from '../render/quantities.ts';
-import { safeText } from '../render/text.ts';
+import { countOf, formatCount } from '../../messages/quantities.ts';
+import { safeText } from '../../messages/text.ts';
 import { isInShard, readShard } from './shard.ts';
 
 /** An input that can be opened; messages call it `name`. */

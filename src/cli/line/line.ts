@@ -86,11 +86,3 @@ export type SettingsRequest = ConfigRequest & {
   /** The limit for unpacking a compressed transcript; by default the file system's adapter decides. */
   readonly maxUnpackedBytes?: number;
 };
-
-/** What is wrong with a command line; `command` is the one whose help explains it. */
-export type UsageProblem = {
-  readonly message: string;
-  readonly command: string;
-  /** The line has no operands. */
-  readonly lacksOperand?: boolean;
-};

@@ -10,7 +10,8 @@ import {
   takesNextWord,
 } from '../commands/table.ts';
 import type { Call, Command } from './command.ts';
-import type { Flag, UsageProblem } from './line.ts';
+import type { UsageProblem } from '../../messages/problems.ts';
+import type { Flag } from './line.ts';
 import { buildProgram, parseWith, type ProgramFacts, suggestion } from './program.ts';
 
 /** What a command line asks for. */
@@ -124,7 +125,7 @@ async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<
 
 async function renderHelp(name: Topic, facts: ProgramFacts): Promise<string> {
   const { EXAMPLES, EXIT_STATUS, renderExamples } = await import('../render/help.ts');
-  const { wrapText } = await import('../render/text.ts');
+  const { wrapText } = await import('../../messages/text.ts');
   const command = await loadCommand(name);
   const program = programFor(name, command, facts);
   if (name !== null) return `${program.helpInformation()}\n${renderExamples(command.examples, facts.widthColumns)}`;

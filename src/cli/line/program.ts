@@ -1,7 +1,8 @@
 import { Argument, Command as Program, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { likelyName, nearestName } from '../../config/nearest.ts';
 import type { Command } from './command.ts';
-import type { Flag, Operands, ParseValue, UsageProblem } from './line.ts';
+import type { UsageProblem } from '../../messages/problems.ts';
+import type { Flag, Operands, ParseValue } from './line.ts';
 
 /** Commander's parser for a command. It writes nothing: errors and help are values. */
 

@@ -12,8 +12,8 @@ import {
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { err, ok, type Result, systemCode } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
-import { renderFailure } from '../render/failure.ts';
-import { safeText } from '../render/text.ts';
+import { renderFailure } from '../../messages/failure.ts';
+import { safeText } from '../../messages/text.ts';
 import { toFileFailure } from '../../system/files.ts';
 
 /** A folder that the server may work in: as the user named it, and its real path. */

@@ -9,8 +9,8 @@ import {
   sumChanges,
   sumTokens,
 } from '../render/compact.ts';
-import { renderFailure } from '../render/failure.ts';
-import { safeText } from '../render/text.ts';
+import { renderFailure } from '../../messages/failure.ts';
+import { safeText } from '../../messages/text.ts';
 import { PLAIN_THEME } from '../render/theme.ts';
 import { archiveToName, modelOf, policyOf } from '../runs/compact.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../runs/services.ts';

@@ -3,9 +3,9 @@ import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../.
 import type { LookupFailure } from '../../app/contract/failure.ts';
 import type { BatchReport } from '../../app/contract/reports.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { renderFailure } from '../render/failure.ts';
-import { countOf } from '../render/quantities.ts';
-import { safeText, textLines } from '../render/text.ts';
+import { renderFailure } from '../../messages/failure.ts';
+import { countOf } from '../../messages/quantities.ts';
+import { safeText, textLines } from '../../messages/text.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
 import { type McpScope, NOT_SHOWN, showsBatch, showsMessage, showsReport } from './scope.ts';
 import {

@@ -2,7 +2,7 @@ import type { MessageShown, SearchHit, ShowReport } from '../../app/contract/arc
 import type { BatchReport } from '../../app/contract/reports.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { safeText } from '../render/text.ts';
+import { safeText } from '../../messages/text.ts';
 import type { AllowedFolder } from './allowed-path.ts';
 import { clipField } from './tool.ts';
 

@@ -11,7 +11,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { systemCode } from '../../core/result.ts';
 import { readQueryGroups } from '../commands/search.ts';
-import { safeJson } from '../render/text.ts';
+import { safeJson } from '../../messages/text.ts';
 import { MAX_ANSWER_CHARS, takeChars, type Tool } from './tool.ts';
 
 export type ServeOptions = WireOptions & {

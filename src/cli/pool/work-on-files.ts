@@ -3,7 +3,8 @@ import type { Failure } from '../../app/contract/failure.ts';
 import { estimateBytes } from '../../compose/transcript-files.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
-import { renderBug } from '../render/problems.ts';
+import type { NotDone } from '../../messages/failure.ts';
+import { renderBug } from '../../messages/problems.ts';
 import type { Place, Reporter } from '../terminal/reporter.ts';
 import type { FileUseCases } from './worker.ts';
 
@@ -78,11 +79,6 @@ function areWorthProcesses(files: FilesRequest['files'], { minFiles, minBytes }:
     return bytes >= minBytes;
   });
 }
-
-/** Why a file was not done. A bug concerns this file only; `message` is for people. */
-export type NotDone =
-  | Exclude<Failure, { readonly kind: 'interrupted' }>
-  | { readonly kind: 'bug'; readonly message: string };
 
 type WorkOn<Item, T> = Pick<FilesRequest, 'jobs'> &
   Partial<Pick<FilesRequest, 'isOffline' | 'needsMemory'>> & {

@@ -15,8 +15,8 @@ import type {
 } from '../../app/contract/archive-reports.ts';
 import type { ArchiveCheckReport } from '../../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../../app/search/embeddings/embed-archive.ts';
-import { countOf, countsOf, formatBytes, formatCount } from './quantities.ts';
-import { clipStart, formatMinute, indent, reportRow, safeText, wrapFacts, wrapText } from './text.ts';
+import { countOf, countsOf, formatBytes, formatCount } from '../../messages/quantities.ts';
+import { clipStart, formatMinute, indent, reportRow, safeText, wrapFacts, wrapText } from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 const TIME_COLUMNS = 16;

@@ -3,9 +3,9 @@ import type { BatchStatusReport } from '../../app/jobs/submit.ts';
 import type { QueueReport } from '../../app/jobs/work.ts';
 import { assertNever } from '../../core/result.ts';
 import type { BatchRunReport } from '../reports.ts';
-import { renderFailure } from './failure.ts';
-import { countOf, formatCount, formatDuration } from './quantities.ts';
-import { clipStart, formatMinute, indent, safeText, textWidth, wrapFacts, wrapText } from './text.ts';
+import { renderFailure } from '../../messages/failure.ts';
+import { countOf, formatCount, formatDuration } from '../../messages/quantities.ts';
+import { clipStart, formatMinute, indent, safeText, textWidth, wrapFacts, wrapText } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 /** One line about a transcript that is done, or had to wait. */

@@ -1,6 +1,6 @@
 import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../../app/contract/reports.ts';
-import { countOf, formatBytes, sumOf, tally } from './quantities.ts';
-import { formatMinute, nameOutput, reportRow, safeText } from './text.ts';
+import { countOf, formatBytes, sumOf, tally } from '../../messages/quantities.ts';
+import { formatMinute, nameOutput, reportRow, safeText } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 const CHANGES: Readonly<Record<NonNullable<CaptureReport['change']>, string>> = {

@@ -1,7 +1,7 @@
 import type { CompactReport, SkippedRestoreReport, SkipReason } from '../../app/contract/reports.ts';
 import { sizesOf, sumTokens } from './compact.ts';
-import { formatBytes, formatChange, formatCount, formatSaving } from './quantities.ts';
-import { clipStart, fitText, safeText, textWidth } from './text.ts';
+import { formatBytes, formatChange, formatCount, formatSaving } from '../../messages/quantities.ts';
+import { clipStart, fitText, safeText, textWidth } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 /** The columns of a run over several transcripts. */

@@ -19,7 +19,7 @@ import {
   formatSaving,
   sumOf,
   tally,
-} from './quantities.ts';
+} from '../../messages/quantities.ts';
 import {
   INDENT_COLUMNS,
   listSome,
@@ -30,7 +30,7 @@ import {
   shellWord,
   textLines,
   textWidth,
-} from './text.ts';
+} from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 export type CompactRendering = Rendering & {

@@ -1,7 +1,7 @@
 import type { FileTrust, LoadedConfig } from '../../config/load.ts';
 import type { Origin, SettingRow } from '../../config/origins.ts';
 import { assertNever } from '../../core/result.ts';
-import { safeJson, safeText, shellWord } from './text.ts';
+import { safeJson, safeText, shellWord } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 /** Every setting as TOML that can be copied into a file, followed by its source; refused values are comments. */

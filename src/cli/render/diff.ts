@@ -1,6 +1,6 @@
 import type { DiffMessage, DiffReport } from '../../app/survey/diff-file.ts';
-import { countOf, formatBytes, formatChange, formatCount, formatSaving, sumOf } from './quantities.ts';
-import { clipText, safeText, wrapText } from './text.ts';
+import { countOf, formatBytes, formatChange, formatCount, formatSaving, sumOf } from '../../messages/quantities.ts';
+import { clipText, safeText, wrapText } from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 export type DiffRendering = Rendering & {

@@ -1,6 +1,6 @@
 import type { Example } from '../line/command.ts';
 import type { Format } from '../../ports/codec.ts';
-import { safeText, textWidth, wrapText } from './text.ts';
+import { safeText, textWidth, wrapText } from '../../messages/text.ts';
 import type { Rendering } from './theme.ts';
 
 /** The end of a command's help: its examples, in two columns where they fit, else with the meaning below the line. */

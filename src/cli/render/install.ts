@@ -1,6 +1,6 @@
 import { diff } from 'node:util';
 import type { FileChange, InstallAction, InstallOutcome, InstallReport } from '../../app/install/install-client.ts';
-import { safeText, textLines } from './text.ts';
+import { safeText, textLines } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 type Rendering = { readonly action: InstallAction; readonly theme: Theme };

@@ -2,8 +2,8 @@ import type { RestoreReport, UndoneFile, VerifyReport } from '../../app/contract
 import { describeErasure } from '../../core/erasure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
-import { countOf, formatBytes, formatCount, reasonsOf, sumOf, tally } from './quantities.ts';
-import { clipStart, formatMinute, nameOutput, reportRow, safeText } from './text.ts';
+import { countOf, formatBytes, formatCount, reasonsOf, sumOf, tally } from '../../messages/quantities.ts';
+import { clipStart, formatMinute, nameOutput, reportRow, safeText } from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 export function renderRestoreReport(report: RestoreReport, theme: Theme): readonly string[] {

@@ -1,7 +1,7 @@
 import type { ListedRule, RulesReport } from '../../app/survey/list-rules.ts';
 import { safeCut } from '../../core/extract/character.ts';
 import { quoteText } from '../../core/quoted-text.ts';
-import { safeText } from './text.ts';
+import { safeText } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 /** One line for each rule: when and where it was said, and its words. */

@@ -1,8 +1,8 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SELECTION_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
-import { countOf, formatBytes, formatCount, sumOf } from './quantities.ts';
+import { countOf, formatBytes, formatCount, sumOf } from '../../messages/quantities.ts';
 import { type Column, layTable } from './table.ts';
-import { clipMiddle, clipStart, partFlags, quoteForShell, safeText, shellWord } from './text.ts';
+import { clipMiddle, clipStart, partFlags, quoteForShell, safeText, shellWord } from '../../messages/text.ts';
 import type { Rendering } from './theme.ts';
 
 export type ScanRendering = Rendering & {

@@ -1,9 +1,9 @@
 import type { MessageOutcome, OutcomeReason, ScoreReport, ScoreRow, ScoreTerm } from '../../app/contract/reports.ts';
 import { likelyName } from '../../config/nearest.ts';
 import { groupIntoCells, type StripCell } from '../../core/overview/strip.ts';
-import { countOf, formatCount, sumOf } from './quantities.ts';
+import { countOf, formatCount, sumOf } from '../../messages/quantities.ts';
 import { layTable } from './table.ts';
-import { safeJson, safeText, shellWord, wrapText } from './text.ts';
+import { safeJson, safeText, shellWord, wrapText } from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 export type ScoreRendering = Rendering & {

@@ -5,8 +5,17 @@ import type {
   SearchHit,
   SearchReport,
 } from '../../app/contract/archive-reports.ts';
-import { countOf, formatCount } from './quantities.ts';
-import { clipStart, clipText, fillLines, formatMinute, indent, type Piece, safeText, textWidth } from './text.ts';
+import { countOf, formatCount } from '../../messages/quantities.ts';
+import {
+  clipStart,
+  clipText,
+  fillLines,
+  formatMinute,
+  indent,
+  type Piece,
+  safeText,
+  textWidth,
+} from '../../messages/text.ts';
 import type { Rendering } from './theme.ts';
 
 type SearchRendering = Rendering & { readonly isVerbose: boolean };

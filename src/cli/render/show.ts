@@ -1,8 +1,8 @@
 import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../../app/contract/archive-reports.ts';
 import type { BatchReport } from '../../app/contract/reports.ts';
 import { formatBatch } from '../../core/batch.ts';
-import { countOf } from './quantities.ts';
-import { safeText, textLines } from './text.ts';
+import { countOf } from '../../messages/quantities.ts';
+import { safeText, textLines } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 /** What it is and where it comes from; after an empty line its text, a batch as one text (`formatBatch`). */

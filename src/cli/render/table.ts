@@ -1,4 +1,4 @@
-import { fitText, textWidth } from './text.ts';
+import { fitText, textWidth } from '../../messages/text.ts';
 
 export type Column<Row> = {
   readonly title: string;

@@ -9,7 +9,8 @@ import type { ReadyInput } from '../inputs/gather.ts';
 import { type PolicyOptions, readPolicy } from '../line/flags.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import type { Session } from '../session.ts';
-import { skipUnreadable, toFailedReport } from './outcomes.ts';
+import { skipUnreadable } from './outcomes.ts';
+import { toFailedReport } from '../../messages/failure.ts';
 import type { RunReport } from './run-report.ts';
 
 /** What the command line asks for every transcript. */

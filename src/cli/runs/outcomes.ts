@@ -1,49 +1,10 @@
 import type { Failure } from '../../app/contract/failure.ts';
-import type {
-  FailedReport,
-  FailureKind,
-  SkippedFileReport,
-  SkippedRestoreReport,
-  UsageReport,
-} from '../../app/contract/reports.ts';
+import type { FailedReport, SkippedFileReport, SkippedRestoreReport } from '../../app/contract/reports.ts';
 import { assertNever } from '../../core/result.ts';
-import type { NotDone } from '../pool/work-on-files.ts';
+import { describeNoText, describeUnknown, type NotDone, renderFailed, toFailedReport } from '../../messages/failure.ts';
 import { skipWords } from '../render/compact-list.ts';
-import { describeNoText, describeUnknown, renderFailure } from '../render/failure.ts';
-import { countOf, formatCost, formatCount } from '../render/quantities.ts';
-import { reportJson, safeText } from '../render/text.ts';
+import { reportJson, safeText } from '../../messages/text.ts';
 import type { Session } from '../session.ts';
-
-/** A failure as `--json` reports it; `file` is the user's name for the transcript. */
-export function toFailedReport(file: string, failure: NotDone): FailedReport {
-  if (failure.kind === 'bug') return failedReport(file, failure);
-  const usage = 'usage' in failure ? failure.usage : undefined;
-  const report = failedReport(file, { kind: kindOf(failure), message: renderFailure(failure) + spentText(usage) });
-  return usage === undefined ? report : { ...report, usage };
-}
-
-export function failedReport(file: string, error: FailedReport['error']): FailedReport {
-  return { schema: 'compact/report@1', file, result: 'failed', error };
-}
-
-/** A sentence that names the file, even if something else failed (the archive, the output). */
-export function renderFailed({ file, error: { message } }: FailedReport): string {
-  const name = safeText(file);
-  return message.startsWith(name) ? message : `${name}: ${message}`;
-}
-
-function kindOf(failure: Exclude<NotDone, { readonly kind: 'bug' }>): FailureKind {
-  if (failure.kind === 'file') return failure.failure.kind;
-  return failure.kind === 'archive' ? `archive-${failure.failure.kind}` : failure.kind;
-}
-
-/** On the same line, because it belongs to the failure. */
-function spentText(usage: UsageReport | undefined): string {
-  if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return '';
-  const { calls, inputTokens, outputTokens, cost } = usage;
-  const price = cost === null ? '' : `, cost ${formatCost(cost)}`;
-  return ` It took ${countOf(calls, 'call')}, ${countOf(inputTokens, 'token')} in, ${formatCount(outputTokens)} out${price}.`;
-}
 
 type Unreadable = Extract<Failure, { readonly kind: (typeof REASONS)[number] }>;
 

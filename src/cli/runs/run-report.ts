@@ -1,6 +1,7 @@
 import type { CompactReport, FailedReport, SkippedFileReport, UsageReport } from '../../app/contract/reports.ts';
 import { addUsage } from '../../app/summarize/usage.ts';
-import { createSkipRenderer, renderFailed } from './outcomes.ts';
+import { createSkipRenderer } from './outcomes.ts';
+import { renderFailed } from '../../messages/failure.ts';
 import { layList, renderListHead, renderListLine, skipWords } from '../render/compact-list.ts';
 import {
   type CompactRendering,
@@ -12,8 +13,8 @@ import {
   sizesOf,
   sumTokens,
 } from '../render/compact.ts';
-import { reportJson, safeText } from '../render/text.ts';
-import { countOf, formatCount } from '../render/quantities.ts';
+import { reportJson, safeText } from '../../messages/text.ts';
+import { countOf, formatCount } from '../../messages/quantities.ts';
 import type { Theme } from '../render/theme.ts';
 import type { Session } from '../session.ts';
 

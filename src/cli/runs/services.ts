@@ -3,7 +3,7 @@ import type { Created, EmbedderChoice, Embeddings, ModelChoice } from '../../com
 import { resolveEmbeddingAccess, resolveModelAccess } from '../../config/access.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { safeText } from '../render/text.ts';
+import { safeText } from '../../messages/text.ts';
 import type { Session } from '../session.ts';
 
 type ServiceSession = Pick<Session, 'settings' | 'config' | 'terminal' | 'reporter' | 'useCases' | 'asked'>;

@@ -1,7 +1,7 @@
 import type { Progress } from '../../ports/runtime.ts';
 import type { OutputOptions } from '../line/line.ts';
-import { formatCount, formatDuration } from '../render/quantities.ts';
-import { clipStart, clipText, createTerminalFilter, safeLines, safeText, textWidth } from '../render/text.ts';
+import { formatCount, formatDuration } from '../../messages/quantities.ts';
+import { clipStart, clipText, createTerminalFilter, safeLines, safeText, textWidth } from '../../messages/text.ts';
 import { decideColor, isCi, loadTheme, type Theme } from '../render/theme.ts';
 import type { Channel, Terminal } from './terminal.ts';
 

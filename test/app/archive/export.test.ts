@@ -19,7 +19,7 @@ import { exportArchive, type ExportFilter } from '../../../src/app/archive/expor
 import { importArchive } from '../../../src/app/archive/import-archive.ts';
 import type { Failure } from '../../../src/app/contract/failure.ts';
 import type { ArchiveExportReport, ArchiveMergeReport } from '../../../src/app/contract/archive-reports.ts';
-import { renderFailure } from '../../../src/cli/render/failure.ts';
+import { renderFailure } from '../../../src/messages/failure.ts';
 import type { Result } from '../../../src/core/result.ts';
 import type { ExportEncoding } from '../../../src/ports/exchange.ts';
 import { capture } from '../../support/captures.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { renderFailure } from '../../../src/cli/render/failure.ts';
+import { renderFailure } from '../../../src/messages/failure.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import { capture } from '../../support/captures.ts';

@@ -14,8 +14,8 @@ import {
   renderPreview,
   renderTotals,
 } from '../../../src/cli/render/compact.ts';
-import { formatCost, formatDuration } from '../../../src/cli/render/quantities.ts';
-import { textWidth } from '../../../src/cli/render/text.ts';
+import { formatCost, formatDuration } from '../../../src/messages/quantities.ts';
+import { textWidth } from '../../../src/messages/text.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { NO_TOTALS } from '../../../src/cli/runs/run-report.ts';
 import { compactReport } from '../fake-reports.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Failure } from '../../../src/app/contract/failure.ts';
-import { renderFailure, renderNearFormats } from '../../../src/cli/render/failure.ts';
+import { renderFailure, renderNearFormats } from '../../../src/messages/failure.ts';
 
 const file = 'talk.jsonl';
 const path = '/data/archive.db';

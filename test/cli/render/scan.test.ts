@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAge, renderNextStep, renderScan } from '../../../src/cli/render/scan.ts';
-import { clipMiddle, textWidth } from '../../../src/cli/render/text.ts';
+import { clipMiddle, textWidth } from '../../../src/messages/text.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { scanReport } from '../fake-reports.ts';
 

@@ -14,7 +14,7 @@ import {
   selectExplained,
   selectRows,
 } from '../../../src/cli/render/score.ts';
-import { textWidth } from '../../../src/cli/render/text.ts';
+import { textWidth } from '../../../src/messages/text.ts';
 import { loadTheme, PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { scoreReport } from '../fake-reports.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { formatRegistry } from '../../../src/adapters/transcript/detect.ts';
 import { renderFormats } from '../../../src/cli/render/help.ts';
-import { formatBytes, formatCount, formatSaving } from '../../../src/cli/render/quantities.ts';
+import { formatBytes, formatCount, formatSaving } from '../../../src/messages/quantities.ts';
 import { type Column, layTable } from '../../../src/cli/render/table.ts';
 import {
   clipText,
@@ -15,7 +15,7 @@ import {
   shellWord,
   textWidth,
   wrapText,
-} from '../../../src/cli/render/text.ts';
+} from '../../../src/messages/text.ts';
 import { decideColor, loadTheme, PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { codePoint } from '../../support/code-points.ts';
 import { CHAT_FORMAT } from '../fakes.ts';

@@ -1,7 +1,7 @@
 import { createEmbeddings } from '../../runs/services.ts';
 import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderArchiveEmbed } from '../../render/archive.ts';
-import { safeText } from '../../render/text.ts';
+import { safeText } from '../../../messages/text.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
 import { reportMissing } from './shared.ts';

@@ -3,9 +3,9 @@ import type { ArchiveEraseReport } from '../../../app/contract/archive-reports.t
 import type { Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { createRuleNotes } from '../../hook/rule-notes.ts';
-import { countOf } from '../../render/quantities.ts';
+import { countOf } from '../../../messages/quantities.ts';
 import { renderErase, renderReceipts } from '../../render/archive.ts';
-import { safeText } from '../../render/text.ts';
+import { safeText } from '../../../messages/text.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
 import type { Flag, OptionsOf } from '../../line/line.ts';

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { EraseSelector } from '../../../app/archive/select.ts';
 import type { Flag, OptionsOf } from '../../line/line.ts';
-import { noArchive } from '../../render/problems.ts';
+import { noArchive } from '../../../messages/problems.ts';
 import type { Session } from '../../session.ts';
 
 // What several actions share.

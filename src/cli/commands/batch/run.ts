@@ -4,7 +4,7 @@ import { chooseModel } from '../../runs/services.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import type { PolicyOptions } from '../../line/flags.ts';
 import { renderFinished, renderRun } from '../../render/batch.ts';
-import { reportJson, safeText } from '../../render/text.ts';
+import { reportJson, safeText } from '../../../messages/text.ts';
 import type { BatchRunReport } from '../../reports.ts';
 import type { Session } from '../../session.ts';
 import type { BatchRun } from '../../../compose/batches.ts';

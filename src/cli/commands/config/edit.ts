@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { buildExample } from '../../../config/example.ts';
 import { type HostEnvironment, PROJECT_FILE } from '../../../config/find.ts';
 import { parseConfig } from '../../../config/parse.ts';
-import { renderConfigProblem } from '../../render/problems.ts';
-import { safeText } from '../../render/text.ts';
+import { renderConfigProblem } from '../../../messages/problems.ts';
+import { safeText } from '../../../messages/text.ts';
 import { defineAction } from '../../line/command.ts';
 import {
   attempt,

@@ -1,8 +1,8 @@
 import { loadConfig } from '../../../config/load.ts';
 import { parseKey } from '../../../config/set-value.ts';
 import { EXIT_CODES } from '../../terminal/exit-codes.ts';
-import { reportJson, safeText } from '../../render/text.ts';
-import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
+import { reportJson, safeText } from '../../../messages/text.ts';
+import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
 import type { ConfigGetReport } from '../../reports.ts';
 import { defineAction } from '../../line/command.ts';
 import { listRows } from './show.ts';

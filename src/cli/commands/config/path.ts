@@ -1,7 +1,7 @@
 import { findConfig } from '../../../config/find.ts';
 import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderIgnored } from '../../render/config.ts';
-import { reportJson, safeText } from '../../render/text.ts';
+import { reportJson, safeText } from '../../../messages/text.ts';
 import type { ConfigPathReport } from '../../reports.ts';
 import { defineAction } from '../../line/command.ts';
 import { type Console } from './file.ts';

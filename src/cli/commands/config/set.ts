@@ -1,6 +1,6 @@
 import { parseKey, type SetProblem, setValue } from '../../../config/set-value.ts';
-import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
-import { safeText } from '../../render/text.ts';
+import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
+import { safeText } from '../../../messages/text.ts';
 import { defineAction } from '../../line/command.ts';
 import {
   attempt,

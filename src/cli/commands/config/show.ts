@@ -3,8 +3,8 @@ import { listFileSettings, listSettings, type SettingRow } from '../../../config
 import { resolveSettings } from '../../../config/resolve.ts';
 import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderIgnored, renderRefusal, renderSettings } from '../../render/config.ts';
-import { reportJson } from '../../render/text.ts';
-import { renderConfigProblem } from '../../render/problems.ts';
+import { reportJson } from '../../../messages/text.ts';
+import { renderConfigProblem } from '../../../messages/problems.ts';
 import type { ConfigReport } from '../../reports.ts';
 import { defineAction } from '../../line/command.ts';
 import type { Line } from '../../line/line.ts';

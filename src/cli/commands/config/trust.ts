@@ -7,8 +7,8 @@ import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../
 import { err, ok, type Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { renderSettings } from '../../render/config.ts';
-import { reportJson, safeText, shellWord } from '../../render/text.ts';
-import { renderConfigProblem, renderUsageProblem } from '../../render/problems.ts';
+import { reportJson, safeText, shellWord } from '../../../messages/text.ts';
+import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
 import type { ConfigTrustReport } from '../../reports.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { defineAction } from '../../line/command.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { gatherInputs, type InputLine } from '../../inputs/gather.ts';
-import { countOf, formatCount } from '../../render/quantities.ts';
-import { reportJson } from '../../render/text.ts';
+import { countOf, formatCount } from '../../../messages/quantities.ts';
+import { reportJson } from '../../../messages/text.ts';
 import { renderQueue } from '../../render/batch.ts';
 import type { WorkAddReport, WorkRetryReport } from '../../reports.ts';
 import type { Session } from '../../session.ts';

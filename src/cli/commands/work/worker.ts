@@ -20,12 +20,12 @@ import {
 } from '../../mcp/allowed-path.ts';
 import { defaultJobs } from '../../pool/work-on-files.ts';
 import type { FileUseCases } from '../../pool/worker.ts';
-import { renderFailure } from '../../render/failure.ts';
-import { describeOutputProblem, renderBug } from '../../render/problems.ts';
-import { countOf } from '../../render/quantities.ts';
-import { safeText } from '../../render/text.ts';
+import { failedReport, renderFailure, toFailedReport } from '../../../messages/failure.ts';
+import { describeOutputProblem, renderBug } from '../../../messages/problems.ts';
+import { countOf } from '../../../messages/quantities.ts';
+import { safeText } from '../../../messages/text.ts';
 import { archiveToName, minIdleOf, modelOf } from '../../runs/compact.ts';
-import { failedReport, skipUnreadable, toFailedReport } from '../../runs/outcomes.ts';
+import { skipUnreadable } from '../../runs/outcomes.ts';
 import { createRunReport, type RunReport } from '../../runs/run-report.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../../runs/services.ts';
 import type { Session } from '../../session.ts';

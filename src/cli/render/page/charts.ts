@@ -1,7 +1,7 @@
 import type { FileReport, ReportedCycle } from '../../../app/contract/file-report.ts';
 import { groupIntoCells, type Outcome, OUTCOMES, type StripCell } from '../../../core/overview/strip.ts';
 import { foldSmallest, type TokenNode } from '../../../core/overview/token-tree.ts';
-import { countOf, formatCount } from '../quantities.ts';
+import { countOf, formatCount } from '../../../messages/quantities.ts';
 import { type Cell, foldedTable, html, type Html } from './html.ts';
 
 // On a telephone a cell is 3 pixels wide.

@@ -1,5 +1,5 @@
-import { formatCount } from '../quantities.ts';
-import { safeText, textLines } from '../text.ts';
+import { formatCount } from '../../../messages/quantities.ts';
+import { safeText, textLines } from '../../../messages/text.ts';
 
 /** Markup that may stand in a page as it is. Only the functions of this file make it. */
 export type Html = { readonly html: string };

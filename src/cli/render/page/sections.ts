@@ -1,7 +1,7 @@
 import type { FileReport, ReportedRequest, ReportState } from '../../../app/contract/file-report.ts';
-import { renderFailure } from '../failure.ts';
-import { countOf, formatBytes, formatCount, formatSaving, sumOf } from '../quantities.ts';
-import { shellWord } from '../text.ts';
+import { renderFailure } from '../../../messages/failure.ts';
+import { countOf, formatBytes, formatCount, formatSaving, sumOf } from '../../../messages/quantities.ts';
+import { shellWord } from '../../../messages/text.ts';
 import { bar, counted, folded, html, type Html, messageLink, multiline, table } from './html.ts';
 
 export type PageContext = {

@@ -1,4 +1,4 @@
-import { countOf, formatCount } from '../../core/tokens.ts';
+import { countOf, formatCount } from '../core/tokens.ts';
 export { countOf, formatCount };
 
 /** '420 → 26'. */

@@ -1,8 +1,15 @@
-import type { ConfigProblem } from '../../config/parse.ts';
-import { assertNever } from '../../core/result.ts';
-import type { UsageProblem } from '../line/line.ts';
-import type { OutputProblem } from '../../compose/outputs.ts';
+import type { ConfigProblem } from '../config/parse.ts';
+import { assertNever } from '../core/result.ts';
+import type { OutputProblem } from '../compose/outputs.ts';
 import { safeText, shellWord } from './text.ts';
+
+/** What is wrong with a command line; `command` is the one whose help explains it. */
+export type UsageProblem = {
+  readonly message: string;
+  readonly command: string;
+  /** The line has no operands. */
+  readonly lacksOperand?: boolean;
+};
 
 export function renderUsageProblem({ message, command }: UsageProblem): string {
   const ending = /[.?!]$/.test(message) ? '' : '.';

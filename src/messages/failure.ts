@@ -1,10 +1,11 @@
-import type { Failure, LookupFailure } from '../../app/contract/failure.ts';
-import { describeErasure } from '../../core/erasure.ts';
-import { findRemedy } from '../../core/result.ts';
-import type { ArchiveFailure } from '../../ports/archive.ts';
-import type { FileFailure } from '../../ports/files.ts';
-import { isFullDisk } from '../../system/files.ts';
-import { countOf, formatBytes, formatCount } from './quantities.ts';
+import type { Failure, LookupFailure } from '../app/contract/failure.ts';
+import type { FailedReport, FailureKind, UsageReport } from '../app/contract/reports.ts';
+import { describeErasure } from '../core/erasure.ts';
+import { findRemedy } from '../core/result.ts';
+import type { ArchiveFailure } from '../ports/archive.ts';
+import type { FileFailure } from '../ports/files.ts';
+import { isFullDisk } from '../system/files.ts';
+import { countOf, formatBytes, formatCost, formatCount } from './quantities.ts';
 import { listSome, safeText, shellWord } from './text.ts';
 
 /** The advice may be empty. */
@@ -344,4 +345,40 @@ export function renderStdinFailure(failure: FileFailure): string {
 export function renderNearFormats(failure: LookupFailure): readonly string[] {
   const near = 'near' in failure && failure.kind !== 'not-archived' ? (failure.near ?? []) : [];
   return near.map(({ format, reason }) => `  not ${safeText(format)}: ${safeText(reason)}`);
+}
+
+/** Why a file was not done. A bug concerns this file only; `message` is for people. */
+export type NotDone =
+  | Exclude<Failure, { readonly kind: 'interrupted' }>
+  | { readonly kind: 'bug'; readonly message: string };
+
+/** A failure as `--json` reports it; `file` is the user's name for the transcript. */
+export function toFailedReport(file: string, failure: NotDone): FailedReport {
+  if (failure.kind === 'bug') return failedReport(file, failure);
+  const usage = 'usage' in failure ? failure.usage : undefined;
+  const report = failedReport(file, { kind: kindOf(failure), message: renderFailure(failure) + spentText(usage) });
+  return usage === undefined ? report : { ...report, usage };
+}
+
+export function failedReport(file: string, error: FailedReport['error']): FailedReport {
+  return { schema: 'compact/report@1', file, result: 'failed', error };
+}
+
+/** A sentence that names the file, even if something else failed (the archive, the output). */
+export function renderFailed({ file, error: { message } }: FailedReport): string {
+  const name = safeText(file);
+  return message.startsWith(name) ? message : `${name}: ${message}`;
+}
+
+function kindOf(failure: Exclude<NotDone, { readonly kind: 'bug' }>): FailureKind {
+  if (failure.kind === 'file') return failure.failure.kind;
+  return failure.kind === 'archive' ? `archive-${failure.failure.kind}` : failure.kind;
+}
+
+/** On the same line, because it belongs to the failure. */
+function spentText(usage: UsageReport | undefined): string {
+  if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return '';
+  const { calls, inputTokens, outputTokens, cost } = usage;
+  const price = cost === null ? '' : `, cost ${formatCost(cost)}`;
+  return ` It took ${countOf(calls, 'call')}, ${countOf(inputTokens, 'token')} in, ${formatCount(outputTokens)} out${price}.`;
 }

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { StringDecoder } from 'node:string_decoder';
 import type stringWidth from 'string-width';
-import { lazily } from '../../core/lazy.ts';
-import { formatCount } from '../../core/tokens.ts';
+import { lazily } from '../core/lazy.ts';
+import { formatCount } from '../core/tokens.ts';
 
 // Control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, and characters that reorder or hide text, also tags:
 // a terminal obeys them, or they deceive readers. The joiner U+200D stays, because emoji need it.
