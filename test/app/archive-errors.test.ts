@@ -22,8 +22,8 @@ import {
 import { storeWith } from '../support/files.ts';
 import { type BenchDeps, createWorkbench, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
-const first = chatTranscript(12);
-const original = first + chatTranscript(12, 100);
+const first = chatTranscript(8);
+const original = first + chatTranscript(6, 100);
 const FILE = 'talk.jsonl';
 
 function compact(bench: Workbench): Promise<Result<CompactReport, Failure>> {

@@ -59,17 +59,6 @@ test('no space for the output: the source stays, the archive forgets, no temp fi
   assert.deepEqual(await bench.archive().listPrepared(), []);
 });
 
-test('killed after the archive was prepared and before the rename: the next run forgets it and compacts', async (t) => {
-  const bench = benchFor(t, { files: storeWith(() => ({ takePlace: () => Promise.reject(new Error('killed')) })) });
-  bench.write('talk.jsonl', original);
-  await assert.rejects(bench.compact('talk.jsonl'), /killed/);
-  assert.equal(bench.read('talk.jsonl').toString(), original);
-  const later = rerun(t, bench);
-  assert.equal(reportOf(await later.compact('talk.jsonl')).result, 'compacted');
-  assert.deepEqual(await later.archive().listPrepared(), []);
-  assert.equal((await later.restore('talk.jsonl')).toString(), original);
-});
-
 test('killed after the rename, before the archive confirmed it: restore and verify settle it', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', original);

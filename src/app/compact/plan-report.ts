@@ -101,17 +101,20 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
     const tokensAfter = conversations[index]?.tokens.after ?? 0;
     return plan === null ? [] : planNotes(prepared, plan, { tokensAfter, targetTokens: policy.targetTokens });
   });
-  return buildReport(transcript, input, {
-    ...NOTHING_WRITTEN,
-    notes,
-    conversations,
-    ledger: countLedger(outcomes),
-    plan: { ...bytes, ...describePlan(transcript, plans, request) },
-  });
+  const made = { notes, conversations, ledger: countLedger(outcomes) };
+  const plan = { ...bytes, ...describePlan(transcript, plans, request) };
+  return { ...plannedReport(transcript, request, made), plan };
 }
 
-/** What the reports of a dry run and of a preview have in common. */
-const NOTHING_WRITTEN = { result: 'planned', output: null, after: null, archive: null } as const;
+/** What the reports of a dry run and of a preview have in common: nothing was written. */
+function plannedReport(
+  transcript: Prepared,
+  { input }: CompactFileRequest,
+  { notes, conversations, ledger }: Pick<CompactReport, 'notes' | 'conversations' | 'ledger'>,
+): CompactReport {
+  const nothing = { output: null, after: null, archive: null };
+  return buildReport(transcript, input, { result: 'planned', notes, ...nothing, conversations, ledger });
+}
 
 /** For a service, each request is built exactly as it would be sent; for the offline provider, requests are only counted. */
 function describePlan(
@@ -179,15 +182,17 @@ export function previewReport(
 ): CompactReport {
   const compacted = attempts.flatMap((one) => (one.kind === 'compacted' ? [one] : []));
   const results = compacted.map(({ result }) => result);
-  return buildReport(transcript, request.input, {
-    ...NOTHING_WRITTEN,
+  const made = {
     notes: compacted.flatMap((one) => one.notes),
     conversations: reportAttempts(transcript, attempts),
     ledger: countLedger(planOutcomes(transcript, attempts.map(planOf)).outcomes),
+  };
+  return {
+    ...plannedReport(transcript, request, made),
     preview: results.map(({ prepared, text }) => ({ conversation: prepared.id, text: text() })),
     usage: reportUsage(results, request),
     ...reportRetention(results),
-  });
+  };
 }
 
 /** The requests for one conversation, chunk by chunk. */

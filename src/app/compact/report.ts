@@ -94,11 +94,11 @@ type Outcome = Omit<CompactReport, 'schema' | 'file' | 'format' | 'sha256' | 'by
   readonly after: Content | null;
 };
 
-/** The one place that builds the report of a run. */
+/** The one place that builds the report of a run; its keys stand in the order in which they are printed. */
 export function buildReport(
   { codec, recordIndex, source }: Prepared,
   { name }: TranscriptInput,
-  { after, ...outcome }: Outcome,
+  { after, result, reason, notes, output, conversations, ledger, archive, ...rest }: Outcome,
 ): CompactReport {
   return {
     schema: COMPACT_SCHEMA,
@@ -106,7 +106,14 @@ export function buildReport(
     format: codec.format.name,
     sha256: { before: recordIndex.sha256, after: after?.sha256 ?? null },
     bytes: { before: source.sizeBytes, after: after?.sizeBytes ?? null },
-    ...outcome,
+    result,
+    ...(reason !== undefined && { reason }),
+    notes,
+    output,
+    conversations,
+    ledger,
+    archive,
+    ...rest,
   };
 }
 
