@@ -5,6 +5,7 @@ import type { Environment } from '../config/find.ts';
 import type { LaunchCommand } from '../ports/clients.ts';
 import { shellWord } from '../messages/text.ts';
 import { systemCode } from '../core/result.ts';
+import { orElse } from '../system/files.ts';
 
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 /** The file that starts this program. */
@@ -73,23 +74,13 @@ function readStart(path: string): string {
 }
 
 function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return false;
-  }
+  return orElse(false, () => statSync(path).isFile());
 }
 
 /** Null: it does not exist. */
 function realPath(path: string): string | null {
   if (path === '') return null;
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return null;
-  }
+  return orElse(null, () => realpathSync(path));
 }
 
 /** Read from package.json, which is two folders up both in `src` and in `dist`. */

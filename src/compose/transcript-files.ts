@@ -1,9 +1,9 @@
 import { type Dirent, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findMovedAside } from '../core/paths.ts';
-import { err, ok, type Result, systemCode } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { toFileFailure } from '../system/files.ts';
+import { orElse, toFileFailure } from '../system/files.ts';
 
 /** The files below a folder, and the folders that could not be read. */
 type Walk = { readonly paths: readonly string[]; readonly failures: readonly FileFailure[] };
@@ -96,11 +96,8 @@ const UNPACKED_RATIO = 8;
 
 /** About how many bytes a transcript has, unpacked; 0 if it cannot be looked at, for which opening it gives the reason. */
 export function estimateBytes(path: string): number {
-  try {
+  return orElse(0, () => {
     const { size } = statSync(path);
     return /\.(?:gz|zst|eval)$/i.test(path) ? size * UNPACKED_RATIO : size;
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return 0;
-  }
+  });
 }

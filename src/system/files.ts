@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type BigIntStats,
   closeSync,
@@ -145,7 +144,7 @@ export function listNames(folder: string): readonly string[] {
 
 /** Replaces a file atomically. */
 export function replaceFile(file: string, text: string, mode = 0o600): void {
-  const temporary = `${file}.${randomUUID()}.tmp`;
+  const temporary = `${file}.${crypto.randomUUID()}.tmp`;
   try {
     withOpenFile(
       temporary,

@@ -2,6 +2,7 @@ import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { ProducerIndexes } from '../../ports/files.ts';
+import { orElse, statName } from '../../system/files.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -52,7 +53,8 @@ const THREAD_ID = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.js
  */
 function homesOf(rollout: string): readonly string[] {
   const path = resolve(rollout);
-  const paths = new Set([path, realPathOf(path) ?? path]);
+  // Gone already: the name as given.
+  const paths = new Set([path, orElse(path, () => realpathSync(path))]);
   return [...paths].flatMap((one) => {
     const folders = one.split(/[\\/]/).slice(0, -1);
     if (folders.at(-1) === 'archived_sessions') return [dirname(dirname(one))];
@@ -68,7 +70,7 @@ function describe(file: string, reason: string): string {
 /** Why nothing was done; null: the index has no rows of this thread (any more). */
 async function resetThread(file: string, thread: string): Promise<string | null> {
   try {
-    if (statOf(file) === null) return null;
+    if (statName(file) === undefined) return null;
     const threat = findThreat(file);
     if (threat !== null) return threat;
     const { default: Sqlite } = await import('better-sqlite3');
@@ -150,8 +152,8 @@ function findThreat(file: string): string | null {
   if (!isOurs(folder)) return 'its folder belongs to another user';
   if ((folder.mode & OTHERS_WRITE) !== 0n) return 'anyone can write to its folder';
   for (const path of [file, ...COMPANIONS.map((suffix) => `${file}${suffix}`)]) {
-    const stats = statOf(path);
-    if (stats === null) continue;
+    const stats = statName(path);
+    if (stats === undefined) continue;
     if (!stats.isFile()) return `${path} is not a regular file`;
     if (stats.nlink !== 1n) return `${path} has other names`;
     if (!isOurs(stats)) return `${path} belongs to another user`;
@@ -165,19 +167,6 @@ const OTHERS_WRITE = 0o002n;
 function isOurs({ uid }: BigIntStats): boolean {
   const own = process.geteuid?.();
   return own === undefined || uid === BigInt(own);
-}
-
-/** Stats the name itself, not what a link leads to; null: nothing is there. */
-function statOf(path: string): BigIntStats | null {
-  return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
-}
-
-function realPathOf(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null; // gone already: use the name as given
-  }
 }
 
 function reasonOf(error: unknown): string {

@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { lazily } from '../../core/lazy.ts';
 import type { RunMark } from '../../ports/archive.ts';
 import type { Hash } from 'node:crypto';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
-import { thisUser } from './machine.ts';
 
 /** The clock and hashes of this machine. An aborted sleep ends at once, without an error. */
 export function createNodeRuntime(): Runtime {
@@ -58,4 +59,29 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(end, ms);
     signal?.addEventListener('abort', end, { once: true });
   });
+}
+
+/**
+ * Names a machine, by default this one, in an archive that several share: its host name, and a hash of its id where it has one (machine-id(5)
+ * asks not to store the id itself). Containers of one image may share the id, and machines of one network the host name.
+ */
+export function thisMachine({ host = hostname(), id = readMachineId() } = {}): string {
+  return `${host} ${sha256(`compact ${id}`)}`;
+}
+
+function readMachineId(): string {
+  try {
+    return readFileSync('/etc/machine-id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Names the user of this program on this machine, in 16 hexadecimal digits. */
+export function thisUser({ machine = thisMachine(), user = process.getuid?.() ?? '' } = {}): string {
+  return sha256(`${machine} ${user}`);
+}
+
+function sha256(text: string): string {
+  return loadCrypto().hash('sha256', text).slice(0, 16);
 }

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HostEnvironment, stateFolder } from '../../config/find.ts';
-import { makeFolder, replaceFile } from '../../system/files.ts';
+import { listNames, makeFolder, orElse, replaceFile } from '../../system/files.ts';
 import { systemCode } from '../../core/result.ts';
 import type { SessionNotes } from '../../ports/retention.ts';
 
@@ -27,16 +27,11 @@ export function createRuleNotes(host: HostEnvironment): RuleNotes {
     replaceFile(pathOf(session), text);
   };
   const read = (session: string): string | null => {
-    try {
-      return readFileSync(pathOf(session), 'utf8');
-    } catch (error) {
-      if (systemCode(error) === null) throw error;
-      return null;
-    }
+    return orElse(null, () => readFileSync(pathOf(session), 'utf8'));
   };
   return {
     list: () =>
-      listFiles(folder).flatMap((name) => {
+      listNames(folder).flatMap((name) => {
         const session = name.endsWith(ENDING) ? name.slice(0, -ENDING.length) : '';
         const text = SESSION_ID.test(session) ? read(session) : null;
         return text === null ? [] : { session, path: pathOf(session), text };
@@ -66,7 +61,7 @@ const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Removes files of a client that never came back for them. */
 export function removeExpired(folder: string): void {
-  for (const name of listFiles(folder)) {
+  for (const name of listNames(folder)) {
     const path = join(folder, name);
     try {
       if (Date.now() - statSync(path).mtimeMs > MAX_AGE_MS) rmSync(path);
@@ -74,14 +69,5 @@ export function removeExpired(folder: string): void {
       // Another hook was faster, or it cannot be removed: no reason for a hook to fail.
       if (systemCode(error) === null) throw error;
     }
-  }
-}
-
-function listFiles(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return [];
   }
 }

@@ -6,6 +6,7 @@ import type { FileFailure } from '../../ports/files.ts';
 import type { InputPath } from '../../compose/outputs.ts';
 import { isCompacted, isTranscriptName, walkFolder } from '../../compose/transcript-files.ts';
 import { systemCode } from '../../core/result.ts';
+import { orElse } from '../../system/files.ts';
 
 /** A transcript that the operands name. */
 export type InputFile = InputPath & {
@@ -129,12 +130,8 @@ function isMovedAside(path: string): boolean {
 }
 
 function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return false; // what is wrong is reported when the file is opened
-  }
+  // What is wrong is reported when the file is opened.
+  return orElse(false, () => lstatSync(path).isSymbolicLink());
 }
 
 function toDangling(path: string): InputProblem {

@@ -10,6 +10,7 @@ import type { LaunchCommand } from '../../ports/clients.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { ENTRY, launchCommand, programName } from '../program-name.ts';
 import { systemCode } from '../../core/result.ts';
+import { orElse, tryTo } from '../../system/files.ts';
 
 /** stdout or stderr. Writes are synchronous; they do nothing once the reader is gone or a write has failed. */
 export type Channel = {
@@ -144,23 +145,16 @@ function isTerminal(descriptor: number): boolean {
 
 function kindOfStdin(): Terminal['stdin']['kind'] {
   if (isTerminal(0)) return 'terminal';
-  try {
+  // Closed.
+  return orElse('nothing', () => {
     const stat = fstatSync(0);
     return stat.isFIFO() || stat.isSocket() || stat.isFile() ? 'input' : 'nothing';
-  } catch (error) {
-    // Closed.
-    if (systemCode(error) === null) throw error;
-    return 'nothing';
-  }
+  });
 }
 
 /** A path that cannot be removed is left for the next run: others must still be removed, and the cause is reported elsewhere. */
 function remove(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-  }
+  tryTo(() => rmSync(path, { recursive: true, force: true }));
 }
 
 /**
@@ -245,10 +239,5 @@ function writeAll(descriptor: number, bytes: Uint8Array): string | null {
 
 /** The shell's current folder if it was deleted; paths in it are then reported as missing. */
 function workingFolder(): string {
-  try {
-    return process.cwd();
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return process.env['PWD'] ?? '/';
-  }
+  return orElse(process.env['PWD'] ?? '/', () => process.cwd());
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { thisMachine, thisUser } from '../../../src/adapters/runtime/machine.ts';
-import { beginRun } from '../../../src/adapters/runtime/node.ts';
+import { beginRun, thisMachine, thisUser } from '../../../src/adapters/runtime/node.ts';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { findRunToUndo } from '../../../src/app/restore/undo.ts';
 

@@ -18,7 +18,7 @@ import { lazily } from '../../../core/lazy.ts';
 import { systemCode } from '../../../core/result.ts';
 import type { ExportEncoding, ExportFolders, ExportKind, ExportWriter } from '../../../ports/exchange.ts';
 import { readOutsideLines } from '../../../system/outside-file.ts';
-import { carriedFileFailure, isFullDisk } from '../../../system/files.ts';
+import { carriedFileFailure, isFullDisk, tryTo } from '../../../system/files.ts';
 import { createArchiveFile } from '../sqlite/create.ts';
 import { archiveError } from '../failure.ts';
 import {
@@ -146,11 +146,8 @@ function createExport(
       if (state.isOver) return;
       state.isOver = true;
       for (const [name, { descriptor }] of outputs) {
-        try {
-          closeSync(descriptor);
-        } catch (error) {
-          if (systemCode(error) === null) throw error; // it was closed before
-        }
+        // It was closed before.
+        tryTo(() => closeSync(descriptor));
         rmSync(temporary(name), { force: true });
         rmSync(join(folder, name), { force: true });
       }

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { err, ok, type Result, systemCode } from '../../../core/result.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
 import type { ArchiveFailure } from '../../../ports/archive.ts';
 import type { OpenSource, OpenTarget } from '../../../ports/exchange.ts';
 import { type ArchiveFile, findForeignLog, prepareFile } from '../sqlite/file.ts';
@@ -24,16 +24,14 @@ import { SQLITE_STORE } from '../sqlite/store.ts';
 import { createTurns } from '../sqlite/turns.ts';
 import { createReader } from './read-units.ts';
 import { createUnitStore } from './unit-store.ts';
+import { orElse } from '../../../system/files.ts';
 
 /** A file is the same under any name. Null: there is none. */
 export function identifyFile(path: string): string | null {
-  try {
+  return orElse(null, () => {
     const { dev, ino } = statSync(realpathSync(resolve(path)), { bigint: true });
     return `${dev}:${ino}`;
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return null;
-  }
+  });
 }
 
 /** Opens an archive to read one state of it. Nothing in it changes, and nothing stays beside it. */

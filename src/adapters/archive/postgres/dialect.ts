@@ -1,5 +1,5 @@
 import type { Dialect } from '../sql/query.ts';
-import { thisMachine } from '../../runtime/machine.ts';
+import { thisMachine } from '../../runtime/node.ts';
 
 const FIND_LINES = `
 SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines

@@ -1,6 +1,6 @@
 import { readInteger, readText } from '../rows.ts';
 import type { StoreEngine } from '../store/engine.ts';
-import { thisMachine } from '../../runtime/machine.ts';
+import { thisMachine } from '../../runtime/node.ts';
 import { INDEX_BATCH_TERMS, indexWords } from './word-hits.ts';
 import { batchVector, messageVectors } from './words.ts';
 

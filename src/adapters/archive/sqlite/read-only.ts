@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { mayWrite } from './file.ts';
-import { systemCode } from '../../../core/result.ts';
+import { tryTo } from '../../../system/files.ts';
 
 /** A database that is not written to in place. */
 export type ReadOnlyDatabase = {
@@ -98,11 +98,8 @@ function openCopy(file: string): ReadOnlyDatabase {
     const seal = (): void => {
       db.pragma('journal_mode = DELETE'); // merges the log, so that there is one file
       db.pragma('query_only = ON');
-      try {
-        remove();
-      } catch (error) {
-        if (systemCode(error) === null) throw error; // Windows keeps open files; close() removes it
-      }
+      // Windows keeps open files; close() removes it.
+      tryTo(() => remove());
     };
     const close = (): void => {
       db.close();
