@@ -7,7 +7,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -182,28 +181,6 @@ test('an archive without one of its tables is refused', async (t) => {
     /another build of compact .* its table "inserted_lines" is missing$/,
   );
 });
-
-for (const [what, damage] of [
-  ['that was cut off', (path: string) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)],
-  [
-    'with overwritten pages',
-    (path: string) => {
-      const bytes = readFileSync(path);
-      writeFileSync(path, bytes.fill(0xa5, Math.floor(bytes.length / 4096 / 3) * 4096));
-    },
-  ],
-] as const)
-  test(`an archive ${what} is damaged`, async (t) => {
-    const path = await filledArchive(t);
-    damage(path);
-    const failure = await rejectedFailure(async () => {
-      const opened = openSqliteArchive({ path });
-      if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
-      t.after(() => opened.value.close());
-      return toTestArchive(opened.value).readLines(1);
-    });
-    assert.equal(failure.kind, 'damaged');
-  });
 
 test('an archive that another process writes to is busy when the wait is over', async (t) => {
   const path = join(tempFolder(t), 'archive.db');

@@ -13,7 +13,7 @@ import {
 } from '../../adapters/archive/drafts.ts';
 import { type Engine, applied, linesOf, stored } from './engine.ts';
 
-async function storeBytes(archive: Archive, contents: readonly Uint8Array[]): Promise<number> {
+export async function storeBytes(archive: Archive, contents: readonly Uint8Array[]): Promise<number> {
   return await stored(
     archive,
     compactionDraft(contents.length),
@@ -21,12 +21,12 @@ async function storeBytes(archive: Archive, contents: readonly Uint8Array[]): Pr
   );
 }
 
-async function readBytes(archive: Archive, id: number): Promise<readonly Uint8Array[]> {
+export async function readBytes(archive: Archive, id: number): Promise<readonly Uint8Array[]> {
   return (await linesOf(archive, id)).map(({ bytes }) => bytes);
 }
 
 /** Big arrays are not compared as they are: the difference of two of them takes minutes to print. */
-function fingerprint(bytes: Uint8Array): string {
+export function fingerprint(bytes: Uint8Array): string {
   return `${bytes.length} bytes, ${sha256(bytes)}`;
 }
 

@@ -13,7 +13,7 @@ import {
   sha256,
   utf8,
 } from '../../adapters/archive/drafts.ts';
-import { type Engine, applied } from './engine.ts';
+import { applied, type Engine, linesOf } from './engine.ts';
 
 async function originals(archive: Archive, batchId: number): Promise<readonly string[]> {
   return (await collect(archive.readOriginals(batchId))).flat().map(({ bytes }) => Buffer.from(bytes).toString());
@@ -99,6 +99,7 @@ export function originalsContract(engine: Engine): void {
     const damage = { kind: 'damaged', path: archive.path, reason };
     assert.deepEqual(await rejectedFailure(() => originals(archive, 2)), damage);
     assert.deepEqual(await rejectedFailure(() => archive.readLine(1)), damage);
+    assert.deepEqual(await rejectedFailure(() => linesOf(archive, 1)), damage);
     assert.equal((await rejectedFailure(() => archive.readLine(99))).kind, 'damaged');
   });
 

@@ -151,18 +151,6 @@ export function storeContract(engine: Engine): void {
     );
   });
 
-  test('a batch cannot replace one that was made after it', async (t) => {
-    const newBatches = [batchDraft({ sources: [{ kind: 'new', position: 1 }] }), batchDraft()];
-    const archive = await engine.open(t);
-    await assert.rejects(
-      async () => stored(archive, compactionDraft(1, { cycles: [cycleDraft({ newBatches })] }), [lineDraft(1)]),
-      {
-        message: 'no new batch at position 1',
-      },
-    );
-    assert.equal(await archive.loadCompaction(1), null);
-  });
-
   test('several conversations of one file keep their own batches, in order', async (t) => {
     const archive = await engine.open(t);
     const cycles = ['a', 'b'].map((conversationId) =>
@@ -247,29 +235,31 @@ export function storeContract(engine: Engine): void {
     assert.deepEqual(await bytesOf(second), await bytesOf(first));
   });
 
-  test('a summarized line without a batch is a bug', async (t) => {
-    await assert.rejects(
-      async () => stored(await engine.open(t), compactionDraft(1), [lineDraft(1, { batch: null })]),
-      {
-        message: 'source line 1 is summarized, but in no batch (cycle 0, batch null)',
-      },
-    );
-  });
-
-  test('a line of an unknown cycle is a bug', async (t) => {
-    await assert.rejects(
-      async () =>
-        stored(await engine.open(t), compactionDraft(1), [lineDraft(1, { outcome: 'other', cycle: 3, batch: null })]),
-      {
-        message: 'source line 1 is of cycle 3, of 1',
-      },
-    );
-  });
-
-  test('a hash that is none is a bug', async (t) => {
-    await assert.rejects(
-      async () => stored(await engine.open(t), compactionDraft(1, { settingsSha256: 'abc' }), [lineDraft(1)]),
-      TypeError,
-    );
-  });
+  const backwards = [batchDraft({ sources: [{ kind: 'new', position: 1 }] }), batchDraft()];
+  for (const [what, draft, line, message] of [
+    [
+      'a summarized line without a batch',
+      {},
+      { batch: null },
+      'source line 1 is summarized, but in no batch (cycle 0, batch null)',
+    ],
+    [
+      'a line of an unknown cycle',
+      {},
+      { outcome: 'other', cycle: 3, batch: null },
+      'source line 1 is of cycle 3, of 1',
+    ],
+    ['a hash that is none', { settingsSha256: 'abc' }, {}, 'not a sha256 in hex: "abc"'],
+    [
+      'a batch that replaces one that was made after it',
+      { cycles: [cycleDraft({ newBatches: backwards })] },
+      {},
+      'no new batch at position 1',
+    ],
+  ] as const)
+    test(`${what} is a bug, and nothing is stored`, async (t) => {
+      const archive = await engine.open(t);
+      await assert.rejects(async () => stored(archive, compactionDraft(1, draft), [lineDraft(1, line)]), { message });
+      assert.equal(await archive.loadCompaction(1), null);
+    });
 }

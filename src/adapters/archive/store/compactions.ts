@@ -11,7 +11,7 @@ import type {
   LineDraft,
   MessageDraft,
 } from '../../../ports/archive.ts';
-import { compressAside, createBlockGatherer, type RawBlock } from '../blocks.ts';
+import { compressAside, createBlockGatherer, MAX_BLOCK_BYTES, type RawBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { timeColumn, traitsColumn } from '../rows.ts';
 import { type Query, type Sql, readUsedBytes } from '../sql/query.ts';
@@ -78,6 +78,9 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
     held = [];
     state.heldBytes = 0;
   };
+  const settle = async (left: number): Promise<void> => {
+    for (const packing of underway.splice(0, Math.max(0, underway.length - left))) await hold(await packing);
+  };
   const pack = async (blocks: readonly RawBlock[]): Promise<void> => {
     for (const raw of blocks) {
       for (const { draft } of raw.members) addLine(archived, draft);
@@ -85,8 +88,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
       packing.catch(() => undefined); // thrown when it is awaited
       state.position += 1;
       underway.push(packing);
-      const [first] = underway.length > MAX_UNDERWAY ? underway.splice(0, 1) : [];
-      if (first !== undefined) await hold(await first);
+      await settle(raw.raw.length > MAX_BLOCK_BYTES ? 0 : MAX_UNDERWAY); // a huge line is alone
     }
   };
   const { step, end } = createSteps(async () => {
@@ -101,7 +103,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
     commit: (draft) =>
       step(async () => {
         await pack(gatherer.end());
-        for (const packing of underway.splice(0)) await hold(await packing);
+        await settle(0);
         checkCoverage(draft, archived);
         const storeAll = async (query: Query, ids: Ids): Promise<void> => {
           await flush(query, ids);
