@@ -18,9 +18,7 @@ type Erased = {
   /** The ids of compactions that were erased in whole or in part. */
   readonly touched: ReadonlyMap<UnitKey, number>;
   /** Of whole compactions: hashes of their originals and outputs, their paths, and session ids, with the time of the last erasure. */
-  readonly contents: ReadonlyMap<string, number>;
-  readonly paths: ReadonlyMap<string, number>;
-  readonly sessions: ReadonlyMap<string, number>;
+  readonly gone: ReadonlyMap<string, number>;
   /** Receipts of erasures, without prunes, that the other archive knows. */
   readonly known: ReadonlySet<string>;
   /** As in the options of `findConflict`. */
@@ -67,25 +65,25 @@ async function readErased(
     else if (isErase(one)) erasures.set(one.receipt, one.atMs);
     else if (withPruned) prunes.set(one.receipt, one.atMs);
   const touched = new Map<UnitKey, number>();
-  const [contents, paths, sessions] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  const gone = new Map<string, number>();
   if (erasures.size + prunes.size > 0)
     for await (const { id, unit } of from.units({ touchedOnly: true })) {
       const atMs = erasures.get(unit.receipt ?? '');
-      const note = (map: Map<string, number>, name: string): void =>
-        void map.set(name, Math.max(atMs ?? 0, map.get(name) ?? 0));
       if (atMs !== undefined || (withPruned && unit.isErased)) touched.set(unit.key, id);
       if (atMs === undefined || !unit.isErased) continue;
-      for (const sha256 of [unit.source.sha256, unit.output.sha256]) note(contents, sha256);
-      for (const { sourcePath, outputPath } of [unit, ...unit.files])
-        for (const path of [sourcePath, outputPath]) if (path !== null) note(paths, path);
-      for (const { conversationId } of unit.cycles)
-        if (isSessionId(conversationId)) note(sessions, conversationId.toLowerCase());
+      const paths = [unit, ...unit.files].flatMap(({ sourcePath, outputPath }) => [
+        sourcePath,
+        outputPath ?? sourcePath,
+      ]);
+      for (const name of [unit.source.sha256, unit.output.sha256, ...paths, ...sessionsOf(unit)])
+        gone.set(name, Math.max(atMs, gone.get(name) ?? 0));
     }
-  return { erasures, prunes, touched, contents, paths, sessions, known, comparedElsewhere };
+  return { erasures, prunes, touched, gone, known, comparedElsewhere };
 }
 
-function isSessionId(conversationId: string): boolean {
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(conversationId);
+function sessionsOf({ cycles }: Unit): readonly string[] {
+  const ids = cycles.map(({ conversationId }) => conversationId.toLowerCase());
+  return ids.filter((id) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id));
 }
 
 /** `own`: the ids of compactions that only `to` has. */
@@ -110,10 +108,10 @@ async function findCompactions(
 
 /** Whether a compaction that the other archive does not have is of a transcript that was erased there whole. */
 async function isSameText(unit: Unit, { from, erased }: Sides): Promise<boolean> {
-  const { contents, paths, sessions, erasures } = erased;
+  const { gone, erasures } = erased;
   const isOlder = [...erasures.values()].some((atMs) => unit.createdAtMs <= atMs);
-  if (contents.has(unit.source.sha256) || (isOlder && paths.has(unit.sourcePath))) return true;
-  if (unit.cycles.some(({ conversationId }) => sessions.has(conversationId.toLowerCase()))) return true;
+  if (gone.has(unit.source.sha256) || (isOlder && gone.has(unit.sourcePath))) return true;
+  if (sessionsOf(unit).some((id) => gone.has(id))) return true;
   const states = await from.findErasedStates({ sha256: unit.source.sha256, originSha256: null });
   if (states.some(({ receipt }) => erasures.has(receipt)) && !(await from.hasState(unit.source.sha256))) return true;
   for (const { parent, batches } of unit.cycles) {
@@ -215,13 +213,13 @@ async function findCaptures(sides: Sides): Promise<ReadonlySet<string>> {
   for await (const capture of to.captures()) {
     const { path, sessions, states } = capture;
     // A file goes with its conversation if all of its conversations were erased.
-    const sessionTimes = sessions.map((id) => erased.sessions.get(id.toLowerCase()) ?? Number.NEGATIVE_INFINITY);
+    const sessionTimes = sessions.map((id) => erased.gone.get(id.toLowerCase()) ?? Number.NEGATIVE_INFINITY);
     const erasedAtMs = Math.max(
       ...[
-        erased.paths.get(path),
-        erased.sessions.get(sessionIdOf(path)?.toLowerCase() ?? ''),
+        erased.gone.get(path),
+        erased.gone.get(sessionIdOf(path)?.toLowerCase() ?? ''),
         ...(sessionTimes.length === 0 ? [] : [Math.min(...sessionTimes)]),
-        ...states.map(({ sha256 }) => erased.contents.get(sha256)),
+        ...states.map(({ sha256 }) => erased.gone.get(sha256)),
       ].map((atMs) => atMs ?? Number.NEGATIVE_INFINITY),
     );
     const older = states.filter(({ capturedAt }) => capturedAt.getTime() <= erasedAtMs);

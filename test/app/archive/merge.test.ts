@@ -37,32 +37,6 @@ function placeIn(folder: string, name: string): MergeTarget {
   return fileTarget(join(folder, name));
 }
 
-test('both archives are in the merged one, in any order, and merging again changes nothing', async (t) => {
-  const folder = folderWith(t, {});
-  const [a, b] = [await sceneFor(t, chatTranscript(30)), await sceneFor(t, chatTranscript(30, 400))];
-  const [one, other] = [placeIn(folder, 'one.db'), placeIn(folder, 'other.db')];
-  const report = await merge(one, [a.archivePath, b.archivePath]);
-  assert.deepEqual(
-    report.merged.map(({ compactions, captured }) => [compactions, captured]),
-    [
-      [
-        { new: 2, known: 0, refused: 0 },
-        { new: 1, known: 0, refused: 0 },
-      ],
-      [
-        { new: 2, known: 0, refused: 0 },
-        { new: 1, known: 0, refused: 0 },
-      ],
-    ],
-  );
-  await merge(other, [b.archivePath]);
-  await merge(other, [a.archivePath]);
-  const merged = await contentsOf(one);
-  assert.deepEqual(await contentsOf(other), merged);
-  assert.equal((await merge(one, [a.archivePath, other.place])).result, 'unchanged');
-  assert.deepEqual(await contentsOf(one), merged);
-});
-
 /** The files of a bench with another archive. */
 function withArchive(t: TestContext, bench: Workbench, target: MergeTarget): Workbench {
   const opened: { archive?: Promise<Archive> } = {};
