@@ -2,6 +2,7 @@ import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { stop, stopIfInterrupted } from '../contract/failure.ts';
+import { concat } from '../read/records.ts';
 import { lastStates } from './captured.ts';
 
 /** The captured pieces of a file that something is in. */
@@ -50,7 +51,7 @@ async function matchVersion(
     }
   }
   stored.end();
-  const content = deps.files.unpack(joinBytes(head), readContent(archive, state));
+  const content = deps.files.unpack(concat(head), readContent(archive, state));
   if (content === null) return true;
   let isReadable = !hasGap;
   let isFound = false;
@@ -102,7 +103,7 @@ function createWindow(finder: TextFinder, onMatch: (id: number) => void): Window
   /** Of these at the beginning, all matches are known. */
   let knownBytes = 0;
   const search = (): void => {
-    const found = finder.find(joinBytes(parts.map(({ bytes }) => bytes))).filter(({ end }) => end > knownBytes);
+    const found = finder.find(concat(parts.map(({ bytes }) => bytes))).filter(({ end }) => end > knownBytes);
     let first = 0;
     for (const { start, end } of found.toSorted((a, b) => a.start - b.start)) {
       while ((parts[first]?.end ?? Infinity) <= start) first += 1;
@@ -140,19 +141,6 @@ function createWindow(finder: TextFinder, onMatch: (id: number) => void): Window
     }
   };
   return { add, end };
-}
-
-/** Copies nothing if there is one part. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first;
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }
 
 export type TextFinder = {

@@ -7,9 +7,9 @@ import type { CapturedPiece } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { stopIfInterrupted } from '../contract/failure.ts';
 import { isBlank } from '../read/open-transcript.ts';
-import { parseUntrimmed, readRecords } from '../read/records.ts';
+import { concat, parseUntrimmed, readRecords } from '../read/records.ts';
 import { lastStates } from './captured.ts';
-import { type FoundLines, joinBytes } from './find-text.ts';
+import type { FoundLines } from './find-text.ts';
 
 /** Whether a captured file belongs to a conversation: its records carry the id, or its name does. */
 export function belongsTo({ path, sessions }: Pick<CapturedFile, 'path' | 'sessions'>, conversation: string): boolean {
@@ -77,7 +77,9 @@ export async function* joinPieces(pages: AsyncIterable<readonly CapturedPiece[]>
   let line = 1;
   let torn: { readonly id: number; readonly bytes: Uint8Array }[] = [];
   const join = (): JoinedLine => {
-    const joined = { line, bytes: joinBytes(torn.map(({ bytes }) => bytes)), ids: torn.map(({ id }) => id) };
+    const [first] = torn;
+    const bytes = first !== undefined && torn.length === 1 ? first.bytes : concat(torn.map((part) => part.bytes));
+    const joined = { line, bytes, ids: torn.map(({ id }) => id) };
     torn = [];
     line += 1;
     return joined;

@@ -158,7 +158,7 @@ function renderInsertedLines(
   const ending = elements.length === 0 ? encoder.encode(recordIndex.eol) : separatorIn(transcript, elements);
   const lines = rendered.map((text, index) => ({
     beforeLine: insertBefore,
-    bytes: concat(encoder.encode(text), isLastInList && index === rendered.length - 1 ? new Uint8Array() : ending),
+    bytes: concat([encoder.encode(text), isLastInList && index === rendered.length - 1 ? new Uint8Array() : ending]),
   }));
   return { lines, clipSha256: runtime.sha256(trimRecord(codec, lines.at(-1)?.bytes ?? new Uint8Array())) };
 }

@@ -129,10 +129,13 @@ export async function hashContent(
 /** The UTF-8 byte order mark. It is read, and written only by a restore. */
 export const UTF8_BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
 
-export function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const bytes of parts) {
+    whole.set(bytes, end);
+    end += bytes.length;
+  }
   return whole;
 }
 

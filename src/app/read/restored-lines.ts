@@ -254,7 +254,7 @@ async function* mergeElements(
   let held: Uint8Array | null = null; // the last element has no separator
   let count = 1;
   const add = (element: Uint8Array): void => {
-    if (held !== null) batch.add(concat(held, separator));
+    if (held !== null) batch.add(concat([held, separator]));
     held = Uint8Array.from(trimRecord(codec, element));
     count += 1;
   };
@@ -298,7 +298,7 @@ function separatorOf(codec: Codec, records: readonly Uint8Array[]): Uint8Array {
   if (first !== undefined) return first;
   const [head = NOTHING] = records;
   const space = head.length - new TextDecoder('latin1').decode(head).trimEnd().length;
-  return concat(Uint8Array.of(COMMA), head.subarray(head.length - space));
+  return concat([Uint8Array.of(COMMA), head.subarray(head.length - space)]);
 }
 
 const COMMA = 0x2c;

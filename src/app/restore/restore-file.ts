@@ -23,7 +23,7 @@ import {
   withCompacted,
 } from '../read/open-compacted.ts';
 import type { LineStream } from '../read/index-records.ts';
-import { hashPrefix, UTF8_BOM } from '../read/records.ts';
+import { concat, hashPrefix, UTF8_BOM } from '../read/records.ts';
 import { hashStart, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { describeRewrites, type Rewrite } from '../read/rewritten-document.ts';
 import { deliver, describeWritten, targetPath, withTargetLock } from '../write/deliver.ts';
@@ -154,7 +154,7 @@ async function write(
     for await (const batch of lines()) {
       // Nobody reads on, or the user has ended the run.
       if (deps.signal.aborted) stop({ kind: 'interrupted' });
-      yield count(joinLines(batch));
+      yield count(concat([...batch])); // its lines are in memory together, so joining them costs little
     }
   };
   const path = targetPath(request);
@@ -188,18 +188,6 @@ async function write(
     ...(notes.length > 0 && { notes }),
     ...(isStillCompacted === true && { isStillCompacted }),
   };
-}
-
-/** Several lines as one piece. They arrive in memory together, so joining them costs little. */
-function joinLines(lines: Iterable<Uint8Array>): Uint8Array {
-  const all = [...lines];
-  const joined = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const bytes of all) {
-    joined.set(bytes, end);
-    end += bytes.length;
-  }
-  return joined;
 }
 
 /**

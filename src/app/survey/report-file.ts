@@ -20,7 +20,7 @@ import {
   prepareTranscript,
   type TranscriptBytes,
 } from '../read/prepare.ts';
-import { UTF8_BOM } from '../read/records.ts';
+import { concat, UTF8_BOM } from '../read/records.ts';
 import { type ProvenStep, verifyRevisions } from '../restore/verify-file.ts';
 import { openUnsettled } from '../write/settle.ts';
 import { describeContents } from './report-contents.ts';
@@ -186,12 +186,7 @@ async function readOriginal(deps: AppDeps, input: OriginalInput): Promise<Origin
 }
 
 function toTranscriptBytes(pieces: readonly Uint8Array[], bomLength: number): TranscriptBytes {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const bytes of pieces) {
-    whole.set(bytes, end);
-    end += bytes.length;
-  }
+  const whole = concat(pieces);
   const read = (start: number, length: number): Uint8Array => whole.subarray(start, start + length);
   return { bomLength, sizeBytes: whole.length, read, lines: () => splitLines(whole, bomLength) };
 }
