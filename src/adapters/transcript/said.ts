@@ -3,7 +3,7 @@ import type { Decoded, EntryFacts } from '../../core/transcript.ts';
 import type { Json } from '../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, known, stringAt } from './json.ts';
 import { listCalls, withTyped } from './message-parts.ts';
-import type { Noted } from './notes.ts';
+import type { Noted } from './session.ts';
 
 /** Where a message comes from: its own id if it has one, and the line that names it otherwise. */
 export type SaidPlace = {

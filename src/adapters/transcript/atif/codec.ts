@@ -12,9 +12,8 @@ import type {
 import { createListRecords } from '../json-list/records.ts';
 import { isList, type JsonRecord, readIsoTime, recordsAt, stringAt, valueAt } from '../json.ts';
 import { argumentText, contentText, textOfParts, typedText } from '../message-parts.ts';
-import type { Noted } from '../notes.ts';
+import { type Noted, createSession as createPlainSession, type RecordPlace } from '../session.ts';
 import { say, textParts } from '../said.ts';
-import { createSession as createPlainSession, type RecordPlace } from '../session.ts';
 
 /** A trajectory in the Agent Trajectory Interchange Format (Harbor's RFC 0001), as evaluation tools store it. */
 export const atif: Codec = {

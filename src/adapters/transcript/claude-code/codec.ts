@@ -2,7 +2,7 @@ import { callsOf } from '../../../core/message.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { createLineSession } from '../line-session.ts';
+import { createSession as createPlainSession } from '../session.ts';
 import { withoutRuleText, withoutTyped } from '../message-parts.ts';
 import { isQwenRecord } from '../qwen/decode.ts';
 import { copyKeys, firstText } from '../said.ts';
@@ -96,21 +96,19 @@ function isLoose(record: JsonRecord): boolean {
 function createSession(): CodecSession {
   const callNames = new Map<string, string>();
   const forgers = new Set<string>();
-  return createLineSession<ThreadNote>({
-    nested: 'a message that is',
-    read: (record, line) => {
+  return createPlainSession<ThreadNote>({
+    what: 'a message that is',
+    read: (record, { line, isFirstPass }) => {
       const decoded = decodeRecord(record, line);
-      if ('problem' in decoded || decoded.results === undefined) return decoded;
-      if (decoded.results.some((id) => forgers.has(id))) return withoutTyped(decoded);
-      const [id = ''] = decoded.results;
-      return canRejectionRule(record, callNames.get(id)) ? decoded : withoutRuleText(decoded);
-    },
-    track: (read, _, record) => {
-      for (const { id, name } of read.message === undefined ? [] : callsOf(read.message)) {
+      if ('problem' in decoded) return decoded;
+      for (const { id, name } of !isFirstPass || decoded.message === undefined ? [] : callsOf(decoded.message)) {
         callNames.set(id, name);
         if (canForgeRejection(record, name)) forgers.add(id);
       }
-      return read;
+      if (decoded.results === undefined) return decoded;
+      if (decoded.results.some((id) => forgers.has(id))) return withoutTyped(decoded);
+      const [id = ''] = decoded.results;
+      return canRejectionRule(record, callNames.get(id)) ? decoded : withoutRuleText(decoded);
     },
     readContext,
     legalCuts,

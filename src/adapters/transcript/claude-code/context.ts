@@ -1,6 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
-import type { NoteOf } from '../line-session.ts';
+import type { NoteOf } from '../session.ts';
 import { followParents } from '../parents.ts';
 import type { ThreadNote } from './decode.ts';
 import { isTitleOutOfSight } from './listing.ts';

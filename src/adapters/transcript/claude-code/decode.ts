@@ -3,7 +3,7 @@ import type { EntryFacts } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { argumentText, documentText, readPartText, refuseDeepNesting, ruleWords, typedText } from '../message-parts.ts';
-import type { Noted } from '../notes.ts';
+import type { Noted } from '../session.ts';
 import { callPart, conversationOf, linksOf, resultPart, type SaidPlace, say, textBlocks, textParts } from '../said.ts';
 
 /** What a record says about the thread. */

@@ -4,10 +4,9 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { createLineSession } from '../line-session.ts';
+import { createSession as createPlainSession, type Noted } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { summaryRole, withoutRuleText, withoutTyped } from '../message-parts.ts';
-import type { Noted } from '../notes.ts';
 import { conversationOf, firstText } from '../said.ts';
 import { findAnchors, legalCuts, readContext } from './context.ts';
 import { carriedItems, type CodexNote, createAnswerTracker, decodeItem, decodeRecord } from './decode.ts';
@@ -108,27 +107,27 @@ function createSession(): CodecSession {
   const worldStateKeys = new Map<number, string>();
   let changes = 0;
   let isSubagent = false;
-  return createLineSession<CodexNote>({
-    nested: 'an item that is',
-    readHeader: ({ type, payload }) => (type === 'session_meta' && isRecord(payload) ? readHeader(payload) : null),
-    see: ({ type, payload }, line) => {
-      if (type !== 'world_state' || !isRecord(payload)) return;
-      // Codex records the whole environment of a thread, then each change, and works out from both what it has told the model. The latest
-      // full record and every change since must stay, so each change has its own key.
-      changes = payload['full'] === true ? 0 : changes + 1;
-      worldStateKeys.set(line, changes === 0 ? type : `${type}+${changes}`);
+  return createPlainSession<CodexNote>({
+    what: 'an item that is',
+    readHeader: ({ type, payload }) => {
+      if (type !== 'session_meta' || !isRecord(payload)) return null;
+      isSubagent = isRecord(payload['source']) && 'subagent' in payload['source'];
+      return readHeader(payload);
     },
-    read: (record, line) => {
+    read: (record, { line, isFirstPass }) => {
+      const { type, payload } = record;
+      if (isFirstPass && type === 'world_state' && isRecord(payload)) {
+        // Codex records the whole environment of a thread, then each change, and works out from both what it has told the model. The latest
+        // full record and every change since must stay, so each change has its own key.
+        changes = payload['full'] === true ? 0 : changes + 1;
+        worldStateKeys.set(line, changes === 0 ? type : `${type}+${changes}`);
+      }
       const latestKey = worldStateKeys.get(line);
       if (latestKey !== undefined) return { kind: 'meta', latestKey };
       const decoded = decodeRecord(record, line);
-      return isSubagent && !('problem' in decoded) ? withoutTyped(decoded) : decoded;
-    },
-    track: (read, line, { payload }) => {
-      if (read.kind !== 'header') return trackAnswer(read, line);
-      const source = isRecord(payload) ? payload['source'] : undefined;
-      isSubagent = isRecord(source) && 'subagent' in source;
-      return read;
+      if ('problem' in decoded) return decoded;
+      const own = isSubagent ? withoutTyped(decoded) : decoded;
+      return isFirstPass ? trackAnswer(own, line) : own;
     },
     readContext,
     legalCuts,
@@ -151,23 +150,21 @@ function readHeader(payload: JsonRecord): Noted<CodexNote> {
 function createItemSession(): CodecSession {
   const trackAnswer = createAnswerTracker();
   let firstLine = 0;
-  return createLineSession<CodexNote>({
-    nested: 'an item that is',
+  return createPlainSession<CodexNote>({
+    what: 'an item that is',
     readHeader: (record) =>
       firstLine === 0 && isOldHeader(record) && !('record_type' in record)
         ? { kind: 'header', ...conversationOf(record, 'id') }
         : null,
-    read: (record, line) => {
+    read: (record, { line, isFirstPass }) => {
       if ('record_type' in record) return { kind: 'meta' };
       const decoded = decodeItem(record, { line, at: readIsoTime(record['timestamp']) });
       if ('problem' in decoded) return decoded;
-      const isFirst = firstLine === 0 || line === firstLine;
+      if (isFirstPass && firstLine === 0 && (decoded.kind === 'message' || isClip(decoded))) firstLine = line;
       // A second clip-archive, in the middle, is treated as a message.
-      return isClip(decoded) ? asClip(decoded, isFirst ? 'summary' : 'message') : withoutRuleText(decoded);
-    },
-    track: (read, line) => {
-      if (firstLine === 0 && (read.kind === 'message' || read.kind === 'summary')) firstLine = line;
-      return isClip(read) ? read : trackAnswer(read, line);
+      if (isClip(decoded)) return asClip(decoded, line === firstLine ? 'summary' : 'message');
+      const own = withoutRuleText(decoded);
+      return isFirstPass ? trackAnswer(own, line) : own;
     },
     // The file is the context, so nothing in it is stale.
     readContext: (entries, noteOf) => ({

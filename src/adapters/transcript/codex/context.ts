@@ -1,6 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
-import type { NoteOf } from '../line-session.ts';
+import type { NoteOf } from '../session.ts';
 import type { CodexNote } from './decode.ts';
 
 type CodexNotes = NoteOf<CodexNote>;

@@ -3,7 +3,7 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { contentText, contentTexts, readPartText, ruleWords, typedText } from '../message-parts.ts';
-import type { Noted } from '../notes.ts';
+import type { Noted } from '../session.ts';
 import {
   asTyped,
   callPart,

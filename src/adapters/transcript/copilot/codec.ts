@@ -11,7 +11,7 @@ import type {
   SummaryInput,
 } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { createLineSession, type NoteOf } from '../line-session.ts';
+import { createSession as createPlainSession, type NoteOf } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { conversationOf, firstText, linksOf } from '../said.ts';
 import { type CallNote, decodeEvent, readTime } from './decode.ts';
@@ -70,47 +70,50 @@ function createSession(): CodecSession {
   const denials = new Map<string, string>();
   const latestIds = new Map<string, string>();
 
-  return createLineSession<CallNote>({
-    nested: 'a call whose arguments are',
+  /** Notes what later events and answers need. */
+  const note = (event: JsonRecord, line: number): void => {
+    const data = isRecord(event['data']) ? event['data'] : {};
+    const callId = stringAt(data, 'toolCallId') ?? '';
+    switch (event['type']) {
+      case 'session.compaction_start':
+        startLine = line;
+        return;
+      case 'session.compaction_complete':
+        if (startLine > 0) starts.set(line, startLine);
+        startLine = 0;
+        return;
+      case 'tool.user_requested': {
+        const command = firstText('command', data['arguments']);
+        if (command !== undefined) commands.set(callId, command);
+        return;
+      }
+      case 'permission.completed': {
+        const { result } = data;
+        const isDenied = isRecord(result) && result['kind'] === 'denied-interactively-by-user';
+        const words = isDenied ? stringAt(result, 'feedback') : undefined;
+        if (words !== undefined && callId !== '') denials.set(callId, words);
+      }
+    }
+  };
+  return createPlainSession<CallNote>({
+    what: 'a call whose arguments are',
     readHeader: (event) => {
       if (event['type'] !== 'session.start') return null;
       const conversation = isRecord(event['data']) ? conversationOf(event['data'], 'sessionId') : {};
-      return { kind: 'header', ...conversation, ...linksOf(event, 'id', 'parentId') };
+      const links = linksOf(event, 'id', 'parentId');
+      headerId = links.recordId ?? null;
+      return { kind: 'header', ...conversation, ...links };
     },
-    see: (event, line) => {
-      const data = isRecord(event['data']) ? event['data'] : {};
-      const callId = stringAt(data, 'toolCallId') ?? '';
-      switch (event['type']) {
-        case 'session.compaction_start':
-          startLine = line;
-          return;
-        case 'session.compaction_complete':
-          if (startLine > 0) starts.set(line, startLine);
-          startLine = 0;
-          return;
-        case 'tool.user_requested': {
-          const command = firstText('command', data['arguments']);
-          if (command !== undefined) commands.set(callId, command);
-          return;
-        }
-        case 'permission.completed': {
-          const { result } = data;
-          const isDenied = isRecord(result) && result['kind'] === 'denied-interactively-by-user';
-          const words = isDenied ? stringAt(result, 'feedback') : undefined;
-          if (words !== undefined && callId !== '') denials.set(callId, words);
-        }
-      }
-    },
-    read: (event, line) => {
+    read: (event, { line, isFirstPass }) => {
       if (typeof event['type'] !== 'string') return { kind: 'meta' };
+      if (isFirstPass) note(event, line);
       const decoded = decodeEvent(event, line, { commands, denials });
-      return 'problem' in decoded ? decoded : { ...decoded, ...linksOf(event, 'id', 'parentId') };
-    },
-    track: (read) => {
-      const { kind, latestKey, recordId } = read;
-      if (kind === 'header') headerId = recordId ?? null;
-      if (latestKey !== undefined && recordId !== undefined) latestIds.set(latestKey, recordId);
-      return read;
+      if ('problem' in decoded) return decoded;
+      const links = linksOf(event, 'id', 'parentId');
+      const { latestKey } = decoded;
+      if (isFirstPass && latestKey !== undefined && links.recordId !== undefined)
+        latestIds.set(latestKey, links.recordId);
+      return { ...decoded, ...links };
     },
     readContext: (entries, noteOf) => readContext(entries, findCompaction(entries, starts), noteOf),
     legalCuts: (entries) => legalCuts(entries, findCompaction(entries, starts)),

@@ -3,7 +3,7 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { idAt, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
-import type { Noted } from '../notes.ts';
+import type { Noted } from '../session.ts';
 import { asTyped, callPart, decodeSaid, decodeSummary, resultPart, type SaidPlace, textParts } from '../said.ts';
 
 /** An event without words of its own goes or stays with the message that makes or answers this call. */

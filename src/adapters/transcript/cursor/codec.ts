@@ -5,8 +5,8 @@ import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.
 import { readContent } from '../chat-lines/content.ts';
 import { classify, toDecoded } from '../chat-lines/decode.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { createLineSession } from '../line-session.ts';
-import { leadingSummaryLine, typedText, withoutTyped, withTyped } from '../message-parts.ts';
+import { createSession as createPlainSession } from '../session.ts';
+import { typedText, withoutTyped, withTyped } from '../message-parts.ts';
 
 /** Transcripts that Cursor's agent writes beside its database: `~/.cursor/projects/<folder>/agent-transcripts/**`. */
 export const cursor: Codec = {
@@ -44,9 +44,9 @@ function isEnd({ type, status }: JsonRecord): boolean {
 /** Calls have no ids and no results, so no line belongs to another. */
 function createSession(): CodecSession {
   let firstSaidLine = 0;
-  return createLineSession({
-    nested: 'a message that is',
-    read: (record, line) => {
+  return createPlainSession({
+    what: 'a message that is',
+    read: (record, { line, isFirstPass }) => {
       const { role, message, timestamp } = record;
       if (role === undefined) return { kind: 'meta' };
       if (!isRecord(message)) return { problem: 'a record with a role, but without a message' };
@@ -56,15 +56,10 @@ function createSession(): CodecSession {
       const said = classify({ role, content, ...(timestamp !== undefined && { timestamp }) });
       if ('problem' in said || said.kind === 'meta') return said;
       const found = readContent(said.record, { line, isResult: said.role === 'tool', findCall: () => null });
-      const isFirst = firstSaidLine === 0 || line === firstSaidLine;
-      const isSummary = isFirst && said.role !== 'assistant' && isClipArchiveText(found.text);
+      if (isFirstPass && firstSaidLine === 0) firstSaidLine = line;
+      const isSummary = line === firstSaidLine && said.role !== 'assistant' && isClipArchiveText(found.text);
       return readTyped(toDecoded({ said, content: found, line, isSummary }), content);
     },
-    track: (read, line) => {
-      if (firstSaidLine === 0 && read.message !== undefined) firstSaidLine = line;
-      return read;
-    },
-    readContext: (entries) => ({ priorLine: leadingSummaryLine(entries), isStale: () => false }),
     renderSummary: ({ text }) => [JSON.stringify({ role: 'user', message: { content: [{ type: 'text', text }] } })],
   });
 }

@@ -4,7 +4,7 @@ import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput 
 import { readContent } from '../chat-lines/content.ts';
 import { classify, toDecoded } from '../chat-lines/decode.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { createLineSession } from '../line-session.ts';
+import { createSession as createPlainSession } from '../session.ts';
 import { ruleWords, withoutTyped, withTyped } from '../message-parts.ts';
 import { conversationOf, decodeSummary, firstText, textBlocks } from '../said.ts';
 
@@ -62,16 +62,14 @@ function createSession(): CodecSession {
     const byIndex = typeof index === 'number' ? messages[index] : undefined;
     return { line, covered: (byId ?? byIndex)?.[0] ?? 0 };
   };
-  return createLineSession({
-    nested: 'a message that is',
+  return createPlainSession({
+    what: 'a message that is',
     readHeader: (record) =>
       record['type'] === 'session_start' ? { kind: 'header', ...conversationOf(record, 'id') } : null,
-    see: (record, line) => {
-      if (record['type'] === 'message') ids.set(line, stringAt(record, 'id') ?? '');
-      if (record['type'] === 'compaction_state') anchors.set(line, record['anchorMessage'] ?? null);
-    },
-    read: (record, line) => {
-      const { type, summaryText } = record;
+    read: (record, { line, isFirstPass }) => {
+      const { type, summaryText, anchorMessage = null } = record;
+      if (isFirstPass && type === 'message') ids.set(line, stringAt(record, 'id') ?? '');
+      if (isFirstPass && type === 'compaction_state') anchors.set(line, anchorMessage);
       if (type === 'message') return decodeMessage(record, line);
       if (type !== 'compaction_state') return { kind: 'meta', ...(type === 'todo_state' && { latestKey: type }) };
       if (typeof summaryText !== 'string')

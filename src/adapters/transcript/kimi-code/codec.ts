@@ -1,7 +1,7 @@
 import { estimateTokens } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord } from '../json.ts';
-import { createLineSession } from '../line-session.ts';
+import { createSession as createPlainSession } from '../session.ts';
 import { firstText } from '../said.ts';
 import { type Context, createFold } from './context.ts';
 import { decodeRecord } from './decode.ts';
@@ -43,12 +43,12 @@ function createSession(): CodecSession {
   const fold = createFold();
   let known: Context | null = null;
   const context = (): Context => (known ??= fold.finish());
-  return createLineSession({
-    nested: 'a message that is',
-    read: decodeRecord,
-    track: (read, line, record) => {
-      fold.read(record, line);
-      return read;
+  return createPlainSession({
+    what: 'a message that is',
+    read: (record, { line, isFirstPass }) => {
+      const decoded = decodeRecord(record, line);
+      if (isFirstPass && !('problem' in decoded)) fold.read(record, line);
+      return decoded;
     },
     readContext: () => {
       const { live, summarized, strays, priorLine, firstOfStep, stepOf } = context();

@@ -13,9 +13,8 @@ import {
   valueAt,
 } from '../json.ts';
 import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
-import type { Noted } from '../notes.ts';
+import { type Noted, createSession } from '../session.ts';
 import { say, textParts } from '../said.ts';
-import { createSession } from '../session.ts';
 
 /** What `opencode export` writes and `opencode import` reads: one session. */
 export const openCode: Codec = {

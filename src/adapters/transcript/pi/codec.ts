@@ -2,7 +2,7 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { createLineSession, type NoteOf } from '../line-session.ts';
+import { createSession as createPlainSession, type NoteOf } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { cutsOfPath, findPath, type Path, readPathContext, renderChain } from '../parents.ts';
 import { conversationOf, linksOf, textBlocks } from '../said.ts';
@@ -124,19 +124,21 @@ function createSession(): CodecSession {
     };
     return [...lines, JSON.stringify(compaction)];
   };
-  return createLineSession<CompactionNote>({
-    nested: 'a call whose arguments are',
-    readHeader: (record) => (record['type'] === 'session' ? { kind: 'header', ...conversationOf(record, 'id') } : null),
-    see: (record) => {
-      if (record['type'] === 'session') version ??= Number(record['version'] ?? 1);
+  return createPlainSession<CompactionNote>({
+    what: 'a call whose arguments are',
+    readHeader: (record) => {
+      if (record['type'] !== 'session') return null;
+      version = Number(record['version'] ?? 1);
       count += 1;
+      return { kind: 'header', ...conversationOf(record, 'id') };
     },
-    read: decodeEntry,
-    track: (read, line, record) => {
-      if (record['type'] === 'session') return read;
+    read: (record, { line, isFirstPass }) => {
+      if (isFirstPass) count += 1;
+      const decoded = decodeEntry(record, line);
+      if (!isFirstPass || record['type'] === 'session' || 'problem' in decoded) return decoded;
       state.note(record, line);
       latestMs = Math.max(latestMs, ...timesOf(record));
-      return { ...read, ...(isVersion1() ? numberedLinks() : linksOf(record, 'id', 'parentId')) };
+      return { ...decoded, ...(isVersion1() ? numberedLinks() : linksOf(record, 'id', 'parentId')) };
     },
     readContext: (entries, noteOf) => readPathContext(pathOf(entries, noteOf)),
     legalCuts: (entries, noteOf) => cutsOfPath(pathOf(entries, noteOf), 'pi'),

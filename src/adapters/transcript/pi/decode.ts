@@ -3,7 +3,7 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, readMilliseconds, stringAt } from '../json.ts';
 import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
-import type { Noted } from '../notes.ts';
+import type { Noted } from '../session.ts';
 import { asTyped, callPart, decodeSaid, decodeSummary, resultPart, type SaidPlace, textParts } from '../said.ts';
 
 /** The id of the first entry before it that a compaction kept. */

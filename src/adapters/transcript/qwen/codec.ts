@@ -2,7 +2,7 @@ import { countOf, estimateTokens } from '../../../core/tokens.ts';
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { createLineSession } from '../line-session.ts';
+import { createSession as createPlainSession } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { cutsOfPath, findPath, type Path, readPathContext, renderChain } from '../parents.ts';
 import { copyKeys, firstText } from '../said.ts';
@@ -54,13 +54,13 @@ function createSession(): CodecSession {
       known = { entries, path: { ...findPath(entries, { repeatedIds: 'all' }), isTidy: true } };
     return known.path;
   };
-  return createLineSession({
-    nested: 'a message that is',
-    see: (record, line) => {
+  return createPlainSession({
+    what: 'a message that is',
+    read: (record, { line, isFirstPass }) => {
       const subtype = record['type'] === 'system' ? (stringAt(record, 'subtype') ?? '') : '';
-      if (SETTINGS.has(subtype)) settings.set(subtype, { line, record });
+      if (isFirstPass && SETTINGS.has(subtype)) settings.set(subtype, { line, record });
+      return decodeRecord(record, line);
     },
-    read: decodeRecord,
     readContext: (entries) => readPathContext(pathOf(entries)),
     legalCuts: (entries) => cutsOfPath(pathOf(entries), 'Qwen Code'),
     renderSummary: (input) => {
