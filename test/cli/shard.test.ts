@@ -8,6 +8,7 @@ import { findInputs } from '../../src/cli/inputs/inputs.ts';
 import { run } from '../../src/cli/run.ts';
 import { isInShard } from '../../src/cli/inputs/shard.ts';
 import { chatTranscript } from '../support/chat.ts';
+import { codePoint } from '../support/code-points.ts';
 import { folderWith } from '../support/folders.ts';
 import { createFakeTerminal } from './fakes.ts';
 
@@ -16,7 +17,7 @@ const shardsOf = (path: string, count: number): readonly number[] =>
 
 test('every path belongs to exactly one shard, whatever else is there', () => {
   assertProperty(
-    property(string({ unit: 'binary' }), integer({ min: 1, max: 40 }), (path, count) => {
+    property(string({ unit: codePoint }), integer({ min: 1, max: 40 }), (path, count) => {
       assert.equal(shardsOf(path, count).length, 1);
     }),
   );

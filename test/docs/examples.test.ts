@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { folderWith } from '../support/folders.ts';
 import { readBlocks } from './pages.ts';
-import { copyFixture, createShell } from './shell.ts';
+import { copyFixture, createShell, ROOT } from './shell.ts';
 
 // Needs `dist`: `npm test` builds first.
 
@@ -27,6 +29,13 @@ function findTexts(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(findTexts) : [];
 }
 
+/** One run for all pages that show it. */
+function compactSession(t: TestContext) {
+  return (ofSession ??= compactFixture(t, SESSION));
+}
+
+let ofSession: ReturnType<typeof compactFixture> | undefined;
+
 /** The lines of a block that are not in the summary. "…" stands for left out lines, or for the rest of one. */
 function findInvented(block: string, summary: readonly string[]): readonly string[] {
   const shown = block.trimEnd().split('\n');
@@ -41,11 +50,11 @@ const SESSION = 'claude-code/session.jsonl';
 
 test('the report in docs/everyday.md is what the program prints', (t) => {
   const [report] = readBlocks('docs/everyday.md', 'text');
-  assert.equal(report, compactFixture(t, SESSION).report);
+  assert.equal(report, compactSession(t).report);
 });
 
 test('the summary in the README, and the last line in docs/summaries.md, are from a real run', (t) => {
-  const { summary } = compactFixture(t, SESSION);
+  const { summary } = compactSession(t);
   const blocks = [...readBlocks('README.md', 'text'), ...readBlocks('docs/summaries.md', 'text')];
   assert.equal(blocks.length, 2);
   assert.deepEqual(
@@ -58,6 +67,44 @@ test('the examples in docs/quality.md are from real runs', (t) => {
   const [session = '', talk = ''] = readBlocks('docs/quality.md', 'text');
   const flags = '--keep-recent 1 --keep-recent-tokens 0';
   assert.ok(session !== '' && talk !== '');
-  assert.deepEqual(findInvented(session, compactFixture(t, SESSION).summary), []);
+  assert.deepEqual(findInvented(session, compactSession(t).summary), []);
   assert.deepEqual(findInvented(talk, compactFixture(t, 'chat-lines/conversation.jsonl', flags).summary), []);
+});
+
+// Needs `dist`: `npm test` builds first.
+test('the examples in docs/library.md run, one after the other, and print what they should', (t) => {
+  const [modules, common] = [readBlocks('docs/library.md', 'js'), readBlocks('docs/library.md', 'cjs')];
+  const files = [
+    ...modules.map((text, index) => [`${index}.mjs`, text] as const),
+    ...common.map((text, index) => [`${index}.cjs`, text] as const),
+  ];
+  const all = files.map(([name]) => `await import('./${name}');\n`).join('');
+  const folder = folderWith(t, { ...Object.fromEntries(files), 'all.mjs': all });
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(ROOT, join(folder, 'node_modules/compact-transcript'));
+  copyFixture('claude-code/session.jsonl', join(folder, 'session.jsonl'));
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['all.mjs'], { cwd: folder, encoding: 'utf8' });
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.deepEqual(stdout.trim().replaceAll(/:\d+ /g, ':N ').split('\n'), [
+    'compacted session.compact.jsonl 50',
+    'verified 0',
+    '51615',
+    'message:N message',
+    'message:N message',
+    'message:N message',
+    '3',
+    'true',
+    '35 6 false',
+    'verified',
+  ]);
+});
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/formats.md'), 'utf8');
+
+test('docs/formats.md lists the formats that compact --formats prints, in its words', () => {
+  const rows = PAGE.split('\n').filter((line) => line.startsWith('| `'));
+  assert.deepEqual(
+    rows.map((row) => row.replaceAll('`', '')),
+    formatRegistry.list().map(({ name, summary, checked }) => `| ${name} | ${summary} | ${checked} |`),
+  );
 });

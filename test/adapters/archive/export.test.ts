@@ -8,12 +8,13 @@ import { createExportFolders } from '../../../src/adapters/archive/exchange/fold
 import { openFileSource } from '../../../src/adapters/archive/exchange/open.ts';
 import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../../../src/adapters/archive/rows.ts';
 import type { ExportKind } from '../../../src/ports/exchange.ts';
+import { codePoint } from '../../support/code-points.ts';
 import { collect } from '../../support/collect.ts';
 import { folderWith } from '../../support/folders.ts';
 
 // Text as an archive can have it: with half characters, a byte order mark at the start, ends of lines and zero bytes.
 const halves = fc.array(fc.nat({ max: 0xffff }), { maxLength: 8 }).map((units) => String.fromCodePoint(...units));
-const whole = fc.string({ unit: 'binary', maxLength: 8 });
+const whole = fc.string({ unit: codePoint, maxLength: 8 });
 const text = fc.oneof(
   whole,
   halves,

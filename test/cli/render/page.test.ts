@@ -7,6 +7,7 @@ import type { FileReport } from '../../../src/app/contract/file-report.ts';
 import { PAGE_START, renderPage } from '../../../src/cli/render/page/page.ts';
 import { fileReport, reportedMessage } from '../../support/file-reports.ts';
 import { prose } from '../../support/chat.ts';
+import { codePoint } from '../../support/code-points.ts';
 
 const CONTEXT = { program: 'compact', archiveFlag: null, isFile: true, isRaw: false };
 
@@ -35,7 +36,7 @@ const NASTY = [
 
 test('no text of a transcript, a path or a name adds a tag or an attribute to the page', () => {
   const plain = tagsOf(render(fileReport(() => 'x')));
-  const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 40 }));
+  const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: codePoint, maxLength: 40 }));
   fc.assert(
     fc.property(nasty, (text) => {
       assert.deepEqual(tagsOf(render(fileReport(() => `x${text}`))), plain);
