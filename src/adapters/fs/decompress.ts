@@ -6,7 +6,7 @@ import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } 
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Compression, CompressionProblem, FileFailure } from '../../ports/files.ts';
 import { detectCompression, isSkippable, MAGIC_BYTES } from './compression.ts';
-import { errorCode, writeAll } from '../../system/files.ts';
+import { errorCode, orElse, writeAll } from '../../system/files.ts';
 
 export type PackedFile = {
   /** As shown in messages. */
@@ -47,14 +47,12 @@ function findLimit({ path, sizeBytes, maxUnpackedBytes }: PackedFile): Limit {
   return { maxBytes, watchesRatio: maxUnpackedBytes === undefined, failure };
 }
 
+/** Infinity: the temporary folder cannot be used, which opening a file in it reports. */
 function findFreeBytes(): number {
-  try {
+  return orElse(Number.POSITIVE_INFINITY, () => {
     const { bavail, bsize } = statfsSync(tmpdir());
     return Math.max(0, bavail * bsize - RESERVED_BYTES);
-  } catch (error) {
-    if (errorCode(error) === null) throw error;
-    return Number.POSITIVE_INFINITY; // openSpool reports a temporary folder that cannot be used
-  }
+  });
 }
 
 /** The content of a packed file while it is written: at most so many bytes, in an unnamed temporary file. */
@@ -79,8 +77,9 @@ export async function unpackToSpool(
     for (const piece of pieces) {
       const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
       sizeBytes += bytes.length;
-      const failure = sizeBytes > limit.maxBytes ? limit.failure : tryWrite(fd, bytes, path);
-      if (failure !== null) return failure;
+      if (sizeBytes > limit.maxBytes) return limit.failure;
+      const written = tryStoring(path, () => writeAll(fd, bytes));
+      if (!written.ok) return written.error;
     }
     return null;
   };
@@ -190,19 +189,10 @@ async function feed(engine: Gunzip | ZstdDecompress, input: Input): Promise<void
   }
 }
 
-/** Compressed bytes that are read once, except those that a decompressor was given and did not use. */
-type Input = {
-  /** The next bytes without reading them; fewer at the end. */
-  readonly peek: (length: number) => Promise<Uint8Array>;
-  /** False: the input ended before. */
-  readonly skip: (length: number) => Promise<boolean>;
-  /** The next piece, null at the end. `usedBytes`: how many of those given since `keep` need not be given again. */
-  readonly next: (usedBytes: number) => Promise<Uint8Array | null>;
-  /** Takes back what was given behind so many bytes. */
-  readonly keep: (usedBytes: number) => void;
-};
+type Input = ReturnType<typeof createInput>;
 
-function createInput(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Input {
+/** Compressed bytes that are read once, except those that a decompressor was given and did not use. */
+function createInput(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
   const waiting: Uint8Array[] = [];
   const given: { readonly end: number; readonly piece: Uint8Array }[] = [];
@@ -212,37 +202,42 @@ function createInput(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): 
     const next = await iterator.next();
     return next.done === true ? null : next.value;
   };
-  const peek: Input['peek'] = async (length) => {
-    const found: Uint8Array[] = [];
-    for (let size = 0; size < length;) {
+  return {
+    /** The next bytes without reading them; fewer at the end. */
+    peek: async (length: number): Promise<Uint8Array> => {
+      const found: Uint8Array[] = [];
+      for (let size = 0; size < length;) {
+        const piece = await take();
+        if (piece === null) break;
+        found.push(piece);
+        size += piece.length;
+      }
+      waiting.unshift(...found);
+      return Buffer.concat(found).subarray(0, length);
+    },
+    /** False: the input ended before. */
+    skip: async (length: number): Promise<boolean> => {
+      for (let left = length; left > 0;) {
+        const piece = await take();
+        if (piece === null) return false;
+        if (piece.length > left) waiting.unshift(piece.subarray(left));
+        left -= piece.length;
+      }
+      return true;
+    },
+    /** The next piece, null at the end. `usedBytes`: how many of those given since `keep` need not be given again. */
+    next: async (usedBytes: number): Promise<Uint8Array | null> => {
+      while (given[0] !== undefined && given[0].end <= usedBytes) given.shift();
       const piece = await take();
-      if (piece === null) break;
-      found.push(piece);
-      size += piece.length;
-    }
-    waiting.unshift(...found);
-    return Buffer.concat(found).subarray(0, length);
+      if (piece !== null) given.push({ end: (given.at(-1)?.end ?? usedBytes) + piece.length, piece });
+      return piece;
+    },
+    /** Takes back what was given behind so many bytes. */
+    keep: (usedBytes: number): void => {
+      const unused = given.splice(0).filter(({ end }) => end > usedBytes);
+      waiting.unshift(...unused.map(({ end, piece }) => piece.subarray(Math.max(0, piece.length - (end - usedBytes)))));
+    },
   };
-  const skip: Input['skip'] = async (length) => {
-    for (let left = length; left > 0;) {
-      const piece = await take();
-      if (piece === null) return false;
-      if (piece.length > left) waiting.unshift(piece.subarray(left));
-      left -= piece.length;
-    }
-    return true;
-  };
-  const next: Input['next'] = async (usedBytes) => {
-    while (given[0] !== undefined && given[0].end <= usedBytes) given.shift();
-    const piece = await take();
-    if (piece !== null) given.push({ end: (given.at(-1)?.end ?? usedBytes) + piece.length, piece });
-    return piece;
-  };
-  const keep: Input['keep'] = (usedBytes) => {
-    const unused = given.splice(0).filter(({ end }) => end > usedBytes);
-    waiting.unshift(...unused.map(({ end, piece }) => piece.subarray(Math.max(0, piece.length - (end - usedBytes)))));
-  };
-  return { peek, skip, next, keep };
 }
 
 const SKIPPABLE_HEAD_BYTES = 8;
@@ -265,15 +260,6 @@ function* readCompressed({ read, sizeBytes }: CompressedFile): Generator<Uint8Ar
   for (let at = 0; at < sizeBytes; at += PIECE_BYTES) yield read(at, Math.min(PIECE_BYTES, sizeBytes - at));
 }
 
-function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | null {
-  try {
-    writeAll(fd, piece);
-    return null;
-  } catch (error) {
-    return toNoRoomFailure(error, path);
-  }
-}
-
 /** What is wrong with compressed data, from an error of zlib or zstd; null: it is another error. */
 function problemOf(error: unknown): CompressionProblem | null {
   const isTheirs = error instanceof Error && 'code' in error && errorCode(error) === null;
@@ -290,10 +276,10 @@ function problemOf(error: unknown): CompressionProblem | null {
  * behind, however the process ends. `path` is the file that messages name.
  */
 function openSpool(path: string): Result<number, FileFailure> {
-  try {
+  return tryStoring(path, () => {
     const folder = mkdtempSync(join(tmpdir(), 'compact-unpacked-'));
-    const file = join(folder, 'content');
     try {
+      const file = join(folder, 'content');
       const fd = openSync(file, 'wx+', 0o600);
       try {
         unlinkSync(file);
@@ -301,18 +287,20 @@ function openSpool(path: string): Result<number, FileFailure> {
         closeSync(fd);
         throw error;
       }
-      return ok(fd);
+      return fd;
     } finally {
       rmdirSync(folder);
     }
-  } catch (error) {
-    return err(toNoRoomFailure(error, path));
-  }
+  });
 }
 
 /** Why the decompressed content cannot be stored; rethrows errors that do not come from the system. */
-function toNoRoomFailure(error: unknown, path: string): FileFailure {
-  const code = errorCode(error);
-  if (code === null) throw error;
-  return { kind: 'no-room', path, folder: tmpdir(), code };
+function tryStoring<T>(path: string, work: () => T): Result<T, FileFailure> {
+  try {
+    return ok(work());
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === null) throw error;
+    return err({ kind: 'no-room', path, folder: tmpdir(), code });
+  }
 }

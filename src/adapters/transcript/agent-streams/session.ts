@@ -1,7 +1,8 @@
 import type { Decoded } from '../../../core/transcript.ts';
 import type { CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, type JsonRecord } from '../json.ts';
-import { leadingSummaryLine, refuseDeepNesting } from '../message-parts.ts';
+import { refuseDeepNesting } from '../message-parts.ts';
+import { readWholeContext } from '../session.ts';
 
 /** Where a record stands, and what was noted about it in the first pass. */
 export type RecordPlace = {
@@ -32,7 +33,7 @@ export type StreamReader = {
  * record that begins a run of a conversation is a header, which always stays.
  */
 export function createStreamSession(reader: StreamReader): CodecSession {
-  const conversations: { readonly line: number; readonly id: string }[] = [];
+  const conversations: string[] = []; // by line
   const headers = new Set<number>();
   const started = new Set<string>(); // conversations that have a header
   const begun = new Set<string>();
@@ -40,7 +41,7 @@ export function createStreamSession(reader: StreamReader): CodecSession {
   const keys: string[] = [];
 
   const read = (record: JsonRecord, line: number): Decoded | RecordProblem => {
-    const conversation = conversations[lastAtOrBefore(conversations, line)]?.id ?? '';
+    const conversation = conversations[line] ?? conversations.at(-1) ?? '';
     const place = conversation === '' ? {} : { conversation };
     if (headers.has(line)) return { kind: 'header', ...place };
     const decoded = refuseDeepNesting('a record that is', () => reader.read(record, { line, key: keys[line] }));
@@ -56,9 +57,10 @@ export function createStreamSession(reader: StreamReader): CodecSession {
   };
   const observe = (record: JsonRecord, line: number): Decoded | RecordProblem => {
     const named = reader.conversationOf(record);
-    const isChange = named !== undefined && named !== conversations.at(-1)?.id;
-    if (isChange) conversations.push({ line, id: named });
-    const conversation = conversations.at(-1)?.id ?? '';
+    const before = conversations.at(-1) ?? '';
+    const conversation = named ?? before;
+    conversations[line] = conversation;
+    const isChange = conversation !== before;
     const mustStay = (isChange && reader.namesOnlyStarts) || !started.has(conversation);
     if (reader.isStart(record) && mustStay) {
       headers.add(line);
@@ -76,8 +78,7 @@ export function createStreamSession(reader: StreamReader): CodecSession {
     observe: (value, line) => (isRecord(value) ? observe(value, line) : { kind: 'meta' }),
     decode: (value, line) => (isRecord(value) ? read(value, line) : { kind: 'meta' }),
     readContext: (entries) => ({
-      priorLine: leadingSummaryLine(entries),
-      isStale: () => false,
+      ...readWholeContext(entries),
       anchorOf: ({ line }) => reader.anchorOf(keys[line] ?? '') ?? null,
     }),
     legalCuts: () => () => null,
@@ -85,35 +86,18 @@ export function createStreamSession(reader: StreamReader): CodecSession {
   };
 }
 
-/** The index of the last place at or before a line; -1: there is none. Places are in the order of their lines. */
-function lastAtOrBefore(places: readonly { readonly line: number }[], line: number): number {
-  let low = 0;
-  let high = places.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((places[middle]?.line ?? 0) <= line) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+type StreamSigns = {
+  readonly isOwn: (record: JsonRecord) => boolean;
+  readonly isUsual: (record: JsonRecord) => boolean;
+  /** In the plural: "events of …". */
+  readonly what: string;
+};
 
 /**
  * How sure we are that the records are a log: `isOwn` says whether a record has a shape that only this agent writes,
  * `isUsual` whether the log may contain it.
  */
-export function detectStream(
-  sample: readonly Json[],
-  {
-    isOwn,
-    isUsual,
-    what,
-  }: {
-    readonly isOwn: (record: JsonRecord) => boolean;
-    readonly isUsual: (record: JsonRecord) => boolean;
-    /** In the plural: "events of …". */
-    readonly what: string;
-  },
-): Detection {
+export function detectStream(sample: readonly Json[], { isOwn, isUsual, what }: StreamSigns): Detection {
   const records = sample.filter(isRecord);
   const own = records.filter(isOwn).length;
   if (own === 0) return { confidence: 0, reason: `there are no ${what}` };
