@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { collect } from '../../support/collect.ts';
 import { findLeftovers } from '../../support/leftovers.ts';
 import { listHolds } from '../../support/retention.ts';
+import { killWhereItStops } from '../../support/stopping.ts';
 import { benchFor, reportOf, rerun } from '../../support/workbench.ts';
 
-const CHILD = join(import.meta.dirname, '../../adapters/archive/erase-process.ts');
 const SECRET = 'zanzibarquux';
 
 const STEPS = [
@@ -26,14 +23,7 @@ for (const { step, isDone } of STEPS) {
     const original = bench.read('talk.jsonl');
     reportOf(await bench.compact('talk.jsonl'));
     await bench.archive().close();
-    const child = spawn(process.execPath, [CHILD, bench.folder, SECRET, step], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    t.after(() => child.kill('SIGKILL'));
-    const [said] = await once(child.stdout, 'data');
-    assert.equal(String(said).trim(), 'stopped');
-    child.kill('SIGKILL');
-    await once(child, 'close');
+    await killWhereItStops(t, { work: 'erase', folder: bench.folder, named: SECRET, stopsAt: step });
     const next = rerun(t, bench);
     await listHolds(next);
     assert.deepEqual(

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
@@ -8,6 +6,7 @@ import { Client } from 'pg';
 import { openPostgresArchive } from '../../../src/adapters/archive/postgres/open.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import { erase, listHolds } from '../../support/retention.ts';
+import { killWhereItStops } from '../../support/stopping.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { reportOf } from '../../support/workbench.ts';
 import { archiveContract } from './contract.ts';
@@ -93,7 +92,6 @@ plantingContract({
   ofServer: [foreignTable],
 });
 
-const ERASER = join(import.meta.dirname, '../../adapters/archive/erase-process.ts');
 const SECRET = 'zanzibarquux';
 
 for (const { step, isDone } of [
@@ -106,14 +104,7 @@ for (const { step, isDone } of [
     bench.write('talk.jsonl', `${chatLine({ role: 'user', content: `It is ${SECRET}.` })}\n${chatTranscript(20)}`);
     const original = bench.read('talk.jsonl');
     reportOf(await bench.compact('talk.jsonl'));
-    const child = spawn(process.execPath, [ERASER, bench.folder, SECRET, step, url], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    t.after(() => child.kill('SIGKILL'));
-    const [said] = await once(child.stdout, 'data');
-    assert.equal(String(said).trim(), 'stopped');
-    child.kill('SIGKILL');
-    await once(child, 'close');
+    await killWhereItStops(t, { work: 'erase', folder: bench.folder, named: SECRET, stopsAt: step, url });
     await listHolds(bench);
     assert.deepEqual(await problemsOf(bench.archive()), []);
     if (isDone) {
