@@ -8,7 +8,7 @@ import { idAt, isList, isRecord, type JsonRecord, readSeconds, stringAt, valueAt
 import { readPartText, typedText } from '../message-parts.ts';
 import { say, textParts } from '../said.ts';
 import { createSession as createPlainSession } from '../session.ts';
-import { buildTree } from '../tree.ts';
+import { buildTree } from '../parents.ts';
 
 /** `conversations.json` of a ChatGPT export: a list of conversations, each a tree of messages. */
 export const chatGpt: Codec = {

@@ -8,7 +8,7 @@ import { isList, isRecord, type JsonRecord, readIsoTime, recordsAt, stringAt } f
 import { argumentText, contentText, leadingSummaryLine, readPartText, typedText } from '../message-parts.ts';
 import { say, textParts } from '../said.ts';
 import { createSession } from '../session.ts';
-import { buildTree } from '../tree.ts';
+import { buildTree } from '../parents.ts';
 
 /** `conversations.json` of a Claude.ai export: a list of conversations with their messages. */
 export const claudeAi: Codec = {

@@ -8,6 +8,7 @@ import { toChatMessage } from '../chat-lines/dialects.ts';
 import { createListRecords, printedRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, known, parseText, stringAt } from '../json.ts';
 import { withTyped } from '../message-parts.ts';
+import { followParents } from '../parents.ts';
 import { createSession, readWholeContext } from '../session.ts';
 import { renderSummary } from './render.ts';
 import { readSpans, type Span, traceKindOf } from './spans.ts';
@@ -196,14 +197,10 @@ function findAnchors(
   const byId = new Map(entries.flatMap((entry) => idsOf(entry.line).map((id) => [id, entry] as const)));
   const lastInside = new Map<number, number>();
   const spoken = entries.filter(({ kind }) => kind === 'message');
-  for (const { line, parentId } of spoken) {
-    const seen = new Set<string>();
-    for (let id = parentId; id !== undefined && id !== null && !seen.has(id); id = byId.get(id)?.parentId) {
-      seen.add(id);
-      const around = byId.get(id);
-      if (around !== undefined) lastInside.set(around.line, line);
-    }
-  }
+  const parentOf = ({ parentId }: Entry): Entry | undefined =>
+    typeof parentId === 'string' ? byId.get(parentId) : undefined;
+  for (const entry of spoken)
+    for (const around of followParents(parentOf(entry), parentOf).found) lastInside.set(around.line, entry.line);
   const next = new Map<number, number>();
   let following = spoken.at(-1)?.line;
   for (const { line, kind } of entries.toReversed()) {
