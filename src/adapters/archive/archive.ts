@@ -12,11 +12,9 @@ import { createMessageIndex } from './search/messages.ts';
 import { type Sql, within, readUsedBytes } from './sql/query.ts';
 import { createCaptureStore } from './store/captures.ts';
 import { createCompactionStore } from './store/compactions.ts';
-import { createDroppedRules } from './store/dropped-rules.ts';
+import { createDroppedRules, createProviderBatches, createSummaryCache } from './store/records.ts';
 import type { StoreEngine } from './store/engine.ts';
-import { createProviderBatches } from './store/provider-batches.ts';
 import { createRunLog } from './store/runs.ts';
-import { createSummaryCache } from './store/summaries.ts';
 import { createVectorStore } from './vectors/vector-store.ts';
 
 /** What engines do differently. */

@@ -34,7 +34,7 @@ import {
   type Row,
 } from '../rows.ts';
 import { type Dialect, listPages, type Query } from '../sql/query.ts';
-import { toSummary } from '../store/summaries.ts';
+import { toSummary } from '../store/records.ts';
 import { findModel } from '../vectors/vector-store.ts';
 import { parseJson } from './manifest.ts';
 

@@ -1,7 +1,6 @@
 import { type Row, readInteger, readText } from '../rows.ts';
 import { POSTGRES } from './dialect.ts';
-import type { VectorEngine } from '../search/engine.ts';
-import { filterValues, LINE_PASSES } from '../search/filter.ts';
+import { filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 
 /**

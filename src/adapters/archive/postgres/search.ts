@@ -1,6 +1,5 @@
 import { readInteger } from '../rows.ts';
-import type { SearchEngine } from '../search/engine.ts';
-import { ALL_LINES, filterValues, OF_SOURCE } from '../search/filter.ts';
+import { ALL_LINES, filterValues, OF_SOURCE, type SearchEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { createWordHits } from './word-hits.ts';

@@ -2,8 +2,7 @@ import type { ArchivedBatch, ArchiveLookup, Scored } from '../../../ports/archiv
 import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, createDistinct, toArchivedBatch } from '../read/lookup.ts';
 import { readInteger } from '../rows.ts';
 import type { Sql } from '../sql/query.ts';
-import type { SearchEngine } from './engine.ts';
-import { BATCH_PASSES, filterValues } from './filter.ts';
+import { BATCH_PASSES, filterValues, type SearchEngine } from './engine.ts';
 
 const IS_REPLACED = `
 c.status = 'applied' AND (CAST(:conversation AS text) IS NULL OR y.conversation_id = :conversation)

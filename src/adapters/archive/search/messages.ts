@@ -5,8 +5,7 @@ import { DamageError } from '../failure.ts';
 import { createDistinct, LINE_COLUMNS, toArchivedLine } from '../read/lookup.ts';
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row, toTraits } from '../rows.ts';
 import type { Sql } from '../sql/query.ts';
-import type { SearchEngine } from './engine.ts';
-import { filterValues, LINE_PASSES } from './filter.ts';
+import { filterValues, LINE_PASSES, type SearchEngine } from './engine.ts';
 
 const MAX_SPEAKERS = 5000;
 const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAKERS}`;

@@ -1,8 +1,7 @@
 import type { QueryTerm } from '../../../core/search/question.ts';
 import { isSqliteError } from '../failure.ts';
 import { readInteger, readOptionalInteger, type Row } from '../rows.ts';
-import type { SearchEngine } from '../search/engine.ts';
-import { ALL_LINES, filterValues, type LineRange, OF_SOURCE } from '../search/filter.ts';
+import { ALL_LINES, filterValues, type LineRange, OF_SOURCE, type SearchEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 import { SQLITE } from './dialect.ts';
 

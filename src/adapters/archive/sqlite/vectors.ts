@@ -1,8 +1,7 @@
 import type { SearchFilter } from '../../../ports/archive-lookup.ts';
 import { vectorIndexSql } from './identity.ts';
 import { readBytes, readInteger } from '../rows.ts';
-import type { VectorEngine } from '../search/engine.ts';
-import { filterValues, LINE_PASSES } from '../search/filter.ts';
+import { filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
 import { forRows, type Query } from '../sql/query.ts';
 import { signBitCount, signBits, signsOf } from '../vectors/nearest.ts';
 import { findModel } from '../vectors/vector-store.ts';

@@ -2,8 +2,7 @@ import type { ArchivedBatch, Scored } from '../../../ports/archive-lookup.ts';
 import type { MissingScope, MissingVector, VectorModel, VectorStore } from '../../../ports/vector-store.ts';
 import { BATCH_COLUMNS, createDistinct, IS_LIVE, IS_LIVE_IN, toArchivedBatch } from '../read/lookup.ts';
 import { hashColumn, readBytes, readInteger, readText, type Row } from '../rows.ts';
-import type { VectorEngine } from '../search/engine.ts';
-import { BATCH_PASSES, filterValues, LINE_PASSES } from '../search/filter.ts';
+import { BATCH_PASSES, filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
 import { type Dialect, type Query, type Sql, type Values } from '../sql/query.ts';
 import { cosine, isSameModel, vectorBytes } from './nearest.ts';
 
