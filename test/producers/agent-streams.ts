@@ -1,10 +1,9 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isClipArchiveText } from '../../src/core/split.ts';
 import { type Fields, fieldsOf, listOf, readRecords, textOf } from './json.ts';
-import { countOrphans, type Resumed } from './resumed.ts';
+import { countOrphans, type Resumed, versionIn, withFolder } from './resumed.ts';
 
 type ClaudeSdk = {
   readonly query: (request: {
@@ -81,9 +80,8 @@ type Reading = {
 
 /** The SDK must pass on every record of the log. Neither reads lines of other programs, so they are taken out first. */
 async function readBack(compactedFile: string, root: string, reading: Reading): Promise<Resumed> {
-  const { version }: { readonly version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const folder = mkdtempSync(join(tmpdir(), 'read-back-'));
-  try {
+  const version = versionIn(root);
+  return withFolder('read-back-', async (folder) => {
     const text = readFileSync(compactedFile, 'utf8').replace('\uFEFF', '');
     const records = readRecords(Buffer.from(text));
     writeFileSync(join(folder, 'log.jsonl'), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
@@ -106,7 +104,5 @@ async function readBack(compactedFile: string, root: string, reading: Reading): 
       version,
       ...(lost > 0 && { detail: `${lost} of ${records.length} records did not arrive` }),
     };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }

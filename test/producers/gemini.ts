@@ -1,9 +1,8 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isClipArchiveText } from '../../src/core/split.ts';
-import type { Resumed } from './resumed.ts';
+import { type Resumed, versionIn, withFolder } from './resumed.ts';
 
 type Part = {
   readonly text?: string;
@@ -38,10 +37,9 @@ type GeminiCore = {
  */
 export async function checkGemini(compactedFile: string, producersFolder: string): Promise<Resumed> {
   const root = join(producersFolder, 'gemini/node_modules/@google/gemini-cli-core');
-  const { version }: { readonly version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const version = versionIn(root);
   const core = await loadCore(join(root, 'dist/src'));
-  const folder = mkdtempSync(join(tmpdir(), 'compact-gemini-'));
-  try {
+  return withFolder('compact-gemini-', async (folder) => {
     const filePath = join(folder, 'session.jsonl');
     cpSync(compactedFile, filePath);
     const conversation = await core.loadConversationRecord(filePath);
@@ -59,9 +57,7 @@ export async function checkGemini(compactedFile: string, producersFolder: string
       rewritten: !after.subarray(0, before.length).equals(before),
       version,
     };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function loadCore(dist: string): Promise<GeminiCore> {

@@ -1,20 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { runOffline } from './offline.ts';
 import { openCodeEnvironment } from './opencode.ts';
-import { lastWords, type Package } from './resumed.ts';
+import { lastWords, type Package, withFolder } from './resumed.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TIMEOUT_MS = 90_000;
@@ -44,8 +34,7 @@ export type Installation = {
 
 /** What went wrong; '': the client itself ran the hooks, sent the rule again after its own compaction, and offered the archive's tools. */
 export async function checkInstalled(installation: Installation, producersFolder: string): Promise<string> {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'installed-')));
-  try {
+  return withFolder('installed-', async (home) => {
     const work = join(home, 'work');
     mkdirSync(work);
     for (const [path, text] of Object.entries(installation.files)) {
@@ -95,9 +84,7 @@ export async function checkInstalled(installation: Installation, producersFolder
       ...(readHome(home, installation).includes('compact.js') ? ['something of ours is left'] : []),
       ...(before.includes('compact.js') ? ['the home is not clean'] : []),
     ].join('; ');
-  } finally {
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-  }
+  });
 }
 
 const TRIES = 60;

@@ -1,10 +1,9 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fieldsOf, listOf, parseFields, textOf } from './json.ts';
 import { judgeRun, PROMPT, readMessagesRequest } from './judge-run.ts';
 import { runOffline } from './offline.ts';
-import type { Resumed } from './resumed.ts';
+import { type Resumed, versionIn, withFolder } from './resumed.ts';
 
 // It is started three times.
 const TIMEOUT_MS = 270_000;
@@ -32,11 +31,9 @@ export function openCodeEnvironment(limit: Limit): Readonly<Record<string, strin
 /** Imports a compacted export into the OpenCode that is installed under `producersFolder`, in a home of its own, and goes on with the session. */
 export async function checkOpenCode(compactedFile: string, producersFolder: string): Promise<Resumed> {
   const packages = join(producersFolder, 'opencode/node_modules');
-  const manifest = readFileSync(join(packages, 'opencode-ai/package.json'), 'utf8');
-  const version = textOf(parseFields(manifest)?.['version']) ?? '';
+  const version = versionIn(join(packages, 'opencode-ai'));
   const compacted = readExport(readFileSync(compactedFile, 'utf8'));
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'resume-opencode-')));
-  try {
+  return withFolder('resume-opencode-', async (home) => {
     const work = join(home, 'work');
     mkdirSync(work);
     copyFileSync(compactedFile, join(home, 'session.json'));
@@ -58,9 +55,7 @@ export async function checkOpenCode(compactedFile: string, producersFolder: stri
       sent,
       version,
     });
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Its messages one per line, without what an import sets anew, and the text of its latest summary. */

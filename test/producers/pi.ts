@@ -1,9 +1,8 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import type { Resumed } from './resumed.ts';
+import { type Resumed, withFolder } from './resumed.ts';
 
 const PACKAGE = 'pi/node_modules/@mariozechner/pi-coding-agent';
 
@@ -28,8 +27,7 @@ export async function checkPi(compactedFile: string, producersFolder: string): P
   const root = resolve(producersFolder, PACKAGE);
   const { version, main } = packageFile.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   const library: Library = await import(pathToFileURL(join(root, main)).href);
-  const folder = mkdtempSync(join(tmpdir(), 'compact-pi-'));
-  try {
+  return withFolder('compact-pi-', async (folder) => {
     const copy = join(folder, 'session.jsonl');
     copyFileSync(compactedFile, copy);
     const history = library.SessionManager.open(copy).buildSessionContext().messages;
@@ -42,9 +40,7 @@ export async function checkPi(compactedFile: string, producersFolder: string): P
       rewritten: !readFileSync(copy).equals(readFileSync(compactedFile)),
       version,
     };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 type Message = z.infer<typeof message>;

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Fields, fieldsOf, listOf, parseFields, readRecords, textOf } from './json.ts';
 import { type Asked, judgeRun, PROMPT, readMessagesRequest, type SentMessages } from './judge-run.ts';
 import { runOffline } from './offline.ts';
-import type { Check } from './resumed.ts';
+import { type Check, versionIn, withFolder } from './resumed.ts';
 
 /** How a program takes up a session, in a home of its own and with the mock in the place of its model. */
 type Program = {
@@ -29,14 +28,11 @@ type Home = { readonly path: string; readonly work: string };
 export function resumeWith(program: Program): Check {
   return async (compactedFile, producersFolder, { folder, packageName }) => {
     const packages = join(producersFolder, folder, 'node_modules');
-    const manifest = readFileSync(join(packages, packageName, 'package.json'), 'utf8');
-    const version = textOf(parseFields(manifest)?.['version']) ?? '';
+    const version = versionIn(join(packages, packageName));
     const before = readFileSync(compactedFile);
     const records = readRecords(before);
     const session = records.flatMap((record) => program.idIn(record) ?? [])[0] ?? 'no-session';
-    // A program may name a project's folder after the resolved path.
-    const path = realpathSync(mkdtempSync(join(tmpdir(), `resume-${folder}-`)));
-    try {
+    return withFolder(`resume-${folder}-`, async (path) => {
       const home = { path, work: join(path, 'work') };
       mkdirSync(home.work);
       const file = program.place(home, session, records);
@@ -51,9 +47,7 @@ export function resumeWith(program: Program): Check {
       });
       const sent = (program.sent ?? readMessagesRequest)(run.asked);
       return judgeRun({ run, before, after: readFileSync(file), summary: program.summary(records), sent, version });
-    } finally {
-      rmSync(path, { recursive: true, force: true });
-    }
+    });
   };
 }
 

@@ -1,3 +1,23 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseFields, textOf } from './json.ts';
+
+/** Works in a folder of its own, which is removed then. A program may name something after its resolved path. */
+export async function withFolder<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The version of a package that is installed in a folder; '': it is not. */
+export function versionIn(root: string): string {
+  return textOf(parseFields(readFileSync(join(root, 'package.json'), 'utf8'))?.['version']) ?? '';
+}
+
 /** What the program that wrote a transcript did with the compacted one, as its own files and the request to its model show. */
 export type Resumed = {
   /** It took the file up: its model was asked, its answer came out, and both were appended to this very file. */

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { install, producersFolder } from './install.ts';
 import { checkInstalled, INSTALLATIONS } from './installed.ts';
 import { type Fields, listOf, parseFields, textOf } from './json.ts';
 import { type Producer, PRODUCERS } from './producers.ts';
-import type { Resumed } from './resumed.ts';
+import { type Resumed, withFolder } from './resumed.ts';
 
 // Compacts transcripts and has the programs that wrote them read the results back, offline:
 //   npm run dev -- test:producers                               our fixtures
@@ -48,8 +47,7 @@ async function faultsOf(seen: Resumed, original: () => Promise<Resumed>): Promis
 }
 
 async function tryFile(producer: Producer, path: string, into: string): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'compact-producers-'));
-  try {
+  return withFolder('compact-producers-', async (folder) => {
     const [file, original] = [join(folder, 'session.jsonl'), join(folder, 'original.jsonl')];
     for (const copy of [file, original]) copyFileSync(path, copy);
     let failures = 0;
@@ -67,9 +65,7 @@ async function tryFile(producer: Producer, path: string, into: string): Promise<
       console.log(`${name}  ${before} → ${after} tokens, ${what}`);
     }
     return failures;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function fixturesOf({ format, notResumed = [] }: Producer): readonly string[] {
