@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { callTool, converse, OPENING, readAnswers, requestLine, startMcp, textOf } from '../../support/mcp.ts';
 import { runHere } from '../../support/program.ts';
+import { helpOf, parsed } from '../command-lines.ts';
 
 const NO_ARCHIVE = ['--archive', '/nowhere/archive.db'];
 const AT_A_TIME = { concurrency: 2 };
@@ -146,4 +149,72 @@ suite('in a process of its own', AT_A_TIME, () => {
     const { code, stderr } = await ended;
     assert.deepEqual([code, stderr], [0, '']);
   });
+});
+
+test('the folders and flags of the server are read, and no project has a say', async () => {
+  const outputOptions = { json: false, verbosity: 'normal', color: 'never', showProgress: false };
+  assert.partialDeepStrictEqual(await parsed('mcp'), {
+    operands: [],
+    outputOptions,
+    settings: { configFlag: null, project: 'ignored' },
+  });
+  const given = ['mcp', 'logs', 'more', '--allow-compact', '-q', '--archive', 'a.db', '--config', 'c'];
+  const limits = ['--source', './talk.jsonl', '--since', '2026-03-02T09:30Z', '--redact'];
+  assert.partialDeepStrictEqual(await parsed(...given, ...limits), {
+    operands: ['logs', 'more'],
+    options: {
+      allowCompact: true,
+      source: './talk.jsonl',
+      since: Date.parse('2026-03-02T09:30Z'),
+      redact: true,
+    },
+    outputOptions: { ...outputOptions, verbosity: 'quiet' },
+    settings: { configFlag: 'c', project: 'ignored', flags: { archive: { path: 'a.db' } } },
+  });
+});
+
+test('its help names its flags, and the help of the program names it', async () => {
+  const own = await helpOf(['mcp', '--help']);
+  const whole = await helpOf(['--help']);
+  assert.match(own, /Usage: compact mcp \[options\] \[folder\.\.\.\]/);
+  assert.match(own, /--allow-compact +offer the tool compact_context/);
+  assert.match(whole, /^ {2}mcp .+: MCP on stdio$/m);
+});
+
+// Needs `dist`: `npm test` builds first.
+const BIN = join(import.meta.dirname, '../../../bin/compact.js');
+
+async function connect(t: TestContext, ...args: readonly string[]): Promise<Client> {
+  const client = new Client({ name: 'a test', version: '1' });
+  t.after(() => client.close());
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [BIN, 'mcp', ...args] }));
+  return client;
+}
+
+test('a client compacts a transcript, finds what left it, and reads it word for word', async (t) => {
+  const folder = folderWith(t, { 'talk.jsonl': chatTranscript(30) });
+  const client = await connect(t, '--archive', join(folder, 'archive.db'), '--allow-compact', folder);
+  assert.equal(client.getServerVersion()?.name, 'compact');
+  assert.match(client.getInstructions() ?? '', /memory of the user's past conversations/);
+  const { tools } = await client.listTools();
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['memory_read', 'memory_expand', 'compact_context'],
+  );
+
+  const compacted = await client.callTool({ name: 'compact_context', arguments: { path: 'talk.jsonl' } });
+  assert.equal(Object(compacted.structuredContent).result, 'compacted');
+  const found = await client.callTool({ name: 'memory_read', arguments: { query: 'part-3.ts', kind: 'messages' } });
+  const [hit] = Object(found.structuredContent).hits;
+  assert.match(hit.text, /src\/part-3\.ts/);
+  const read = await client.callTool({ name: 'memory_expand', arguments: { id: hit.show } });
+  assert.equal(Object(read.structuredContent).messages[0].text, 'read_file {"path":"src/part-3.ts"}');
+});
+
+test('what goes wrong reaches a client as a result or as an error of the protocol', async (t) => {
+  const folder = folderWith(t, {});
+  const client = await connect(t, '--archive', join(folder, 'archive.db'));
+  const refused = await client.callTool({ name: 'compact_context', arguments: { path: 'talk.jsonl' } });
+  assert.equal(refused.isError, true);
+  await assert.rejects(client.callTool({ name: 'memory_write', arguments: {} }), { code: -32602 });
 });
