@@ -201,11 +201,14 @@ export function wrapText(text: string, columns: number): readonly string[] {
   return fillLines(text.split(' ').map(toPiece), columns);
 }
 
-/** Lines break only between facts: a number stays with its unit. */
+/** Lines break only between facts: a number stays with its unit. A column stays free at the end, where other lines have a comma. */
 export function wrapFacts(facts: readonly string[], columns: number): readonly string[] {
-  return fillLines(
-    facts.map((fact, at) => toPiece(at === facts.length - 1 ? fact : `${fact},`)),
-    columns,
+  return fillLines(toFactPieces(facts, 1), columns);
+}
+
+function toFactPieces(facts: readonly string[], freeColumns: number): readonly Piece[] {
+  return facts.map((fact, at) =>
+    at < facts.length - 1 ? toPiece(`${fact},`) : { text: fact, width: textWidth(fact) + freeColumns },
   );
 }
 
@@ -227,7 +230,8 @@ const REPORT_COLUMNS = 60;
 
 /** A comma-separated list that continues on the next line when one is full. */
 export function reportList(label: string, facts: readonly string[], widthColumns = REPORT_COLUMNS): readonly string[] {
-  return wrapFacts(facts, widthColumns - INDENT_COLUMNS).map((line, at) => reportRow(at === 0 ? label : '', line));
+  const lines = fillLines(toFactPieces(facts, 0), widthColumns - INDENT_COLUMNS);
+  return lines.map((line, at) => reportRow(at === 0 ? label : '', line));
 }
 
 const MAX_ITEM_COLUMNS = 28;
