@@ -1,4 +1,3 @@
-import type { SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
 import type {
   Archive,
@@ -6,9 +5,10 @@ import type {
   CachedSummary,
   CompactionDraft,
   KeptRun,
+  StoredCycle,
   StoredInsertedLine,
 } from './archive.ts';
-import type { ArchivedOutcome } from './archive-lookup.ts';
+import type { ArchivedOutcome, StoredBatch } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
 import type { DroppedRule, Hold } from './retention.ts';
@@ -29,26 +29,19 @@ type UnitHead = Pick<
 > & { readonly createdAtMs: number };
 
 /** `content` is empty if it was erased. */
-export type UnitBatch = {
-  readonly label: string;
-  readonly content: string;
-  readonly contentSha256: string;
-  readonly depth: number;
+export type UnitBatch = Pick<
+  StoredBatch,
+  'label' | 'content' | 'contentSha256' | 'depth' | 'messageCount' | 'level'
+> & {
   readonly startMs: number | null;
   readonly endMs: number | null;
-  readonly messageCount: number;
   readonly firstIndex: number | null;
   readonly lastIndex: number | null;
-  readonly level: SummaryLevel;
   readonly sources: readonly BatchName[];
 };
 
-export type UnitCycle = {
-  readonly conversationId: string;
-  readonly cycle: number;
+export type UnitCycle = Pick<StoredCycle, 'conversationId' | 'cycle' | 'clipSha256' | 'messagesCompressed'> & {
   readonly parent: CycleName | null;
-  readonly clipSha256: string;
-  readonly messagesCompressed: number;
   readonly batches: readonly UnitBatch[];
   readonly live: readonly BatchName[];
 };
