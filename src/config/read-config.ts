@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { orElse } from '../system/files.ts';
-import { readOutsideFile, readOutsideStream } from '../system/outside-file.ts';
+import { decodeText, readOutsideFile, readOutsideStream } from '../system/outside-file.ts';
 import { type ConfigPlace, describeOwner, type HostEnvironment, lookAtFolder } from './find.ts';
 import type { ConfigProblem } from './parse.ts';
 
@@ -33,13 +33,8 @@ export async function readConfigText(
     }
     return unreadable(describeFailure(read.error, place));
   }
-  try {
-    // Fatal, so that another encoding is an error; a byte order mark is dropped.
-    return ok({ ...read.value, text: new TextDecoder('utf-8', { fatal: true }).decode(read.value.bytes) });
-  } catch (error) {
-    if (error instanceof TypeError) return unreadable('it is not UTF-8 text');
-    throw error;
-  }
+  const text = decodeText(read.value.bytes);
+  return text === null ? unreadable('it is not UTF-8 text') : ok({ ...read.value, text });
 }
 
 type ConfigBytes = Result<Omit<ConfigText, 'text'>, FileFailure>;

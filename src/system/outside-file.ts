@@ -115,6 +115,16 @@ export function readOutsideFile(
   }
 }
 
+/** Null: it is not UTF-8. A byte order mark is dropped, unless it is kept for writing the text again. */
+export function decodeText(bytes: Uint8Array, { keepsMark = false } = {}): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepsMark }).decode(bytes);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return null;
+  }
+}
+
 /**
  * What the user pipes in, or a file that the user names and that may be a pipe (`<(…)`). Rejects when aborted.
  * `patienceMs`: how long to wait for somebody to write to a named pipe.

@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ClientFiles } from '../../ports/clients.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { lockFile, type LockOptions } from './file-lock.ts';
-import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../system/outside-file.ts';
+import { decodeText, MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../system/outside-file.ts';
 import { stampOf } from './source-file.ts';
 import { makeFolder, toFileFailure, tryTo } from '../../system/files.ts';
 
@@ -54,19 +54,12 @@ export function createClientFiles({ removeAtExit, path: searched }: ClientFilesO
   return { exists: existsSync, hasProgram, read, replace, remove };
 }
 
-/** A BOM stays in the text. */
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** People keep their settings elsewhere and link to them. */
 function read(path: string): ReturnType<ClientFiles['read']> {
   const file = readOutsideFile(path, { followsLinks: true, maxBytes: MAX_OUTSIDE_LINE_BYTES });
   if (!file.ok) return file.error.kind === 'not-found' ? ok(null) : file;
-  try {
-    return ok(utf8.decode(file.value.bytes));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return err('not-text');
-  }
+  const text = decodeText(file.value.bytes, { keepsMark: true });
+  return text === null ? err('not-text') : ok(text);
 }
 
 function remove(path: string, folders: readonly string[] = []): Result<void, FileFailure> {

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { Redactor, RuleFileProblem } from '../../ports/model.ts';
-import { readOutsideFile } from '../../system/outside-file.ts';
+import { decodeText, readOutsideFile } from '../../system/outside-file.ts';
 import { BUILTIN_RULES } from './builtin-rules.ts';
 import { createRedactor } from './redactor.ts';
 import { indexRules, type SecretRule } from './rule.ts';
@@ -39,12 +39,8 @@ function readText(path: string): Result<string, RuleFileProblem> {
   const file = readOutsideFile(path, { followsLinks: true, maxBytes: MAX_RULE_BYTES });
   const unreadable = (problem: string) => err({ path, place: '', problem });
   if (!file.ok) return unreadable(describe(file.error));
-  try {
-    return ok(new TextDecoder('utf-8', { fatal: true }).decode(file.value.bytes));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return unreadable('is not UTF-8 text');
-  }
+  const text = decodeText(file.value.bytes);
+  return text === null ? unreadable('is not UTF-8 text') : ok(text);
 }
 
 function describe(failure: FileFailure): string {
