@@ -85,20 +85,6 @@ function walk(records: readonly Record_[]): readonly Record_[] {
   return path;
 }
 
-test('the producer’s walk from the last record reaches the summary and ends at the boundary', async (t) => {
-  const bench = benchFor(t);
-  bench.write('s.jsonl', session(12).text);
-  reportOf(await bench.compact('s.jsonl'));
-  const path = walk(parse(bench.read('s.jsonl')));
-  assert.deepEqual(
-    path.slice(-2).map(({ type, isCompactSummary = false }) => [type, isCompactSummary]),
-    [
-      ['user', true],
-      ['system', false],
-    ],
-  );
-});
-
 test('the preserved segment goes from the first kept record to the last message, whatever records of the client follow it', async (t) => {
   const bench = benchFor(t);
   const { text, tip } = session(12);
@@ -149,7 +135,8 @@ test('after a second and a third compaction the walk still reaches the latest su
     assert.equal(reportOf(await bench.compact('s.jsonl')).conversations[0]?.cycles, cycle);
     const records = parse(bench.read('s.jsonl'));
     assert.equal(records.filter(({ isCompactSummary }) => isCompactSummary === true).length, 1);
-    assert.equal(walk(records).at(-2)?.isCompactSummary, true);
+    const [summary, boundary] = walk(records).slice(-2);
+    assert.deepEqual([summary?.isCompactSummary, boundary?.type], [true, 'system']);
     assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
     const more = session(8, cycle, tip);
     tip = more.tip;
@@ -157,31 +144,6 @@ test('after a second and a third compaction the walk still reaches the latest su
     bench.write('s.jsonl', Buffer.concat([bench.read('s.jsonl'), Buffer.from(more.text)]));
     assert.equal((await bench.restore('s.jsonl')).toString(), text);
   }
-});
-
-test('P6, P7: one prompt and hours of tool work shrink, and the clip-archive quotes the prompt word for word', async (t) => {
-  const bench = benchFor(t);
-  const prompt = 'Rename every port to 8081, and never touch the lock file.';
-  const [first = '', ...rest] = session(20)
-    .text.trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const work = rest.filter((record) => typeof record.message.content !== 'string');
-  const chain = [{ ...first, message: { role: 'user', content: prompt } }, ...work];
-  const linked = chain.map((record, at) =>
-    JSON.stringify({ ...record, parentUuid: at === 0 ? null : chain[at - 1].uuid }),
-  );
-  bench.write('s.jsonl', `${linked.join('\n')}\n`);
-  const report = reportOf(await bench.compact('s.jsonl'));
-  const text = parse(bench.read('s.jsonl'))
-    .map((record) => JSON.stringify(record))
-    .join('\n');
-  assert.equal(report.result, 'compacted');
-  assert.match(
-    text,
-    /## Kept word for word\\n\[user, 2026-01-02T03:00:00\.000Z\]\\nRename every port to 8081, and never touch the lock file\./,
-  );
-  assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
 });
 
 test('a prompt that was kept word for word is carried through further compactions, and summarized once a later prompt has come', async (t) => {

@@ -235,6 +235,98 @@ test('gemini: a line is a rewind, an update or metadata exactly if it has the ke
   );
 });
 
+/** Records that a program could not read, and what is said of them. */
+const PROBLEMS: readonly (readonly [format: string, record: Fields, problem: string])[] = [
+  ['claude-code', { type: 'user' }, 'a user record without a message'],
+  ['claude-code', { type: 'assistant', message: 'hello' }, 'an assistant record without a message'],
+  [
+    'claude-code',
+    { type: 'user', message: { content: 7 } },
+    "a user record whose message's content is neither text nor a list",
+  ],
+  [
+    'claude-code',
+    { type: 'user', message: { role: 7, content: 'x' } },
+    "a user record whose message's role is not a string",
+  ],
+  ['claude-code', { type: 'user', uuid: 7, message: { content: 'x' } }, 'a user record whose uuid is not a string'],
+  [
+    'claude-code',
+    { type: 'user', parentUuid: {}, message: { content: 'x' } },
+    'a user record whose parentUuid is not a string',
+  ],
+  ['codex', { type: 'response_item', payload: null }, 'a response_item record without a payload'],
+  [
+    'codex',
+    { type: 'response_item', payload: { type: 'message', role: 5, content: [] } },
+    'a message whose role is not a string',
+  ],
+  ['pi', { type: 'message' }, 'a message entry without a message'],
+  ['pi', { type: 'message', message: { role: 5 } }, "a message entry whose message's role is not a string"],
+  [
+    'pi',
+    { type: 'message', message: { role: 'user' } },
+    "a message entry whose user message's content is neither text nor a list",
+  ],
+  ['pi', { type: 'compaction', summary: null }, 'a compaction entry whose summary is not a string'],
+  ['copilot', { type: 'user.message' }, 'a user.message event whose content is not a string'],
+  [
+    'copilot',
+    { type: 'assistant.message', data: { content: null } },
+    'an assistant.message event whose content is not a string',
+  ],
+  [
+    'copilot',
+    { type: 'tool.execution_complete', data: { success: true } },
+    'a tool.execution_complete event that names no call',
+  ],
+  [
+    'copilot',
+    { type: 'system.notification', data: { content: 4 } },
+    'a system.notification event whose content is not a string',
+  ],
+  ['gemini', { id: 'a', type: 'user', content: 7 }, 'a user message whose content is neither text nor parts'],
+  ['gemini', { id: 'b', type: 'gemini', toolCalls: 'none' }, 'a gemini message whose toolCalls are not a list'],
+];
+for (const [format, record, problem] of PROBLEMS)
+  test(`${format}: ${problem} is a problem`, () => assert.deepEqual(observe(format, record), { problem }));
+
+const DEEP: Json = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+const DEEP_CALLS: readonly (readonly [format: string, record: Json, what: string])[] = [
+  [
+    'claude-code',
+    { type: 'assistant', message: { content: [{ type: 'tool_use', id: 't', name: 'f', input: DEEP }] } },
+    'a message that is',
+  ],
+  [
+    'codex',
+    { type: 'response_item', payload: { type: 'local_shell_call', call_id: 'c', action: { DEEP } } },
+    'an item that is',
+  ],
+  ['gemini', { id: 'b', type: 'gemini', toolCalls: [{ id: 'x', name: 'f', args: { DEEP } }] }, 'a message that is'],
+  [
+    'pi',
+    { type: 'message', message: { role: 'assistant', content: [{ type: 'toolCall', id: 'c', arguments: { DEEP } }] } },
+    'a call whose arguments are',
+  ],
+  [
+    'copilot',
+    { type: 'assistant.message', data: { content: '', toolRequests: [{ toolCallId: 'c', arguments: { DEEP } }] } },
+    'a call whose arguments are',
+  ],
+];
+for (const [format, record, what] of DEEP_CALLS)
+  test(`${format}: a call that is nested too deeply is a problem, not a crash`, () => {
+    const problem = `${what} nested too deeply to be read`;
+    assert.deepEqual(findCodec(format)?.open().observe(record, 1), { problem });
+  });
+
+for (const format of ['claude-code', 'codex', 'gemini', 'pi', 'copilot', 'qwen', 'kimi-code', 'droid', 'cursor'])
+  test(`${format}: values that are no record of it are carried along`, () => {
+    for (const value of [null, true, 7, 'text', [], [{ type: 'user' }], {}, { type: 7 }])
+      assert.deepEqual(observe(format, value), { kind: 'meta' });
+  });
+
 /** Where each format keeps what is said, so that odd values come to the code that reads it. */
 const PLACES: readonly ((value: Json) => Json)[] = [
   (value) => value,

@@ -1,22 +1,13 @@
 import type { ConversationMessage } from '../../../core/message.ts';
 import { countOf } from '../../../core/tokens.ts';
-import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type {
-  Codec,
-  CodecSession,
-  ContextView,
-  CutProblem,
-  Detection,
-  Json,
-  ListedFile,
-  RecordProblem,
-  SummaryInput,
-} from '../../../ports/codec.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
-import { leadingSummaryLine, withoutTyped } from '../message-parts.ts';
-import { conversationOf, firstText } from '../said.ts';
+import { withoutTyped } from '../message-parts.ts';
+import { firstText } from '../said.ts';
+import { createSession as createPlainSession } from '../session.ts';
 import { createLog, type LineNote, type LogRecord, readContext } from './context.ts';
 import {
   type CheckpointMessage,
@@ -125,65 +116,57 @@ function createSession(): CodecSession {
     const { only = [...messages.keys()], checkpoint = 'summary' } = notes.get(line) ?? {};
     return decodeCheckpoint(pick(messages, only), checkpoint, line);
   };
-  const read = (value: Json, line: number, isFirstPass: boolean): Decoded | RecordProblem => {
-    const found = readLogLine(value);
-    switch (found.kind) {
-      case 'message': {
-        const reading = readMessage(found.record, line);
-        if ('problem' in reading) return reading;
-        if (isFirstPass) noteMessage(found.id, reading, line);
-        return decodeMessage(reading, line);
-      }
-      case 'checkpoint': {
-        const messages = readCheckpoint(found.messages, { line, answers: isFirstPass ? answers : createAnswers() });
-        if (isFirstPass) noteCheckpoint(messages, line);
-        return decodeList(messages, line);
-      }
-      case 'metadata':
-        if (isFirstPass) noteMetadata(found, line);
-        if (line !== seen.headerLine) return { kind: 'meta', latestKey: 'metadata' };
-        return { kind: 'header', conversation: found.sessionId };
-      case 'rewind':
-        if (isFirstPass) {
-          log.add(found, line);
-          notes.set(line, { record: found });
+  return createPlainSession({
+    what: 'a message that is',
+    read: (record, { line, isFirstPass }) => {
+      const found = readLogLine(record);
+      switch (found.kind) {
+        case 'message': {
+          const reading = readMessage(record, line);
+          if ('problem' in reading) return reading;
+          if (isFirstPass) noteMessage(found.id, reading, line);
+          return decodeMessage(reading, line);
         }
-        return { kind: 'meta' };
-      case 'update':
-        return { kind: 'meta', latestKey: `$set ${found.keys.join(' ')}` };
-      default:
-        return { kind: 'meta' };
-    }
-  };
-  const contextOf = (entries: readonly Entry[]): ContextView => readContext(entries, notes);
-  return {
-    observe: (value, line) => read(value, line, true),
-    decode: (value, line) => read(value, line, false),
-    readContext: contextOf,
+        case 'checkpoint': {
+          const messages = readCheckpoint(found.messages, { line, answers: isFirstPass ? answers : createAnswers() });
+          if (isFirstPass) noteCheckpoint(messages, line);
+          return decodeList(messages, line);
+        }
+        case 'metadata':
+          if (isFirstPass) noteMetadata(found, line);
+          if (line !== seen.headerLine) return { kind: 'meta', latestKey: 'metadata' };
+          return { kind: 'header', conversation: found.sessionId };
+        case 'rewind':
+          if (isFirstPass) {
+            log.add(found, line);
+            notes.set(line, { record: found });
+          }
+          return { kind: 'meta' };
+        case 'update':
+          return { kind: 'meta', latestKey: `$set ${found.keys.join(' ')}` };
+        default:
+          return { kind: 'meta' };
+      }
+    },
+    readContext: (entries) => readContext(entries, notes),
+    // Only the order matters in a session: the kept part can begin at any message after the last checkpoint that would hide it.
     legalCuts: (entries) => {
-      const hasMessages = entries.some(({ line }) => notes.get(line)?.hasMessages === true);
-      return hasMessages ? () => METADATA_WITH_MESSAGES : legalCuts(entries, contextOf(entries));
+      if (entries.some(({ line }) => notes.get(line)?.hasMessages === true)) return () => METADATA_WITH_MESSAGES;
+      const { isStale } = readContext(entries, notes);
+      const checkpoint = entries.findLast((entry) => entry.hidesBefore === true && !isStale(entry))?.line ?? 0;
+      return (line) => (line > checkpoint ? null : 'Gemini CLI wrote all messages again after it');
     },
     // The client writes such an update when a model has summed up a session.
     renderSummary: (input) => [
       ...(input.listedAs === undefined ? [] : [JSON.stringify({ $set: { summary: input.listedAs } })]),
       renderSummary(input),
     ],
-  };
+  });
 }
 
 /** What the messages at these positions say. */
 function pick(messages: readonly CheckpointMessage[], positions: readonly number[]): readonly ConversationMessage[] {
   return positions.flatMap((position) => messages[position]?.message ?? []);
-}
-
-/**
- * Only the order matters in a session: the kept part can begin at any message after the last checkpoint that would
- * hide it.
- */
-function legalCuts(entries: readonly Entry[], { isStale }: ContextView): (line: number) => CutProblem {
-  const checkpoint = entries.findLast((entry) => entry.hidesBefore === true && !isStale(entry))?.line ?? 0;
-  return (line) => (line > checkpoint ? null : 'Gemini CLI wrote all messages again after it');
 }
 
 /** A user message as Gemini CLI 0.61 writes it, which it sends as the first one of the conversation. */
@@ -282,21 +265,17 @@ function detectBeginning(beginning: Json): Detection {
  */
 function createDocumentSession(): CodecSession {
   let isSubagent = false;
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
-    if (!isRecord(value)) return { kind: 'meta' };
-    const reading = readMessage(value, line);
-    if ('problem' in reading) return reading;
-    return isSubagent ? withoutTyped(reading.decoded) : reading.decoded;
-  };
-  return {
-    observe: decode,
-    decode,
-    openList: (around) => {
-      if (isRecord(around) && around['kind'] === 'subagent') isSubagent = true;
-      return isRecord(around) ? conversationOf(around, 'sessionId') : {};
+  return createPlainSession({
+    what: 'a message that is',
+    read: (record, { line }) => {
+      const reading = readMessage(record, line);
+      if ('problem' in reading) return reading;
+      return isSubagent ? withoutTyped(reading.decoded) : reading.decoded;
     },
-    readContext: (entries) => ({ priorLine: leadingSummaryLine(entries), isStale: () => false }),
-    legalCuts: () => () => null,
+    openList: (around) => {
+      if (around['kind'] === 'subagent') isSubagent = true;
+      return stringAt(around, 'sessionId');
+    },
     renderSummary: (input) => [renderSummary(input)],
-  };
+  });
 }

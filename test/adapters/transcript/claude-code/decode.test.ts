@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import * as fc from 'fast-check';
 import { claudeCode } from '../../../../src/adapters/transcript/claude-code/codec.ts';
 import { decodeRecord } from '../../../../src/adapters/transcript/claude-code/decode.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
@@ -301,50 +300,4 @@ test('a record of an unknown type is carried: in the chain if it names a parent,
 
 test('a system row without a uuid is never pinned', () => {
   assert.deepEqual(decode({ type: 'system', subtype: 'note' }), { kind: 'meta' });
-});
-
-const CARRIED: readonly Json[] = [null, true, 7, 'text', [], [{ type: 'user' }], {}, { type: 7 }];
-for (const value of CARRIED) {
-  test(`the line ${JSON.stringify(value)} is carried as it is`, () =>
-    assert.deepEqual(decode(value), { kind: 'meta' }));
-}
-
-const PROBLEMS: readonly (readonly [Json, string])[] = [
-  [{ type: 'user' }, 'a user record without a message'],
-  [record('assistant', { message: 'hello' }), 'an assistant record without a message'],
-  [userRecord(7), "a user record whose message's content is neither text nor a list"],
-  [record('user', { message: { role: 7, content: 'x' } }), "a user record whose message's role is not a string"],
-  [userRecord('x', { uuid: 7 }), 'a user record whose uuid is not a string'],
-  [userRecord('x', { parentUuid: {} }), 'a user record whose parentUuid is not a string'],
-];
-for (const [value, problem] of PROBLEMS) {
-  test(`${problem} is a problem`, () => assert.deepEqual(decode(value), { problem }));
-}
-
-test('arguments nested deeper than can be written again are a problem, not a crash', () => {
-  const input: Json = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
-  assert.deepEqual(decode(assistantRecord([{ type: 'tool_use', id: 't', name: 'Deep', input }])), {
-    problem: 'a message that is nested too deeply to be read',
-  });
-});
-
-test('any JSON value decodes or gives a problem', () => {
-  const anything = fc.oneof(
-    fc.jsonValue(),
-    fc.record({
-      type: fc.constantFrom('user', 'assistant', 'system', 'progress', 'summary', 'x'),
-      uuid: fc.jsonValue(),
-      message: fc.oneof(fc.jsonValue(), fc.record({ content: fc.array(fc.jsonValue()) })),
-      compactMetadata: fc.jsonValue(),
-      origin: fc.jsonValue(),
-      isCompactSummary: fc.boolean(),
-    }),
-  );
-  fc.assert(
-    fc.property(anything, (value) => {
-      // What comes out of JSON.parse, like a line of a file.
-      const decoded = decode(JSON.parse(JSON.stringify(value)));
-      assert.ok('problem' in decoded ? decoded.problem !== '' : ['message', 'summary', 'meta'].includes(decoded.kind));
-    }),
-  );
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { copilot } from '../../../../src/adapters/transcript/copilot/codec.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
-import type { Json } from '../../../../src/ports/codec.ts';
 import {
   answer,
   chain,
@@ -234,39 +233,4 @@ test('of what sets the session up the latest stays, of what only happened nothin
       undefined,
     ],
   );
-});
-
-test('values that are no event are carried', () => {
-  const values: readonly Json[] = [null, 7, 'x', [], {}, { type: 5 }, { type: 'user.message.later' }];
-  assert.deepEqual(
-    values.map((value) => copilot.open().observe(value, 2)),
-    values.map(() => ({ kind: 'meta' })),
-  );
-});
-
-test('malformed messages are problems that say what is wrong', () => {
-  const broken: readonly Fields[] = [
-    { type: 'user.message' },
-    { type: 'assistant.message', data: { content: null } },
-    { type: 'tool.execution_complete', data: { success: true } },
-    { type: 'system.notification', data: { content: 4 } },
-  ];
-  assert.deepEqual(
-    broken.map((value) => copilot.open().observe(value, 2)),
-    [
-      { problem: 'a user.message event whose content is not a string' },
-      { problem: 'an assistant.message event whose content is not a string' },
-      { problem: 'a tool.execution_complete event that names no call' },
-      { problem: 'a system.notification event whose content is not a string' },
-    ],
-  );
-});
-
-test('a call that is nested too deeply is a problem', () => {
-  let deep: Fields = {};
-  for (let depth = 0; depth < 20_000; depth += 1) deep = { deep };
-  const value = answer('', [], { toolRequests: [{ toolCallId: 'c', name: 'f', arguments: deep }] });
-  assert.deepEqual(copilot.open().observe(value, 2), {
-    problem: 'a call whose arguments are nested too deeply to be read',
-  });
 });

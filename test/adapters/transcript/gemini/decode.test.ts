@@ -150,21 +150,3 @@ suite('what is not sent when a session is resumed', () => {
 test('a question that begins with its mark is a message', () => {
   assert.equal(messageOf(user('a', '?why twice')).content, '?why twice');
 });
-
-test('a message that cannot be one is told as a problem', () => {
-  const { session } = readSession();
-  const deep: Json = JSON.parse(`${'['.repeat(9_000)}${']'.repeat(9_000)}`);
-  const records: readonly Json[] = [
-    { ...user('a', ''), content: 7 },
-    model('b', '', { toolCalls: 'none' }),
-    model('b', '', { toolCalls: [{ id: 'x', name: 'look', args: { deep } }] }),
-  ];
-  assert.deepEqual(
-    records.map((record) => session.observe(record, 1)),
-    [
-      { problem: 'a user message whose content is neither text nor parts' },
-      { problem: 'a gemini message whose toolCalls are not a list' },
-      { problem: 'a message that is nested too deeply to be read' },
-    ],
-  );
-});

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { pi } from '../../../../src/adapters/transcript/pi/codec.ts';
 import { decodeEntry } from '../../../../src/adapters/transcript/pi/decode.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
-import { assistant, compaction, entry, header, isoAt, readEntries, user } from './entries.ts';
+import { compaction, entry, header, isoAt, readEntries, user } from './entries.ts';
 import { type Fields } from '../reading.ts';
 
 function decode(value: Fields): Decoded {
@@ -160,39 +160,6 @@ test('settings, labels, extensions’ records and unknown types are links of the
     types.map((type) => decode(entry(type, 'b', 'a'))),
     types.map(() => ({ kind: 'meta', recordId: 'b', parentId: 'a' })),
   );
-});
-
-test('values that are no record are carried', () => {
-  assert.deepEqual(
-    [null, 7, 'x', []].map((value) => pi.open().observe(value, 2)),
-    [null, 7, 'x', []].map(() => ({ kind: 'meta' })),
-  );
-});
-
-test('malformed messages and compactions are problems that say what is wrong', () => {
-  const broken: readonly Fields[] = [
-    { type: 'message' },
-    { type: 'message', message: { role: 5 } },
-    { type: 'message', message: { role: 'user' } },
-    { type: 'compaction', summary: null },
-  ];
-  assert.deepEqual(
-    broken.map((value) => pi.open().observe(value, 2)),
-    [
-      { problem: 'a message entry without a message' },
-      { problem: "a message entry whose message's role is not a string" },
-      { problem: "a message entry whose user message's content is neither text nor a list" },
-      { problem: 'a compaction entry whose summary is not a string' },
-    ],
-  );
-});
-
-test('a call that is nested too deeply is a problem', () => {
-  let deep: Fields = {};
-  for (let depth = 0; depth < 20_000; depth += 1) deep = { deep };
-  const call = { type: 'toolCall', id: 'c', name: 'f', arguments: deep };
-  const value = assistant('', ['b', 'a'], { content: [call] });
-  assert.deepEqual(pi.open().observe(value, 2), { problem: 'a call whose arguments are nested too deeply to be read' });
 });
 
 test('an entry without an id is called by its line, and is no link', () => {
