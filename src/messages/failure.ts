@@ -1,7 +1,6 @@
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
 import type { FailedReport, FailureKind, UsageReport } from '../app/contract/reports.ts';
-import { describeErasure } from '../core/erasure.ts';
-import { findRemedy } from '../core/result.ts';
+import { describeErasure, findRemedy } from '../core/result.ts';
 import type { ArchiveFailure } from '../ports/archive.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { isFullDisk } from '../system/files.ts';

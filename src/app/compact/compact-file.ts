@@ -10,12 +10,10 @@ import { isSameFile } from '../read/records.ts';
 import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { checkReplaceable, targetPath, withTargetLock } from '../write/deliver.ts';
 import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '../write/settle.ts';
-import { applyDroppedRules } from './dropped-rules.ts';
+import { applyDroppedRules, describeSettings, planPrepared } from './plan.ts';
 import { breakerOpen, leave, leaveUnchanged, leaveUnlessDue, reasonToLeave } from './leave.ts';
 import { planReport, previewReport } from './plan-report.ts';
-import { describeSettings, planPrepared } from './plan.ts';
-import { findReusable, findWriterOf, reuseCompaction } from './reuse.ts';
-import { storeCompaction, type StoreInput } from './store.ts';
+import { findReusable, findWriterOf, reuseCompaction, storeCompaction, type StoreInput } from './store.ts';
 import { summarizeAll } from './summarize-conversation.ts';
 
 /** Compacts one transcript file. If it ends early, the file stays as it was. */

@@ -1,5 +1,4 @@
-import { describeErasure } from '../../core/erasure.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { describeErasure, err, ok, type Result } from '../../core/result.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { ErasureMark } from '../../ports/retention.ts';

@@ -2,7 +2,7 @@ import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { IsoTime } from '../../core/units.ts';
 import type { Archive } from '../../ports/archive.ts';
-import { rulePathOf, withDroppedRules } from '../compact/dropped-rules.ts';
+import { rulePathOf, withDroppedRules } from '../compact/plan.ts';
 import { createLoader, readStale } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';

@@ -4,7 +4,7 @@ import { ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import { forecast } from '../compact/plan-report.ts';
 import { describeSettings } from '../compact/plan.ts';
-import { findWriterOf } from '../compact/reuse.ts';
+import { findWriterOf } from '../compact/store.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { againWhileChanging, attempt, type Failure, stop } from '../contract/failure.ts';

@@ -1,6 +1,5 @@
 import type { RestoreReport, UndoneFile, VerifyReport } from '../../app/contract/reports.ts';
-import { describeErasure } from '../../core/erasure.ts';
-import { assertNever } from '../../core/result.ts';
+import { assertNever, describeErasure } from '../../core/result.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { countOf, formatBytes, formatCount, reasonsOf, sumOf, tally } from '../../messages/quantities.ts';
 import { clipStart, formatMinute, nameOutput, reportRow, safeText } from '../../messages/text.ts';
