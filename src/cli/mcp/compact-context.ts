@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CompactReport } from '../../app/contract/reports.ts';
-import type { OutputTarget } from '../../app/contract/requests.ts';
+import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import {
   type CompactRendering,
@@ -16,8 +16,7 @@ import { archiveToName, modelOf, policyOf } from '../runs/compact.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../runs/services.ts';
 import type { Session } from '../session.ts';
 import { compactedPath } from '../../compose/transcript-files.ts';
-import type { UseCases } from '../../compose/use-cases.ts';
-import { type AllowedFile, type AllowedFolder, leadsOutside, openAllowed } from './allowed-path.ts';
+import { type AllowedFolder, leadsOutside, openAllowed } from './allowed-path.ts';
 import { clipField, defineTool, type Tool, type ToolAnswer, type ToolOutcome } from './tool.ts';
 
 const DESCRIPTION = `Makes a stored transcript smaller: its recent messages stay byte for byte, older ones become a summary at the top, and every removed line goes into the archive, where memory_read finds it and from which the original can be restored byte for byte.
@@ -41,39 +40,38 @@ const input = z.strictObject({
 
 type Args = z.output<typeof input>;
 
-type CompactContextDeps = {
+/** Does what `compact FILE` does, in the folders that the server was started with. */
+export function createCompactContext({
+  session,
+  allowsCompacting,
+  folders,
+}: {
   readonly session: Session;
   readonly allowsCompacting: boolean;
   readonly folders: readonly AllowedFolder[];
-};
-
-/** Does what `compact FILE` does, in the folders that the server was started with. */
-export function createCompactContext(deps: CompactContextDeps): Tool {
+}): Tool {
   return defineTool({
     name: 'compact_context',
     title: 'Compact a transcript',
     description: DESCRIPTION,
     input,
     // Nothing is lost, but in_place replaces a file. With a model, the call may use a service.
-    hints: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: true,
-      openWorldHint: asksService(deps.session),
-    },
-    isOffered: deps.allowsCompacting,
+    hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: asksService(session) },
+    isOffered: allowsCompacting,
     call: async (args, signal) => {
-      if (!deps.allowsCompacting) return err(NOT_ALLOWED);
-      const file = openAllowed(args.path, deps.folders);
-      if (!file.ok) return file;
-      const useCases = deps.session.openUseCases(signal);
+      if (!allowsCompacting) return err(NOT_ALLOWED);
+      const opened = openAllowed(args.path, folders);
+      if (!opened.ok) return opened;
+      const { path, identity, close } = opened.value;
+      const useCases = session.openUseCases(signal);
       try {
-        const output = findOutput(file.value.path, args, deps.folders);
+        const output = findOutput(path, args, folders);
         if (!output.ok) return output;
-        return await compact({ ...deps, useCases, args }, { file: file.value, output: output.value });
+        const file = { input: { path, name: path, format: null, identity }, output: output.value };
+        return await compact({ ...session, useCases }, args, file);
       } finally {
         await useCases.close();
-        file.value.close();
+        close();
       }
     },
   });
@@ -85,8 +83,6 @@ function asksService({ settings: { summarization, embedding } }: Session): boole
 
 const NOT_ALLOWED =
   'compact_context is not allowed here, so nothing was done. Ask the user to start the server as `compact mcp --allow-compact FOLDER…`, or to run `compact FILE`.';
-
-type Target = { readonly file: AllowedFile; readonly output: OutputTarget };
 
 function findOutput(
   real: string,
@@ -102,46 +98,33 @@ function findOutput(
   return ok({ kind: 'default', path: output });
 }
 
-type Work = CompactContextDeps & { readonly useCases: UseCases; readonly args: Args };
-
-async function compact({ session, useCases, args }: Work, { file, output }: Target): ToolOutcome {
-  const { settings } = session;
+async function compact(session: Session, args: Args, file: Pick<CompactFileRequest, 'input' | 'output'>): ToolOutcome {
+  const { settings, useCases, terminal } = session;
   const configured = policyOf(session, { target: args.target });
   const policy =
     args.keep_recent === undefined
       ? configured
       : { ...configured, compaction: { ...configured.compaction, keepRecent: args.keep_recent } };
   const { compaction } = policy;
-  const summarizer = await createSummarizer({ ...session, useCases }, { isDryRun: args.dry_run, compaction });
+  const summarizer = await createSummarizer(session, { isDryRun: args.dry_run, compaction });
   if (!summarizer.ok) {
     session.refuse(summarizer.error);
     return err(safeText(summarizer.error));
   }
   const instead = 'archived texts get none';
-  const embeddings = args.dry_run ? null : await createEmbeddingsIfAny({ ...session, useCases }, { instead });
-  const request = {
-    input: { path: file.path, name: file.path, format: null, identity: file.identity },
-    output,
-    policy,
-    ...modelOf(settings),
-    summarizer: summarizer.value,
-    embeddings,
-  };
+  const embeddings = args.dry_run ? null : await createEmbeddingsIfAny(session, { instead });
+  const request = { ...file, policy, ...modelOf(settings), summarizer: summarizer.value, embeddings };
   const compacted = await useCases.compactFile(request, { update: () => undefined, finish: () => undefined });
-  return compacted.ok
-    ? ok(answerCompacted(compacted.value, renderingOf(session, args.in_place)))
-    : err(renderFailure(compacted.error));
-}
-
-function renderingOf(session: Session, isInPlace: boolean): CompactRendering {
-  return {
+  if (!compacted.ok) return err(renderFailure(compacted.error));
+  const rendering = {
     theme: PLAIN_THEME,
     isVerbose: false,
     archiveFlag: archiveToName(session),
-    program: session.terminal.program(),
-    isInPlace,
-    widthColumns: session.terminal.stderr.widthColumns,
+    program: terminal.program(),
+    isInPlace: args.in_place,
+    widthColumns: terminal.stderr.widthColumns,
   };
+  return ok(answerCompacted(compacted.value, rendering));
 }
 
 /** A note is a sentence; a transcript of many conversations may have one for each of them. */
