@@ -16,23 +16,23 @@ import { storeContract } from './storing.ts';
 
 /** Every promise of an archive, whatever database it is in. */
 export function archiveContract(engine: Engine): void {
-  statementContract(engine);
+  dialectContract(engine);
+  lineContract(engine);
+  originalsContract(engine);
+  runContract(engine);
+  nameContract(engine);
+  checkContract(engine);
+  batchContract(engine);
   eraseContract(engine);
   pruneContract(engine);
 }
 
-/** What each engine does with statements of its own. */
-export function statementContract(engine: Engine): void {
+/** What each engine does in its own way: ids, locks, texts that it cannot hold, full text, vectors, and what goes with a discarded compaction. */
+export function dialectContract(engine: Engine): void {
   storeContract(engine);
-  lineContract(engine);
   settleContract(engine);
-  originalsContract(engine);
-  runContract(engine);
-  nameContract(engine);
   searchContract(engine);
   vectorContract(engine);
   captureContract(engine);
-  checkContract(engine);
   shareContract(engine);
-  batchContract(engine);
 }

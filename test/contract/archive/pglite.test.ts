@@ -11,7 +11,7 @@ import { chatTranscript } from '../../support/chat.ts';
 import { reportOf } from '../../support/workbench.ts';
 import type { Driver } from '../../../src/adapters/archive/postgres/sql.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
-import { statementContract } from './contract.ts';
+import { dialectContract } from './contract.ts';
 import { EMPTY_ARCHIVE } from './empty.ts';
 import { applied, benchOn, problemsOf, stored } from './engine.ts';
 import { purgeContract } from './erasing.ts';
@@ -67,8 +67,8 @@ const engine: MergingEngine = {
   },
 };
 
-// What holds, erases, prunes and merges is the same code on both engines: sqlite.test.ts tries all of it, and server.ts does so on a real server.
-statementContract(engine);
+// The rest is the same code on both engines: sqlite.test.ts tries all of it, and server.ts does so on a real server.
+dialectContract(engine);
 purgeContract(engine, ['match']);
 orderContract(engine);
 
