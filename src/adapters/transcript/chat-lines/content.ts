@@ -2,7 +2,7 @@ import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { idAt, isList, isRecord, type JsonRecord, parseText, stringAt, valueAt } from '../json.ts';
 import { argumentText, documentText, readPartText, textOfParts, typedText } from '../message-parts.ts';
-import { textParts } from '../said.ts';
+import { resultPart, textParts } from '../said.ts';
 
 /** The content of a record, without thinking and media. */
 export type Content = {
@@ -45,8 +45,7 @@ export function readContent(record: JsonRecord, { line, isResult, findCall }: Co
       hasResultBlock = true;
       const callId = tool.callId ?? ownCallId ?? findCall(tool.name);
       const text = joinTexts(blocksOf(tool.content).map(textOfBlock));
-      const { isError } = tool;
-      parts.push(callId === null ? { kind: 'text', text } : { kind: 'result', callId, text, isError });
+      parts.push(resultPart(callId ?? undefined, text, tool.isError));
     }
   }
   if (parts.length === 0) addText(spokenInstead(record));

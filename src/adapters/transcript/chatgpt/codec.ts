@@ -125,16 +125,10 @@ function readText(content: Json | undefined): string {
   return text === '' && !isList(parts) && own.length === 0 ? readPartText(content) : text;
 }
 
-/** The conversation: the path from the root to the node that the export names as the current one. Members may be in any order. */
-type Branch = {
-  readonly path: readonly Entry[];
-  /** The place on the path of the first message: before it there are only roots, empty nodes and instructions. */
-  readonly firstSaid: number;
-  /** The place on the path of a member, or of the node that it depends on; null: it is not connected to the path. */
-  readonly placeOf: (entry: Entry) => number | null;
-};
+type Branch = ReturnType<typeof findBranch>;
 
-function findBranch(entries: readonly Entry[], currentId: string | undefined): Branch {
+/** The conversation: the path from the root to the node that the export names as the current one. Members may be in any order. */
+function findBranch(entries: readonly Entry[], currentId: string | undefined) {
   const tree = buildTree(entries);
   const parents = new Set(entries.map(({ parentId }) => parentId));
   const isLeaf = ({ kind, recordId }: Entry): boolean =>
@@ -144,7 +138,9 @@ function findBranch(entries: readonly Entry[], currentId: string | undefined): B
   const said = path.findIndex(({ kind }) => kind === 'message' || kind === 'summary');
   return {
     path,
+    /** The place on the path of the first message: before it there are only roots, empty nodes and instructions. */
     firstSaid: said < 0 ? path.length : said,
+    /** The place on the path of a member, or of the node that it depends on; null: it is not connected to the path. */
     placeOf: tree.askUpwards<number | null>((entry) => places.get(entry), null),
   };
 }

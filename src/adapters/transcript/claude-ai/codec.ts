@@ -6,7 +6,7 @@ import { detectConversations } from '../json-list/detect.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, recordsAt, stringAt } from '../json.ts';
 import { argumentText, contentText, leadingSummaryLine, readPartText, typedText } from '../message-parts.ts';
-import { say, textParts } from '../said.ts';
+import { callPart, resultPart, say, textParts } from '../said.ts';
 import { createSession } from '../session.ts';
 import { buildTree } from '../parents.ts';
 
@@ -79,18 +79,15 @@ function readTyped({ content, text }: JsonRecord): string | undefined {
 
 function readBlocks(blocks: readonly Json[], messageId: string): readonly MessagePart[] {
   const parts: MessagePart[] = [];
-  let lastCall: string | null = null;
+  let lastCall: string | undefined;
   for (const [index, block] of blocks.entries()) {
     const type = stringAt(block, 'type');
     if (isRecord(block) && type === 'tool_use') {
       lastCall = stringAt(block, 'id') ?? `${messageId}:${index}`;
-      const name = stringAt(block, 'name') ?? '';
-      parts.push({ kind: 'call', id: lastCall, name, arguments: argumentText(block['input']) });
+      parts.push(callPart(lastCall, stringAt(block, 'name') ?? '', argumentText(block['input'])));
     } else if (isRecord(block) && type === 'tool_result') {
       const callId = stringAt(block, 'tool_use_id') ?? lastCall;
-      const text = contentText(block['content']);
-      if (callId === null) parts.push({ kind: 'text', text });
-      else parts.push({ kind: 'result', callId, text, isError: block['is_error'] === true });
+      parts.push(resultPart(callId, contentText(block['content']), block['is_error'] === true));
     } else if (type !== 'token_budget') parts.push(...textParts([readPartText(block)]));
   }
   return parts;

@@ -14,7 +14,7 @@ import {
 } from '../json.ts';
 import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
 import { type Noted, createSession } from '../session.ts';
-import { say, textParts } from '../said.ts';
+import { callPart, resultPart, say, textParts } from '../said.ts';
 
 /** What `opencode export` writes and `opencode import` reads: one session. */
 export const openCode: Codec = {
@@ -126,11 +126,10 @@ function readPart(part: JsonRecord): readonly MessagePart[] {
 function toolParts(part: JsonRecord): readonly MessagePart[] {
   const state = recordAt(part, 'state');
   const id = stringAt(part, 'callID') ?? stringAt(part, 'id') ?? '';
-  const name = stringAt(part, 'tool') ?? '';
-  const call: MessagePart = { kind: 'call', id, name, arguments: argumentText(state['input']) };
+  const call = callPart(id, stringAt(part, 'tool') ?? '', argumentText(state['input']));
   const isError = state['status'] === 'error';
   const output = state[isError ? 'error' : 'output'] ?? null;
-  return output === null ? [call] : [call, { kind: 'result', callId: id, text: readPartText(output), isError }];
+  return output === null ? [call] : [call, resultPart(id, readPartText(output), isError)];
 }
 
 function isFromUser(part: JsonRecord): boolean {
