@@ -16,7 +16,7 @@ export type {
   VerifyReport,
 } from './app/contract/reports.ts';
 export type { CompactionResult, Compactor } from './app/compact/compactor.ts';
-export { resummarizeBatches } from './app/summarize/live-batches.ts';
+export { resummarizeBatches } from './app/summarize/run-cycle.ts';
 export {
   type BatchMetadata,
   formatBatch,
