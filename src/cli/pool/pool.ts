@@ -85,12 +85,14 @@ export function createFilePool({ entry = ENTRY, ...options }: FilePoolOptions): 
     close: async () => {
       state.isClosed = true;
       signal.removeEventListener('abort', interruptAll);
-      await Promise.all(
-        [...running].map((worker) => {
-          worker.send({ kind: 'close' });
-          return worker.ended;
-        }),
-      );
+      const close = async (worker: WorkerProcess): Promise<void> => {
+        worker.send({ kind: 'close' });
+        await worker.ended;
+      };
+      const [last, ...others] = running;
+      await Promise.all(others.map(close));
+      // Of processes that close the archive at the same moment, none is the last one, which removes SQLite's log.
+      if (last !== undefined) await close(last);
     },
   };
 }
