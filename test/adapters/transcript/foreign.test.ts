@@ -2,12 +2,125 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { detectDocument, detectFormat } from '../../../src/adapters/transcript/detect.ts';
-import { nameForeign } from '../../../src/adapters/transcript/foreign.ts';
+import { describeBytes, nameForeign } from '../../../src/adapters/transcript/foreign.ts';
 import { FORMATS } from '../../../src/adapters/transcript/registry.ts';
 import type { Json } from '../../../src/ports/codec.ts';
 import { benchFor } from '../../support/workbench.ts';
+
+const RECORD = '{"role":"user","content":"hello"}';
+
+function looksLike(head: Uint8Array | string): string | null {
+  return describeBytes(typeof head === 'string' ? Buffer.from(head) : head)?.looksLike ?? null;
+}
+
+suite('bytes that are no JSON Lines', () => {
+  const pretty = JSON.stringify({ info: { id: 1 }, messages: [JSON.parse(RECORD)] }, null, 2);
+  const cases: readonly (readonly [string, Uint8Array | string, string])[] = [
+    ['nothing', '', 'an empty file'],
+    ['a byte order mark only', '\ufeff', 'an empty file'],
+    ['UTF-16, little end first, with a mark', Buffer.from(`\ufeff${RECORD}`, 'utf16le'), 'UTF-16 text'],
+    ['UTF-16, big end first, with a mark', Buffer.from(`\ufeff${RECORD}`, 'utf16le').swap16(), 'UTF-16 text'],
+    ['UTF-16, little end first, without a mark', Buffer.from(RECORD, 'utf16le'), 'UTF-16 text'],
+    ['UTF-16, big end first, without a mark', Buffer.from(RECORD, 'utf16le').swap16(), 'UTF-16 text'],
+    ['UTF-32', Buffer.of(0xff, 0xfe, 0, 0, 0x7b, 0, 0, 0), 'UTF-32 text'],
+    ['gzip within what was unpacked', gzipSync(RECORD), 'a file that was compressed twice'],
+    ['zstd within what was unpacked', zstdCompressSync(RECORD), 'a file that was compressed twice'],
+    ['xz', Buffer.of(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0), 'a compressed file (xz)'],
+    ['bzip2', 'BZh91AY', 'a compressed file (bzip2)'],
+    ['SQLite', 'SQLite format 3\0\x10\0', 'a SQLite database'],
+    ['zip', 'PK\x03\x04\x14\0', 'a zip archive'],
+    ['Parquet', 'PAR1\x15\x04', 'a Parquet file'],
+    ['a pointer of Git LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:0\n', 'a pointer of Git LFS'],
+    ['NULs in the first line', `\0\0${RECORD}\n${RECORD}\n`, 'binary data'],
+    ['NULs after lines that are no records', `{}}\nhello\n\0\0\n${RECORD}\n`, 'binary data'],
+    ['an export as CSV', 'id,traceId,"type",input\r\n1,t,SPAN,x\r\n', 'a CSV file'],
+    ['a web page', '\n<!DOCTYPE html>\n<html>', 'a web page or XML'],
+    ['a pretty-printed object', pretty, 'one JSON document, not JSON Lines'],
+    [
+      'a pretty-printed object with CRLF and a mark',
+      `\ufeff${pretty.replaceAll('\n', '\r\n')}`,
+      'one JSON document, not JSON Lines',
+    ],
+    [
+      'an object whose first line holds a key',
+      '{"messages": [\n{"role": "user",\n"content": "x"}]}',
+      'one JSON document, not JSON Lines',
+    ],
+    [
+      'what aider keeps of its requests',
+      'TO LLM 2031-05-04T10:00:00\n-------\nUSER hello\n',
+      "a log of aider's requests",
+    ],
+    ['a pretty-printed list', `[\n  ${RECORD}\n]`, 'one JSON document, not JSON Lines'],
+    ['a list on one line', `[${RECORD},${RECORD}]\n`, 'one JSON document, not JSON Lines'],
+    [
+      'a list on one line that goes on beyond the head',
+      `[${RECORD},${RECORD.slice(0, 20)}`,
+      'one JSON document, not JSON Lines',
+    ],
+  ];
+  for (const [what, head, name] of cases) {
+    test(what, () => assert.equal(looksLike(head), name));
+  }
+
+  test('every description comes with something to try', () => {
+    for (const [what, head] of cases) {
+      const advice = describeBytes(typeof head === 'string' ? Buffer.from(head) : head)?.advice ?? '';
+      assert.match(advice, /^[A-Z].*\.$/, what);
+    }
+  });
+});
+
+suite('bytes that may be JSON Lines', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['records', `${RECORD}\n${RECORD}\n`],
+    ['one record without an ending', RECORD],
+    ['a record that goes on beyond the head', RECORD.slice(0, 20)],
+    ['a byte order mark and a record', `\ufeff${RECORD}\n`],
+    ['blank lines first', `\n \r\n${RECORD}\n`],
+    ['a first line that was cut off', `${RECORD.slice(0, 25)}\n${RECORD}\n`],
+    ['a first line that was cut off after a comma', `${RECORD.slice(0, 15)}\n${RECORD}\n`],
+    ['a list on the first of several lines', `[1,2]\n${RECORD}\n`],
+    ['a last line of NULs, as a power loss leaves it', `${RECORD}\n\0\0\0\0`],
+    ['a line of NULs after a record, as a compacted file may carry one along', `${RECORD}\n\0\0\n${RECORD}\n`],
+    ['NULs within a line after a record', `\ufeff\n${RECORD}\r\n{"role":"\0`],
+    ['text that is no JSON', 'hello\nworld\n'],
+  ];
+  for (const [what, head] of cases) {
+    test(what, () => assert.equal(looksLike(head), null));
+  }
+});
+
+suite('the filter of jq that makes lines of a document', () => {
+  const message = { role: 'user', content: 'hello' };
+  const cases: readonly (readonly [document: unknown, filter: string | null])[] = [
+    [[message], '.[]'],
+    [{ messages: [message] }, '.messages[]'],
+    [{ data: { history: [{ note: 1 }, message] } }, '.data.history[]'],
+    [{ 'chat log': [message] }, '.["chat log"][]'],
+    [[{ id: 1, messages: [message] }], '.[]'],
+    [[{ id: 1, turns: [message] }], '.[] | {messages: .turns}'],
+    [[[message]], '.[] | {messages: .}'],
+    [[{ message }], '.[].message'],
+    [{ rows: [{ items: [{ message }] }] }, '.rows[] | {messages: [.items[].message]}'],
+    // It is typed into a shell.
+    [{ "'; touch x #": [message] }, null],
+    [{ points: [{ x: 1 }] }, null],
+  ];
+  for (const [document, filter] of cases) {
+    test(filter ?? `none for ${JSON.stringify(document)}`, () => {
+      const advice = describeBytes(Buffer.from(JSON.stringify(document, null, 1)))?.advice;
+      const expected =
+        filter === null
+          ? 'Make lines of it: one message a line, with its role and content.'
+          : `Make lines of it: jq -c '${filter}' FILE > FILE.jsonl.`;
+      assert.equal(advice, expected);
+    });
+  }
+});
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures/transcripts');
 const text = (said: string): Json => [{ type: 'text', text: said }];
