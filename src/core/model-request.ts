@@ -18,6 +18,9 @@ export function textOfContent(content: Message['content']): string {
 /** Calls as requests show them, by their ids. */
 export type CallLines = ReadonlyMap<string, string>;
 
+/** A request that stays word for word. `after`: the id of the last message before it that leaves; null: there is none. */
+export type KeptRequest = { readonly messageId: string; readonly text: string; readonly after: string | null };
+
 /** What the request was made from, for the offline provider. Never sent, and not part of the summary cache's key. */
 export type ModelSource =
   | {
@@ -25,6 +28,8 @@ export type ModelSource =
       readonly messages: readonly ConversationMessage[];
       /** What earlier batches of the conversation already say. */
       readonly earlier: readonly string[];
+      /** Requests that stay in the transcript, in order. */
+      readonly kept?: readonly KeptRequest[];
       /** The calls of the conversation, by id: those of the messages may be in another chunk. */
       readonly calls?: CallLines;
     }

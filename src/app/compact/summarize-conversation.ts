@@ -213,6 +213,7 @@ async function summarizePlan(
     load,
     readStale: () => readStale(transcript, prepared),
     isTyped: (index) => messages[index]?.typedTokens !== undefined,
+    keptRequests: keptRequestsOf(messages, plan),
     readLineage: read,
     keptWordForWord: transcript.codec.format.layout.links === 'parents' ? wordForWord(plan, load) : [],
     config: compactionWithin(request.policy),
@@ -232,6 +233,11 @@ async function summarizePlan(
   });
   const result = { ...finished.value, prepared, plan, carried };
   return ok({ result, report: reportOf(transcript, result) });
+}
+
+function keptRequestsOf(messages: PreparedConversation['view']['messages'], plan: CompactPlan): readonly number[] {
+  const going = new Set(plan.chunks.flat());
+  return messages.flatMap(({ typedTokens }, index) => (typedTokens === undefined || going.has(index) ? [] : [index]));
 }
 
 function reportOf(transcript: Prepared, result: CompactedConversation): ConversationReport {

@@ -32,6 +32,8 @@ export type LeavingMessages = {
   readonly isTyped?: (index: number) => boolean;
   /** The leaving messages that state rules, in order, if they were all read before. */
   readonly stating?: readonly StatingMessage[];
+  /** The messages that stay and that a person typed, ascending; nothing by default. */
+  readonly keptRequests?: readonly number[];
   readonly config: CompactionConfig;
 };
 

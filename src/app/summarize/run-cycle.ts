@@ -156,6 +156,7 @@ async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Resul
     foreign:
       foreign === null || isOurs ? null : { batch: foreign, message: summaryMessage(foreign.content, 'summary') },
     earlier: beside.map(({ content }) => content),
+    keptRequests: input.keptRequests ?? [],
     config: input.config,
     modelName: input.modelName,
   });

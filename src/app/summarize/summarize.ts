@@ -1,7 +1,7 @@
 import { type SummaryBatch, type SummaryLevel, timeSpanOf } from '../../core/batch.ts';
 import { createCondenser } from '../../core/handover/condense.ts';
 import { type ConversationMessage, joinPieces } from '../../core/message.ts';
-import type { CallLines, ModelRequest } from '../../core/model-request.ts';
+import type { CallLines, KeptRequest, ModelRequest } from '../../core/model-request.ts';
 import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { buildSummarizationRequest, callLines } from '../../core/prompt.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -204,6 +204,8 @@ type EverythingInput = Pick<SummarizeInput, 'load' | 'lifeIndex' | 'earlier' | '
   readonly members: readonly number[];
   /** Called with each of them, in order, as it is read. */
   readonly onMessage: (index: number, message: ConversationMessage) => void;
+  /** The messages that stay and that a person typed, ascending. */
+  readonly keptRequests: readonly number[];
   readonly lineage: LineageMaterial;
   /** A summary that another program left instead of what it compacted. */
   readonly foreign: { readonly message: ConversationMessage; readonly batch: SummaryBatch } | null;
@@ -226,7 +228,7 @@ export async function summarizeEverything(
     messages: [],
     model: modelName,
     max_tokens: batchTokensOf(config),
-    source: { kind: 'chunk', messages, earlier },
+    source: { kind: 'chunk', messages, earlier, kept: readKept(input) },
   } as const;
   const answer = await summarizeChunk(
     deps,
@@ -251,6 +253,16 @@ export async function summarizeEverything(
     ]),
   };
   return ok({ batch: { ...batch, members, level, retention }, usage });
+}
+
+function readKept({ keptRequests, members, load }: EverythingInput): readonly KeptRequest[] {
+  return keptRequests.flatMap((index) => {
+    const { id, typed } = load(index);
+    const before = members.findLast((member) => member < index);
+    return typed === undefined
+      ? []
+      : [{ messageId: id, text: typed, after: before === undefined ? null : load(before).id }];
+  });
 }
 
 /** Far more than a summary can use; longer conversations are shortened to stay within memory. */

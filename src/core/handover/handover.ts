@@ -3,6 +3,7 @@ import { readMessages } from '../extract/passage.ts';
 import { selectUnits } from '../extract/select-units.ts';
 import { renderLines } from '../extract/summary-lines.ts';
 import { callsOf, type ConversationMessage, resultIdsOf } from '../message.ts';
+import type { KeptRequest } from '../model-request.ts';
 import { type HAND_OVER_HEADINGS, quoteText } from '../quoted-text.ts';
 import { readCalls } from './calls.ts';
 import { writeCommandLines } from './commands.ts';
@@ -19,6 +20,8 @@ type HandoverInput = {
   readonly messages: readonly ConversationMessage[];
   /** Summaries that will stand next to this one. What they say counts as kept. */
   readonly earlier?: readonly string[];
+  /** Requests that stay in the transcript. They are numbered and named at their places. */
+  readonly kept?: readonly KeptRequest[];
 };
 
 type HandoverOptions = {
@@ -60,7 +63,7 @@ const MAX_OTHER_CHARS = 11_500;
 
 /** Writes the hand-over of a conversation: quotations and counts, at most `maxChars` long. Deterministic, in time linear in the messages. */
 export function writeHandover(
-  { messages, earlier = [] }: HandoverInput,
+  { messages, earlier = [], kept = [] }: HandoverInput,
   { maxChars, stem }: HandoverOptions,
 ): Handover {
   const kind = kindOfConversation(messages);
@@ -68,7 +71,7 @@ export function writeHandover(
     const units = selectUnits(readMessages(messages, maxChars), { budgetChars: maxChars, stem, earlier });
     return { kind, text: renderLines(units.map(({ line }) => line)), sections: [] };
   }
-  const conversation = readConversation(messages);
+  const conversation = readConversation(messages, kept);
   const { turns } = conversation;
   const calls = readCalls(turns);
   const files = readFileChanges(calls);

@@ -238,7 +238,11 @@ function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap
   return new Map(shortest.filter(([, text]) => text.length <= share));
 }
 
+const KEPT = '(kept word for word) ';
+
 function requestText({ number, request }: AskedTurn, maxChars: number): string {
+  if (request.isKept === true)
+    return `${number}. ${KEPT}${quotedExactly(openingOf(request.text, FIRST_SENTENCE_CHARS))}`;
   const label = `${number}. ${request.rejects === null ? '' : '(rejecting a call) '}`;
   const roomChars = maxChars - label.length;
   const text =

@@ -18,7 +18,7 @@ const MIN_REPORT_CHARS = 240;
 /** The turn whose closing report is quoted here, because it is the last one in which the assistant did something; null: there is none. */
 function reportedTurn({ turns }: Conversation): Turn | null {
   const worked = turns.findLast(({ steps }) => steps.some(({ kind }) => kind === 'call'));
-  const last = worked ?? turns.at(-1);
+  const last = worked ?? lastTurn({ turns });
   const isLong = (last?.ending?.text.length ?? 0) > MIN_REPORT_CHARS;
   return last !== undefined && isLong && isFinished(last) ? last : null;
 }
@@ -27,7 +27,7 @@ function reportedTurn({ turns }: Conversation): Turn | null {
 export function wordsInState(conversation: Conversation): WordsAbove | null {
   const reported = reportedTurn(conversation);
   if (reported !== null) return { number: reported.number, quotes: 'report' };
-  const last = conversation.turns.at(-1);
+  const last = lastTurn(conversation);
   return last === undefined || isFinished(last) ? null : { number: last.number, quotes: 'remarks' };
 }
 
@@ -55,6 +55,11 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
   return lines;
 }
 
+/** The last turn of which something left; requests at the end that stay have none of their work here. */
+function lastTurn({ turns }: Pick<Conversation, 'turns'>): Turn | undefined {
+  return turns.findLast(({ request, steps }) => request?.isKept !== true || steps.length > 0);
+}
+
 /** Whether the assistant had the last word, and it was no announcement of more. */
 function isFinished({ steps }: Turn): boolean {
   const last = steps.findLast(({ kind }) => kind !== 'note' && kind !== 'summary');
@@ -73,11 +78,14 @@ function wasInterrupted({ steps }: Turn): boolean {
 function requestLines({ turns }: Conversation): readonly HandoverLine[] {
   const last = turns.findLast(({ request }) => request !== null);
   if (last === undefined || last.request === null) return [];
-  const state = wasInterrupted(last)
-    ? 'interrupted by the user'
-    : isFinished(last)
-      ? 'answered'
-      : 'not finished: the assistant was still working on it';
+  const state =
+    last.request.isKept === true
+      ? 'kept word for word'
+      : wasInterrupted(last)
+        ? 'interrupted by the user'
+        : isFinished(last)
+          ? 'answered'
+          : 'not finished: the assistant was still working on it';
   return [
     {
       text: `Last request (${last.number}): “${quoted(openingOf(last.request.text, MAX_QUOTED_CHARS))}” — ${state}.`,
@@ -91,11 +99,11 @@ function reportLines({ conversation, calls }: Work, maxChars: number): readonly 
   if (reported?.ending !== null && reported !== null) {
     const { messageId, text } = reported.ending;
     const label =
-      reported === conversation.turns.at(-1) ? 'Closing report' : `Closing report of request ${reported.number}`;
+      reported === lastTurn(conversation) ? 'Closing report' : `Closing report of request ${reported.number}`;
     const body = condenseProse(text, maxChars - label.length - 2);
     return body === '' ? [] : [{ text: `${label}: ${quoted(body, '  ')}`, messageIds: [messageId] }];
   }
-  const turn = conversation.turns.at(-1);
+  const turn = lastTurn(conversation);
   return turn === undefined || isFinished(turn) ? [] : progressLines(turn, { calls, maxChars });
 }
 
@@ -165,7 +173,7 @@ function callText({ name, call, hasFailed }: CompletedCall): string {
 const QUESTION = /[?？؟]["'”’)\]*_]*$/;
 
 function questionLines({ turns }: Conversation): readonly HandoverLine[] {
-  const ending = turns.at(-1)?.ending ?? null;
+  const ending = lastTurn({ turns })?.ending ?? null;
   if (ending === null) return [];
   const last = readPieces(ending.text).at(-1)?.text ?? '';
   if (!QUESTION.test(last)) return [];

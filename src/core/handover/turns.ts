@@ -1,5 +1,6 @@
 import { dayOf } from '../extract/summary-lines.ts';
 import { callsOf, type ConversationMessage } from '../message.ts';
+import type { KeptRequest } from '../model-request.ts';
 import { isProducerSummary } from './producer-summary.ts';
 import { isAnnouncement } from './statements.ts';
 
@@ -32,9 +33,12 @@ export type Conversation = {
   readonly summaries: readonly Extract<Step, { readonly kind: 'summary' }>[];
 };
 
-export function readConversation(messages: readonly ConversationMessage[]): Conversation {
+export function readConversation(
+  messages: readonly ConversationMessage[],
+  kept: readonly KeptRequest[] = [],
+): Conversation {
   const dayByMessage = new Map(messages.map(({ id, created_at: at }) => [id, dayOf(at)]));
-  const steps = readSteps(messages).filter((step) => step.kind !== 'said' || !isEmptyWord(step.text));
+  const steps = withKept(readSteps(messages), kept).filter((step) => step.kind !== 'said' || !isEmptyWord(step.text));
   const groups: Step[][] = [];
   for (const step of steps) {
     const group = groups.at(-1);
@@ -63,6 +67,20 @@ export function readConversation(messages: readonly ConversationMessage[]): Conv
     };
   });
   return { turns, summaries: steps.filter((step) => step.kind === 'summary') };
+}
+
+/** The steps with the requests that stay at their places. */
+function withKept(steps: readonly Step[], kept: readonly KeptRequest[]): readonly Step[] {
+  if (kept.length === 0) return steps;
+  const places = new Map(steps.map(({ messageId }, at) => [messageId, at + 1]));
+  let place = 0;
+  const placed = kept.map(({ after, messageId, text }) => {
+    if (after !== null) place = Math.max(place, places.get(after) ?? place);
+    return { place, step: { kind: 'request', messageId, text, rejects: null, isKept: true } as const };
+  });
+  const byPlace = Map.groupBy(placed, (one) => one.place);
+  const stepsAt = (at: number): readonly Step[] => (byPlace.get(at) ?? []).map(({ step }) => step);
+  return [...stepsAt(0), ...steps.flatMap((step, at) => [step, ...stepsAt(at + 1)])];
 }
 
 /** Placeholders that clients write in the model's name. */
@@ -115,7 +133,14 @@ function answersOf({ messageId, text, isError }: Extract<Step, { readonly kind: 
 /** One step of a conversation. Texts are exactly those of the messages. */
 export type Step =
   /** A person wrote this. `rejects`: the id of the call that the person refused with it. */
-  | { readonly kind: 'request'; readonly messageId: string; readonly text: string; readonly rejects: string | null }
+  | {
+      readonly kind: 'request';
+      readonly messageId: string;
+      readonly text: string;
+      readonly rejects: string | null;
+      /** It stays in the transcript word for word. */
+      readonly isKept?: true;
+    }
   | { readonly kind: 'said'; readonly messageId: string; readonly text: string }
   | {
       readonly kind: 'call';

@@ -226,3 +226,23 @@ test('details stand under what they belong to, never alone, and repeat nothing',
   );
   assert.doesNotMatch(details, /errStop|\}\)/);
 });
+
+test('a request that stays has its number and its place, and work on it does not stand under another', () => {
+  const input = messages(
+    typed('Knead the dough.'),
+    ...run('1', 'knead', 'kneaded'),
+    said('Kneaded for ten minutes.'),
+    ...run('2', 'bake', 'baked'),
+    said('Baked at 240 degrees.'),
+  );
+  const kept = [
+    { messageId: 'k1', text: 'Now bake it.', after: input[3]?.id ?? null },
+    { messageId: 'k2', text: 'Sell it.', after: input.at(-1)?.id ?? null },
+  ];
+  const { text } = writeHandover({ messages: input, kept }, { maxChars: 4_000, stem: stemmer });
+  assert.match(text, /^Last request \(3\): “Sell it\.” — kept word for word\.$/m);
+  assert.match(
+    section(text, 'Requests and how they ended'),
+    /^1\. Knead the dough\.\n {3}→ Kneaded for ten minutes\.\n2\. \(kept word for word\) Now bake it\.\n {3}→ Baked at 240 degrees\.\n3\. \(kept word for word\) Sell it\.$/,
+  );
+});
