@@ -24,7 +24,7 @@ const RULER = /^(?:[-*_=─━] ?){3,}$/;
 const HEADING = /^#{1,6}\s+(.+?)\s*#*$/;
 /** A line that is bold as a whole works as a heading. */
 const BOLD_LINE = /^\*\*(.+?):?\*\*:?$/;
-const ITEM = /^(?:[-*+•]|\d{1,3}[.)])\s+/;
+const ITEM = /^(?:[-*+•]|\*{0,2}\d{1,3}[.)])\s+/;
 const ROW = /^\|(.*)\|$/;
 const RULE_ROW = /^\|?[\s|:-]+\|?$/;
 const LEADS = /[:：]\**$/;

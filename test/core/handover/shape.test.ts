@@ -154,14 +154,14 @@ describe('requests', () => {
   test('a choice stands with the option that it chose, a consent with what it answers', () => {
     const text = handover([
       typed('How can the bakery open earlier?'),
-      said('Two ways:\n1. Bake the rye at night.\n2. Buy a second oven.\nWhich one?'),
+      said('Two ways:\n\n**1. At night** - bake the rye.\n\n**2. A second oven** - buy it.\n\nWhich one?'),
       typed('do 2'),
       said('The oven costs 900. Should I order it?'),
       typed('yes'),
       ...run('1', 'order oven', 'ok'),
       said('Ordered.'),
     ]);
-    assert.match(text, /^2\. do 2\n {3}\(answers: “2\. Buy a second oven\.”\)$/m);
+    assert.match(text, /^2\. do 2\n {3}\(answers: “\*\*2\. A second oven\*\* - buy it\.”\)$/m);
     assert.match(text, /^3\. yes\n {3}\(answers: “Should I order it\?”\)$/m);
   });
 
