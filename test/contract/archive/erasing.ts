@@ -8,7 +8,7 @@ import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { ArchiveEraseReport } from '../../../src/app/contract/archive-reports.ts';
 import { restoreFile } from '../../../src/app/restore/restore-file.ts';
 import { capture, tryRestore } from '../../support/captures.ts';
-import { chatLine, chatTranscript } from '../../support/chat.ts';
+import { chatLine, chatTranscript, prose } from '../../support/chat.ts';
 import { erase as eraseAny, hold, meanwhile, release, tryErase } from '../../support/retention.ts';
 import { reportOf, type Workbench } from '../../support/workbench.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
@@ -222,6 +222,19 @@ export function eraseContract(engine: Engine): void {
     assert.deepEqual([report.result, report.unsearched, report.captured.lines], ['erased', 0, 3]);
     for (const part of [first, second]) assert.deepEqual(await engine.findLeftovers(bench.archive(), part), []);
     assert.deepEqual(await problemsOf(bench.archive()), []);
+    assert.equal((await erase(bench, { kind: 'match', text: secret })).result, 'nothing');
+  });
+
+  test('what is left of a captured block whose last line was erased is sound, and a capture does not bring it back', async (t) => {
+    const bench = await benchOn(engine, t);
+    const secret = 'lastquux';
+    // Longer than all that is left, so that the block ends before the place at which the line stood.
+    bench.write('last.jsonl', `${chatTranscript(2)}${lineWith(`${secret} ${prose(3, 20_000)}`)}`);
+    await capture(bench, 'last.jsonl');
+    assert.equal((await erase(bench, { kind: 'match', text: secret })).captured.lines, 1);
+    assert.deepEqual(await problemsOf(bench.archive()), []);
+    await capture(bench, 'last.jsonl', { rereads: true });
+    assert.deepEqual(await engine.findLeftovers(bench.archive(), secret), []);
     assert.equal((await erase(bench, { kind: 'match', text: secret })).result, 'nothing');
   });
 

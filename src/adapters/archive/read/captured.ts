@@ -137,8 +137,9 @@ export async function* readBlocksOf(
   }
 }
 
+/** Erased lines are no longer in their block. */
 function endOf(lines: readonly Row[]): number {
-  const last = lines.at(-1);
+  const last = lines.findLast((line) => !isErased(line));
   return last === undefined ? 0 : readInteger(last, 'offset') + readInteger(last, 'size_bytes');
 }
 
