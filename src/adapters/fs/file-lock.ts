@@ -108,7 +108,7 @@ function cleanUp(
 
 /** What is at a path that cannot be replaced ("a folder"); null: a writable file, or nothing. */
 function describeObstacle(path: string): string | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = orElse(undefined, () => statSync(path), ['ENOENT']);
   const is = stats === undefined ? null : describeNonFile(stats);
   // A rename only needs permission for the folder, but a read-only file should not be replaced.
   if (stats !== undefined && is === null) tryTo(() => accessSync(path, constants.W_OK), ['ENOENT']);

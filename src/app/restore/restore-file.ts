@@ -156,6 +156,7 @@ async function write(
       if (deps.signal.aborted) stop({ kind: 'interrupted' });
       yield count(concat([...batch])); // its lines are in memory together, so joining them costs little
     }
+    if (deps.signal.aborted) stop({ kind: 'interrupted' });
   };
   const path = targetPath(request);
   const written = await withTargetLock(deps, path, async (lock) => {

@@ -164,15 +164,17 @@ function createWire({ input, write, signal, notice }: WireOptions): Wire {
     if (batch === null || isRequestId(id)) settle(id, refusal);
     else batch.answers.push(refusal);
   };
+  const isTaken = (value: unknown): boolean => {
+    const { id } = fieldsOf(value);
+    return isRequestId(id) && !isResponse(value) && (waiting.get(id) ?? null) !== null;
+  };
   const receiveBatch = (values: readonly unknown[]): void => {
     if (values.length === 0 || values.length > MAX_REQUESTS) {
       return writeOut(rpcError(null, 'invalid', `A batch has 1 to ${MAX_REQUESTS} requests`));
     }
     const batch: Batch = { answers: [], openCount: 1 };
     for (const value of values) {
-      const { id } = fieldsOf(value);
-      const isTaken = isRequestId(id) && !isResponse(value) && (waiting.get(id) ?? null) !== null;
-      if (isTaken) batch.answers.push(rpcError(id, 'invalid', 'Another request has this id'));
+      if (isTaken(value)) batch.answers.push(refuseTaken(value));
       else receive(value, batch);
     }
     closeOne(batch);
@@ -188,6 +190,7 @@ function createWire({ input, write, signal, notice }: WireOptions): Wire {
       return writeOut(rpcError(null, 'parse', 'Not valid JSON'));
     }
     if (Array.isArray(value)) receiveBatch(value);
+    else if (isTaken(value)) writeOut(refuseTaken(value));
     else receive(value, null);
   };
   const readAll = async (): Promise<void> => {
@@ -215,6 +218,11 @@ function createWire({ input, write, signal, notice }: WireOptions): Wire {
     },
   };
   return { transport, ended: ended.promise, close };
+}
+
+function refuseTaken(value: unknown) {
+  const { id } = fieldsOf(value);
+  return rpcError(isRequestId(id) ? id : null, 'invalid', 'Another request has this id');
 }
 
 /** The beginning of what a client sent, for a message on stderr. */

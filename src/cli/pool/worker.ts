@@ -37,6 +37,9 @@ export function serve(hooks: Pick<Composition, 'reached'> = {}): void {
   const state: { useCases: Promise<UseCases> | null } = { useCases: null };
   // If the program dies, nothing is written after it. While this process computes, it hears that only at its next step.
   const die = (): void => void process.kill(process.pid, 'SIGKILL');
+  const dieWithProgram = (): void => {
+    if (process.ppid !== parent) die();
+  };
   const compose = async (composition: WorkerComposition): Promise<UseCases> => {
     // Imported only now: until signals are handled, one of them would end this process.
     const { createUseCases } = await import('../../compose/use-cases.ts');
@@ -44,7 +47,7 @@ export function serve(hooks: Pick<Composition, 'reached'> = {}): void {
       ...composition,
       reached: (step) => {
         hooks.reached?.(step);
-        if (process.ppid !== parent) die();
+        dieWithProgram();
       },
       signal: interruption.signal,
       progress: NO_PROGRESS,
@@ -68,7 +71,7 @@ export function serve(hooks: Pick<Composition, 'reached'> = {}): void {
         state.useCases = compose(message.composition);
         return;
       case 'task':
-        return send(await perform(state.useCases, message));
+        return send(await perform(state.useCases, message, createProgress(dieWithProgram)));
       case 'interrupt':
         return interruption.abort(message.reason);
       case 'close':
@@ -91,13 +94,14 @@ export function serve(hooks: Pick<Composition, 'reached'> = {}): void {
 async function perform(
   composed: Promise<UseCases> | null,
   { name, request }: Extract<ToWorker, { readonly kind: 'task' }>,
+  progress: Progress,
 ): Promise<FromWorker> {
   try {
     const useCases = await composed;
     if (useCases === null) throw new Error('the worker was not started');
     const perform: (request: never, progress: Progress) => Promise<unknown> =
       name === 'compactFile' ? compactOffline(useCases) : useCases[name];
-    return { kind: 'result', result: await perform(request, createProgress()) };
+    return { kind: 'result', result: await perform(request, progress) };
   } catch (error) {
     return { kind: 'thrown', error };
   }
@@ -118,11 +122,12 @@ const NO_PROGRESS: Progress = { update: () => undefined, finish: () => undefined
 /** Nobody reads a progress line that changes more often. */
 const PROGRESS_MS = 100;
 
-function createProgress(): Progress {
+function createProgress(onUpdate: () => void): Progress {
   const state = { sentAtMs: 0 };
   return {
     ...NO_PROGRESS,
     update: (stage, done, total) => {
+      onUpdate();
       const nowMs = Date.now();
       if (nowMs - state.sentAtMs < PROGRESS_MS) return;
       state.sentAtMs = nowMs;
