@@ -34,8 +34,8 @@ export type CompactionConfig = {
   /** How many messages at the end stay unchanged. */
   readonly keepRecent: number;
   /**
-   * For transcript files: the recent part may grow to this many tokens, to the nearest beginning of a request or else by whole groups. By
-   * default it does not grow.
+   * For transcript files: the recent part may grow to this many tokens, to the farthest beginning of a request or else by whole groups; at
+   * 8,000 to a quarter of the conversation at most. By default it does not grow.
    */
   readonly keepRecentTokens?: number;
   /** Whether a chunk is summarized with the summary so far as context. True by default; batches need false. */

@@ -113,8 +113,8 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
   [
     'a block',
     'DELETE FROM blocks WHERE id = 2',
-    'reference: compaction 2: 55 of its lines belong to blocks that are gone (the first to 2) [talk.jsonl]',
-    'hole: compaction 2: source lines 1 to 55 are neither kept nor archived [talk.jsonl]',
+    'reference: compaction 2: 47 of its lines belong to blocks that are gone (the first to 2) [talk.jsonl]',
+    'hole: compaction 2: source lines 1 to 47 are neither kept nor archived [talk.jsonl]',
   ],
   [
     'a run of kept lines',

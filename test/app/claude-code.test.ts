@@ -172,7 +172,7 @@ test('a prompt that was kept word for word is carried through further compaction
   assert.ok(bench.read('s.jsonl').includes('never touch the lock file'), 'its words are in a batch');
   assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
   const total = third.conversations[0]?.batches.reduce((sum, { count }) => sum + count, 0);
-  assert.equal(total, chain.length + 40 - 4);
+  assert.equal(total, chain.length + 40 - 8);
   assert.equal((await bench.restore('s.jsonl')).toString(), linked.join('') + more.text);
 });
 

@@ -34,6 +34,7 @@ export type ModelScene = {
 
 const DEFAULTS: Settings = {
   keep_recent: 2,
+  keep_recent_tokens: 0,
   chunk_size: 4,
   max_summary_tokens: 300,
   chunk_order: 'chronological',

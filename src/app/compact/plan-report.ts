@@ -99,7 +99,14 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
   const notes = transcript.conversations.flatMap((prepared, index) => {
     const plan = plans[index] ?? null;
     const tokensAfter = conversations[index]?.tokens.after ?? 0;
-    return plan === null ? [] : planNotes(prepared, plan, { tokensAfter, targetTokens: policy.targetTokens });
+    if (plan === null) return [];
+    const { carriedCount, messages } = prepared.view;
+    const first = plan.boundary - carriedCount + 1;
+    const begins =
+      plan.boundary === messages.length
+        ? []
+        : [`the recent part begins with message ${first} of ${messages.length - carriedCount}: ${plan.beginning}`];
+    return [...begins, ...planNotes(prepared, plan, { tokensAfter, targetTokens: policy.targetTokens })];
   });
   const made = { notes, conversations, ledger: countLedger(outcomes) };
   const plan = { ...bytes, ...describePlan(transcript, plans, request) };

@@ -1,7 +1,7 @@
 import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../chunk.ts';
-import type { ChunkOrder, ImportanceScoringConfig } from '../policy.ts';
+import { type ChunkOrder, DEFAULT_COMPACTION_CONFIG, type ImportanceScoringConfig } from '../policy.ts';
 import { scoreFeatures } from '../scoring.ts';
-import { findBoundary } from './boundary.ts';
+import { type BoundaryInput, findBoundary } from './boundary.ts';
 import { type ConversationView, groupsOf, type PlanMessage, tokensOf } from './view.ts';
 
 export type PlanSettings = {
@@ -39,14 +39,15 @@ export type ConversationPlan =
       readonly notes: readonly string[];
       /** Why more recent messages must stay than requested; null if they need not. */
       readonly heldBy: string | null;
+      /** What begins the recent part: a clause. */
+      readonly beginning: string;
     };
 
 export function planConversation({ view, settings, lastStays, cutProblem }: PlanInput): ConversationPlan {
   const { messages, carriedCount } = view;
   const { keepRecent, scoring, targetTokens } = settings;
   const groups = groupsOf(messages);
-  const keepRecentTokens = recentTokensWithin(settings);
-  const limits = { keepRecent, keepRecentTokens, lastStays };
+  const limits = { keepRecent, lastStays, ...recentLimits(settings, sumTokens(messages)) };
   const boundary = findBoundary({ messages, carriedCount, groups, cutProblem, ...limits });
   if (boundary.kind === 'none') return { kind: 'skip', reason: boundary.reason, detail: boundary.detail };
   const end = boundary.index;
@@ -79,6 +80,7 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
     chunks,
     notes: boundary.note === null ? [] : [boundary.note],
     heldBy: boundary.heldBy,
+    beginning: boundary.beginning,
   };
 }
 
@@ -87,11 +89,23 @@ function isRequested(message: PlanMessage | null): boolean {
   return message !== null && (message.isPrompt === true || message.typedTokens !== undefined);
 }
 
-/** The share of a target that the recent part may grow to. A target limits growth, but not `keepRecent`. */
+/** The share of a target, and by default of the conversation, that the recent part may grow to. It does not limit `keepRecent`. */
 const RECENT_SHARE = 0.25;
 
-function recentTokensWithin({ keepRecentTokens, targetTokens }: PlanSettings): number {
-  return targetTokens === null ? keepRecentTokens : Math.min(keepRecentTokens, targetTokens * RECENT_SHARE);
+function recentLimits(
+  { keepRecentTokens, targetTokens }: PlanSettings,
+  conversationTokens: number,
+): Pick<BoundaryInput, 'keepRecentTokens' | 'limit'> {
+  const most = targetTokens === null ? keepRecentTokens : Math.min(keepRecentTokens, targetTokens * RECENT_SHARE);
+  const quarter = conversationTokens * RECENT_SHARE;
+  // Whoever sets a value means it.
+  const isDefault = keepRecentTokens === DEFAULT_COMPACTION_CONFIG.keepRecentTokens;
+  if (isDefault && quarter < most)
+    return { keepRecentTokens: most, limit: { tokens: quarter, by: 'a quarter of the conversation' } };
+  return {
+    keepRecentTokens: most,
+    limit: { tokens: most, by: most < keepRecentTokens ? 'a quarter of the target' : '' },
+  };
 }
 
 /** Scores the messages before `end` as if they were the whole conversation. */

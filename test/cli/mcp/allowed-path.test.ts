@@ -146,7 +146,9 @@ test('of 10,000 calls that race with swapped folders, none opens what is outside
   const ended = once(swapper, 'exit');
   await once(swapper.stdout, 'data');
   const counts = { opened: 0, refused: 0, outside: 0 };
-  for (let call = 0; call < 10_000; call += 1) {
+  // On a busy machine the other process may rest for longer than these calls take.
+  const isOneSided = (): boolean => counts.opened === 0 || counts.refused === 0;
+  for (let call = 0; call < 10_000 || (isOneSided() && call < 1_000_000); call += 1) {
     const file = openAllowed('deep/b.jsonl', folders);
     if (file.ok) {
       counts.opened += 1;

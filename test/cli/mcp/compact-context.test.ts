@@ -35,8 +35,8 @@ test('a transcript is compacted into a new file, and the figures are given', asy
     file,
     format: 'chat-lines',
     output: join(logs, 'talk.compact.jsonl'),
-    messages: { before: 80, after: 9 },
-    lines: { kept: 8, summarized: 72, quoted: 0, other: 0, total: 80 },
+    messages: { before: 80, after: 21 },
+    lines: { kept: 20, summarized: 60, quoted: 0, other: 0, total: 80 },
     conversations: 1,
     summaries: 1,
     cycles: 1,
@@ -46,7 +46,7 @@ test('a transcript is compacted into a new file, and the figures are given', asy
   });
   assert.equal(tokens.saved, tokens.before - tokens.after);
   assert.equal(bytes.after, readFileSync(join(logs, 'talk.compact.jsonl')).length);
-  assert.match(textOf(result), /talk\.jsonl → .*talk\.compact\.jsonl\n {2}result {4}.*\n {2}messages {2}80 → 9\n/);
+  assert.match(textOf(result), /talk\.jsonl → .*talk\.compact\.jsonl\n {2}result {4}.*\n {2}messages {2}80 → 21\n/);
   assert.equal(readFileSync(file, 'utf8'), ORIGINAL);
   const restored = await runHere(['restore', ...archive, join(logs, 'talk.compact.jsonl')]);
   assert.equal(restored.stdout, ORIGINAL);

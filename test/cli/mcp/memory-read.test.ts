@@ -64,9 +64,9 @@ test('summaries are found too, with what they tell of', async (t) => {
   const { args } = await archiveOf(t, BOAT);
   const result = await callTool(args, 'memory_read', { query: 'parser', kind: 'summaries' });
   const { kind, show, conversation, messages, depth, text } = hitsOf(result)[0] ?? {};
-  assert.deepEqual([kind, show, conversation, messages, depth], ['summary', 'batch:1', 'harbor', 103, 0]);
+  assert.deepEqual([kind, show, conversation, messages, depth], ['summary', 'batch:1', 'harbor', 85, 0]);
   assert.match(String(text), /parser/);
-  assert.match(textOf(result), /^batch:1: summary of 103 messages, .*conversation harbor\n {2}label compaction-batch-/);
+  assert.match(textOf(result), /^batch:1: summary of 85 messages, .*conversation harbor\n {2}label compaction-batch-/);
 });
 
 test('where nothing was archived yet that is an answer, and no archive is made', async (t) => {

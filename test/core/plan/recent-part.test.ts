@@ -29,10 +29,11 @@ const sumOf = (said: readonly { readonly tokens?: number }[]): number =>
 
 const older = [sized('user', 5000), sized('assistant', 5000)];
 
-test('the recent part grows to the nearest beginning of a request', () => {
+test('the recent part grows to the farthest beginning of a request within its tokens', () => {
   const turns = [1, 2, 3].flatMap((turn) => [sized('user', 10), ...round(`a${turn}`, 100), ...round(`b${turn}`, 100)]);
-  assert.equal(boundaryOf([...older, ...turns], { keepRecent: 2 }), older.length + 10);
-  assert.equal(boundaryOf([...older, ...turns], { keepRecent: 6 }), older.length + 5);
+  assert.equal(boundaryOf([...older, ...turns], { keepRecent: 2 }), older.length);
+  assert.equal(boundaryOf([...older, ...turns], { keepRecent: 2, keepRecentTokens: 500 }), older.length + 5);
+  assert.equal(boundaryOf([...older, ...turns], { keepRecent: 2, keepRecentTokens: 300 }), older.length + 10);
 });
 
 test('a request that would take the recent part beyond its tokens is too far: whole groups within them stay', () => {
