@@ -185,9 +185,9 @@ const MAX_TASK_CHARS = 160;
 const MAX_STATUS_CHARS = 30;
 
 function taskLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
-  const last = calls.findLast(({ call }) => call.tasks !== null && call.tasks.length > 0);
+  const last = calls.findLast(({ call }) => call.task !== null || (call.tasks !== null && call.tasks.length > 0));
   if (last === undefined) return [];
-  const tasks = last.call.tasks ?? [];
+  const tasks = last.call.tasks ?? collectTasks(calls);
   const isDone = ({ status }: { readonly status: string }): boolean => /^(?:completed|done|finished)$/i.test(status);
   const open = tasks.filter((task) => !isDone(task));
   const { messageIds } = last;
@@ -204,7 +204,22 @@ function taskLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   ];
 }
 
+/** The tasks that calls added and changed one by one. The answer to a new one tells its number. */
+function collectTasks(calls: readonly CompletedCall[]): readonly { readonly text: string; readonly status: string }[] {
+  const tasks = new Map<string, { readonly text: string; readonly status: string }>();
+  for (const { call, answer, hasFailed } of calls) {
+    if (call.task === null || hasFailed) continue;
+    const { text, status } = call.task;
+    const id = call.task.id ?? /#(\d{1,6})\b/.exec(answer ?? '')?.[1] ?? String(tasks.size + 1);
+    const known = tasks.get(id);
+    tasks.set(id, { text: text ?? known?.text ?? `task ${id}`, status: status ?? known?.status ?? '' });
+  }
+  return [...tasks.values()].filter(({ status }) => status !== 'deleted');
+}
+
 const COMMITTED = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/gm;
+const COMMITS = /\bgit (?:-\S+ )*commit\b(?!.*--dry-run)/;
+const SUBJECT = /-a?m (["'])([^"'$\n]{3,200})\1/;
 const TAKES_BRANCH = /\bgit (?:checkout -[bB]|switch -[cC]|checkout|switch|branch -m) ([\w./-]+)\s*(?:$|&|;|2>)/;
 const ON_BRANCH = /^(?:On branch|Switched to (?:a new )?branch) ['"]?([\w./-]+)/m;
 const PULL_REQUEST = /https?:\/\/\S+\/(?:pull|pulls|merge_requests)\/\d+/;
@@ -242,6 +257,13 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     for (const [, on, hash, subject = ''] of said.matchAll(COMMITTED)) {
       if (on !== undefined && on !== 'detached') branch = on;
       commits.push(`${hash} “${cutAtBlank(subject, 100)}”`);
+      changed = new Set();
+      push = null;
+      messageIds.push(...ids.slice(0, 1));
+    }
+    if (COMMITS.test(command) && messageIds.at(-1) !== ids[0]) {
+      const subject = SUBJECT.exec(command)?.[2];
+      commits.push(`one whose hash was not shown${subject === undefined ? '' : `: “${cutAtBlank(subject, 100)}”`}`);
       changed = new Set();
       push = null;
       messageIds.push(...ids.slice(0, 1));

@@ -26,6 +26,8 @@ export type ToolCall = {
   readonly folder: string | null;
   /** The complete plan or todo list that the call sets. */
   readonly tasks: readonly Task[] | null;
+  /** The one task that the call adds to a list (without an id) or changes. */
+  readonly task: { readonly id: string | null; readonly text: string | null; readonly status: string | null } | null;
   /** The arguments that contain text: content, questions, prompts. */
   readonly texts: readonly string[];
   /** The file, pattern or URL that the call reads. */
@@ -66,6 +68,7 @@ const MAX_ABOUT_CHARS = 300;
 const WRITING = /write|edit|replace|patch|create_?file|insert|notebook|save_?file|update_?file|file_?change/i;
 const RUNNING = /bash|shell|exec|terminal|command|powershell|run/i;
 const TODO = /todo|plan|task/i;
+const ONE_TASK = /^task_?(?:create|update)$/i;
 const PATCHED_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 
 export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | 'arguments'>): ToolCall {
@@ -82,6 +85,13 @@ export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | '
     command: patched.length > 0 ? null : (command?.replace(CHANGES_FOLDER, '').trim() ?? null),
     folder: CHANGES_FOLDER.exec(command ?? '')?.[1] ?? null,
     tasks: TODO.test(name) ? tasksOf(args) : null,
+    task: ONE_TASK.test(name)
+      ? {
+          id: firstText(args, ['taskId', 'id']),
+          text: firstText(args, ['subject']),
+          status: firstText(args, ['status']),
+        }
+      : null,
     texts: textsOf(args),
     target: firstText(args, TARGET_KEYS),
     about: ABOUT_KEYS.flatMap((key) => {

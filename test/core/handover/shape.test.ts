@@ -117,6 +117,27 @@ describe('where it stands', () => {
     assert.match(state, /^Last checks: `npm test` passed \(“12 passed”\), 1 file changed since$/m);
   });
 
+  test('knows a commit whose output was cut, and the tasks that were added and changed one by one', () => {
+    const text = handover([
+      typed('Fix the door.'),
+      call('1', 'TaskCreate', { subject: 'Oil the hinge' }),
+      result('1', 'Task #7 created successfully: Oil the hinge'),
+      call('2', 'TaskCreate', { subject: 'Paint the door' }),
+      result('2', 'Task #8 created successfully: Paint the door'),
+      call('3', 'TaskUpdate', { taskId: '7', status: 'completed' }),
+      result('3', 'Updated task #7 status'),
+      ...edit('4', '/srv/door.ts', 'dry', 'oiled'),
+      ...run('5', 'git add -A && git commit -q -m "Oil the hinge" && git log --oneline | head -1', '(no output)'),
+      said('Oiled.'),
+    ]);
+    const state = section(text, 'Where it stands');
+    assert.match(state, /^Tasks, as last written \(1 of 2 done\), open:\n- Paint the door$/m);
+    assert.match(
+      state,
+      /^Git: 1 commit in this session, newest first: one whose hash was not shown: “Oil the hinge”; nothing changed since$/m,
+    );
+  });
+
   test('takes a repository in a temp folder for none of the session', () => {
     const text = handover([
       typed('Try it.'),
