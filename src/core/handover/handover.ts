@@ -56,7 +56,7 @@ const SHARES = {
 } as const;
 /** What requests and endings leave to the details if they need all of the rest. */
 const DETAILS_SHARE = 0.12;
-const MIN_REQUESTS_SHARE = 0.5;
+const MIN_REQUESTS_SHARE = 0.58;
 /** More details make a summary hard to read, but whoever asks for a very long one wants them. */
 const MAX_DETAILS_SHARE = 0.3;
 const MAX_OTHER_CHARS = 11_500;

@@ -74,14 +74,13 @@ export function readPieces(text: string): readonly Piece[] {
       const cells = row.split('|').map((cell) => cell.trim());
       if (columns === null) {
         columns = cells;
-        paragraph += 1;
+        if (!leadsIn(pieces)) paragraph += 1;
       } else push({ kind: 'item', depth: 0, text: `- ${rowText(columns, cells)}` });
       continue;
     }
     columns = null;
     if (ITEM.test(line)) {
-      const isFirst = pieces.at(-1)?.kind === 'sentence';
-      if (isFirst && LEADS.test(pieces.at(-1)?.text ?? '')) asLead(pieces);
+      leadsIn(pieces);
       push({ kind: 'item', depth: indent < 2 ? 0 : indent < 5 ? 1 : 2, text: line });
       isOpen = false;
       continue;
@@ -95,9 +94,12 @@ export function readPieces(text: string): readonly Piece[] {
   return pieces;
 }
 
-function asLead(pieces: Piece[]): void {
+/** Makes the last sentence the lead of the list or table that begins, if it introduces it. */
+function leadsIn(pieces: Piece[]): boolean {
   const last = pieces.at(-1);
-  if (last !== undefined) pieces[pieces.length - 1] = { ...last, kind: 'lead' };
+  if (last === undefined || last.kind !== 'sentence' || !LEADS.test(last.text)) return false;
+  pieces[pieces.length - 1] = { ...last, kind: 'lead' };
+  return true;
 }
 
 /** A short piece of code stands behind the words that introduce it. */
@@ -125,6 +127,8 @@ const FILLER =
 const LEANS = /^(?:this|that|these|those|it|they|both|so|but|however|which|also|otherwise|instead)\b/i;
 /** The beginning says what an answer is about. */
 const OPENING_CHARS = 110;
+/** In so many pieces an announcement of what follows stays. */
+const OPENING_LEADS = 3;
 const MIN_TOLD_CHARS = 40;
 const HEADING_CHARS = ' \n'.length;
 const MORE_CHARS = ' (99 more)'.length;
@@ -136,7 +140,8 @@ const MORE_CHARS = ' (99 more)'.length;
 export function condenseProse(text: string, maxChars: number): string {
   if (maxChars < 12) return '';
   const pieces = readPieces(text).filter(
-    ({ kind, text: said }, _, all) => kind !== 'sentence' || !LEADS.test(said) || all.length === 1,
+    ({ kind, text: said }, at, all) =>
+      at < OPENING_LEADS || kind !== 'sentence' || !LEADS.test(said) || all.length === 1,
   );
   if (pieces.length === 0) return cutAtBlank(openingOf(text, maxChars), maxChars);
   const chosen = new Set<number>();
@@ -184,6 +189,9 @@ export function condenseProse(text: string, maxChars: number): string {
   });
   const ranked = pieces.map((_, at) => at).toSorted((a, b) => (worths[b] ?? 0) - (worths[a] ?? 0) || a - b);
   for (const at of ranked) take(at);
+  const last = Math.max(...chosen);
+  // What an opening announces may have found no room.
+  if (chosen.size > 1 && pieces[last]?.kind === 'sentence' && LEADS.test(pieces[last].text)) chosen.delete(last);
   if (chosen.size === 0) return cutAtBlank(pieces[ranked[0] ?? 0]?.text ?? '', maxChars);
   const spelt = spell(pieces, chosen);
   const next = pieces.find((_, at) => !chosen.has(at));
