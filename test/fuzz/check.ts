@@ -23,7 +23,7 @@ import type { CaseSettings } from './settings.ts';
 export type Note = (outcome: string) => void;
 
 /** What a transcript that is no transcript may end with. */
-const EXPECTED = new Set(['bad-line', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'no-messages']);
+const EXPECTED = new Set(['bad-line', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'no-messages', 'no-text']);
 
 const FILE = 'any.jsonl';
 const OUTPUT = 'out.jsonl';
