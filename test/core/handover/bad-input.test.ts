@@ -3,20 +3,9 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { stemmer } from 'stemmer';
 import { writeHandover } from '../../../src/core/handover/handover.ts';
-import type { ConversationMessage } from '../../../src/core/message.ts';
 import { HAND_OVER_HEADINGS } from '../../../src/core/quoted-text.ts';
 import { messages, oddTexts } from '../../support/messages.ts';
-
-type Part = Partial<ConversationMessage>;
-
-const typed = (text: string): Part => ({ role: 'user', content: text, typed: text });
-const said = (text: string): Part => ({ role: 'assistant', content: text });
-const call = (id: string, name: string, args: unknown): Part => ({
-  role: 'assistant',
-  content: '',
-  tool_calls: [{ id, name, arguments: args }],
-});
-const result = (id: string, text: string): Part => ({ role: 'tool', content: text, tool_call_id: id });
+import { call, handoverOf as handover, type Part, result, said, typed } from './said.ts';
 
 const START = [
   typed('Fix the parser of dates.'),
@@ -25,10 +14,6 @@ const START = [
   said('Done: the parser reads two-digit years now.'),
 ];
 const END = typed('And now the printer?');
-
-function handover(parts: readonly Part[], maxChars = 6_000): string {
-  return writeHandover({ messages: messages(...parts) }, { maxChars, stem: stemmer }).text;
-}
 
 function assertHasBoth(text: string): void {
   assert.match(text, /^1\. Fix the parser of dates\.$/m);

@@ -6,19 +6,7 @@ import { writeHandover, writeRequests } from '../../../src/core/handover/handove
 import type { ConversationMessage } from '../../../src/core/message.ts';
 import { HAND_OVER_HEADINGS, quoteBatch } from '../../../src/core/quoted-text.ts';
 import { messages, oddTexts } from '../../support/messages.ts';
-
-const typed = (text: string): Partial<ConversationMessage> => ({ role: 'user', content: text, typed: text });
-const said = (text: string): Partial<ConversationMessage> => ({ role: 'assistant', content: text });
-const call = (id: string, name: string, args: unknown): Partial<ConversationMessage> => ({
-  role: 'assistant',
-  content: '',
-  tool_calls: [{ id, name, arguments: args }],
-});
-const result = (id: string, text: string): Partial<ConversationMessage> => ({
-  role: 'tool',
-  content: text,
-  tool_call_id: id,
-});
+import { call, result, said, typed } from './said.ts';
 
 function handover(input: readonly ConversationMessage[], maxChars = 4_000): string {
   return writeHandover({ messages: input }, { maxChars, stem: stemmer }).text;

@@ -1,32 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { stemmer } from 'stemmer';
 import { errorLines, outcomeOf, readCalls, totalOf } from '../../../src/core/handover/calls.ts';
-import { writeHandover } from '../../../src/core/handover/handover.ts';
 import { quoted } from '../../../src/core/handover/line.ts';
 import { summaryLines } from '../../../src/core/handover/producer-summary.ts';
 import { isAnnouncement, worthOfStatement } from '../../../src/core/handover/statements.ts';
 import { isNoise, readableText } from '../../../src/core/handover/tool-result.ts';
 import { readConversation } from '../../../src/core/handover/turns.ts';
-import type { ConversationMessage } from '../../../src/core/message.ts';
 import { messages } from '../../support/messages.ts';
+import { call, handoverOf, type Part, result, said, typed } from './said.ts';
 
-const typed = (text: string): Partial<ConversationMessage> => ({ role: 'user', content: text, typed: text });
-const said = (text: string): Partial<ConversationMessage> => ({ role: 'assistant', content: text });
-const call = (id: string, name: string, args: unknown): Partial<ConversationMessage> => ({
-  role: 'assistant',
-  content: '',
-  tool_calls: [{ id, name, arguments: args }],
-});
-const result = (id: string, text: string): Partial<ConversationMessage> => ({
-  role: 'tool',
-  content: text,
-  tool_call_id: id,
-});
-
-function handover(input: readonly Partial<ConversationMessage>[], maxChars = 4_000): string {
-  return writeHandover({ messages: messages(...input) }, { maxChars, stem: stemmer }).text;
-}
+const handover = (parts: readonly Part[], maxChars = 4_000): string => handoverOf(parts, maxChars);
 
 describe('what a tool answered', () => {
   test('loses its terminal colors and nothing else', () => {

@@ -4,18 +4,9 @@ import * as fc from 'fast-check';
 import { stemmer } from 'stemmer';
 import { writeHandover } from '../../../src/core/handover/handover.ts';
 import { condenseProse } from '../../../src/core/handover/prose.ts';
-import type { ConversationMessage } from '../../../src/core/message.ts';
 import { messages, oddTexts } from '../../support/messages.ts';
+import { call, handoverOf as handover, type Part, result, said, typed } from './said.ts';
 
-type Part = Partial<ConversationMessage>;
-const typed = (text: string): Part => ({ role: 'user', content: text, typed: text });
-const said = (text: string): Part => ({ role: 'assistant', content: text });
-const call = (id: string, name: string, args: unknown): Part => ({
-  role: 'assistant',
-  content: '',
-  tool_calls: [{ id, name, arguments: args }],
-});
-const result = (id: string, text: string): Part => ({ role: 'tool', content: text, tool_call_id: id });
 const run = (id: string, command: string, answer: string): readonly Part[] => [
   call(id, 'Bash', { command }),
   result(id, answer),
@@ -24,10 +15,6 @@ const edit = (id: string, path: string, before: string, after: string): readonly
   call(id, 'Edit', { file_path: path, old_string: before, new_string: after }),
   result(id, 'The file was updated.'),
 ];
-
-function handover(parts: readonly Part[], maxChars = 6_000): string {
-  return writeHandover({ messages: messages(...parts) }, { maxChars, stem: stemmer }).text;
-}
 
 function section(text: string, heading: string): string {
   const [, after = ''] = text.split(`## ${heading}\n`);
