@@ -14,6 +14,8 @@ export type FileChange = {
   readonly turn: number;
   /** Lines of the newest version that a call wrote as a whole; null: it was only edited. */
   readonly createdLines: number | null;
+  /** Whether the last call that changed it deleted it. */
+  readonly isDeleted: boolean;
   /** Lines that calls added and that no later call took away, in order. */
   readonly added: readonly string[];
   /** Single lines that were replaced by single lines, unless a later call changed them again. */
@@ -33,6 +35,7 @@ export function readFileChanges(calls: readonly CompletedCall[]): readonly FileC
       const start: FileChange = {
         path,
         createdLines: null,
+        isDeleted: false,
         added: [],
         replaced: [],
         ...known,
@@ -45,9 +48,11 @@ export function readFileChanges(calls: readonly CompletedCall[]): readonly FileC
   return [...files.values()];
 }
 
-function applyEdit(file: FileChange, { before, after, isWhole }: Edit): FileChange {
+function applyEdit(changed: FileChange, { before, after, kind }: Edit): FileChange {
+  if (kind === 'deletion') return { ...changed, isDeleted: true, createdLines: null, added: [], replaced: [] };
+  const file = { ...changed, isDeleted: false };
   const [gone, come] = [linesIn(before), linesIn(after)];
-  if (isWhole) return { ...file, createdLines: after.split(LINE_ENDS).length, added: come, replaced: [] };
+  if (kind === 'whole') return { ...file, createdLines: after.split(LINE_ENDS).length, added: come, replaced: [] };
   const [oldOnly, newOnly] = [gone.filter((line) => !come.includes(line)), come.filter((line) => !gone.includes(line))];
   const isSingle = oldOnly.length === 1 && newOnly.length === 1 && oldOnly[0] !== newOnly[0];
   const stands = (line: string): boolean => !oldOnly.includes(line);
@@ -177,7 +182,8 @@ function changeLines(files: readonly FileChange[], turns: readonly Turn[], maxCh
   return [...head, ...missing, ...lines];
 }
 
-function countOf({ createdLines, messageIds: { length } }: FileChange): string {
+function countOf({ createdLines, isDeleted, messageIds: { length } }: FileChange): string {
+  if (isDeleted) return ' (deleted)';
   if (createdLines !== null)
     return ` (written, ${createdLines} ${createdLines === 1 ? 'line' : 'lines'}${length > 1 ? `, ${length} calls` : ''})`;
   return length > 1 ? ` (edited ${length} times)` : ' (edited)';

@@ -6,12 +6,12 @@ type CallStep = Extract<Step, { readonly kind: 'call' }>;
 /** An item of a plan or todo list, in the producer's words. */
 type Task = { readonly text: string; readonly status: string };
 
-/** A change of a file. `before` and `after` are what was replaced and by what; a new file has nothing before. */
+/** A change of a file. `before` and `after` are what was replaced and by what; a file that is written whole has nothing before. */
 export type Edit = {
   readonly path: string;
   readonly before: string;
   readonly after: string;
-  readonly isWhole: boolean;
+  readonly kind: 'part' | 'whole' | 'deletion';
 };
 
 /** What a tool call does, read from its arguments, whatever the producer calls its tools. */
@@ -180,9 +180,9 @@ function argumentEdits(path: string, args: Arguments): readonly Edit[] {
   return list.flatMap((each): readonly Edit[] => {
     const after = firstText(each, AFTER_KEYS);
     const before = firstText(each, BEFORE_KEYS);
-    if (after !== null || before !== null) return [{ path, before: before ?? '', after: after ?? '', isWhole: false }];
+    if (after !== null || before !== null) return [{ path, before: before ?? '', after: after ?? '', kind: 'part' }];
     const whole = firstText(each, WHOLE_KEYS);
-    return whole === null ? [] : [{ path, before: '', after: whole, isWhole: true }];
+    return whole === null ? [] : [{ path, before: '', after: whole, kind: 'whole' }];
   });
 }
 
@@ -196,8 +196,8 @@ function patchEdits(patch: string): readonly Edit[] {
         .filter((line) => line.startsWith(mark))
         .map((line) => line.slice(1))
         .join('\n');
-    const isWhole = head.startsWith('Add');
-    return { path: joinLines(head.replace(/^\w+ File: /, '').trim()), before: of('-'), after: of('+'), isWhole };
+    const kind = head.startsWith('Add') ? 'whole' : head.startsWith('Delete') ? 'deletion' : 'part';
+    return { path: joinLines(head.replace(/^\w+ File: /, '').trim()), before: of('-'), after: of('+'), kind };
   });
 }
 

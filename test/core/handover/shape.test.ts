@@ -203,6 +203,30 @@ test('a file shows the names in it that changed, in their last form, and what th
   assert.doesNotMatch(text, /TARE = 10/);
 });
 
+test('a file that a patch deleted is told as deleted, and one that came back is not', () => {
+  const patch = (id: string, ...lines: readonly string[]): readonly Part[] => [
+    call(id, 'apply_patch', { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') }),
+    result(id, 'Success.'),
+  ];
+  const text = handover([
+    typed('Clean up.'),
+    ...patch(
+      '1',
+      '*** Delete File: src/old.ts',
+      '*** Delete File: src/back.ts',
+      '*** Update File: src/new.ts',
+      '-a()',
+      '+b()',
+    ),
+    ...patch('2', '*** Add File: src/back.ts', '+export const BACK = 1;'),
+    said('Done.'),
+  ]);
+  const files = section(text, 'Files');
+  assert.match(files, /^- `old\.ts` \(deleted\)$/m);
+  assert.match(files, /^- `new\.ts` \(edited\)/m);
+  assert.match(files, /^- `back\.ts` \(written, 1 line, 2 calls\): `BACK`$/m);
+});
+
 test('files that were only read are listed by how often, without those that were changed', () => {
   const read = (id: string, path: string): readonly Part[] => [call(id, 'Read', { file_path: path }), result(id, 'x')];
   const text = handover([
