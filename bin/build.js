@@ -2,7 +2,7 @@
 // `tsc -b` checks the types and the layers, and writes every declaration into dist/.types, which is not published.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -18,8 +18,11 @@ const ENTRIES = {
   'cli/worker': 'src/cli/pool/worker.ts',
 };
 
-// Packages that every command loads. They stay dependencies too: installations bring their licenses, and audits know of them.
-const BUNDLED = ['commander'];
+// Packages of which we need a small part. Installed, they would weigh more than all others together; the bundle carries that part, and
+// their licenses. So they are development dependencies, and `npm run sbom` names them.
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const isInstalled = (id) =>
+  id.startsWith('node:') || Object.keys(dependencies).some((name) => id === name || id.startsWith(`${name}/`));
 
 /** Compiles the declarations; ends this process where the types are wrong. */
 async function checkTypes() {
@@ -43,6 +46,21 @@ function copyTypes(path, copied = new Set()) {
   for (const [, imported] of text.matchAll(/(?:\bfrom |\bimport\()["'](\.[^"']+)\.ts["']/g)) {
     copyTypes(join(dirname(path), `${imported}.d.ts`), copied);
   }
+}
+
+/** The packages whose code is in a bundle. */
+function packagesIn(chunks) {
+  const ids = chunks.flatMap(({ moduleIds = [] }) => moduleIds);
+  return new Set(ids.flatMap((id) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []));
+}
+
+function copyLicense(name) {
+  const folder = join(root, 'node_modules', name);
+  const target = join(dist, `licenses/${name}.txt`);
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  if (file !== undefined) return cpSync(join(folder, file), target);
+  const { license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return writeFileSync(target, `${name} by ${author}: ${license}\n`);
 }
 
 // Modules of Node that take it 2 to 10 ms to load. Most runs call none of their functions, so they are loaded at the first call.
@@ -78,13 +96,13 @@ const common = { cwd: root, platform: 'node' };
 const bundling = rolldown({
   ...common,
   input: ENTRIES,
-  external: (id) => /^[^./]/.test(id) && !BUNDLED.includes(id),
+  external: isInstalled,
   // A module that one command imports lazily and another at once gets a chunk of its own, which is what we want.
   checks: { ineffectiveDynamicImport: false },
 });
 const [bundle] = await Promise.all([bundling, checkTypes()]);
 clean();
-await bundle.write({
+const outputs = await bundle.write({
   dir: dist,
   entryFileNames: '[name].js',
   // Beside dist/cli, as far from the package's folder: that is where `import.meta.url` of a module is now.
@@ -108,12 +126,12 @@ await bundle.write({
 await bundle.close();
 
 // Clients wait for their hooks: this is one file, without what the command line needs.
-const hooks = await rolldown({ ...common, input: 'src/cli/hook.ts', external: (id) => /^[^./]/.test(id) });
-await hooks.write({
+const hooks = await rolldown({ ...common, input: 'src/cli/hook.ts', external: isInstalled });
+const hookOutputs = await hooks.write({
   file: join(dist, 'cli/hook.js'),
   comments: { legal: true, annotation: false, jsdoc: false },
   plugins: [builtins],
 });
 await hooks.close();
-for (const name of BUNDLED) cpSync(join(root, 'node_modules', name, 'LICENSE'), join(dist, `licenses/${name}.txt`));
+for (const name of packagesIn([...outputs.output, ...hookOutputs.output])) copyLicense(name);
 copyTypes('index.d.ts');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,8 @@ const paths = listed
   .split('\n')
   .map((path) => path.replace(/^package\//, ''));
 
+const bundled = paths.filter((path) => path.startsWith('dist/licenses/')).toSorted();
+
 test('a package holds what runs and what is read, and neither tests nor notes of the compiler', () => {
   assert.deepEqual(
     paths
@@ -60,11 +62,24 @@ test('a package holds what runs and what is read, and neither tests nor notes of
       'dist/cli/main.js',
       'dist/cli/worker.js',
       'dist/index.js',
-      'dist/licenses/commander.txt',
+      ...bundled,
       'docs/compact.1',
       'package.json',
     ],
   );
+});
+
+test('a package carries the license of each package in its bundle, and the bill names it', () => {
+  const packages = bundled.map((path) => path.slice('dist/licenses/'.length, -'.txt'.length));
+  for (const name of ['commander', 'openai', '@anthropic-ai/sdk']) assert.ok(packages.includes(name), name);
+  const bill = JSON.parse(execFileSync(process.execPath, ['packaging/sbom.js'], { cwd: root, encoding: 'utf8' }));
+  const names = bill.components.map(({ name }: { readonly name: string }) => name);
+  assert.deepEqual(
+    packages.filter((name) => !names.includes(name)),
+    [],
+  );
+  assert.ok(names.includes('better-sqlite3') && !names.includes('typescript'));
+  assert.equal(names.length, new Set(names).size);
 });
 
 test('a package holds only the declarations that its types need', () => {
