@@ -211,8 +211,10 @@ export type Codec = {
   readonly detect: (sample: readonly Json[]) => Detection;
   /** Whether a file that is not JSON has this format, from the text at its beginning. Undefined: its files are JSON. */
   readonly detectText?: (text: string) => boolean;
-  /** The folder that was worked in, according to the first records of a file; null: they do not say. */
-  readonly readProject?: (sample: readonly Json[]) => string | null;
+  /** The folder that was worked in; null: this record does not say. */
+  readonly readProject?: (record: Json) => string | null;
+  /** The model that answered or that is to answer, as its vendor names it; null: this record does not say. */
+  readonly readModel?: (record: Json) => string | null;
   /**
    * The title under which the producer's list of sessions shows a file, up to the longest that we write; null: it hides the file. Undefined: the
    * title does not depend on what leaves.

@@ -69,6 +69,7 @@ test('a transcript is reported with its project, its last message and the figure
     format: 'claude-code',
     id: 'stored-session',
     project: '/w',
+    model: null,
     at: LAST_SAID.toISOString(),
     modified: '2027-01-15T08:00:00.500Z',
     bytes: SESSION.length,
@@ -99,6 +100,41 @@ test("a session's title is the one that its client's list shows", async (t) => {
     assert.ok(title);
     assert.equal((await surveyed(bench, 'x.jsonl'))?.title, title.split('\n', 1)[0]);
   }
+});
+
+test('the model is the one that answered last, by the records of each format that names it', async (t) => {
+  const bench = benchFor(t);
+  const models = new Map<string, string | null | undefined>();
+  for (const name of [
+    'claude-code/session.jsonl',
+    'claude-stream/run.jsonl',
+    'codex/rollout.jsonl',
+    'copilot/session.jsonl',
+    'gemini/session.jsonl',
+    'gemini-document/session.json',
+    'kimi-code/session.jsonl',
+    'opencode/session.json',
+    'pi/session.jsonl',
+    'qwen/crlf.jsonl',
+    'chat-lines/conversation.jsonl',
+  ]) {
+    const [format = ''] = name.split('/', 1);
+    bench.write(`${format}.json`, readFileSync(join(import.meta.dirname, '../../fixtures/transcripts', name)));
+    models.set(format, (await surveyed(bench, `${format}.json`))?.model);
+  }
+  assert.deepEqual(Object.fromEntries(models), {
+    'claude-code': 'claude-made-up',
+    'claude-stream': 'claude-test-1',
+    codex: 'gpt-5',
+    copilot: 'pilot-4',
+    gemini: 'gemini-3-pro',
+    'gemini-document': 'gemini-2.5-pro',
+    'kimi-code': 'kimi-k9',
+    opencode: 'm-1',
+    pi: 'pilot-2',
+    qwen: 'qwen3-coder-plus',
+    'chat-lines': null,
+  });
 });
 
 test('a transcript that would be skipped saves nothing, and the report says why', async (t) => {

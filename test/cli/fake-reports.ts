@@ -103,6 +103,7 @@ export function scanReport(changes: Partial<ScanReport> = {}): ScanReport {
     id: '0f1e2d3c-0000-4000-8000-000000000000',
     title: 'Make the harbor print recipes',
     project: '/work/harbor',
+    model: 'claude-sonnet-4-5',
     at: '2026-03-02T09:00:00.000Z',
     modified: '2026-03-02T09:00:01.000Z',
     bytes: 4_200_000,

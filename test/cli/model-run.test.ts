@@ -68,6 +68,15 @@ test('a dry run tells what would be asked and the most that it may cost, and ask
   );
 });
 
+test('a dry run prices a model that the configuration does not by the list of its vendor, and says of which day', async (t) => {
+  const { scene } = await setUp(t, []);
+  const { stdout, stderr } = await runHere(['-n', '--json', '--model', 'gpt-5', ...scene.args]);
+  const { plan } = JSON.parse(stdout);
+  assert.equal(plan.cost, (plan.tokensIn * 1.25 + plan.tokensOut * 10) / 1_000_000, stderr);
+  const { stderr: text } = await runHere(['-n', '--model', 'gpt-5', ...scene.args]);
+  assert.match(text, new RegExp(`cost about 0\\.00\\d+,\\s+USD at the list price of ${plan.listedOn}\\n`));
+});
+
 test('a plan loads no library of a vendor and needs no key and no network', (t) => {
   const folder = folderWith(t, { 'f.jsonl': talkOf(40), 'none.toml': '' });
   const report = `import { registerHooks } from 'node:module';

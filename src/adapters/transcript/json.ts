@@ -82,15 +82,9 @@ export function validDate(date: Date): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-/** Finds the first record with a `cwd` under `keys`: the records at the start of a file may have none. */
-export function findWorkingFolder(...keys: readonly string[]): (sample: readonly Json[]) => string | null {
-  return (sample) => {
-    for (const record of sample) {
-      const folder = stringAt(record, ...keys, 'cwd');
-      if (folder !== undefined) return folder;
-    }
-    return null;
-  };
+/** Reads the string under a path of keys in a record. */
+export function textReader(...keys: readonly string[]): (record: Json) => string | null {
+  return (record) => stringAt(record, ...keys) ?? null;
 }
 
 /** The value of a JSON text; undefined: it is not JSON. */

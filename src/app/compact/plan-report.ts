@@ -144,10 +144,12 @@ function describePlan(
   const mergeTokens = (plan.requests - plan.chunks) * REQUEST_FRAME_TOKENS + mergedTokens;
   const tokensIn = asked.reduce((sum, one) => sum + one.tokensIn, mergeTokens);
   const cost = costOf({ inputTokens: tokensIn, outputTokens: plan.tokensOut }, price);
-  return { ...plan, tokensIn, cost, asked };
+  return { ...plan, tokensIn, cost, ...(price?.listedOn !== undefined && { listedOn: price.listedOn }), asked };
 }
 
-type Counted = Omit<PlanReport, 'cost' | 'asked' | keyof ExpectedBytes> & { readonly mergedTokens: number };
+type Counted = Omit<PlanReport, 'cost' | 'listedOn' | 'asked' | keyof ExpectedBytes> & {
+  readonly mergedTokens: number;
+};
 
 function countRequests(
   { conversations }: Prepared,

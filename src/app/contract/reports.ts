@@ -129,10 +129,12 @@ export type PlanReport = {
   readonly tokensIn: Count;
   readonly tokensOut: Count;
   /**
-   * Estimate, in the currency of the configured prices; null: the model has none.
+   * Estimate, in the currency of the configured price, else at the list price in US dollars; null: neither is known.
    * @minimum 0
    */
   readonly cost: number | null;
+  /** The day of the list, if the cost is at list price. */
+  readonly listedOn?: string;
   /** The requests that would be sent to a model, chunk by chunk. */
   readonly asked?: readonly (PlannedRequest & { readonly conversation: string })[];
 };

@@ -1,10 +1,8 @@
 import type { Role } from '../../core/message.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
+import type { Price } from '../../ports/prices.ts';
 import type { Summarizer } from './deps.ts';
 import type { ScoreRow } from './reports.ts';
-
-/** Per million tokens, in any currency. */
-type Price = { readonly input: number; readonly output: number };
 
 /** Where a result goes. If there is nothing to do, a default output is not created, and an explicit one gets the input's bytes. */
 export type OutputTarget =
@@ -46,7 +44,7 @@ export type CompactFileRequest = {
   /** The model's provider, for messages and the hash of the settings: 'extractive', … */
   readonly provider: string;
   readonly modelName: string;
-  /** The model's price per million tokens; by default it has none. */
+  /** Undefined: what the model costs is not known. */
   readonly price?: Price;
 };
 

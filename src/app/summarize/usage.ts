@@ -1,4 +1,6 @@
 import type { Count } from '../../core/units.ts';
+import type { Price } from '../../ports/prices.ts';
+
 /** What summaries have cost: calls of a model, whether answered or failed, and tokens as its service counts them. */
 export type Usage = {
   readonly calls: Count;
@@ -62,7 +64,7 @@ const MILLION = 1_000_000;
 /** Tokens that a service had cached are counted at the full price: what they cost less differs from service to service. */
 export function costOf(
   { inputTokens, outputTokens }: Pick<Usage, 'inputTokens' | 'outputTokens'>,
-  price: { readonly input: number; readonly output: number } | undefined,
+  price: Price | undefined,
 ): number | null {
   return price === undefined ? null : (inputTokens * price.input + outputTokens * price.output) / MILLION;
 }

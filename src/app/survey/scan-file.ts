@@ -6,6 +6,7 @@ import { forecast } from '../compact/plan-report.ts';
 import { describeSettings } from '../compact/plan.ts';
 import { findWriterOf } from '../compact/store.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
+import type { Json } from '../../ports/codec.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { againWhileChanging, attempt, type Failure, stop } from '../contract/failure.ts';
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
@@ -25,6 +26,8 @@ export type ScanReport = {
   readonly title: string | null;
   /** The project folder; null: unknown. */
   readonly project: string | null;
+  /** The model that answered last, as its vendor names it; null: unknown. */
+  readonly model: string | null;
   /** ISO time of the last message; null: the last messages have no time. */
   readonly at: IsoTime | null;
   /** ISO time of the last write to the file. */
@@ -116,13 +119,28 @@ function hashSettings(
 /** So many records at the beginning of a file may name its project, and then as many messages: a session can begin with hundreds of notes. */
 const SAMPLE_RECORDS = 50;
 
-function findProject({ codec, recordIndex, readJson }: Prepared): string | null {
-  if (codec.readProject === undefined) return null;
+function findProject(transcript: Prepared): string | null {
+  const { codec, recordIndex } = transcript;
   const sample = recordIndex.entries.filter(({ kind }, at) => at < SAMPLE_RECORDS || kind === 'message');
-  for (const entry of sample.slice(0, 2 * SAMPLE_RECORDS)) {
+  return findIn(transcript, sample.slice(0, 2 * SAMPLE_RECORDS), codec.readProject);
+}
+
+/** The last one that answered. Some formats name it only where a turn begins. */
+function findModel(transcript: Prepared): string | null {
+  const { codec, recordIndex } = transcript;
+  return findIn(transcript, recordIndex.entries.slice(-4 * SAMPLE_RECORDS).toReversed(), codec.readModel);
+}
+
+function findIn(
+  { readJson }: Prepared,
+  entries: Prepared['recordIndex']['entries'],
+  read: ((record: Json) => string | null) | undefined,
+): string | null {
+  if (read === undefined) return null;
+  for (const entry of entries) {
     const record = readJson(entry);
-    const project = record === null ? null : codec.readProject([record]);
-    if (project !== null) return project;
+    const found = record === null ? null : read(record);
+    if (found !== null) return found;
   }
   return null;
 }
@@ -140,6 +158,7 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
     id: conversations.length === 1 ? (conversations[0]?.id ?? null) : null,
     title: findTitle(transcript) ?? findFirstRequest(transcript),
     project: findProject(transcript),
+    model: findModel(transcript),
     at: findLastTime(transcript)?.toISOString() ?? null,
     modified: lastWrite(source).toISOString(),
     bytes: source.stamp.sizeBytes,

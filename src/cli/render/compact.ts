@@ -316,12 +316,17 @@ function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly string[] {
 /** What a model would be asked. The offline summarizer asks nobody. */
 function planRows({ plan }: CompactReport): readonly string[] {
   if (plan?.asked === undefined) return [];
-  const { requests, tokensIn, tokensOut, cost } = plan;
+  const { requests, tokensIn, tokensOut, cost, listedOn } = plan;
   return reportList('model', [
     countOf(requests, 'request'),
     `about ${countOf(tokensIn, 'token')} in`,
     `at most ${formatCount(tokensOut)} out`,
-    ...(cost === null ? [] : [`cost about ${formatCost(cost)}`]),
+    ...(cost === null
+      ? []
+      : [
+          `cost about ${formatCost(cost)}`,
+          ...(listedOn === undefined ? [] : [`USD at the list price of ${listedOn}`]),
+        ]),
   ]);
 }
 

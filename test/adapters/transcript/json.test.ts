@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  findWorkingFolder,
-  readIsoTime,
-  readMilliseconds,
-  readSeconds,
-} from '../../../src/adapters/transcript/json.ts';
+import { readIsoTime, readMilliseconds, readSeconds, textReader } from '../../../src/adapters/transcript/json.ts';
+import type { Json } from '../../../src/ports/codec.ts';
 import { findCodec } from '../../../src/adapters/transcript/registry.ts';
 
 test('an ISO time is read with its offset', () => {
@@ -25,26 +21,17 @@ test('numbers are read in the unit that is asked for, and numbers beyond all dat
   assert.deepEqual([readSeconds(1e300), readMilliseconds(1e300), readSeconds('1772359200')], [null, null, null]);
 });
 
-test('the folder that was worked in is that of the first record that names one', () => {
-  assert.equal(
-    findWorkingFolder()([
-      { type: 'summary', leafUuid: 'u' },
-      { type: 'user', cwd: '/work/harbor', parentUuid: null },
-      { type: 'user', cwd: '/work/pier' },
-    ]),
-    '/work/harbor',
-  );
-});
-
-test('it is looked for where the format has it, and nowhere else', () => {
-  const find = findWorkingFolder('data', 'context');
-  assert.equal(find([{ cwd: '/a', data: { cwd: '/b', context: { cwd: '/work/harbor' } } }]), '/work/harbor');
-  assert.equal(find([{ cwd: '/a', data: { cwd: '/b', context: {} } }]), null);
-});
-
-test('records that name no folder tell of none, whatever they are', () => {
-  assert.equal(findWorkingFolder()([{ type: 'summary' }, null, 7, { cwd: 3 }]), null);
-  assert.equal(findWorkingFolder('payload')([{ payload: [] }, null, { payload: { cwd: 3 } }]), null);
+test('a text is read where the format has it, and nowhere else', () => {
+  const read = textReader('data', 'context', 'cwd');
+  assert.equal(read({ cwd: '/a', data: { cwd: '/b', context: { cwd: '/work/harbor' } } }), '/work/harbor');
+  const without: readonly Json[] = [
+    { cwd: '/a', data: { context: {} } },
+    { data: [] },
+    null,
+    7,
+    { data: { context: { cwd: 3 } } },
+  ];
+  for (const record of without) assert.equal(read(record), null);
 });
 
 for (const [format, record] of [
@@ -53,7 +40,13 @@ for (const [format, record] of [
   ['pi', { type: 'session', cwd: '/work/harbor' }],
   ['copilot', { type: 'session.start', data: { context: { cwd: '/work/harbor' } } }],
 ] as const) {
-  test(`${format} has it where its producer writes it`, () => {
-    assert.equal(findCodec(format)?.readProject?.([{}, record]), '/work/harbor');
+  test(`${format} has the folder that was worked in where its producer writes it`, () => {
+    assert.equal(findCodec(format)?.readProject?.(record), '/work/harbor');
   });
 }
+
+test('a notice of Claude Code in the place of an answer is from no model', () => {
+  const read = findCodec('claude-code')?.readModel;
+  assert.equal(read?.({ type: 'assistant', message: { model: 'claude-opus-4-6' } }), 'claude-opus-4-6');
+  assert.equal(read?.({ type: 'assistant', message: { model: '<synthetic>' } }), null);
+});

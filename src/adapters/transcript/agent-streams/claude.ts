@@ -2,7 +2,7 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
 import { hasResult, isTypedPrompt, readParts, typedPrompt } from '../claude-code/decode.ts';
-import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt, valueAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader, valueAt } from '../json.ts';
 import { argumentText, readPartText, textOfParts } from '../message-parts.ts';
 import { callPart, resultPart, say } from '../said.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
@@ -19,7 +19,8 @@ export const claudeStream: Codec = {
     layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
   },
   detect: (sample) => detectStream(sample, { isOwn, isUsual, what: 'messages of the Claude Agent SDK' }),
-  readProject: findWorkingFolder(),
+  readProject: textReader('cwd'),
+  readModel: textReader('message', 'model'),
   open: () => createStreamSession(createReader()),
 };
 

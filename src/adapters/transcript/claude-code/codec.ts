@@ -1,7 +1,7 @@
 import { callsOf } from '../../../core/message.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
-import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession } from '../session.ts';
 import { withoutRuleText, withoutTyped } from '../message-parts.ts';
 import { isQwenRecord } from '../qwen/decode.ts';
@@ -35,7 +35,11 @@ export const claudeCode: Codec = {
     layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectClaudeCode,
-  readProject: findWorkingFolder(),
+  readProject: textReader('cwd'),
+  readModel: (record) => {
+    const model = stringAt(record, 'message', 'model');
+    return model === undefined || model === '<synthetic>' ? null : model; // the client itself says that an answer failed
+  },
   listedTitle,
   open: createSession,
 };

@@ -3,7 +3,7 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
-import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession, type Noted } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { summaryRole, withoutRuleText, withoutTyped } from '../message-parts.ts';
@@ -27,7 +27,8 @@ export const codex: Codec = {
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectCodex,
-  readProject: findWorkingFolder('payload'),
+  readProject: textReader('payload', 'cwd'),
+  readModel: textReader('payload', 'model'),
   listedTitle,
   open: createSession,
 };

@@ -10,7 +10,7 @@ import type {
   ListedFile,
   SummaryInput,
 } from '../../../ports/codec.ts';
-import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession, type NoteOf } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { conversationOf, firstText, linksOf } from '../said.ts';
@@ -31,7 +31,8 @@ export const copilot: Codec = {
     layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectCopilot,
-  readProject: findWorkingFolder('data', 'context'),
+  readProject: textReader('data', 'context', 'cwd'),
+  readModel: textReader('data', 'model'),
   listedTitle,
   open: createSession,
 };

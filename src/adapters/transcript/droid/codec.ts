@@ -3,7 +3,7 @@ import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { classify, toDecoded } from '../chat-lines/decode.ts';
-import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession } from '../session.ts';
 import { ruleWords, withoutTyped, withTyped } from '../message-parts.ts';
 import { conversationOf, decodeSummary, firstText, textBlocks } from '../said.ts';
@@ -21,7 +21,7 @@ export const droid: Codec = {
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectDroid,
-  readProject: findWorkingFolder(),
+  readProject: textReader('cwd'),
   open: createSession,
 };
 

@@ -3,7 +3,7 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { withoutTyped } from '../message-parts.ts';
 import { firstText } from '../said.ts';
@@ -34,6 +34,7 @@ export const gemini: Codec = {
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectGemini,
+  readModel: textReader('model'),
   listedTitle,
   open: createSession,
 };
@@ -247,6 +248,7 @@ export const geminiDocument: Codec = {
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
   detect: ([beginning = null]) => detectBeginning(beginning),
+  readModel: textReader('model'),
   open: createDocumentSession,
 };
 

@@ -1,6 +1,6 @@
 import { estimateTokens } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
-import { findWorkingFolder, isRecord } from '../json.ts';
+import { isRecord, textReader } from '../json.ts';
 import { createSession as createPlainSession } from '../session.ts';
 import { firstText } from '../said.ts';
 import { type Context, createFold } from './context.ts';
@@ -18,7 +18,8 @@ export const kimiCode: Codec = {
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectKimiCode,
-  readProject: findWorkingFolder('environmentDisclosure'),
+  readProject: textReader('environmentDisclosure', 'cwd'),
+  readModel: textReader('model'),
   open: createSession,
 };
 

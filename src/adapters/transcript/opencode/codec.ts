@@ -10,6 +10,7 @@ import {
   recordAt,
   recordsAt,
   stringAt,
+  textReader,
   valueAt,
 } from '../json.ts';
 import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
@@ -29,6 +30,7 @@ export const openCode: Codec = {
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
   formsOf: (element) => [withoutPruning(element)],
   detect: ([beginning = null]) => detectExport(beginning),
+  readModel: textReader('info', 'modelID'),
   open: () =>
     createSession<RequestNote>({
       what: 'a call whose input is',

@@ -1,7 +1,7 @@
 import { countOf } from '../../../core/tokens.ts';
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
-import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession, type NoteOf } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { cutsOfPath, findPath, type Path, readPathContext, renderChain } from '../parents.ts';
@@ -24,7 +24,8 @@ export const pi: Codec = {
     layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectPi,
-  readProject: findWorkingFolder(),
+  readProject: textReader('cwd'),
+  readModel: textReader('message', 'model'),
   listedTitle,
   open: createSession,
 };

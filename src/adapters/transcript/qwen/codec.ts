@@ -1,7 +1,7 @@
 import { countOf, estimateTokens } from '../../../core/tokens.ts';
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
-import { findWorkingFolder, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import { cutsOfPath, findPath, type Path, readPathContext, renderChain } from '../parents.ts';
@@ -23,7 +23,8 @@ export const qwen: Codec = {
     layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectQwen,
-  readProject: findWorkingFolder(),
+  readProject: textReader('cwd'),
+  readModel: textReader('model'),
   listedTitle,
   open: createSession,
 };

@@ -120,6 +120,7 @@ async function planBatch(session: Session, line: Line<SubmitOptions>): Promise<E
     before: null,
     isDryRun: true,
     jobs: null,
+    shareOfListPrice: 1 / 2,
     isSeveral,
     report,
     summarizer: summarizer.value,
