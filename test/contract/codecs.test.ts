@@ -95,6 +95,8 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
     const stage = await readRevision(bench.deps, {
       lines,
       hasBom: false,
+      appended: [],
+      heldBytes: 0,
       ownLines: Number.POSITIVE_INFINITY,
       codec,
       name,

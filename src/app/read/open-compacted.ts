@@ -12,7 +12,13 @@ import { asRecordSource, indexRecords, type LineStream, type RecordIndex } from 
 import { findRewrittenCycle, findRewrittenCycles } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { readRecords } from './records.ts';
-import { attemptRestore, findRestoreProblem, hashStart, type RestoreInput } from './restored-lines.ts';
+import {
+  attemptRestore,
+  findRestoreProblem,
+  hashStart,
+  type RestoredLines,
+  type RestoreInput,
+} from './restored-lines.ts';
 import { findRewrite, type Rewrite } from './rewritten-document.ts';
 
 type OpenCompacted = {
@@ -50,8 +56,8 @@ async function openAndWork<T>(
       yield readLineBytes(source, codec);
     };
     const hash = deps.runtime.createHash();
-    const file = { hash, lines, hasBom: source.bomLength > 0, ownLines: Number.POSITIVE_INFINITY, codec };
-    const revision = await readRevision(deps, { ...file, name: input.name });
+    const own = { lines, appended: [], heldBytes: 0, ownLines: Number.POSITIVE_INFINITY };
+    const revision = await readRevision(deps, { ...own, hash, hasBom: source.bomLength > 0, codec, name: input.name });
     if (archive === null) return await notFound(deps, { revision, file: input.name, archive });
     return await work({ revision, archive, source, sha256: hash.digest() });
   } finally {
@@ -65,13 +71,18 @@ function* readLineBytes(source: SourceFile, codec: Codec): Generator<Uint8Array>
 
 /** A revision of a transcript: the file, or what it was before one or more compactions. */
 export type Revision = {
+  /** As it was when it was compacted; of the file, and of a document that its program wrote anew, all of it. */
   readonly lines: LineStream;
+  /** What was appended since, to each later revision. */
+  readonly appended: readonly RestoredLines[];
+  /** What this and later revisions hold in memory of their lines. */
+  readonly heldBytes: number;
   readonly hasBom: boolean;
   readonly codec: Codec;
   /** The session that indexed it. */
   readonly session: CodecSession;
   readonly recordIndex: RecordIndex;
-  /** Records after these were appended after a later compaction: summaries in them do not matter for earlier revisions. */
+  /** Records after these were added after a later compaction: summaries in them do not matter for earlier revisions. */
   readonly ownLines: number;
 };
 
@@ -172,19 +183,94 @@ export function restoringOf(deps: AppDeps, { archive, located, revision }: Writt
 /** A revision, and the compaction that wrote it. */
 type WrittenBy = { readonly archive: Archive; readonly located: Located; readonly revision: Revision };
 
-/** Indexes the revision before a compaction. */
-export function readBefore(
+/** Indexes the revision before a compaction. `lines`: its own, followed by those of `revision` that were appended to the compaction's output. */
+export async function readBefore(
   deps: AppDeps,
-  input: {
-    readonly located: Located;
-    readonly restore: RestoreInput;
-    readonly lines: LineStream;
-    readonly name: string;
-  },
+  input: WrittenBy & { readonly restore: RestoreInput; readonly lines: RestoredLines; readonly name: string },
 ): Promise<Revision> {
-  const { located, restore, lines, name } = input;
-  const { hasBom } = located.compaction.source;
-  return readRevision(deps, { lines, hasBom, ownLines: ownLinesOf(located), codec: restore.codec, name });
+  const { located, revision, restore, name } = input;
+  const { hasBom, lineCount } = located.compaction.source;
+  const file = { hasBom, ownLines: ownLinesOf(located), codec: restore.codec, name };
+  if (located.rewrite !== null)
+    return readRevision(deps, { ...file, lines: input.lines, appended: [], heldBytes: revision.heldBytes });
+  const { lines, rest, heldBytes } = splitLines(input.lines, lineCount, revision.heldBytes);
+  const appended = [rest, ...revision.appended];
+  const before = await readRevision(deps, { ...file, lines, appended, heldBytes: 0 });
+  return { ...before, heldBytes: heldBytes() };
+}
+
+/** Parts of a file, one after the other. Appended lines start on a new line even if those before them have no ending. */
+export async function* joinLines(parts: readonly LineStream[]): ReturnType<RestoredLines> {
+  let last: Uint8Array = EMPTY;
+  for (const part of parts) {
+    let before = last;
+    for await (const batch of part()) {
+      const lines = [...batch];
+      const first = lines.find(({ length }) => length > 0);
+      if (before.length > 0 && first !== undefined && before.at(-1) !== LF && first.at(0) !== LF)
+        yield [Uint8Array.of(LF)];
+      if (first !== undefined) before = EMPTY;
+      last = lines.findLast(({ length }) => length > 0) ?? last;
+      yield lines;
+    }
+  }
+}
+
+const EMPTY = new Uint8Array();
+const LF = 0x0a;
+
+/** Revisions hold this much in memory. One that does not fit is restored anew whenever it is read, from the one after it. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+
+/** The first `count` lines of a stream, and those that follow. Reading the first ones reads all, and holds what fits. */
+function splitLines(all: RestoredLines, count: number, alreadyHeldBytes: number) {
+  const own = holdLines(() => partsOf(all, 0, count));
+  const rest = holdLines(() => partsOf(all, count, Number.POSITIVE_INFINITY));
+  let source: RestoredLines | null = all;
+  let heldBytes = alreadyHeldBytes;
+  const lines: RestoredLines = async function* () {
+    if (source === null) {
+      yield* own.lines();
+      return;
+    }
+    const found = [[] as Uint8Array[], [] as Uint8Array[]] as const;
+    const sizes = [0, 0] as [number, number];
+    let left = count;
+    for await (const batch of source()) {
+      for (const [part, bytes] of batch.map((bytes, at) => [at < left ? 0 : 1, bytes] as const)) {
+        sizes[part] += bytes.length;
+        // Copied, because a line may be a small part of a large block.
+        if (alreadyHeldBytes + sizes[0] + sizes[1] <= MAX_HELD_BYTES) found[part].push(Uint8Array.from(bytes));
+      }
+      yield batch.slice(0, left);
+      left -= Math.min(left, batch.length);
+    }
+    if (alreadyHeldBytes + sizes[0] + sizes[1] > MAX_HELD_BYTES) return;
+    own.hold(found[0]);
+    rest.hold(found[1]);
+    source = null; // which holds the lines of all later revisions
+    heldBytes += sizes[1];
+  };
+  return { lines, rest: rest.lines, heldBytes: () => heldBytes };
+}
+
+async function* partsOf(all: RestoredLines, from: number, to: number): ReturnType<RestoredLines> {
+  let at = 0;
+  for await (const batch of all()) {
+    yield batch.slice(Math.max(0, from - at), Math.max(0, to - at));
+    at += batch.length;
+  }
+}
+
+/** Reads lines, until they are given to hold. */
+function holdLines(read: RestoredLines) {
+  let lines = read;
+  const hold = (held: readonly Uint8Array[]): void => {
+    lines = async function* () {
+      yield held;
+    };
+  };
+  return { lines: (): ReturnType<RestoredLines> => lines(), hold };
 }
 
 /** Whether the producer converted a compacted file to another format. */

@@ -23,6 +23,8 @@ export type RestoreInput = {
   readonly onErased?: (mark: ErasureMark) => void;
 };
 
+export type RestoredLines = () => AsyncIterable<readonly Uint8Array[]>;
+
 /** Why the original cannot be restored; `line`: the line of the compacted file (from 1) that is the reason, where one is. */
 export type RestoreProblem = { readonly message: string; readonly line: number | null } & (
   | { readonly kind: 'changed-line' | 'hole' | 'wrong-hash' }

@@ -12,6 +12,7 @@ import { createLineageCheck } from '../read/lineage.ts';
 import {
   findKnownClips,
   isOtherFormat,
+  joinLines,
   locateCompaction,
   type Located,
   notFound,
@@ -22,9 +23,8 @@ import {
   wasRewritten,
   withCompacted,
 } from '../read/open-compacted.ts';
-import type { LineStream } from '../read/index-records.ts';
 import { concat, hashPrefix, UTF8_BOM } from '../read/records.ts';
-import { hashStart, provenLines, restoredLines } from '../read/restored-lines.ts';
+import { hashStart, provenLines, type RestoredLines, restoredLines } from '../read/restored-lines.ts';
 import { describeRewrites, type Rewrite } from '../read/rewritten-document.ts';
 import { deliver, describeWritten, targetPath, withTargetLock } from '../write/deliver.ts';
 
@@ -44,7 +44,7 @@ export async function restoreFile(
 
 type Undone = {
   /** The lines prove themselves while they are read: a RestoreError at the end means that they are not the original's. */
-  readonly lines: LineStream;
+  readonly lines: RestoredLines;
   readonly source: StoredCompaction['source'];
   readonly cycles: number;
   readonly erased: ErasedLines;
@@ -68,7 +68,8 @@ async function undo(
   }: { readonly revision: Revision; readonly archive: Archive; readonly request: RestoreFileRequest },
 ): Promise<Undone> {
   const { name } = request.input;
-  const done: Undone[] = [];
+  let undone: Undone | null = null;
+  let cycles = 0;
   const rewrites: Rewrite[] = [];
   const lineage = createLineageCheck(archive);
   let revision = first;
@@ -84,13 +85,13 @@ async function undo(
       stop({ kind: 'cannot-undo', file: name, why: 'compacted-again', original: name });
     const losses = rewrite?.losses ?? [];
     const isPartial = request.partial === true && (compaction.erased !== null || losses.length > 0);
-    const mayBeRewritten = !isPartial && (done.length > 0 || isOtherFormat(compaction, revision));
+    const mayBeRewritten = !isPartial && (undone !== null || isOtherFormat(compaction, revision));
     if (mayBeRewritten && (await wasRewritten(deps, { archive, located, revision }))) break;
     await lineage.add(compaction);
     const { source } = compaction;
     const restore = restoringOf(deps, { archive, located, revision });
     const erased: ErasedLines = { count: 0, mark: null };
-    const lines: LineStream = () => {
+    const lines: RestoredLines = () => {
       if (!isPartial) return provenLines(restore);
       erased.count = 0;
       const onErased = (mark: ErasureMark): void => {
@@ -100,12 +101,14 @@ async function undo(
       return restoredLines({ ...restore, onErased });
     };
     if (rewrite !== null) rewrites.push(rewrite);
-    done.push({ lines, source, cycles: done.length + 1, erased, rewrites: [...rewrites] });
+    const { appended } = revision;
+    cycles += 1;
+    const whole: RestoredLines = () => joinLines([lines, ...appended]);
+    undone = { lines: whole, source, cycles, erased, rewrites: [...rewrites] };
     if (!request.all) break;
-    revision = await readBefore(deps, { located, restore, lines, name });
+    revision = await readBefore(deps, { archive, located, revision, restore, lines, name });
   }
-  const undone = done.at(-1);
-  if (undone === undefined) return notFound(deps, { revision, file: name, archive });
+  if (undone === null) return notFound(deps, { revision, file: name, archive });
   // With `all`, an earlier state that is not the first is not what was requested.
   if (request.all) {
     const known = await findKnownClips(deps, archive, revision);

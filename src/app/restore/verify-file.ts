@@ -23,7 +23,7 @@ import {
   withCompacted,
 } from '../read/open-compacted.ts';
 import { keptHashes } from '../read/records.ts';
-import { attemptRestore, provenLines, restoredLines } from '../read/restored-lines.ts';
+import { attemptRestore, provenLines } from '../read/restored-lines.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** Proves that a compacted file and the archive together contain the original, back to its first compaction; otherwise reports what is wrong. */
@@ -43,7 +43,7 @@ export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): P
 /** A compaction that was proven to be reversible. */
 export type ProvenStep = {
   readonly compaction: StoredCompaction;
-  /** The transcript as it was before, with everything appended since. */
+  /** The transcript as it was before. */
   readonly before: Revision;
   /** The lines that left, without their bytes, by their number in `before`. */
   readonly left: ReadonlyMap<number, LeftLine>;
@@ -176,7 +176,7 @@ async function revisionBefore(
   // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
   const lines = (): ReturnType<typeof provenLines> => provenLines({ ...restore, onArchived });
   const read = await attemptDamaged(() =>
-    attemptRestore(() => attemptStep(() => readBefore(deps, { located, restore, lines, name }))),
+    attemptRestore(() => attemptStep(() => readBefore(deps, { archive, located, revision, restore, lines, name }))),
   );
   if (!read.ok) return failed({ kind: 'damaged-archive', message: read.error.reason });
   if (!read.value.ok) {
@@ -185,7 +185,7 @@ async function revisionBefore(
   }
   const before = read.value.value;
   if (!before.ok) return failed({ kind: 'wrong-hash', message: 'it could not be read' });
-  return { revision: { ...before.value, lines: () => restoredLines(restore) }, problems: [], linesOf };
+  return { revision: before.value, problems: [], linesOf };
 }
 
 /** Checks that no tool call was separated from its result, and that a chain of parents leads to the summary. */

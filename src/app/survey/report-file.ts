@@ -12,7 +12,7 @@ import { attempt, type Failure } from '../contract/failure.ts';
 import type { FileReport, PlacedOutcome, ReportedCycle } from '../contract/file-report.ts';
 import type { VerifyReport } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
-import { withCompacted } from '../read/open-compacted.ts';
+import { joinLines, withCompacted } from '../read/open-compacted.ts';
 import {
   type IndexedTranscript,
   indexTranscript,
@@ -171,7 +171,8 @@ async function readOriginal(deps: AppDeps, input: OriginalInput): Promise<Origin
   const first = steps.at(-1)?.before;
   if (first === undefined) return null;
   const pieces: Uint8Array[] = first.hasBom ? [UTF8_BOM] : [];
-  for await (const batch of first.lines()) for (const bytes of batch) pieces.push(Uint8Array.from(bytes));
+  for await (const batch of joinLines([first.lines, ...first.appended]))
+    for (const bytes of batch) pieces.push(Uint8Array.from(bytes));
   const source = toTranscriptBytes(pieces, first.hasBom ? UTF8_BOM.length : 0);
   const transcript = await indexTranscript(deps, {
     source,
