@@ -11,6 +11,7 @@ import type {
   ShowReport,
 } from '../app/contract/archive-reports.ts';
 import type {
+  BeforeAfter,
   CapturedFileReport,
   CaptureReport,
   CompactReport,
@@ -116,6 +117,30 @@ export type WorkRetryReport = {
   readonly retried: Count;
 };
 
+/** What sending a conversation to its model once costs, without a cache, now and after a compaction, which is an estimate. */
+export type ReadCost = {
+  /** @minimum 0 */
+  readonly before: number;
+  /** @minimum 0 */
+  readonly after: number;
+  /** The day of the vendors' price list, in US dollars; missing: the prices are those of the configuration. */
+  readonly listedOn?: string;
+};
+
+/** Null: what its model costs, or its model, is not known. */
+export type ScanRow = ScanReport & { readonly cost: ReadCost | null };
+
+/** The transcripts of a project, a program or a month. The figures are sums. */
+export type ScanGroup = Pick<ScanRow, 'bytes' | 'netBytes' | 'saving' | 'cost'> & {
+  readonly schema: 'compact/scan-by@1';
+  /** The project's folder, the format, or the month of the last message (`2026-03`); null: unknown. */
+  readonly name: string | null;
+  readonly transcripts: Count;
+  readonly tokens: BeforeAfter;
+  /** ISO time of the latest message. */
+  readonly at: IsoTime;
+};
+
 /** What each command prints with `--json`. `npm run build` makes the JSON Schemas from it. */
 export type Reports = {
   compact: CompactReport | SkippedFileReport | FailedReport;
@@ -140,7 +165,8 @@ export type Reports = {
   'archive-receipts': ArchiveReceiptsReport;
   'archive-merge': ArchiveMergeReport;
   'archive-export': ArchiveExportReport;
-  scan: ScanReport;
+  scan: ScanRow;
+  'scan-by': ScanGroup;
   work: QueueReport;
   'work-add': WorkAddReport;
   'work-retry': WorkRetryReport;

@@ -73,6 +73,7 @@ test('a transcript is reported with its project, its last message and the figure
     at: LAST_SAID.toISOString(),
     modified: '2027-01-15T08:00:00.500Z',
     bytes: SESSION.length,
+    netBytes: 45_056 - 4096 * Math.ceil(bytesAfter / 4096) - archiveBytes,
     conversations: 1,
     messages: 64,
     tokens,

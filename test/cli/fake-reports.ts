@@ -1,5 +1,5 @@
 import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/contract/reports.ts';
-import type { ScanReport } from '../../src/app/survey/scan-file.ts';
+import type { ScanRow } from '../../src/cli/reports.ts';
 
 const SHA_A = 'a'.repeat(64);
 const SHA_B = 'b'.repeat(64);
@@ -95,7 +95,7 @@ export function scoreReport(changes: Partial<ScoreReport> = {}): ScoreReport {
   };
 }
 
-export function scanReport(changes: Partial<ScanReport> = {}): ScanReport {
+export function scanReport(changes: Partial<ScanRow> = {}): ScanRow {
   return {
     schema: 'compact/scan@1',
     file: '/home/you/.claude/projects/-work-harbor/0f1e2d3c.jsonl',
@@ -109,10 +109,12 @@ export function scanReport(changes: Partial<ScanReport> = {}): ScanReport {
     bytes: 4_200_000,
     bytesAfter: 60_000,
     archiveBytes: 900_000,
+    netBytes: 3_241_216,
     conversations: 1,
     messages: 634,
     tokens: { before: 160_000, after: 80_000, by: 'utf8-bytes/4' },
     saving: 80_000,
+    cost: { before: 0.48, after: 0.24, listedOn: '2026-09-23' },
     ...changes,
   };
 }

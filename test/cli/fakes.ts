@@ -51,6 +51,7 @@ export type TerminalOptions = {
   readonly stdin?: string;
   readonly isTerminal?: boolean;
   readonly widthColumns?: number;
+  readonly heightRows?: number;
   /** The reader of stdout goes away after so many writes. */
   readonly closesAfter?: number;
   /** And what is then wrong with it. */
@@ -110,6 +111,7 @@ function createFakeChannel(
     channel: {
       isTerminal: options.isTerminal === true,
       widthColumns: options.widthColumns ?? 80,
+      heightRows: options.heightRows ?? Number.POSITIVE_INFINITY,
       write: (data) => {
         if (pieces.length < closesAfter) pieces.push(typeof data === 'string' ? data : Buffer.from(data).toString());
       },

@@ -109,6 +109,48 @@ test('a project comes from the records, or else from the folder of the file', as
   assert.deepEqual(projects, ['harbor', '/w', '/w']);
 });
 
+test('lines are one per project, program or month if that is asked for, as many as are asked for', async (t) => {
+  const folder = folderWith(t, {
+    'harbor/a.jsonl': chatTranscript(40),
+    'harbor/b.jsonl': CLAUDE ?? '',
+    'pier/c.jsonl': CODEX ?? '',
+  });
+  const grouped = async (...args: readonly string[]) => {
+    const { code, out, errors } = await scanned(['--json', ...args, folder]);
+    assert.equal(code, 0, errors);
+    const lines = out.split('\n').slice(0, -1);
+    return lines
+      .map((line) => asReport('scan-by', JSON.parse(line)))
+      .map(({ name, transcripts }) => [name, transcripts]);
+  };
+  assert.deepEqual(await grouped('--by', 'program', '--sort', 'path'), [
+    ['chat-lines', 1],
+    ['claude-code', 1],
+    ['codex', 1],
+  ]);
+  assert.deepEqual(await grouped('--by', 'project', '--sort', 'path'), [
+    ['/w', 2],
+    ['harbor', 1],
+  ]);
+  assert.deepEqual((await grouped('--by', 'month', '--sort', 'age'))[0], ['2026-05', 2]);
+  assert.equal((await grouped('--by', 'program', '--limit', '2')).length, 2);
+  const { out } = await scanned(['--by', 'program', folder]);
+  assert.match(out, /^ *saves .* transcripts group\n/);
+  assert.match(out, /\n3 transcripts, /);
+});
+
+test('a terminal shows as many rows as fit, a pipe all of them, and --limit what it says', async (t) => {
+  const files = Array.from({ length: 9 }, (_, at) => [`${at}.jsonl`, chatTranscript(30)] as const);
+  const folder = folderWith(t, Object.fromEntries(files));
+  const rowsIn = ({ out }: { readonly out: string }): number => out.match(/\d\.jsonl/g)?.length ?? 0;
+  const screen = await scanned([folder], { isTerminal: true, widthColumns: 120, heightRows: 17 });
+  assert.deepEqual([rowsIn(screen), screen.out.includes('and 3 more (--limit)')], [6, true]);
+  assert.equal(rowsIn(await scanned([folder])), 9);
+  assert.equal(rowsIn(await scanned(['--limit', '2', folder])), 2);
+  assert.equal((await filesOf(['--limit', '2', folder])).length, 2);
+  assert.equal((await scanned(['--limit', '2', '-0', folder])).out.split('\0').length, 3);
+});
+
 test('paths alone, each ended by a NUL, are what --files-from takes', async (t) => {
   const folder = folderWith(t, { 'a\nb.jsonl': chatTranscript(30), 'c.jsonl': chatTranscript(40) });
   const { code, out } = await scanned(['-0', folder]);

@@ -81,6 +81,11 @@ function expectBytes(
   return { bytesAfter, archiveBytes: Math.round(leaving * ARCHIVE_SHARE) + ARCHIVE_FRAME_BYTES };
 }
 
+/** What is compressed on the disk is compressed again, about as well. */
+export function sizeOnDisk({ stamp, sizeBytes }: Prepared['source'], contentBytes: number): number {
+  return Math.round((contentBytes * stamp.sizeBytes) / Math.max(1, sizeBytes));
+}
+
 /** A compaction that would gain nothing is not made, so the result is never larger. */
 function atMostBefore(report: ConversationReport): ConversationReport {
   const { before, after, by } = report.tokens;

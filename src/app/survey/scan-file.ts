@@ -1,8 +1,9 @@
+import { netBytesFreed } from '../../core/disk.ts';
 import type { Count, IsoTime } from '../../core/units.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
-import { forecast } from '../compact/plan-report.ts';
+import { forecast, sizeOnDisk } from '../compact/plan-report.ts';
 import { describeSettings } from '../compact/plan.ts';
 import { findWriterOf } from '../compact/store.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
@@ -36,6 +37,11 @@ export type ScanReport = {
   /** Estimates: the size of the compacted file, and by how many bytes the archive would grow. */
   readonly bytesAfter: Count;
   readonly archiveBytes: Count;
+  /**
+   * Estimate: by how many bytes a compaction in place would make the disk emptier, in whole blocks; negative: fuller.
+   * @asType integer
+   */
+  readonly netBytes: number;
   readonly conversations: Count;
   readonly messages: Count;
   /** `after` is an estimate, as in a dry run. */
@@ -151,6 +157,10 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
   const conversations =
     expected.kind === 'skip' ? transcript.conversations.map(reportUnchanged) : expected.conversations;
   const tokens = totalTokens(conversations);
+  const bytes = source.stamp.sizeBytes;
+  const nothing = { bytesAfter: source.sizeBytes, archiveBytes: 0 };
+  const { bytesAfter: contentAfter, archiveBytes } = expected.kind === 'skip' ? nothing : expected.bytes;
+  const bytesAfter = sizeOnDisk(source, contentAfter);
   return {
     schema: 'compact/scan@1',
     file: input.name,
@@ -161,9 +171,10 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
     model: findModel(transcript),
     at: findLastTime(transcript)?.toISOString() ?? null,
     modified: lastWrite(source).toISOString(),
-    bytes: source.stamp.sizeBytes,
-    bytesAfter: expected.kind === 'skip' ? source.stamp.sizeBytes : expected.bytes.bytesAfter,
-    archiveBytes: expected.kind === 'skip' ? 0 : expected.bytes.archiveBytes,
+    bytes,
+    bytesAfter,
+    archiveBytes,
+    netBytes: netBytesFreed({ before: bytes, after: bytesAfter, archive: archiveBytes }),
     conversations: conversations.length,
     messages: conversations.reduce((sum, { messages }) => sum + messages.before, 0),
     tokens: { ...tokens, by: TOKEN_MEASURE },

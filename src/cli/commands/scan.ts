@@ -1,8 +1,10 @@
 import type { ScanFileRequest, ScanReport } from '../../app/survey/scan-file.ts';
 import { resolveModelAccess } from '../../config/access.ts';
-import { parseBytes } from '../../config/quantity.ts';
+import { parseBytes, parseCount } from '../../config/quantity.ts';
 import { toModel } from '../../config/resolve.ts';
+import { costOf } from '../../app/summarize/usage.ts';
 import { assertNever } from '../../core/result.ts';
+import type { FindPrice } from '../../ports/prices.ts';
 import { findScanned, type Scanned } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
 import {
@@ -17,13 +19,17 @@ import {
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { countOf } from '../../messages/quantities.ts';
+import type { ReadCost, ScanGroup, ScanRow } from '../reports.ts';
+import { renderNextStep, renderScan, renderScanGroups, sumRows } from '../render/scan.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
 import { policyOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';
+import type { Channel } from '../terminal/terminal.ts';
 import { EXIT_CODES, interruptionCode } from '../terminal/exit-codes.ts';
 
-const SCAN_ORDERS = ['saving', 'size', 'age', 'tokens', 'path'] as const;
+const SCAN_ORDERS = ['saving', 'disk', 'size', 'age', 'tokens', 'path'] as const;
+const GROUPINGS = ['project', 'program', 'month'] as const;
 
 /** Only reads. A file that cannot be read is reported, and the scan goes on. */
 export const command = defineCommand({
@@ -37,10 +43,17 @@ export const command = defineCommand({
     { flags: '--format <name>', description: 'of this format alone (see --formats)' },
     {
       flags: '--sort <order>',
-      description: 'what comes first: most saved, largest, oldest, most tokens',
+      description: 'what comes first: most tokens or disk saved, largest, oldest, most tokens',
       choices: SCAN_ORDERS,
       default: 'saving',
     },
+    {
+      flags: '--by <group>',
+      description: 'one line per project, program or month',
+      choices: GROUPINGS,
+      conflicts: 'null',
+    },
+    { flags: '--limit <n>', description: 'only the first lines (on a terminal: as many as fit)', parse: parseCount },
     { flags: '-0, --null', description: 'paths alone, each ended by a NUL, for xargs -0', conflicts: 'json' },
     ...SELECTION_FLAGS,
     JOBS_FLAG,
@@ -73,7 +86,9 @@ export const command = defineCommand({
       },
     };
     // One row per transcript, never its content.
-    const found: ScanReport[] = [];
+    const found: ScanRow[] = [];
+    const { loadPrices } = await import('../../compose/prices.ts');
+    const findPrice = await loadPrices(session.settings.prices);
     let skippedCount = 0;
     const outcomes = createOutcomes(session, {
       isSkipShown: ({ kind }) => kind === 'bad-line' || outputOptions.verbosity === 'verbose',
@@ -89,7 +104,8 @@ export const command = defineCommand({
           if (done.value === null) return;
           // A person types the id, and `compact ID` looks for it in paths.
           const id = file.sessionId ?? (isTable ? null : done.value.id);
-          found.push({ ...done.value, id, project: done.value.project ?? file.project });
+          const project = done.value.project ?? file.project;
+          found.push({ ...done.value, id, project, cost: costOfReading(done.value, findPrice) });
           return;
         }
         const { error } = done;
@@ -103,10 +119,14 @@ export const command = defineCommand({
     if (terminal.signal.aborted) return interruptionCode(terminal.signal);
     for (const count of outcomes.counts.skipped.values()) skippedCount += count;
     const failedCount = outcomes.counts.failed + scanned.failedCount;
-    const rows = sortRows(found, options.sort ?? 'saving');
-    if (options.null === true) for (const { file } of rows) reporter.answerPiece(`${file}\0`);
-    else if (outputOptions.json) for (const row of rows) reporter.answerPiece(reportJson(row));
-    else if (rows.length > 0) await answerTable(session, { rows, nowMs, isNamed: operands.length > 0 });
+    const { by, sort = 'saving' } = options;
+    const rows = sortRows(found, sort, ({ file }) => file);
+    const groups = by === undefined ? null : sortRows(groupRows(rows, by), sort, ({ name }) => name ?? '');
+    const limit = options.limit ?? (isTable ? rowsThatFit(terminal.stdout) : Number.POSITIVE_INFINITY);
+    const shown = (groups ?? rows).slice(0, limit);
+    if (options.null === true) for (const { file } of rows.slice(0, limit)) reporter.answerPiece(`${file}\0`);
+    else if (outputOptions.json) for (const row of shown) reporter.answerPiece(reportJson(row));
+    else if (rows.length > 0) answerTable(session, { rows, groups, limit, nowMs, isNamed: operands.length > 0 });
     // After a failure, the user already knows why nothing was found.
     if (rows.length + failedCount === 0) reporter.report(nothingFound(scanned));
     if (skippedCount > 0 && outputOptions.verbosity === 'normal') {
@@ -124,42 +144,91 @@ function maskingOf({ settings, config, terminal, asked }: Session): Pick<ScanFil
   return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};
 }
 
-function sortRows(rows: readonly ScanReport[], order: (typeof SCAN_ORDERS)[number]): readonly ScanReport[] {
-  const byPath = (a: ScanReport, b: ScanReport): number => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0);
-  const time = ({ at, modified }: ScanReport): number => Date.parse(at ?? modified);
-  const difference = (a: ScanReport, b: ScanReport): number => {
+/** What sending it to its model once costs without a cache: that is how a session which lay for an hour goes on. */
+function costOfReading({ model, tokens }: ScanReport, findPrice: FindPrice): ReadCost | null {
+  const price = model === null ? null : findPrice(model, tokens.before);
+  if (model === null || price === null) return null;
+  const cost = (inputTokens: number): number =>
+    costOf({ inputTokens, outputTokens: 0 }, findPrice(model, inputTokens) ?? price) ?? 0;
+  const { listedOn } = price;
+  return { before: cost(tokens.before), after: cost(tokens.after), ...(listedOn !== undefined && { listedOn }) };
+}
+
+type Sorted = Pick<ScanGroup, 'saving' | 'netBytes' | 'bytes' | 'tokens'> & {
+  readonly at: string | null;
+  readonly modified?: string;
+};
+
+function sortRows<Row extends Sorted>(
+  rows: readonly Row[],
+  order: (typeof SCAN_ORDERS)[number],
+  nameOf: (row: Row) => string,
+): readonly Row[] {
+  const byName = (a: Row, b: Row): number => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0);
+  const difference = (a: Row, b: Row): number => {
     switch (order) {
       case 'saving':
         return b.saving - a.saving;
+      case 'disk':
+        return b.netBytes - a.netBytes;
       case 'size':
         return b.bytes - a.bytes;
       case 'tokens':
         return b.tokens.before - a.tokens.before;
       case 'age':
-        return time(a) - time(b);
+        return Date.parse(timeOf(a)) - Date.parse(timeOf(b));
       case 'path':
         return 0;
       default:
         return assertNever(order);
     }
   };
-  return rows.toSorted((a, b) => difference(a, b) || byPath(a, b));
+  return rows.toSorted((a, b) => difference(a, b) || byName(a, b));
 }
 
-type Table = { readonly rows: readonly ScanReport[]; readonly nowMs: number; readonly isNamed: boolean };
+function timeOf({ at, modified = '' }: Pick<Sorted, 'at' | 'modified'>): string {
+  return at ?? modified;
+}
 
-async function answerTable({ reporter, terminal }: Session, { rows, nowMs, isNamed }: Table): Promise<void> {
-  const { renderScan, renderNextStep } = await import('../render/scan.ts');
-  reporter.answer(
-    renderScan(rows, {
-      theme: reporter.answerTheme,
-      // A table for another program is as wide as it needs to be: nothing in it is cut.
-      widthColumns: terminal.stdout.isTerminal ? reporter.answerWidthColumns : Number.POSITIVE_INFINITY,
-      nowMs,
-      homeFolder: terminal.host.homeFolder,
-      namesFiles: isNamed || rows.some(({ id }) => id === null),
-    }),
-  );
+function groupRows(rows: readonly ScanRow[], by: (typeof GROUPINGS)[number]): readonly ScanGroup[] {
+  const nameOf = (row: ScanRow): string | null =>
+    by === 'project' ? row.project : by === 'program' ? row.format : timeOf(row).slice(0, '2026-03'.length);
+  return [...Map.groupBy(rows, nameOf)].map(([name, those]) => ({
+    schema: 'compact/scan-by@1',
+    name,
+    ...sumRows(those),
+    at: those.map(timeOf).reduce((latest, time) => (Date.parse(time) > Date.parse(latest) ? time : latest)),
+  }));
+}
+
+/** Lines of a terminal around the rows of a table: its head, the totals, what to type next, and the prompt. */
+const LINES_BELOW = 11;
+const MIN_ROWS = 5;
+
+function rowsThatFit({ heightRows }: Channel): number {
+  return Math.max(MIN_ROWS, heightRows - LINES_BELOW);
+}
+
+type Table = {
+  readonly rows: readonly ScanRow[];
+  readonly groups: readonly ScanGroup[] | null;
+  readonly limit: number;
+  readonly nowMs: number;
+  readonly isNamed: boolean;
+};
+
+function answerTable({ reporter, terminal }: Session, { rows, groups, limit, nowMs, isNamed }: Table): void {
+  const rendering = {
+    theme: reporter.answerTheme,
+    // A table for another program is as wide as it needs to be: nothing in it is cut.
+    widthColumns: terminal.stdout.isTerminal ? reporter.answerWidthColumns : Number.POSITIVE_INFINITY,
+    nowMs,
+    homeFolder: terminal.host.homeFolder,
+    namesFiles: isNamed || rows.some(({ id }) => id === null),
+    limit,
+  };
+  if (groups !== null) return reporter.answer(renderScanGroups(groups, rows, rendering));
+  reporter.answer(renderScan(rows, rendering));
   reporter.report(renderNextStep(rows, { program: terminal.program(), argv: terminal.argv }));
 }
 

@@ -1,6 +1,6 @@
-import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SELECTION_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
-import { countOf, formatBytes, formatCount, sumOf } from '../../messages/quantities.ts';
+import { countOf, formatBytes, formatCost, formatCount, sumOf } from '../../messages/quantities.ts';
+import type { ReadCost, ScanGroup, ScanRow } from '../reports.ts';
 import { type Column, layTable } from './table.ts';
 import { clipMiddle, clipStart, partFlags, quoteForShell, safeText, shellWord } from '../../messages/text.ts';
 import type { Rendering } from './theme.ts';
@@ -11,6 +11,8 @@ export type ScanRendering = Rendering & {
   readonly homeFolder: string;
   /** The transcripts were looked for in a folder, so only their paths name them. */
   readonly namesFiles: boolean;
+  /** How many rows are shown. */
+  readonly limit: number;
 };
 
 const MIN_PATH_COLUMNS = 26; // with less, two sessions could look the same
@@ -22,24 +24,16 @@ const MIN_WIDTH_WITH_BOTH = 120;
 const ID_DIGITS = 8;
 
 /** One row per transcript, in the given order, then the totals. Where every row has an id to type, paths come last. */
-export function renderScan(rows: readonly ScanReport[], rendering: ScanRendering): readonly string[] {
-  const { theme, widthColumns, nowMs, homeFolder, namesFiles } = rendering;
-  const text = (title: string, cell: (row: ScanReport) => string | null): Column<ScanReport> => ({
-    title,
-    cell: (row) => safeText(cell(row) ?? ''),
-  });
-  const project: Column<ScanReport> = {
-    ...text('project', (row) => tilde(row.project ?? '', homeFolder)),
+export function renderScan(rows: readonly ScanRow[], rendering: ScanRendering): readonly string[] {
+  const { widthColumns, nowMs, homeFolder, namesFiles } = rendering;
+  const project: Column<ScanRow> = {
+    ...text('project', (row: ScanRow) => tilde(row.project ?? '', homeFolder)),
     isOptional: true,
     minColumns: MIN_PROJECT_COLUMNS,
     clip: clipStart,
   };
-  const right = 'right' as const;
-  const columns: readonly Column<ScanReport>[] = [
-    { title: 'saves', align: right, cell: ({ saving }) => formatCount(saving), paint: theme.good },
-    { title: 'tokens', align: right, cell: ({ tokens }) => formatCount(tokens.before), isOptional: true },
-    { title: 'size', align: right, cell: ({ bytes }) => formatBytes(bytes) },
-    { title: 'age', align: right, cell: ({ at, modified }) => formatAge(nowMs - Date.parse(at ?? modified)) },
+  return layRows(rows, rows, rendering, [
+    { title: 'age', align: 'right', cell: ({ at, modified }) => formatAge(nowMs - Date.parse(at ?? modified)) },
     { ...text('id', ({ id }) => (id ?? '').slice(0, ID_DIGITS)), isOptional: namesFiles },
     ...(namesFiles && widthColumns < MIN_WIDTH_WITH_BOTH ? [] : [project]),
     {
@@ -48,29 +42,111 @@ export function renderScan(rows: readonly ScanReport[], rendering: ScanRendering
       minColumns: MIN_PATH_COLUMNS,
       clip: clipMiddle,
     },
-    { ...text('title or first request', ({ title }) => title), isOptional: namesFiles, minColumns: MIN_TITLE_COLUMNS },
+    { ...text('title', ({ title }) => title), isOptional: namesFiles, minColumns: MIN_TITLE_COLUMNS },
+  ]);
+}
+
+/** One row per group of `rows`, then their totals. */
+export function renderScanGroups(
+  groups: readonly ScanGroup[],
+  rows: readonly ScanRow[],
+  rendering: ScanRendering,
+): readonly string[] {
+  const { nowMs, homeFolder } = rendering;
+  return layRows(groups, rows, rendering, [
+    { title: 'age', align: 'right', cell: ({ at }) => formatAge(nowMs - Date.parse(at)) },
+    { title: 'transcripts', align: 'right', cell: ({ transcripts }) => formatCount(transcripts) },
+    {
+      ...text('group', ({ name }) => tilde(name ?? '(unknown)', homeFolder)),
+      minColumns: MIN_PROJECT_COLUMNS,
+      clip: clipStart,
+    },
+  ]);
+}
+
+function text<Row>(title: string, cell: (row: Row) => string | null): Column<Row> {
+  return { title, cell: (row) => safeText(cell(row) ?? '') };
+}
+
+/** The columns of figures and then these, how many rows were left out, and the totals of all transcripts. */
+function layRows<Row extends Pick<ScanGroup, 'saving' | 'tokens' | 'netBytes' | 'bytes' | 'cost'>>(
+  shown: readonly Row[],
+  all: readonly ScanRow[],
+  { theme, widthColumns, limit }: ScanRendering,
+  columns: readonly Column<Row>[],
+): readonly string[] {
+  const right = { align: 'right', isOptional: true } as const;
+  const figures: readonly Column<Row>[] = [
+    { title: 'saves', align: 'right', cell: ({ saving }) => formatCount(saving), paint: theme.good },
+    { title: 'tokens', ...right, cell: ({ tokens }) => formatCount(tokens.before) },
+    ...(all.some(({ cost }) => cost !== null)
+      ? [{ title: 'cost', ...right, cell: ({ cost }: Row) => (cost === null ? '' : cost.before.toFixed(2)) }]
+      : []),
+    { title: 'frees', align: 'right', cell: ({ netBytes }) => formatSignedBytes(netBytes) },
+    { title: 'size', align: 'right', cell: ({ bytes }) => formatBytes(bytes) },
   ];
-  return [...layTable(rows, columns, { widthColumns, paintHead: theme.faint }), ...renderTotal(rows).map(theme.strong)];
+  const left = shown.length - limit;
+  return [
+    ...layTable(shown.slice(0, limit), [...figures, ...columns], { widthColumns, paintHead: theme.faint }),
+    ...(left > 0 ? [theme.faint(`and ${formatCount(left)} more (--limit)`)] : []),
+    ...renderTotal(all).map(theme.strong),
+  ];
+}
+
+function formatSignedBytes(bytes: number): string {
+  return bytes < 0 ? `-${formatBytes(-bytes)}` : formatBytes(bytes);
+}
+
+/** The figures of transcripts together. A cost is that of the transcripts of which it is known. */
+export function sumRows(rows: readonly ScanRow[]): Omit<ScanGroup, 'schema' | 'name' | 'at'> {
+  const costs = rows.flatMap(({ cost }) => cost ?? []);
+  const listedOn = costs.find((cost) => cost.listedOn !== undefined)?.listedOn;
+  return {
+    transcripts: rows.length,
+    tokens: { before: sumOf(rows, ({ tokens }) => tokens.before), after: sumOf(rows, ({ tokens }) => tokens.after) },
+    saving: sumOf(rows, ({ saving }) => saving),
+    bytes: sumOf(rows, ({ bytes }) => bytes),
+    netBytes: sumOf(rows, ({ netBytes }) => netBytes),
+    cost:
+      costs.length === 0
+        ? null
+        : {
+            before: sumOf(costs, ({ before }) => before),
+            after: sumOf(costs, ({ after }) => after),
+            ...(listedOn !== undefined && { listedOn }),
+          },
+  };
 }
 
 /** Every summary is assumed to be as long as it may be, so at least this many tokens are saved. */
-function renderTotal(rows: readonly ScanReport[]): readonly string[] {
-  const before = sumOf(rows, ({ tokens }) => tokens.before);
-  const saving = sumOf(rows, (row) => row.saving);
-  const share = before === 0 ? 0 : Math.trunc((100 * saving) / before);
-  const all = `${countOf(rows.length, 'transcript')}, ${formatBytes(sumOf(rows, ({ bytes }) => bytes))}, ${countOf(before, 'token')}`;
+function renderTotal(rows: readonly ScanRow[]): readonly string[] {
+  const { transcripts, tokens, saving, bytes, netBytes, cost } = sumRows(rows);
+  const share = tokens.before === 0 ? 0 : Math.trunc((100 * saving) / tokens.before);
+  const all = `${countOf(transcripts, 'transcript')}, ${formatBytes(bytes)}, ${countOf(tokens.before, 'token')}`;
   if (saving === 0) return [all, 'compaction would save nothing'];
-  const gained = sumOf(rows, (row) => row.bytes - row.bytesAfter - row.archiveBytes);
+  const disk =
+    netBytes < 0
+      ? `makes the disk about ${formatBytes(-netBytes)} fuller`
+      : `frees about ${formatBytes(netBytes)} of disk`;
   return [
     all,
     `compaction saves at least ${countOf(saving, 'token')} (${share} %)`,
-    ...(gained > 0 ? [`and in place about ${formatBytes(gained)} of disk, net of the archive`] : []),
+    `and in place ${disk}, net of the archive`,
+    ...(cost === null ? [] : renderCost(cost)),
+  ];
+}
+
+function renderCost({ before, after, listedOn }: ReadCost): readonly string[] {
+  const [currency, prices] = listedOn === undefined ? ['', 'your prices'] : [' USD', `list prices of ${listedOn}`];
+  return [
+    `reading each once: ${formatCost(before)}${currency}, compacted at most ${formatCost(after)},`,
+    `at ${prices}`,
   ];
 }
 
 /** What to type next, if there is something to save. */
 export function renderNextStep(
-  rows: readonly ScanReport[],
+  rows: readonly ScanRow[],
   { program, argv }: { readonly program: string; readonly argv: readonly string[] },
 ): readonly string[] {
   const first = rows.find(({ saving }) => saving > 0);

@@ -16,6 +16,8 @@ import { orElse, tryTo } from '../../system/files.ts';
 export type Channel = {
   readonly isTerminal: boolean;
   readonly widthColumns: number;
+  /** Unlimited if it is no terminal. */
+  readonly heightRows: number;
   readonly write: (data: string | Uint8Array) => void;
   /** The reader is gone (`| head`). */
   readonly isClosed: () => boolean;
@@ -101,8 +103,8 @@ export function createTerminal(): OwnedTerminal {
     },
     readStdin: (maxBytes) => (kindOfStdin() === 'input' ? readStart(0, maxBytes) : ''),
     startDetached,
-    stdout: createChannel(1, () => process.stdout.columns),
-    stderr: createChannel(2, () => process.stderr.columns),
+    stdout: createChannel(1, () => process.stdout),
+    stderr: createChannel(2, () => process.stderr),
     signal: interruption.signal,
     removeAtExit: (path) => {
       leftovers.add(path);
@@ -161,14 +163,20 @@ function remove(path: string): void {
  * Writes with the system call: `process.stdout` keeps unread output to a pipe in memory, and loses it when the
  * process ends.
  */
-function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined): Channel {
+function createChannel(
+  descriptor: 1 | 2,
+  stream: () => { readonly columns?: number; readonly rows?: number },
+): Channel {
   const isOnTerminal = isTerminal(descriptor);
   const state: { isClosed: boolean; failure: string | null } = { isClosed: false, failure: null };
   return {
     isTerminal: isOnTerminal,
     get widthColumns() {
-      const columns = isOnTerminal ? readColumns() : Number(process.env['COLUMNS']);
+      const columns = isOnTerminal ? stream().columns : Number(process.env['COLUMNS']);
       return columns !== undefined && columns > 0 ? columns : DEFAULT_WIDTH_COLUMNS;
+    },
+    get heightRows() {
+      return (isOnTerminal ? stream().rows : undefined) ?? Number.POSITIVE_INFINITY;
     },
     write: (data) => {
       if (state.isClosed) return;

@@ -10,6 +10,7 @@ const rendering = {
   nowMs: Date.parse('2026-03-05T10:00:00.000Z'),
   homeFolder: '/home/you',
   namesFiles: true,
+  limit: Number.POSITIVE_INFINITY,
 };
 const rows = [
   scanReport(),
@@ -23,6 +24,8 @@ const rows = [
     bytes: 900,
     bytesAfter: 900,
     archiveBytes: 0,
+    netBytes: 0,
+    cost: null,
     messages: 3,
     tokens: { before: 1200, after: 1200, by: 'utf8-bytes/4' },
     saving: 0,
@@ -32,12 +35,14 @@ const rows = [
 test('a transcript takes a row, and the totals stand below', () => {
   const lines = renderScan(rows, { ...rendering, widthColumns: Number.POSITIVE_INFINITY });
   assert.deepEqual(lines, [
-    ' saves  tokens      size age id       project      transcript                                         title or first request',
-    '80,000 160,000    4.2 MB  3d 0f1e2d3c /work/harbor ~/.claude/projects/-work-harbor/0f1e2d3c.jsonl     Make the harbor print recipes',
-    '     0   1,200 900 bytes  3d                       ~/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
+    ' saves  tokens cost   frees      size age id       project      transcript                                         title',
+    '80,000 160,000 0.48  3.2 MB    4.2 MB  3d 0f1e2d3c /work/harbor ~/.claude/projects/-work-harbor/0f1e2d3c.jsonl     Make the harbor print recipes',
+    '     0   1,200      0 bytes 900 bytes  3d                       ~/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
     '2 transcripts, 4.2 MB, 161,200 tokens',
     'compaction saves at least 80,000 tokens (49 %)',
-    'and in place about 3.2 MB of disk, net of the archive',
+    'and in place frees about 3.2 MB of disk, net of the archive',
+    'reading each once: 0.48 USD, compacted at most 0.24,',
+    'at list prices of 2026-09-23',
   ]);
 });
 
@@ -45,9 +50,9 @@ test('where ids can be typed, 60 columns show them with the titles', () => {
   const ids = rows.map((row, at) => ({ ...row, id: `${at}f1e2d3c-0000-4000-8000-000000000000` }));
   const lines = renderScan(ids, { ...rendering, namesFiles: false, widthColumns: 60 });
   assert.deepEqual(lines.slice(0, 3), [
-    ' saves  tokens      size age id       title or first request',
-    '80,000 160,000    4.2 MB  3d 0f1e2d3c Make the harbor print…',
-    '     0   1,200 900 bytes  3d 1f1e2d3c',
+    ' saves  tokens   frees      size age id       title',
+    '80,000 160,000  3.2 MB    4.2 MB  3d 0f1e2d3c Make the harb…',
+    '     0   1,200 0 bytes 900 bytes  3d 1f1e2d3c',
   ]);
 });
 
@@ -67,10 +72,21 @@ for (const widthColumns of [60, 80, 120]) {
 test('60 columns have room for what there is to save and where, the path cut in its middle', () => {
   const lines = renderScan(rows, { ...rendering, widthColumns: 60 });
   assert.deepEqual(lines.slice(0, 3), [
-    ' saves  tokens      size age transcript',
-    '80,000 160,000    4.2 MB  3d ~/.claude…harbor/0f1e2d3c.jsonl',
-    '     0   1,200 900 bytes  3d ~/.codex/…lout-2026-02-01.jsonl',
+    ' saves   frees      size age transcript',
+    '80,000  3.2 MB    4.2 MB  3d ~/.claude…harbor/0f1e2d3c.jsonl',
+    '     0 0 bytes 900 bytes  3d ~/.codex/…lout-2026-02-01.jsonl',
   ]);
+});
+
+test('rows beyond the limit are only counted, and the totals are still those of all', () => {
+  const lines = renderScan(rows, { ...rendering, limit: 1, widthColumns: 120 });
+  assert.deepEqual(lines.slice(2, 4), ['and 1 more (--limit)', '2 transcripts, 4.2 MB, 161,200 tokens']);
+});
+
+test('a compaction that makes the disk fuller is announced as such', () => {
+  const lines = renderScan([scanReport({ netBytes: -12_000, cost: null })], { ...rendering, widthColumns: 120 });
+  assert.match(lines[1] ?? '', /^80,000 160,000 -12 kB/);
+  assert.equal(lines.at(-1), 'and in place makes the disk about 12 kB fuller, net of the archive');
 });
 
 test('a name that would steer a terminal is shown as text', () => {
