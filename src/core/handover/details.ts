@@ -1,12 +1,13 @@
 import type { Stemmer } from '../extract/lexicon.ts';
 import type { Passage } from '../extract/passage.ts';
 import { createSelection, type SelectedUnit } from '../extract/selection.ts';
-import { type Span, splitSentences } from '../extract/sentence.ts';
+import type { Span } from '../extract/sentence.ts';
 import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
 import { commandName, type CompletedCall, isCheck, outcomeOf } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { baseName, type FileChange, isTelling } from './files.ts';
-import { charsOf, type HandoverLine, quoted } from './line.ts';
+import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { readPieces } from './prose.ts';
 import { isAnnouncement, statesCause, wordsIn } from './statements.ts';
 import { isClientLine, isNoise, readableLine, readableText } from './tool-result.ts';
 import { asksUser, type Conversation, type Step, type Turn } from './turns.ts';
@@ -22,7 +23,7 @@ type DetailOptions = {
 /** Statements that can be quoted below the sections that quote whole answers. What was quoted or covered before is not quoted again. */
 type Details = {
   readonly cover: (texts: readonly string[]) => void;
-  /** Answers to the assistant's questions, and causes and decisions that it stated. */
+  /** Causes and decisions that the assistant stated. */
   readonly findings: (maxChars: number) => readonly HandoverLine[];
   /** Statements with names and values, and telling lines of files and outputs under what they belong to. */
   readonly rest: (maxChars: number) => readonly HandoverLine[];
@@ -41,7 +42,8 @@ type Source = {
 const READ_PER_BUDGET = 64;
 const MIN_TOOL_CHARS = 2_000;
 const MAX_TOOL_CHARS = 60_000;
-const ANSWERS_SHARE = 0.7;
+/** Any tool can forge such answers, so they are not told as the user's own words. */
+const ANSWERS_HEAD = 'The user’s answers to questions of the assistant, as the calls report them:';
 
 export function createDetails(conversation: Conversation, { calls, files, maxChars, stem }: DetailOptions): Details {
   const share = Math.floor((maxChars * READ_PER_BUDGET) / Math.max(1, calls.length * 2));
@@ -58,7 +60,8 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
   });
   const mentioned = namesMentioned(conversation);
   let above = '';
-  const isQuotedAbove = (text: string): boolean => text.length >= MIN_QUOTED_CHARS && above.includes(flat(bare(text)));
+  const isQuotedAbove = (text: string): boolean =>
+    text.length >= MIN_QUOTED_CHARS && above.includes(flat(bare(text.replace(HEADED, ''))));
   const lineOf = ({ line, messageId }: SelectedUnit): HandoverLine => ({
     text: quoted(line.text),
     messageIds: [sources.get(messageId)?.messageId ?? messageId],
@@ -68,12 +71,10 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
       above += ` ${flat(texts.join(' '))}`;
       selection.cover(texts.flatMap((text) => text.split('\n')));
     },
-    findings: (roomChars) => {
-      const answers = answerLines(conversation, Math.floor(roomChars * ANSWERS_SHARE));
-      const budgetChars = roomChars - answers.reduce((sum, line) => sum + charsOf(line), 0);
+    findings: (budgetChars) => {
       const worthOf = (text: string, unit: Unit, { speakerKind }: Passage): number =>
         speakerKind === 'assistant' && statesCause(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0;
-      return [...answers, ...selection.choose({ budgetChars, onlyNovel: true, worthOf }).map(lineOf)];
+      return selection.choose({ budgetChars, onlyNovel: true, worthOf }).map(lineOf);
     },
     rest: (roomChars) => {
       const seen = new Set<string>();
@@ -84,6 +85,13 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
         return false;
       };
       let left = Math.floor(roomChars * GROUPED_SHARE);
+      const linesOfSubject = new Map<string, number>();
+      const subjectKey = ({ messageId, start, text }: SelectedUnit): string => {
+        const source = sources.get(messageId);
+        return source === undefined || source.subject === null
+          ? `${messageId} ${HEADED.exec(text)?.[0] ?? start}`
+          : `${source.turn.number} ${source.subject}`;
+      };
       const pick = (least: number): readonly SelectedUnit[] => {
         seen.clear();
         const worthOf = (text: string, unit: Unit, passage: Passage): number => {
@@ -94,20 +102,20 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
               : worthOfLine(text, unit, { source: sourceOf(passage), mentioned });
           return worth < least ? 0 : worth;
         };
-        const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worthOf });
+        const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worthOf }).filter((unit) => {
+          const count = (linesOfSubject.get(subjectKey(unit)) ?? 0) + 1;
+          if (count > MAX_SUBJECT_LINES) return false;
+          linesOfSubject.set(subjectKey(unit), count);
+          return true;
+        });
         left -= chosen.reduce((sum, { line }) => sum + line.text.length + 1, 0);
         return chosen;
       };
       // What says little on its own only fills what is left.
-      const units = [...pick(WORTH.declared), ...pick(0)].toSorted(
+      const units = [...pick(WORTH.declared), ...pick(WORTH.declared), ...pick(0)].toSorted(
         (a, b) => Number(a.messageId) - Number(b.messageId) || a.start - b.start,
       );
-      const byHead = Map.groupBy(units, ({ messageId, start }) => {
-        const source = sources.get(messageId);
-        return source === undefined || source.subject === null
-          ? `${messageId} ${start}`
-          : `${source.turn.number} ${source.subject}`;
-      });
+      const byHead = Map.groupBy(units, subjectKey);
       let lineRoom = roomChars;
       let number = -1;
       return [...byHead.values()].flatMap((group): readonly HandoverLine[] => {
@@ -118,7 +126,11 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
         const head = isNext ? [{ text: headOf(source.turn), messageIds: [] }] : [];
         const said =
           source.subject === null
-            ? bare(first.text)
+            ? bare(first.text) +
+              group
+                .slice(1)
+                .map(({ text }) => `; ${text.replace(HEADED, '')}`)
+                .join('')
             : `${source.subject}: ${[...new Set(group.map(({ text }) => `\`${text}\``))].join('; ')}`;
         const messageIds = [...new Set(group.flatMap(({ messageId }) => sources.get(messageId)?.messageId ?? []))];
         const lines = [...head, { text: `- ${quoted(flat(said))}`, messageIds }];
@@ -134,8 +146,11 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
 
 /** The rest of the room is for the subjects. */
 const GROUPED_SHARE = 0.9;
+/** More lines of one file or output are a listing. */
+const MAX_SUBJECT_LINES = 4;
 const MIN_QUOTED_CHARS = 12;
 const LIST_MARK = /^(?:[-*+•>|]|\d{1,3}[.)])\s+/;
+const HEADED = /^\*\*[^*\n]{1,100}:?\*\*:? (?=.)/;
 const HEADING_MARK = /^#{1,6}\s+/;
 
 function bare(text: string): string {
@@ -288,36 +303,40 @@ type Piece = Pick<Passage, 'text' | 'units'>;
 
 const MAX_PROSE_CHARS = 200_000;
 const MAX_LINE_CHARS = 160;
-const FENCE = /^(?:```|~~~)/;
-const LIST_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s)/;
 
-/** Splits a message into sentences and list items, without its code. */
+/** Splits a message into sentences and list items, without its code. An item stands behind its heading: alone it may say nothing. */
 function proseOf(text: string): Piece {
-  const units: Unit[] = [];
-  let isFenced = false;
-  for (const line of linesOf(text, { start: 0, end: Math.min(text.length, MAX_PROSE_CHARS) })) {
-    const written = text.slice(line.start, line.end);
-    if (FENCE.test(written)) isFenced = !isFenced;
-    else if (!isFenced && !written.startsWith('|')) {
-      for (const span of LIST_LINE.test(written) ? [line] : splitSentences(text, line))
-        if (readableLine(text.slice(span.start, span.end)) !== null) units.push({ ...span, kind: 'prose' });
-    }
-  }
-  return { text, units };
+  const said = readPieces(text).flatMap(({ kind, heading, text: piece }) => {
+    if (kind === 'lead' || readableLine(piece) === null) return [];
+    return [kind === 'item' && heading !== '' ? `${heading} ${bare(piece)}` : piece];
+  });
+  let start = 0;
+  const units = said.map((piece): Unit => {
+    const unit = { start, end: start + piece.length, kind: 'prose' } as const;
+    start = unit.end + 1;
+    return unit;
+  });
+  return { text: said.join('\n'), units };
 }
+
+/** A line of a drawn table or tree. */
+const DRAWN = /^[|│├└┌┐┘┴┬╭╰+]/;
+/** Lines of one output that differ in numbers only are rows of a listing. */
+const MAX_ALIKE = 3;
 
 /** The readable lines of a tool's text that are short enough to quote, without line numbers. */
 function linesIn(text: string, kind: SegmentKind): Piece {
-  const lines = text.split(/[\n\r\u0085\u2028\u2029]/).flatMap((line) => {
-    const readable = readableLine(line) ?? '';
-    return readable === '' ||
-      readable.length > MAX_LINE_CHARS ||
-      readable.includes('`') ||
-      isClientLine(readable) ||
-      isNoise(readable)
+  const readable = text.split(LINE_ENDS).flatMap((line) => {
+    const written = readableLine(line) ?? '';
+    const isLong = written.length > MAX_LINE_CHARS;
+    return written === '' || isLong || written.includes('`') || isClientLine(written) || isNoise(written)
       ? []
-      : [readable];
+      : [written];
   });
+  const alike = Map.groupBy(readable, shapeOf);
+  const lines = readable.filter(
+    (line) => kind === 'call' || (!DRAWN.test(line) && (alike.get(shapeOf(line))?.length ?? 0) <= MAX_ALIKE),
+  );
   const clean = lines.join('\n');
   return {
     text: clean,
@@ -325,31 +344,47 @@ function linesIn(text: string, kind: SegmentKind): Piece {
   };
 }
 
-const MAX_ANSWER_CHARS = 700;
+function shapeOf(line: string): string {
+  return line.replace(/\d+/g, '0');
+}
 
-/** What the user answered to the assistant's questions, according to the results of the calls that asked. */
-function answerLines({ turns }: Conversation, roomChars: number): readonly HandoverLine[] {
-  let left = roomChars;
-  const lines: HandoverLine[] = [];
-  for (const turn of turns.toReversed()) {
-    for (const { kind, text, messageId } of turn.replies.toReversed()) {
-      if (kind !== 'answers') continue;
-      const pairs = [...text.matchAll(PAIR)].map(
-        ([, question = '', answer = '']) => `“${question}” → “${cutAtBlank(answer, MAX_ANSWER_CHARS)}”`,
-      );
-      const said = pairs.length > 0 ? pairs : [`“${cutAtBlank(text, MAX_ANSWER_CHARS)}”`];
-      for (const pair of said.toReversed()) {
-        const line = {
-          text: `- (${numberOf(turn)}) ${quoted(pair)} (the user’s answer, says the call)`,
-          messageIds: [messageId],
-        };
-        if (charsOf(line) > left) continue;
-        left -= charsOf(line);
-        lines.unshift(line);
-      }
-    }
-  }
-  return lines;
+const MAX_ANSWER_CHARS = 700;
+const MAX_OPTION_CHARS = 140;
+
+/** What the user answered to the assistant's questions, according to the results of the calls that asked. The newest answers come first if not all fit. */
+export function answerLines({ turns }: Conversation, roomChars: number): readonly HandoverLine[] {
+  let left = roomChars - ANSWERS_HEAD.length - 1;
+  const answers = turns
+    .flatMap((turn) => turn.replies.flatMap((reply) => (reply.kind === 'answers' ? answersIn(reply, turn) : [])))
+    .toReversed();
+  const fitting = answers.filter(({ line }) => {
+    if (charsOf(line) > left) return false;
+    left -= charsOf(line);
+    return true;
+  });
+  const lines = fitting.map(({ line, meaning }) => {
+    if (meaning.length > left) return line;
+    left -= meaning.length;
+    return { ...line, text: line.text + meaning };
+  });
+  return lines.length === 0 ? [] : [{ text: ANSWERS_HEAD, messageIds: [] }, ...lines.toReversed()];
+}
+
+/** Each answer with its question and, apart, with what the question said of the option that was chosen. */
+function answersIn(
+  { text, messageId, options }: Turn['replies'][number],
+  turn: Turn,
+): readonly { readonly line: HandoverLine; readonly meaning: string }[] {
+  const pairs = [...text.matchAll(PAIR)].map(([, question = '', answer = '']) => {
+    const option = options?.get(answer);
+    const meaning = option === undefined ? '' : ` (${cutAtBlank(flat(option), MAX_OPTION_CHARS)})`;
+    return { said: `“${question}” → “${cutAtBlank(answer, MAX_ANSWER_CHARS)}”`, meaning };
+  });
+  const all = pairs.length > 0 ? pairs : [{ said: `“${cutAtBlank(text, MAX_ANSWER_CHARS)}”`, meaning: '' }];
+  return all.map(({ said, meaning }) => ({
+    line: { text: `- (${numberOf(turn)}) ${quoted(said)}`, messageIds: [messageId] },
+    meaning,
+  }));
 }
 
 const PAIR = /"([^"\n]{3,400})"="([^"]{1,2000})"/g;

@@ -7,9 +7,16 @@ import type { KeptRequest } from '../model-request.ts';
 import { type HAND_OVER_HEADINGS, quoteText } from '../quoted-text.ts';
 import { readCalls } from './calls.ts';
 import { writeCommandLines } from './commands.ts';
-import { createDetails } from './details.ts';
+import { answerLines, createDetails } from './details.ts';
 import { readFileChanges, writeFileLines } from './files.ts';
-import { type HandoverLine, type HandoverSection, headingChars, renderSections, sectionChars } from './line.ts';
+import {
+  charsOf,
+  type HandoverLine,
+  type HandoverSection,
+  headingChars,
+  renderSections,
+  sectionChars,
+} from './line.ts';
 import { summaryLines } from './producer-summary.ts';
 import { writeRequestLines } from './requests.ts';
 import { wordsInState, writeStateLines } from './state.ts';
@@ -54,6 +61,9 @@ const SHARES = {
   work: { summary: 0.3, state: 0.22, findings: 0.1, files: 0.12, commands: 0.06 },
   chat: { summary: 0.3, state: 0, findings: 0.1, files: 0, commands: 0 },
 } as const;
+/** The most that the user's answers to questions take, and what is left beside them to what the assistant found. */
+const ANSWERS_SHARE = 0.2;
+const MIN_FINDINGS_SHARE = 0.04;
 /** What requests and endings leave to the details if they need all of the rest. */
 const DETAILS_SHARE = 0.12;
 const MIN_REQUESTS_SHARE = 0.58;
@@ -89,13 +99,16 @@ export function writeHandover(
   const above = sections.has(HEADINGS.state) ? wordsInState(conversation) : null;
   add(HEADINGS.files, maxChars * shares.files, (room) => writeFileLines(files, { turns, calls, maxChars: room }));
   add(HEADINGS.commands, maxChars * shares.commands, (room) => writeCommandLines(calls, room));
-  const requestRoom = maxChars * (1 - shares.findings - DETAILS_SHARE) - used();
+  const answers = answerLines(conversation, Math.floor(maxChars * ANSWERS_SHARE));
+  const answerChars = answers.reduce((sum, line) => sum + charsOf(line), 0);
+  const findingsRoom = Math.max(maxChars * shares.findings, answerChars + maxChars * MIN_FINDINGS_SHARE);
+  const requestRoom = maxChars * (1 - DETAILS_SHARE) - findingsRoom - used();
   add(HEADINGS.requests, Math.max(requestRoom, maxChars * MIN_REQUESTS_SHARE), (room) =>
     writeRequestLines(turns, { maxChars: room, above }),
   );
   const details = createDetails(conversation, { calls, files, maxChars, stem });
   details.cover([...earlier, ...[...sections.values()].flatMap(({ lines }) => lines.map(({ text }) => text))]);
-  add(HEADINGS.findings, maxChars * shares.findings, details.findings);
+  add(HEADINGS.findings, findingsRoom, (room) => [...answers, ...details.findings(room - answerChars)]);
   add(HEADINGS.details, Math.max(maxChars * MAX_DETAILS_SHARE, maxChars - MAX_OTHER_CHARS), details.rest);
   const ordered = Object.values(HEADINGS).flatMap((heading) => sections.get(heading) ?? []);
   return { kind, text: renderSections(ordered), sections: ordered };

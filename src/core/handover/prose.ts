@@ -63,7 +63,7 @@ export function readPieces(text: string): readonly Piece[] {
     const headed = HEADING.exec(line)?.[1];
     const bold = BOLD_LINE.exec(line)?.[0];
     if ((headed ?? bold ?? line).length <= MAX_HEADING_CHARS && (headed !== undefined || bold !== undefined)) {
-      heading = bold ?? `**${(headed ?? '').replace(/^\*+|[*:]+$/g, '')}:**`;
+      heading = bold ?? `**${(headed ?? '').replaceAll('**', '').replace(/:$/, '')}:**`;
       paragraph += 1;
       isOpen = false;
       continue;
@@ -74,13 +74,13 @@ export function readPieces(text: string): readonly Piece[] {
       const cells = row.split('|').map((cell) => cell.trim());
       if (columns === null) {
         columns = cells;
-        if (!leadsIn(pieces)) paragraph += 1;
+        if (!leadsIn(pieces, heading)) paragraph += 1;
       } else push({ kind: 'item', depth: 0, text: `- ${rowText(columns, cells)}` });
       continue;
     }
     columns = null;
     if (ITEM.test(line)) {
-      leadsIn(pieces);
+      leadsIn(pieces, heading);
       push({ kind: 'item', depth: indent < 2 ? 0 : indent < 5 ? 1 : 2, text: line });
       isOpen = false;
       continue;
@@ -95,9 +95,9 @@ export function readPieces(text: string): readonly Piece[] {
 }
 
 /** Makes the last sentence the lead of the list or table that begins, if it introduces it. */
-function leadsIn(pieces: Piece[]): boolean {
+function leadsIn(pieces: Piece[], heading: string): boolean {
   const last = pieces.at(-1);
-  if (last === undefined || last.kind !== 'sentence' || !LEADS.test(last.text)) return false;
+  if (last?.kind !== 'sentence' || last.heading !== heading || !LEADS.test(last.text)) return false;
   pieces[pieces.length - 1] = { ...last, kind: 'lead' };
   return true;
 }
@@ -130,12 +130,16 @@ const OPENING_CHARS = 110;
 /** In so many pieces an announcement of what follows stays. */
 const OPENING_LEADS = 3;
 const MIN_TOLD_CHARS = 40;
+/** A list that is cut shows at least its lead and an item, or two items. */
+const MIN_LISTED = 2;
+const GAP_CHARS = ' …'.length;
 const HEADING_CHARS = ' \n'.length;
 const MORE_CHARS = ' (99 more)'.length;
 
 /**
  * Quotes the most telling pieces of a message in at most `maxChars`: its beginning, its end, what states a cause, a result or a value, then the
- * rest in order. Lists are cut between items and say how many are missing; nothing ends with the announcement of what was left out.
+ * rest in order. A list is quoted whole if it fits, else its first items and how many are missing; nothing ends with the announcement of what
+ * was left out.
  */
 export function condenseProse(text: string, maxChars: number): string {
   if (maxChars < 12) return '';
@@ -144,60 +148,76 @@ export function condenseProse(text: string, maxChars: number): string {
       at < OPENING_LEADS || kind !== 'sentence' || !LEADS.test(said) || all.length === 1,
   );
   if (pieces.length === 0) return cutAtBlank(openingOf(text, maxChars), maxChars);
+  const whole = spell(pieces, new Set(pieces.keys()));
+  if (whole.length <= maxChars) return whole;
   const chosen = new Set<number>();
   const headings = new Set<string>();
   let left = maxChars;
-  const cost = (at: number): number => (pieces[at]?.text.length ?? 0) + 1;
-  const leadOf = (at: number): number | null => {
-    if (pieces[at]?.kind !== 'item') return null;
-    for (let i = at - 1; i >= 0 && pieces[i]?.kind !== 'sentence'; i -= 1) if (pieces[i]?.kind === 'lead') return i;
-    return null;
-  };
-  const take = (at: number): void => {
+  const costOf = (at: number): number => {
     const piece = pieces[at];
-    if (piece === undefined) return;
-    const before = LEANS.test(piece.text) && pieces[at - 1]?.paragraph === piece.paragraph ? at - 1 : null;
-    // A lead without its list says nothing.
-    const item = piece.kind === 'lead' && pieces[at + 1]?.kind === 'item' ? at + 1 : null;
-    if (piece.kind === 'lead' && item === null) return;
-    const needed = [...new Set([at, leadOf(at) ?? at, before ?? at, item ?? at])].filter((one) => !chosen.has(one));
-    const more = piece.kind === 'item' && !chosen.has(at - 1) ? MORE_CHARS : 0;
-    const headed = piece.heading === '' || headings.has(piece.heading) ? 0 : piece.heading.length + HEADING_CHARS;
-    const chars = needed.reduce((sum, one) => sum + cost(one), more + headed);
-    if (chars > left) return;
-    for (const one of needed) chosen.add(one);
-    headings.add(piece.heading);
-    left -= chars;
+    return piece === undefined ? 0 : piece.text.length + 1 + 2 * piece.depth;
   };
+  const take = (places: readonly number[]): void => {
+    const [first = 0] = places;
+    const { heading = '', kind } = pieces[first] ?? {};
+    const headed = heading === '' || headings.has(heading) ? 0 : heading.length + HEADING_CHARS;
+    const needed = places.filter((at) => !chosen.has(at));
+    let chars = headed + GAP_CHARS;
+    let fits = 0;
+    for (const at of needed) {
+      if (chars + costOf(at) + (fits === needed.length - 1 ? 0 : MORE_CHARS) > left) break;
+      chars += costOf(at);
+      fits += 1;
+    }
+    const isWhole = fits === needed.length;
+    // Sentences that lean on each other stay together, and a lead stays with items.
+    if (fits === 0 || (!isWhole && (kind === 'sentence' || fits < MIN_LISTED))) return;
+    for (const at of needed.slice(0, fits)) chosen.add(at);
+    headings.add(heading);
+    left -= chars + (isWhole ? 0 : MORE_CHARS);
+  };
+  const units = unitsOf(pieces);
   const begins = Math.max(
     0,
     pieces.findIndex(({ text: said }) => !isAnnouncement(said)),
   );
   let openingChars = 0;
-  const opening = new Set(
-    pieces.flatMap(({ text: said }, at) => {
-      if (at < begins || openingChars > OPENING_CHARS) return [];
-      openingChars += said.length;
-      return [at];
-    }),
-  );
-  const worths = pieces.map(({ text: said, kind }, at) => {
-    if (opening.has(at)) return 9;
-    if (OFFER.test(said) || FILLER.test(said)) return 0.2;
-    if (isAnnouncement(said)) return 0.1;
-    return worthOfStatement(said) + (kind === 'item' ? -0.2 : 0) + (at === pieces.length - 1 ? 0.8 : 0);
+  const worths = units.map((places) => {
+    const said = places.map((at) => pieces[at]?.text ?? '');
+    if ((places.at(-1) ?? 0) >= begins && openingChars <= OPENING_CHARS) {
+      openingChars += said.join(' ').length;
+      return 9;
+    }
+    const [opening = ''] = said;
+    if (places.length === 1 && (OFFER.test(opening) || FILLER.test(opening))) return 0.2;
+    if (places.length === 1 && isAnnouncement(opening)) return 0.1;
+    const mean = said.reduce((sum, one) => sum + worthOfStatement(one), 0) / said.length;
+    return mean - (places.length > 1 ? 0.2 : 0) + (places.at(-1) === pieces.length - 1 ? 0.8 : 0);
   });
-  const ranked = pieces.map((_, at) => at).toSorted((a, b) => (worths[b] ?? 0) - (worths[a] ?? 0) || a - b);
-  for (const at of ranked) take(at);
+  for (const unit of [...units.keys()].toSorted((a, b) => (worths[b] ?? 0) - (worths[a] ?? 0) || a - b)) {
+    take(units[unit] ?? []);
+  }
   const last = Math.max(...chosen);
   // What an opening announces may have found no room.
   if (chosen.size > 1 && pieces[last]?.kind === 'sentence' && LEADS.test(pieces[last].text)) chosen.delete(last);
-  if (chosen.size === 0) return cutAtBlank(pieces[ranked[0] ?? 0]?.text ?? '', maxChars);
+  if (chosen.size === 0) return cutAtBlank(pieces[begins]?.text ?? '', maxChars);
   const spelt = spell(pieces, chosen);
   const next = pieces.find((_, at) => !chosen.has(at));
   // “Done.” alone says less than half of what was done.
   if (spelt.length >= MIN_TOLD_CHARS || next === undefined || left < MIN_TOLD_CHARS) return spelt;
   return `${spelt} ${cutAtBlank(next.text, left - 1)}`;
+}
+
+/** What is chosen together: a list with its lead, a sentence with the one before it if it leans on that. */
+function unitsOf(pieces: readonly Piece[]): readonly (readonly number[])[] {
+  const units: number[][] = [];
+  for (const [at, piece] of pieces.entries()) {
+    const before = pieces[at - 1];
+    const isSame = before?.paragraph === piece.paragraph;
+    if (piece.kind === 'item' && isSame && before.kind !== 'sentence') units.at(-1)?.push(at);
+    else units.push(isSame && LEANS.test(piece.text) ? [at - 1, at] : [at]);
+  }
+  return units;
 }
 
 function spell(pieces: readonly Piece[], chosen: ReadonlySet<number>): string {

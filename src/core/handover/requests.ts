@@ -1,5 +1,5 @@
 import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
-import { type HandoverLine, quoted, quotedExactly } from './line.ts';
+import { charsOf, type HandoverLine, quoted, quotedExactly } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
 import { isAnnouncement, statesCause, wordsIn } from './statements.ts';
 import type { AssistantText, Request, Turn } from './turns.ts';
@@ -48,19 +48,41 @@ export function writeRequestLines(
   const texts = fitRequests(asked, maxChars);
   const rows = turns.flatMap((turn, at): readonly Row[] => {
     const text = turn.request === null ? '(before the first request)' : texts.get(turn.number);
-    return text === undefined ? [] : [{ turn, text, before: turns[at - 1] ?? null }];
+    const before = turns[at - 1] ?? null;
+    const next = isOpenEnded(turn) ? (turns[at + 1] ?? null) : null;
+    const isNextRefusal = next?.request?.rejects !== null;
+    return text === undefined ? [] : [{ turn, text, before, next: isNextRefusal ? null : next.number }];
   });
-  const used = rows.reduce((sum, { text }) => sum + text.length + 1, 0);
+  const used = rows.reduce(
+    (sum, { text, next }) => sum + text.length + 1 + (next === null ? 0 : goesOn(next).length + 1),
+    0,
+  );
   const { replies, chars } = fitReplies(rows, maxChars - used);
   const endings = fitWords(rows, { roomChars: maxChars - used - chars, above });
-  return rows.flatMap(({ turn, text }): readonly HandoverLine[] => {
-    const below = [...(replies.get(turn.number) ?? []), ...(endings.get(turn.number) ?? [])];
+  return rows.flatMap(({ turn, text, next }): readonly HandoverLine[] => {
+    const below = [
+      ...(replies.get(turn.number) ?? []),
+      ...(endings.get(turn.number) ?? []),
+      ...(next === null ? [] : [{ text: goesOn(next), messageIds: [] }]),
+    ];
     if (turn.request === null) return below.length === 0 ? [] : [{ text, messageIds: [] }, ...below];
     return [{ text, messageIds: [turn.request.messageId] }, ...below];
   });
 }
 
-type Row = { readonly turn: Turn; readonly text: string; readonly before: Turn | null };
+type Row = {
+  readonly turn: Turn;
+  readonly text: string;
+  readonly before: Turn | null;
+  /** The number of the request that was typed before the work for this one had ended; null: it had ended. */
+  readonly next: number | null;
+};
+
+/** Whether the last step is a call or its result, so that work was going on when the next request came. */
+function isOpenEnded({ steps }: Turn): boolean {
+  const last = steps.at(-1)?.kind;
+  return last === 'call' || last === 'result';
+}
 
 const REFUSAL_MARK = '   (refusing a call, says its result) ';
 const MAX_REFUSAL_CHARS = 500;
@@ -143,20 +165,43 @@ function fitWords(
   const wants = rows.flatMap(({ turn }, at) => {
     const has = rooms.get(turn.number);
     if (has === undefined) return [];
-    const chars = lines(turn, MAX_TURN_CHARS).reduce((sum, { text }) => sum + text.length + 1, 0) + SLACK_CHARS;
-    return [
-      { number: turn.number, chars: Math.max(0, chars - has), weight: NEWEST_WEIGHTS[rows.length - 1 - at] ?? 1 },
-    ];
+    const chars = charsOfAll(lines(turn, MAX_TURN_CHARS)) + SLACK_CHARS;
+    return [{ number: turn.number, chars: Math.max(chars, has), weight: NEWEST_WEIGHTS[rows.length - 1 - at] ?? 1 }];
   });
-  // Whoever wants less than a share leaves the rest to the others.
-  let weights = wants.reduce((sum, { weight }) => sum + weight, 0);
-  for (const { number, chars, weight } of wants.toSorted((a, b) => a.chars / a.weight - b.chars / b.weight)) {
-    const share = Math.min(chars, Math.floor((Math.max(0, left) * weight) / weights));
-    rooms.set(number, (rooms.get(number) ?? 0) + share);
-    left -= share;
-    weights -= weight;
+  // Whoever wants less than a share leaves the rest to the others, and so does whoever cannot fill its share.
+  const written = new Map<number, readonly HandoverLine[]>();
+  for (let pass = 0; pass < PASSES && (pass === 0 || left > MIN_SPARE_CHARS); pass += 1) {
+    let weights = wants.reduce((sum, { weight }) => sum + weight, 0);
+    for (const { number, chars, weight } of wants.toSorted((a, b) => a.chars / a.weight - b.chars / b.weight)) {
+      const has = rooms.get(number) ?? 0;
+      const share = Math.min(Math.max(0, chars - has), Math.floor((Math.max(0, left) * weight) / weights));
+      rooms.set(number, has + share);
+      left -= share;
+      weights -= weight;
+    }
+    left = roomChars;
+    for (const { turn } of rows) {
+      const next = lines(turn, rooms.get(turn.number) ?? 0);
+      const before = written.get(turn.number) ?? [];
+      const longest = charsOfAll(next) > charsOfAll(before) ? next : before;
+      written.set(turn.number, longest);
+      rooms.set(turn.number, charsOfAll(longest));
+      left -= charsOfAll(longest);
+    }
   }
-  return new Map(rows.map(({ turn }) => [turn.number, lines(turn, rooms.get(turn.number) ?? 0)]));
+  return written;
+}
+
+/** How often room that was left over is shared again. */
+const PASSES = 4;
+const MIN_SPARE_CHARS = 120;
+
+function charsOfAll(lines: readonly HandoverLine[]): number {
+  return lines.reduce((sum, line) => sum + charsOf(line), 0);
+}
+
+function goesOn(next: number): string {
+  return `   (not finished when ${next} was typed; see there)`;
 }
 
 const ENDING_MARK = '   → ';

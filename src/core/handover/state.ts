@@ -219,7 +219,9 @@ function collectTasks(calls: readonly CompletedCall[]): readonly { readonly text
 
 const COMMITTED = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/gm;
 const COMMITS = /\bgit (?:-\S+ )*commit\b(?!.*--dry-run)/;
-const SUBJECT = /-a?m (["'])([^"'$\n]{3,200})\1/;
+/** The first line of a commit's message: quoted, or in a here-document. */
+const SUBJECT = /-a?m (["'])([^"'$\n]{3,200})\1|<<-?\s*(["']?)(\w+)\3[^\n]*\n\s*(\S[^\n]{2,200})/g;
+const LOGGED = /^([0-9a-f]{7,40}) (?:\([^)]*\) )?(.+)$/gm;
 const TAKES_BRANCH = /\bgit (?:checkout -[bB]|switch -[cC]|checkout|switch|branch -m) ([\w./-]+)\s*(?:$|&|;|2>)/;
 const ON_BRANCH = /^(?:On branch|Switched to (?:a new )?branch) ['"]?([\w./-]+)/m;
 const PULL_REQUEST = /https?:\/\/\S+\/(?:pull|pulls|merge_requests)\/\d+/;
@@ -233,7 +235,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   let isClean = false;
   let push: 'pushed' | null = null;
   let pullRequest: string | null = null;
-  const commits: string[] = [];
+  const commits: Commit[] = [];
   let changed = new Set<string>();
   const messageIds: string[] = [];
   for (const { call, answer, hasFailed, messageIds: ids } of calls) {
@@ -256,17 +258,21 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     if (next !== undefined && next !== '--') branch = next;
     for (const [, on, hash, subject = ''] of said.matchAll(COMMITTED)) {
       if (on !== undefined && on !== 'detached') branch = on;
-      commits.push(`${hash} “${cutAtBlank(subject, 100)}”`);
+      commits.push({ hash: hash ?? null, subject });
       changed = new Set();
       push = null;
       messageIds.push(...ids.slice(0, 1));
     }
     if (COMMITS.test(command) && messageIds.at(-1) !== ids[0]) {
-      const subject = SUBJECT.exec(command)?.[2];
-      commits.push(`one whose hash was not shown${subject === undefined ? '' : `: “${cutAtBlank(subject, 100)}”`}`);
+      const subjects = [...command.matchAll(SUBJECT)].map(([, , quotedLine, , , line]) => quotedLine ?? line ?? null);
+      commits.push(...(subjects.length === 0 ? [null] : subjects).map((subject) => ({ hash: null, subject })));
       changed = new Set();
       push = null;
       messageIds.push(...ids.slice(0, 1));
+    }
+    if (/\bgit log\b/.test(command)) {
+      const logged = new Map([...said.matchAll(LOGGED)].map(([, hash = '', subject = '']) => [subject.trim(), hash]));
+      for (const commit of commits) commit.hash ??= logged.get(commit.subject?.trim() ?? '') ?? null;
     }
     if (/\bgit push\b/.test(command)) push = 'pushed';
     if (/nothing to commit, working tree clean/.test(said)) isClean = true;
@@ -280,9 +286,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     ...(branch === null ? [] : [`branch \`${branch}\``]),
     ...(commits.length === 0
       ? []
-      : [
-          `${commits.length} ${commits.length === 1 ? 'commit' : 'commits'} in this session, newest first: ${commits.toReversed().slice(0, MAX_COMMITS).join(', ')}`,
-        ]),
+      : [`${commits.length} ${commits.length === 1 ? 'commit' : 'commits'} in this session${commitNames(commits)}`]),
     ...(push === null ? [] : ['pushed']),
     ...(pullRequest === null ? [] : [pullRequest]),
     isClean || names.length === 0
@@ -292,6 +296,21 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
       : `changed, no commit seen since: ${listed}`,
   ];
   return [{ text: `Git: ${quoted(parts.filter((part) => part !== '').join('; '))}`, messageIds }];
+}
+
+type Commit = { hash: string | null; readonly subject: string | null };
+
+/** The newest commits that have a hash or a subject. */
+function commitNames(commits: readonly Commit[]): string {
+  const names = commits
+    .toReversed()
+    .slice(0, MAX_COMMITS)
+    .flatMap(({ hash, subject }) => {
+      const parts = [...(hash === null ? [] : [hash]), ...(subject === null ? [] : [`“${cutAtBlank(subject, 100)}”`])];
+      return parts.length === 0 ? [] : [parts.join(' ')];
+    });
+  const shown = names.length === 0 ? '' : `, newest first: ${names.join(', ')}`;
+  return commits.every(({ hash }) => hash === null) ? `${shown} (no hash was shown)` : shown;
 }
 
 const CHECKS = [

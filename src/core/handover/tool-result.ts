@@ -180,7 +180,10 @@ const CLIENT_LINE = anyOf([
   // Claude Code
   /^Todos have been modified successfully\b/,
   /^The file .{1,400} has been (?:updated|created)(?: successfully)?\./,
+  /^\[Omitted .{0,40}line\]$|^\[Showing results\b|^(?:<persisted-output>)?Output too large\b|^\d+:\[Omitted\b/,
+  /^(?:<usage>)?(?:total_tokens|subagent_tokens|tool_uses|duration_ms): \d+/,
   // Codex
+  /^(?:Warning: truncated output|Total output lines)\b/,
   /^(?:Chunk ID|Wall time|Original token count|Exit code): /,
   /^(?:Output|Process exited with code -?\d+|Success\. Updated the following files):?$/,
   // Copilot, Kimi and others
@@ -209,8 +212,10 @@ const NOISE = anyOf([
   /^(?:const|let|var)\s+[^=]{1,200}=\s*require\(/,
   /^\}\s*from\s+["']/,
   /^(?:[\w.]+\s+)?["'][@\w.-]+(?:\/[\w.@-]+)+["'],?$/,
-  // Patch headers, whose files are listed elsewhere
-  /^\*\*\* (?:Begin|End|Add|Update|Delete|Move)\b/,
+  // Scripts that a package manager runs, and what it says when one fails
+  /^> \S|^(?:npm|pnpm|yarn) (?:error|ERR!)/,
+  // Headers of patches and diffs, whose files are listed elsewhere
+  /^\*\*\* (?:Begin|End|Add|Update|Delete|Move)\b|^(?:new|deleted|old) (?:file )?mode \d|^(?:[-+]{3} )?(?:\/dev\/null|[ab]\/\S+)$/,
   // Progress
   /^(?:Downloading|Downloaded|Fetching|Compiling|Unpacking|Preparing to unpack|Selecting previously|Setting up|Get:\d+|Hit:\d+|remote: (?:Counting|Compressing|Enumerating))\b/,
 ]);

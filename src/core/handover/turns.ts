@@ -8,7 +8,13 @@ export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type AssistantText = Extract<Step, { readonly kind: 'said' }>;
 
 /** What the user wrote in a tool result: a reason for refusing a call, or answers to the model's questions. */
-type Reply = { readonly kind: 'refusal' | 'answers'; readonly messageId: string; readonly text: string };
+type Reply = {
+  readonly kind: 'refusal' | 'answers';
+  readonly messageId: string;
+  readonly text: string;
+  /** What the question said of each option that it offered, by the option's label. */
+  readonly options?: ReadonlyMap<string, string>;
+};
 
 /** A request and everything up to the next one. */
 export type Turn = {
@@ -46,8 +52,8 @@ export function readConversation(
     else group.push(step);
   }
   const hasOpening = groups[0] !== undefined && groups[0][0]?.kind !== 'request';
-  const questions = new Set(
-    steps.flatMap((step) => (step.kind === 'call' && asksUser(step.name) ? [step.callId] : [])),
+  const questions = new Map(
+    steps.flatMap((step) => (step.kind === 'call' && asksUser(step.name) ? [[step.callId, step.arguments]] : [])),
   );
   const turns = groups.map((group, index): Turn => {
     const [first] = group;
@@ -60,7 +66,9 @@ export function readConversation(
       day: first === undefined ? null : (dayByMessage.get(first.messageId) ?? null),
       steps: request === null ? group : group.slice(1),
       replies: group.flatMap((step, index) =>
-        step.kind === 'result' && questions.has(step.callId) ? answersOf(step) : refusalsOf(step, group[index + 1]),
+        step.kind === 'result' && questions.has(step.callId)
+          ? answersOf(step, questions.get(step.callId) ?? '')
+          : refusalsOf(step, group[index + 1]),
       ),
       ending,
       outcome: outcomeOf(said, ending),
@@ -125,9 +133,18 @@ function refusalsOf(step: Step, next: Step | undefined): readonly Reply[] {
   return [{ kind: 'refusal', messageId: step.messageId, text }];
 }
 
-function answersOf({ messageId, text, isError }: Extract<Step, { readonly kind: 'result' }>): readonly Reply[] {
+const OPTION = /"label"\s*:\s*"([^"\\]{1,200})"\s*,\s*"description"\s*:\s*"([^"\\]{1,400})"/g;
+
+function answersOf(
+  { messageId, text, isError }: Extract<Step, { readonly kind: 'result' }>,
+  question: string,
+): readonly Reply[] {
   const answers = text.slice(0, MAX_REFUSAL_CHARS).replace(CLIENT_FRAME, '').trim();
-  return isError || answers === '' ? [] : [{ kind: 'answers', messageId, text: answers }];
+  if (isError || answers === '') return [];
+  const options = new Map(
+    [...question.matchAll(OPTION)].map(([, label = '', description = '']) => [label, description]),
+  );
+  return [{ kind: 'answers', messageId, text: answers, options }];
 }
 
 /** One step of a conversation. Texts are exactly those of the messages. */

@@ -7,7 +7,7 @@ import { isAnnouncement, worthOfStatement } from '../../../src/core/handover/sta
 import { isNoise, readableText } from '../../../src/core/handover/tool-result.ts';
 import { readConversation } from '../../../src/core/handover/turns.ts';
 import { messages } from '../../support/messages.ts';
-import { call, handoverOf, type Part, result, said, typed } from './said.ts';
+import { call, handoverOf, type Part, result, said, typed, section } from './said.ts';
 
 const handover = (parts: readonly Part[], maxChars = 4_000): string => handoverOf(parts, maxChars);
 
@@ -179,14 +179,24 @@ test("what a client writes in the model's name is no ending", () => {
 test('what the user answered to a question of the model stands among the decisions, with the question', () => {
   const text = handover([
     typed('Plan the bakery.'),
-    call('1', 'AskUserQuestion', { questions: [{ question: 'Which flour?' }] }),
+    call('1', 'AskUserQuestion', {
+      questions: [
+        { question: 'Which flour?', options: [{ label: 'Wheat', description: 'As before' }] },
+        { question: 'Which oven?', options: [{ label: 'Stone', description: 'Hotter, and slower to heat' }] },
+      ],
+    }),
     result(
       '1',
-      'Your questions have been answered: "Which flour?"="Rye, and no wheat". You can now continue with these answers in mind.',
+      'Your questions have been answered: "Which flour?"="Rye, and no wheat", "Which oven?"="Stone". You can now continue with these answers in mind.',
     ),
     said('The plan uses rye.'),
   ]);
-  assert.match(text, /^- \(1\) “Which flour\?” → “Rye, and no wheat” \(the user’s answer, says the call\)$/m);
+  const [heading, ...answers] = section(text, 'Decisions and findings').split('\n');
+  assert.match(heading ?? '', /answers to questions of the assistant, as the calls report them:$/);
+  assert.deepEqual(answers, [
+    '- (1) “Which flour?” → “Rye, and no wheat”',
+    '- (1) “Which oven?” → “Stone” (Hotter, and slower to heat)',
+  ]);
 });
 
 test('a request does not end with an announcement where more was said before', () => {
@@ -216,4 +226,34 @@ test('a request keeps its words with their marks', () => {
     said('Baked.'),
   ]);
   assert.match(text, /^1\. Bake this: ## Rye\n {3}It is dark\.$/m);
+});
+
+test('work that went on when the next request was typed is named below the first', () => {
+  const text = handover([
+    typed('Bake the rye loaf.'),
+    call('1', 'Bash', { command: 'heat oven' }),
+    result('1', '250 °C'),
+    typed('How hot is it?'),
+    said('The oven has 250 °C. The rye loaf is baked, too.'),
+  ]);
+  assert.match(
+    text,
+    /^1\. Bake the rye loaf\.\n   \(not finished when 2 was typed; see there\)\n2\. How hot is it\?$/m,
+  );
+});
+
+test('a long output gives a few telling lines, and none of a listing', () => {
+  const rows = Array.from({ length: 40 }, (_, at) => `loaf ${at} weighs ${at * 7} g and is done`);
+  const facts = ['rye', 'spelt', 'oats', 'barley', 'wheat', 'millet'].map(
+    (grain) => `The ${grain} of mill${grain.length}_${grain} was ground at ${grain.length * 9} rpm: fine.`,
+  );
+  const text = handover([
+    typed('Weigh the loaves with mill3_rye, mill5_spelt, mill4_oats, mill6_barley, mill5_wheat and mill6_millet.'),
+    call('1', 'Bash', { command: 'weigh-all' }),
+    result('1', [...rows, ...facts, '| drawn | table |'].join('\n')),
+    said('All were weighed.'),
+  ]);
+  const details = section(text, 'Details');
+  assert.doesNotMatch(details, /loaf \d|drawn/);
+  assert.equal(details.match(/rpm/g)?.length, 4);
 });

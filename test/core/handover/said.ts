@@ -19,3 +19,8 @@ export const result = (id: string, text: string): Part => ({ role: 'tool', conte
 export function handoverOf(parts: readonly Part[], maxChars = 6_000): string {
   return writeHandover({ messages: messages(...parts) }, { maxChars, stem: stemmer }).text;
 }
+
+export function section(text: string, heading: string): string {
+  const [, after = ''] = text.split(`## ${heading}\n`);
+  return after.split('\n\n## ')[0] ?? '';
+}

@@ -5,7 +5,7 @@ import { stemmer } from 'stemmer';
 import { writeHandover } from '../../../src/core/handover/handover.ts';
 import { condenseProse } from '../../../src/core/handover/prose.ts';
 import { messages, oddTexts } from '../../support/messages.ts';
-import { call, handoverOf as handover, type Part, result, said, typed } from './said.ts';
+import { call, handoverOf as handover, type Part, result, said, section, typed } from './said.ts';
 
 const run = (id: string, command: string, answer: string): readonly Part[] => [
   call(id, 'Bash', { command }),
@@ -15,11 +15,6 @@ const edit = (id: string, path: string, before: string, after: string): readonly
   call(id, 'Edit', { file_path: path, old_string: before, new_string: after }),
   result(id, 'The file was updated.'),
 ];
-
-function section(text: string, heading: string): string {
-  const [, after = ''] = text.split(`## ${heading}\n`);
-  return after.split('\n\n## ')[0] ?? '';
-}
 
 const REPORT = [
   '## What changed',
@@ -61,6 +56,14 @@ describe('a long answer that is condensed', () => {
     assert.match(short, /^The scale shows:\n- loaf \d+ weighs/);
     const [, more] = / \((\d+) more\)$/.exec(short) ?? [];
     assert.equal(short.split('\n').length - 1 + Number(more), 30);
+  });
+
+  test('quotes a whole list rather than an item of each', () => {
+    const list = (of: string): string =>
+      [`The ${of}:`, ...['one', 'two', 'three'].map((at) => `- ${of} ${at} was checked`)].join('\n');
+    const short = condenseProse(['ovens', 'doors', 'mills', 'scales'].map(list).join('\n\n'), 186);
+    assert.doesNotMatch(short, / more\)/);
+    assert.match(short, /- ovens one was checked\n- ovens two was checked\n- ovens three was checked/);
   });
 
   test('says more than that it is done', () => {
@@ -121,7 +124,21 @@ describe('where it stands', () => {
     assert.match(state, /^Tasks, as last written \(1 of 2 done\), open:\n- Paint the door$/m);
     assert.match(
       state,
-      /^Git: 1 commit in this session, newest first: one whose hash was not shown: “Oil the hinge”; nothing changed since$/m,
+      /^Git: 1 commit in this session, newest first: “Oil the hinge” \(no hash was shown\); nothing changed since$/m,
+    );
+  });
+
+  test('takes the hash of a commit from a later log, and its subject from a here-document', () => {
+    const text = handover([
+      typed('Oil the hinge.'),
+      ...edit('1', '/srv/door.ts', 'dry', 'oiled'),
+      ...run('2', "git commit -q -F - <<'EOF'\nOil the hinge\n\nIt was dry.\nEOF", ''),
+      ...run('3', 'git log --oneline -2', '1a2b3c4 Oil the hinge\n9f8e7d6 Hang the door'),
+      said('Oiled.'),
+    ]);
+    assert.match(
+      section(text, 'Where it stands'),
+      /^Git: 1 commit in this session, newest first: 1a2b3c4 “Oil the hinge”; nothing changed since$/m,
     );
   });
 
