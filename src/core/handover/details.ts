@@ -175,12 +175,14 @@ function headOf({ request, number }: Turn): string {
 
 const MIN_SENTENCE_WORDS = 5;
 const BEGINS = /^[\p{Lu}\p{Lo}\p{N}`"'“(*✅❌⚠[]/u;
+/** Thinking aloud: what follows is often taken back. */
+const PONDERS = /^(?:ah|oh|hmm+|wait|actually|hold on|let['’]s see)\b/i;
 const OPENS_CODE = /^(?:const|let|var|if|for|while|return|def|class|function|import|export)\b.*[({=;:]/;
 
 /** Whether a sentence of the assistant says something on its own: 0 or 1. */
 function worthOfSentence(text: string, { kind }: Unit): number {
   const said = bare(text);
-  if (kind !== 'prose' || wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said)) return 0;
+  if (kind !== 'prose' || wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said) || PONDERS.test(said)) return 0;
   return BEGINS.test(said) && !OPENS_CODE.test(said) && !/[,([{]$/.test(said) ? 1 : 0;
 }
 

@@ -121,6 +121,8 @@ function rowText(columns: readonly string[], cells: readonly string[]): string {
 
 const OFFER =
   /^(?:would you like|want me to|shall i|should i|do you want|let me know|if you(?:['’]d| would) like|feel free|ready (?:for|to))\b/i;
+/** A closing question, which belongs to no heading. */
+const ASKS_BACK = /^(?:does|do|is|are|would|shall|should|want|what|which|ready)\b[^.]*\?$/i;
 const FILLER =
   /^(?:perfect|great|excellent|good|done|all set|sure|ok(?:ay)?|you['’]re (?:absolutely )?right)[^.!]{0,20}[!.]$/i;
 /** A sentence that says nothing without the one before it. */
@@ -237,7 +239,7 @@ function spell(pieces: readonly Piece[], chosen: ReadonlySet<number>): string {
     if (piece.kind !== 'item' || last?.piece.paragraph !== piece.paragraph) count();
     const isSame =
       last?.piece.kind === 'sentence' && piece.kind === 'sentence' && last.piece.paragraph === piece.paragraph;
-    const isHeaded = piece.heading !== '' && piece.heading !== last?.piece.heading;
+    const isHeaded = piece.heading !== '' && piece.heading !== last?.piece.heading && !ASKS_BACK.test(piece.text);
     const gap = last === null ? '' : !isSame || isHeaded ? '\n' : at === last.at + 1 ? ' ' : ' … ';
     const head = isHeaded ? `${piece.heading}${piece.kind === 'item' ? '\n' : ' '}` : '';
     spelt += gap + head + '  '.repeat(piece.kind === 'item' ? piece.depth : 0) + piece.text;

@@ -48,7 +48,7 @@ export function writeRequestLines(
   const texts = fitRequests(asked, maxChars);
   const rows = turns.flatMap((turn, at): readonly Row[] => {
     const text = turn.request === null ? '(before the first request)' : texts.get(turn.number);
-    const before = turns[at - 1] ?? null;
+    const before = turns.slice(Math.max(0, at - OFFER_TURNS), at).toReversed();
     const next = isOpenEnded(turn) ? (turns[at + 1] ?? null) : null;
     const isNextRefusal = next?.request?.rejects !== null;
     return text === undefined ? [] : [{ turn, text, before, next: isNextRefusal ? null : next.number }];
@@ -73,7 +73,8 @@ export function writeRequestLines(
 type Row = {
   readonly turn: Turn;
   readonly text: string;
-  readonly before: Turn | null;
+  /** The turns before it, the nearest first. */
+  readonly before: readonly Turn[];
   /** The number of the request that was typed before the work for this one had ended; null: it had ended. */
   readonly next: number | null;
 };
@@ -119,27 +120,50 @@ const CHOICE =
   /^(?:(?:ok(?:ay)?|yes|yeah|sure|go(?: with)?|let['’]?s (?:do|go with|try)|do|option|try|use|i (?:choose|pick|prefer|want))[,.!\s]+)*(?:option |number |#)?(\d{1,2}|[A-Ha-h])\b[).!,]?(?=\s|$)/i;
 const CONSENT =
   /^(?:yes|yep|yeah|y|ok(?:ay)?|sure|go(?: ahead| on| for it)?|do it|do that|please do|proceed|continue|sounds good|agreed?|correct|right|perfect|great|both|all|no|nope|ja|oui|sí|si|da|да|好的?|可以|はい|お願いします|네)\b/i;
+/** An option by its name, anywhere in a request. */
+const NAMED = /\b(?:option|approach|variant|alternative|proposal|direction|plan)\s+#?(\d{1,2}|[A-H])\b/i;
 const MAX_CONSENT_CHARS = 120;
+const MAX_NAMING_CHARS = 700;
 const MAX_OFFER_CHARS = 300;
+/** How many turns ago an option may have been offered. */
+const OFFER_TURNS = 3;
 
-/** What a short consent or choice answers: the chosen option or the last question of the assistant before it. */
-function offerOf({ request }: Turn, before: Turn | null): HandoverLine | null {
+/** What a choice or a short consent answers: the chosen option, or the last question of the assistant before it. */
+function offerOf({ request }: Turn, before: readonly Turn[]): HandoverLine | null {
   const words = request?.text.trim() ?? '';
-  const said = before?.ending ?? null;
-  if (said === null || words.length > MAX_CONSENT_CHARS) return null;
-  const choice = CHOICE.exec(words)?.[1];
-  if (choice === undefined && !CONSENT.test(words)) return null;
-  const pieces = readPieces(said.text).map(({ text }) => text);
-  const label =
-    choice === undefined
-      ? null
-      : new RegExp(`^(?:[-*+•]\\s+)?\\**(?:option |phase |step )?${choice}(?:[.):]|\\s+[-—–])`, 'i');
-  const option = label === null ? undefined : pieces.find((piece) => label.test(piece));
-  const offer = option ?? pieces.findLast((piece) => /[?？؟]["'”’)*_]*$/.test(piece));
-  if (offer === undefined) return null;
+  const isShort = words.length <= MAX_CONSENT_CHARS;
+  const choice = (isShort ? CHOICE.exec(words)?.[1] : undefined) ?? NAMED.exec(words.slice(0, MAX_NAMING_CHARS))?.[1];
+  if (choice === undefined && !(isShort && CONSENT.test(words))) return null;
+  const offers = before.flatMap(({ ending }) => (ending === null ? [] : [ending]));
+  const offered = choice === undefined ? undefined : optionIn(offers, choice);
+  if (offered !== undefined) return offered;
+  const [last] = offers;
+  const asked =
+    !isShort || last === undefined ? undefined : readPieces(last.text).findLast(({ text }) => ASKS.test(text));
+  return asked === undefined || last === undefined ? null : offerLine(asked.text, last);
+}
+
+const ASKS = /[?？؟]["'”’)*_]*$/;
+
+/** The option with this number or letter, from the newest text that offers one. */
+function optionIn(offers: readonly AssistantText[], choice: string): HandoverLine | undefined {
+  const label = new RegExp(
+    `^(?:[-*+•]\\s+)?\\**(?:(?:option|approach|variant|alternative|proposal|direction|plan|phase|step) )?${choice}(?:[.):]|\\s+[-—–])`,
+    'i',
+  );
+  for (const said of offers) {
+    const option = readPieces(said.text).find(({ text, heading }) => label.test(text) || label.test(heading));
+    if (option !== undefined) {
+      return offerLine(label.test(option.text) ? option.text : `${option.heading} ${option.text}`, said);
+    }
+  }
+  return undefined;
+}
+
+function offerLine(offer: string, { messageId }: AssistantText): HandoverLine {
   return {
     text: `   (answers: “${quoted(cutAtBlank(offer, MAX_OFFER_CHARS), '     ')}”)`,
-    messageIds: [said.messageId],
+    messageIds: [messageId],
   };
 }
 

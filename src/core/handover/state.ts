@@ -256,6 +256,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
       (shown !== undefined && /^[\w./-]+$/.test(shown) ? shown : undefined) ??
       (taken?.includes('.') === true ? undefined : taken);
     if (next !== undefined && next !== '--') branch = next;
+    if (COMMITS.test(command) && command.includes('--amend')) commits.pop();
     for (const [, on, hash, subject = ''] of said.matchAll(COMMITTED)) {
       if (on !== undefined && on !== 'detached') branch = on;
       commits.push({ hash: hash ?? null, subject });

@@ -190,6 +190,29 @@ describe('requests', () => {
     assert.match(text, /^3\. yes\n {3}\(answers: “Should I order it\?”\)$/m);
   });
 
+  test('an option that a longer request names is quoted from the answer that offered it', () => {
+    const text = handover([
+      typed('How do we heat faster?'),
+      ...run('1', 'heat --test', 'slow'),
+      said('### Option 1: A fan\n\nIt moves the air.\n\n### Option 2: A second oven\n\nIt doubles the bill.'),
+      typed('What does a fan cost?'),
+      said('About 40.'),
+      typed('Write down what we compared. I would go with option 2 for now, as the simple way.'),
+      said('Written.'),
+    ]);
+    assert.match(text, /^ {3}\(answers: “\*\*Option 2: A second oven:\*\* It doubles the bill\.”\)$/m);
+  });
+
+  test('a commit that was amended counts once', () => {
+    const text = handover([
+      typed('Commit it.'),
+      ...run('1', 'git commit -am "Bake"', '[main 1a2b3c4] Bake\n 1 file changed'),
+      ...run('2', 'git commit --amend -m "Bake longer"', '[main 5d6e7f8] Bake longer\n 1 file changed'),
+      said('Done.'),
+    ]);
+    assert.match(section(text, 'Where it stands'), /1 commit in this session, newest first: 5d6e7f8 “Bake longer”;/);
+  });
+
   test('a command of the client with words of its own is a request, one without is none', () => {
     const command = (name: string, args: string): Part => ({
       role: 'user',
