@@ -209,8 +209,6 @@ export type Codec = {
   readonly formsOf?: (element: Json) => Iterable<Json>;
   /** From the first parseable records of a file (about 50), or from the beginning of a document with its missing brackets added. */
   readonly detect: (sample: readonly Json[]) => Detection;
-  /** Whether a file that is not JSON has this format, from the text at its beginning. Undefined: its files are JSON. */
-  readonly detectText?: (text: string) => boolean;
   /** The folder that was worked in; null: this record does not say. */
   readonly readProject?: (record: Json) => string | null;
   /** The model that answered or that is to answer, as its vendor names it; null: this record does not say. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { CODECS } from '../support/codecs.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf } from '../support/workbench.ts';
 import { collect } from '../support/collect.ts';
@@ -13,7 +13,7 @@ const SETTINGS: BenchSettings = { keepInvalid: true, compaction: { keepRecent: 4
 const original = chatTranscript(30).trimEnd();
 const MORE = chatTranscript(12, 100);
 
-for (const { format } of FORMATS.filter(
+for (const { format } of CODECS.filter(
   ({ format: { layout, whyReadOnly }, records }) =>
     layout.kind !== 'document' && whyReadOnly === undefined && records === undefined,
 )) {

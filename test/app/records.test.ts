@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { findCodec } from '../support/codecs.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { parseRecord, parseUntrimmed, readRecords, trimRecord } from '../../src/app/read/records.ts';
 
@@ -44,7 +45,7 @@ function endless(
 
 function refusedOf(source: ReturnType<typeof endless>, format: string): unknown {
   try {
-    for (const record of readRecords(source, formatRegistry.find(format) ?? assert.fail())) void record;
+    for (const record of readRecords(source, findCodec(format) ?? assert.fail())) void record;
   } catch (error) {
     return Object(error).fileFailure;
   }

@@ -139,8 +139,8 @@ test('a parted group is found: a result that was kept while its call is in the a
 
 /** A codec that does not see calls and results: what a bug in one would do. */
 function blindDetect(bench: Workbench): Workbench['deps']['formats']['detect'] {
-  return (sample) => {
-    const found = bench.deps.formats.detect(sample);
+  return async (sample) => {
+    const found = await bench.deps.formats.detect(sample);
     if (found.kind === 'unknown') return found;
     const { codec } = found;
     return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { CODECS } from '../support/codecs.ts';
 import { findSessions } from '../../src/cli/inputs/known-places.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
@@ -54,7 +54,7 @@ test('an unknown id is refused, and fewer than eight digits are no id', async (t
 test("of a session with several agents, an id means the main one's file", async (t) => {
   const folder = `.kimi-code/sessions/wd_x_0123456789ab/session_${ONE}/agents`;
   const home = folderWith(t, { [`${folder}/main/wire.jsonl`]: '', [`${folder}/agent-1/wire.jsonl`]: '' });
-  const kimi = FORMATS.flatMap(({ format }) => (format.name === 'kimi-code' ? [format] : []));
+  const kimi = CODECS.flatMap(({ format }) => (format.name === 'kimi-code' ? [format] : []));
   const host = createFakeTerminal([], { homeFolder: home }).host;
   const found = await findSessions(ONE.slice(0, 8), { formats: kimi, host });
   assert.deepEqual(found, [`${home}/${folder}/main/wire.jsonl`]);

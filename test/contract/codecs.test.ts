@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { CODECS } from '../support/codecs.ts';
 import { splitConversations } from '../../src/app/read/conversations.ts';
 import { locateCompaction, readRevision } from '../../src/app/read/open-compacted.ts';
 import { openTranscript } from '../../src/app/read/open-transcript.ts';
@@ -128,7 +128,7 @@ function sizeOf(folder: string, name: string): number {
   return statSync(join(folder, name)).size;
 }
 
-for (const codec of FORMATS.filter(({ format }) => format.whyReadOnly === undefined)) {
+for (const codec of CODECS.filter(({ format }) => format.whyReadOnly === undefined)) {
   const { format } = codec;
   const folder = join(FIXTURES, format.name);
   const names = readdirSync(folder).filter((name) => /\.jsonl?$/.test(name));

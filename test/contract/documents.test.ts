@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { CODECS } from '../support/codecs.ts';
 import { openTranscript } from '../../src/app/read/open-transcript.ts';
 import { readRecords } from '../../src/app/read/records.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
@@ -35,7 +35,7 @@ function shapeOf(value: unknown): unknown {
   return Object.keys(Object(value));
 }
 
-for (const { format } of FORMATS) {
+for (const { format } of CODECS) {
   if (format.layout.kind !== 'document') continue;
   const folder = join(FIXTURES, format.name);
   const names = readdirSync(folder).filter((one) => one.endsWith('.json') && !DAMAGED.has(one));

@@ -5,13 +5,13 @@ import { test } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { isList, isRecord } from '../../src/adapters/transcript/json.ts';
-import { FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { CODECS } from '../support/codecs.ts';
 import { parseRecord, readRecords, trimRecord } from '../../src/app/read/records.ts';
 import type { Codec, Json } from '../../src/ports/codec.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 /** The fixtures of the others are not JSON. */
-const COMPACTED = FORMATS.filter(({ format }) => format.whyReadOnly === undefined);
+const COMPACTED = CODECS.filter(({ format }) => format.whyReadOnly === undefined);
 
 const files = createFileStore({ removeAtExit: () => () => undefined });
 

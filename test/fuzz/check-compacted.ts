@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
-import { findCodec } from '../../src/adapters/transcript/registry.ts';
+import { findCodec } from '../support/codecs.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
 import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';

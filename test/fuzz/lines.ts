@@ -1,5 +1,5 @@
 import { splitPieces } from '../../src/app/read/records.ts';
-import { findCodec } from '../../src/adapters/transcript/registry.ts';
+import { findCodec } from '../support/codecs.ts';
 
 const LF = 0x0a;
 

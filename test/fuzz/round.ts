@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { CODECS } from '../support/codecs.ts';
 import { cases, type FuzzCase } from './case.ts';
 import { checkProgram } from './check-program.ts';
 import { checkCase, type Note } from './check.ts';
@@ -30,7 +30,7 @@ export type Finding = {
 export async function runRound(input: RoundInput): Promise<Finding | null> {
   const { seed, runs, timeLimitMs, hasLargeLines, asProgram, note } = input;
   // A document cannot grow, and damage to a line of it is damage to the whole: test/contract/documents.test.ts looks at those.
-  const formats = FORMATS.map(({ format }) => format)
+  const formats = CODECS.map(({ format }) => format)
     .filter(({ layout, whyReadOnly }) => layout.kind !== 'document' && whyReadOnly === undefined)
     .map(({ name }) => name);
   const all = fc.oneof(

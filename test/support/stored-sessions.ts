@@ -1,4 +1,4 @@
-import { FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { CODECS } from './codecs.ts';
 import { chatTranscript, prose } from './chat.ts';
 
 /** Transcripts of one format. */
@@ -19,7 +19,7 @@ const ALL: readonly StoredSession[] = [
 ];
 
 /** One of each format that the program knows. */
-export const STORED_SESSIONS = ALL.filter(({ format }) => FORMATS.some((codec) => codec.format.name === format));
+export const STORED_SESSIONS = ALL.filter(({ format }) => CODECS.some((codec) => codec.format.name === format));
 
 function toLines(records: readonly unknown[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');

@@ -1,27 +1,25 @@
-import type { Codec, Detection, Json } from '../../ports/codec.ts';
+import type { Codec, Json } from '../../ports/codec.ts';
 import type { FormatRegistry, FormatSearch } from '../../ports/formats.ts';
+import { FORMATS } from './formats.ts';
 import { describeBytes, looksLikeDocument, nameForeign } from './foreign.ts';
 import { parseJsonLine } from './json-lines.ts';
 import { parseBeginning } from './json-list/detect.ts';
-import { findCodec, FORMATS } from './registry.ts';
+import { KNOWN_FORMATS, type KnownFormat, mayBeOf } from './registry.ts';
 
 export const formatRegistry: FormatRegistry = {
-  list: () => FORMATS.map(({ format }) => format),
-  find: findCodec,
+  list: () => Object.values(FORMATS),
+  load: async (name) => (await KNOWN_FORMATS.find(({ format }) => format.name === name)?.load()) ?? null,
   detect: detectFormat,
   detectDocument,
+  mayBeClaimed,
   findClaimant,
   describeBytes,
   parseLine: parseJsonLine,
 };
 
 /** Formats of JSON Lines. */
-const OF_LINES = FORMATS.filter(
-  ({ format, detectText }) => format.layout.kind !== 'document' && detectText === undefined,
-);
-
-/** Formats whose records may be pretty-printed one after another. */
-const PRINTED = OF_LINES.filter(({ records }) => records?.spansLines === true);
+const OF_LINES = KNOWN_FORMATS.filter(({ format }) => format.layout.kind !== 'document' && format !== FORMATS.aider);
+const DOCUMENTS = KNOWN_FORMATS.filter(({ format }) => format.layout.kind === 'document');
 
 /** A codec that is less sure only says what it saw. */
 const MIN_CONFIDENCE = 0.5;
@@ -30,10 +28,11 @@ const MIN_CONFIDENCE = 0.5;
  * The format of a file that is one JSON value or other text, from its first bytes. null: the file is not one value, or it could be
  * one line of JSON and no document format claims it.
  */
-export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch | null {
+export async function detectDocument(head: Uint8Array, isWhole: boolean): Promise<FormatSearch | null> {
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('utf8').trimStart();
-  const ofText = FORMATS.find((codec) => codec.detectText?.(text));
-  if (ofText !== undefined) return { kind: 'found', codec: ofText };
+  // The headers of its sessions are the only sure sign of the one format that is not JSON.
+  if (text.startsWith('# aider chat started at '))
+    return { kind: 'found', codec: (await import('./aider/codec.ts')).aider };
   if (!text.startsWith('{') && !text.startsWith('[')) return null;
   const firstEnd = text.indexOf('\n');
   const isOneLine = firstEnd < 0 || (isWhole && text.slice(firstEnd).trim() === '');
@@ -41,24 +40,20 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
   if (mayBeLines && text.startsWith('{')) return null;
   const beginning = parseBeginning(text);
   // A file with one line may get more lines later: it is a document only if no format of lines knows it.
-  if (isOneLine && detectFormat([beginning]).kind === 'found') return null;
-  const found = refuseForeign(
-    [beginning],
-    surest(
-      FORMATS.flatMap((codec) =>
-        codec.format.layout.kind === 'document' ? [{ codec, ...codec.detect([beginning]) }] : [],
-      ),
-    ),
-  );
-  if (found.kind === 'unknown' && found.looksLike !== null) return found;
-  if (found.kind === 'unknown' && !isOneLine) {
-    const printed = surest(
-      PRINTED.map((codec) => ({ codec, ...codec.detect(samplePrinted(head, codec) ?? [beginning]) })),
-    );
-    if (printed.kind === 'found') return printed;
-  }
+  if (isOneLine && (await detectFormat([beginning])).kind === 'found') return null;
+  const found = await search(DOCUMENTS, [beginning]);
+  if (found.kind === 'found' || found.looksLike !== null) return found;
+  const printed = isOneLine ? null : await findPrinted(head, beginning);
+  if (printed !== null) return { kind: 'found', codec: printed };
   const isOther = mayBeLines || (isOneLine && text.startsWith('{'));
-  return found.kind === 'unknown' && isOther ? null : found;
+  return isOther ? null : found;
+}
+
+/** The format of lines whose records may be pretty-printed one after another, and are in this file. */
+async function findPrinted(head: Uint8Array, beginning: Json): Promise<Codec | null> {
+  const codecs = await Promise.all(OF_LINES.map(({ load }) => load()));
+  const printed = codecs.filter(({ records }) => records?.spansLines === true);
+  return surest(printed.map((codec) => judge(codec, samplePrinted(head, codec) ?? [beginning])));
 }
 
 /** The complete records in the first bytes of a file; null: there is none. */
@@ -71,29 +66,36 @@ function samplePrinted(head: Uint8Array, { records }: Codec): readonly Json[] | 
 }
 
 /** The format that is most sure of the first records; or what they look like, and why each format is not theirs. */
-export function detectFormat(sample: readonly Json[]): FormatSearch {
-  return refuseForeign(sample, surest(OF_LINES.map((codec) => ({ codec, ...codec.detect(sample) }))));
+export async function detectFormat(sample: readonly Json[]): Promise<FormatSearch> {
+  return search(OF_LINES, sample);
 }
 
-/** A known format without a codec is refused by name, however much its records look like those of another. */
-function refuseForeign(sample: readonly Json[], found: Search): FormatSearch {
+async function search(formats: readonly KnownFormat[], sample: readonly Json[]): Promise<FormatSearch> {
+  // A known format without a codec is refused by name, however much its records look like those of another.
   const looksLike = nameForeign(sample);
-  if (found.kind === 'found' && looksLike === null) return found;
-  return { kind: 'unknown', looksLike, near: found.near };
+  const likely = looksLike === null ? formats.filter((format) => mayBeOf(format, sample)) : [];
+  const codec = surest(await judgeAll(likely, sample));
+  if (codec !== null) return { kind: 'found', codec };
+  const near = (await judgeAll(formats, sample)).map(({ codec: { format }, reason }) => ({
+    format: format.name,
+    reason,
+  }));
+  return { kind: 'unknown', looksLike, near };
 }
 
-type NearFormats = Extract<FormatSearch, { kind: 'unknown' }>['near'];
-type Search = ({ readonly kind: 'found'; readonly codec: Codec } | { readonly kind: 'unknown' }) & {
-  readonly near: NearFormats;
-};
+type Verdict = { readonly codec: Codec; readonly confidence: number; readonly reason: string };
 
-function surest(verdicts: readonly (Detection & { readonly codec: Codec })[]): Search {
+function judge(codec: Codec, sample: readonly Json[]): Verdict {
+  return { codec, ...codec.detect(sample) };
+}
+
+async function judgeAll(formats: readonly KnownFormat[], sample: readonly Json[]): Promise<readonly Verdict[]> {
+  return Promise.all(formats.map(async ({ load }) => judge(await load(), sample)));
+}
+
+function surest(verdicts: readonly Verdict[]): Codec | null {
   const highest = verdicts.reduce((most, { confidence }) => Math.max(most, confidence), 0);
-  const best = verdicts.find(({ confidence }) => confidence === highest);
-  const near = verdicts.map(({ codec, reason }) => ({ format: codec.format.name, reason }));
-  return best !== undefined && highest >= MIN_CONFIDENCE
-    ? { kind: 'found', codec: best.codec, near }
-    : { kind: 'unknown', near };
+  return highest < MIN_CONFIDENCE ? null : (verdicts.find(({ confidence }) => confidence === highest)?.codec ?? null);
 }
 
 /** With less than this, a record is unknown to the format of its file. */
@@ -101,13 +103,21 @@ const MIN_OWN = 0.3;
 /** With at least this, a single record surely has the format. */
 const MIN_CLAIM = 0.7;
 
+function claimantsOf(value: Json, own: Codec): readonly KnownFormat[] {
+  if (own.format.layout.kind === 'document' || own.detect([value]).confidence >= MIN_OWN) return [];
+  return OF_LINES.filter((other) => other.format !== own.format && mayBeOf(other, [value]));
+}
+
+/** Whether it is worth while to look for another format whose message or header this record is. */
+function mayBeClaimed(value: Json, own: Codec): boolean {
+  return claimantsOf(value, own).length > 0;
+}
+
 /** The other format of lines whose message or header this record is, if `own` does not know it; null: none. */
-function findClaimant(value: Json, own: Codec): string | null {
-  if (own.format.layout.kind === 'document' || own.detect([value]).confidence >= MIN_OWN) return null;
-  const claimant = OF_LINES.find(
-    (codec) => codec !== own && codec.detect([value]).confidence >= MIN_CLAIM && says(codec, value),
-  );
-  return claimant?.format.name ?? null;
+async function findClaimant(value: Json, own: Codec): Promise<string | null> {
+  const verdicts = await judgeAll(claimantsOf(value, own), [value]);
+  const claimant = verdicts.find(({ codec, confidence }) => confidence >= MIN_CLAIM && says(codec, value));
+  return claimant?.codec.format.name ?? null;
 }
 
 function says({ records, open }: Codec, value: Json): boolean {

@@ -1,6 +1,6 @@
 import type { Entry } from '../../core/transcript.ts';
-import type { ContextView, CutProblem, SummaryInput } from '../../ports/codec.ts';
-import type { JsonRecord } from './json.ts';
+import type { ContextView, CutProblem, Json, SummaryInput } from '../../ports/codec.ts';
+import { isList, isRecord, type JsonRecord } from './json.ts';
 import { refuseDeepNesting } from './message-parts.ts';
 
 /**
@@ -186,4 +186,19 @@ export function renderChain(
     return [line];
   });
   return { lines, lastId };
+}
+
+const QWEN_TYPES = new Set(['user', 'assistant', 'tool_result', 'system']);
+
+export function isQwenType(type: Json | undefined): type is string {
+  return typeof type === 'string' && QWEN_TYPES.has(type);
+}
+
+/** A record of the chain, as Qwen Code requires it. Claude Code's have a subtype too, but their content is no list of parts. */
+export function isQwenRecord(record: JsonRecord): boolean {
+  const { uuid, parentUuid, sessionId, type, message } = record;
+  const isChained = typeof uuid === 'string' && (typeof parentUuid === 'string' || parentUuid === null);
+  if (!isChained || typeof sessionId !== 'string' || !isQwenType(type)) return false;
+  if (type === 'system') return 'systemPayload' in record;
+  return isRecord(message) && isList(message['parts']) && !('content' in message);
 }

@@ -258,13 +258,14 @@ async function* withText(
   { format }: Unit,
   { pages, count }: { readonly pages: AsyncIterable<readonly UnitLine[]>; readonly count: Count },
 ): AsyncGenerator<readonly UnitLineDraft[]> {
+  const codec = await formats.load(format);
   for await (const lines of pages) {
     const erased = lines.filter(({ receipt }) => receipt !== null).length;
     count.refused += erased;
     count.new += lines.length - erased;
     yield lines.map((line) => ({
       ...line,
-      text: line.message === null ? '' : readArchivedText(formats, { format, line: line.line, bytes: line.bytes }),
+      text: line.message === null ? '' : readArchivedText(formats, codec, { line: line.line, bytes: line.bytes }),
     }));
   }
 }

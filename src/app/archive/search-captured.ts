@@ -52,7 +52,7 @@ async function findHits(
     for (const { key } of best.splice(request.limit)) known.delete(key);
   };
   for (const file of await archive.captures.list()) {
-    const codec = searchableCodec(deps, file, request);
+    const codec = await searchableCodec(deps, file, request);
     if (codec === null) continue;
     for (const state of await lastStates(archive, file)) {
       // What is damaged is left out, because `archive check` names it, and so are versions with erased lines.
@@ -78,13 +78,13 @@ async function findHits(
 }
 
 /** Null: the file is not asked for, or its records cannot be read one by one. */
-function searchableCodec(
+async function searchableCodec(
   { files, formats }: AppDeps,
   { path, format }: CapturedFile,
   { source }: SearchCapturedRequest,
-): Codec | null {
+): Promise<Codec | null> {
   if (source !== null && path !== source && !path.endsWith(`/${source}`)) return null;
-  const codec = formats.find(format);
+  const codec = await formats.load(format);
   if (codec === null || files.compressionOf(path) !== 'none') return null;
   return codec.records === undefined || codec.format.layout.kind === 'lines' ? codec : null;
 }

@@ -56,7 +56,7 @@ export async function findLinesOf(
   { file, conversation }: { readonly file: CapturedFile; readonly conversation: string },
 ): Promise<FoundLines> {
   const unknown: FoundLines = { lineIds: new Set(), isComplete: false };
-  const codec = formats.find(file.format);
+  const codec = await formats.load(file.format);
   if (codec === null || codec.records !== undefined || files.compressionOf(file.path) !== 'none') return unknown;
   const lineIds = new Set<number>();
   for (const state of await lastStates(archive, file)) {

@@ -291,7 +291,7 @@ export async function reuseCompaction(
     await archive.runs.forget(fileId);
   const written = must(delivered);
   const hashOf = keptHashes(same);
-  const clipTokens = clipTokensByHash(deps, transcript, same);
+  const clipTokens = await clipTokensByHash(deps, transcript, same);
   const cycles = new Map(same.cycles.map((cycle) => [cycle.conversationId, cycle]));
   const conversations = transcript.conversations.map((prepared) => {
     const cycle = cycles.get(prepared.id);
@@ -358,12 +358,12 @@ function notesAgain(
   });
 }
 
-function clipTokensByHash(
+async function clipTokensByHash(
   deps: WritingDeps,
   { session }: Prepared,
   same: StoredCompaction,
-): (sha256: string) => number {
-  const recordOf = insertedRecords(deps, same);
+): Promise<(sha256: string) => number> {
+  const recordOf = await insertedRecords(deps, same);
   return (sha256) => {
     const record = recordOf(sha256);
     const decoded = record === undefined ? null : session.decode(record, 0);

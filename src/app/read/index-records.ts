@@ -65,7 +65,8 @@ export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<
   for await (const batch of source.records()) {
     for (const raw of batch) {
       hash?.update(raw.bytes);
-      const entry = indexRecord(deps, input, { raw, share });
+      const indexed = indexRecord(deps, input, { raw, share });
+      const entry = indexed instanceof Promise ? await indexed : indexed;
       if (isListOpening(raw)) ({ conversation } = entry);
       entries.push(raw.list === undefined ? entry : inList(entry, raw.list, conversation));
       eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
@@ -105,7 +106,7 @@ function indexRecord(
   { formats, runtime }: IndexDeps,
   input: IndexInput,
   { raw, share }: { readonly raw: RawRecord; readonly share: ShareText },
-): Entry {
+): Entry | Promise<Entry> {
   const { codec, session } = input;
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
   if (raw.bytes[0] !== OPENING_BRACE && isBlank(trimRecord(codec, raw.bytes))) return { ...place, kind: 'blank' };
@@ -127,17 +128,21 @@ function indexRecord(
   const isAround = raw.around !== undefined;
   const decoded = isAround ? openList(session, value, raw.line) : session.observe(value, raw.line);
   const mayBeOther = input.isOneFormat && ('problem' in decoded || decoded.kind === 'meta' || isAround);
-  const other = mayBeOther && value !== null ? formats.findClaimant(value, codec) : null;
-  if (other !== null) {
-    const { line } = faultPlace(raw, trimRecord(codec, raw.bytes), 1);
-    stop({ kind: 'mixed-formats', file: input.name, line, format: codec.format.name, other });
-  }
-  if ('problem' in decoded) return bad(1, decoded.problem);
-  const entry = toEntry(decoded, place, { share, measure: input.measure });
-  const text = decoded.kind === 'summary' ? (decoded.message?.content ?? '') : '';
-  if (!isClipArchiveText(text)) return entry;
-  const clip = { textSha256: runtime.sha256(normalizeClipText(text)), key: readShownKey(text) };
-  return { ...entry, sha256: runtime.sha256(trimRecord(codec, raw.bytes)), clip };
+  const finish = (other: string | null): Entry => {
+    if (other !== null) {
+      const { line } = faultPlace(raw, trimRecord(codec, raw.bytes), 1);
+      stop({ kind: 'mixed-formats', file: input.name, line, format: codec.format.name, other });
+    }
+    if ('problem' in decoded) return bad(1, decoded.problem);
+    const entry = toEntry(decoded, place, { share, measure: input.measure });
+    const text = decoded.kind === 'summary' ? (decoded.message?.content ?? '') : '';
+    if (!isClipArchiveText(text)) return entry;
+    const clip = { textSha256: runtime.sha256(normalizeClipText(text)), key: readShownKey(text) };
+    return { ...entry, sha256: runtime.sha256(trimRecord(codec, raw.bytes)), clip };
+  };
+  return mayBeOther && value !== null && formats.mayBeClaimed(value, codec)
+    ? formats.findClaimant(value, codec).then(finish)
+    : finish(null);
 }
 
 /** The text without the white space that a producer may change when it rewrites a record. */

@@ -237,9 +237,9 @@ export async function* findRewrittenCycles(
   clip: ClipMark,
 ): AsyncGenerator<RewrittenCycle> {
   for await (const compaction of findNamedCompactions(deps, archive, clip)) {
-    const codec = deps.formats.find(compaction.format);
+    const codec = await deps.formats.load(compaction.format);
     if (codec === null) continue;
-    const recordOf = insertedRecords(deps, compaction);
+    const recordOf = await insertedRecords(deps, compaction);
     const textOf = ({ clipSha256 }: StoredCycle): string | null => clipTextOf(deps, codec, recordOf(clipSha256));
     const cycle = compaction.cycles.find((one) => textOf(one) === clip.textSha256);
     if (cycle !== undefined) yield { cycle, format: compaction.format };
@@ -250,11 +250,11 @@ export async function* findRewrittenCycles(
  * The values of the records that a compaction inserted, by the sha256 of their trimmed lines. Undefined: it inserted no such line, or it cannot
  * be read.
  */
-export function insertedRecords(
+export async function insertedRecords(
   { formats, runtime }: Deps,
   { inserted, format }: Pick<StoredCompaction, 'inserted' | 'format'>,
-): (sha256: string) => Json | undefined {
-  const codec = formats.find(format) ?? {};
+): Promise<(sha256: string) => Json | undefined> {
+  const codec = (await formats.load(format)) ?? {};
   const lines = new Map(
     inserted.map(({ bytes }) => trimRecord(codec, bytes)).map((line) => [runtime.sha256(line), line]),
   );

@@ -170,13 +170,17 @@ async function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, ha
 }
 
 /** The codec that read the original. What remains of it might be detected as another format. */
-function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: StoredCompaction, revision: Revision): Codec {
-  return formats.find(format) ?? revision.codec;
+async function codecBefore(
+  { formats }: Pick<AppDeps, 'formats'>,
+  { format }: StoredCompaction,
+  revision: Revision,
+): Promise<Codec> {
+  return (await formats.load(format)) ?? revision.codec;
 }
 
 /** What restoring the revision before a compaction needs. */
-export function restoringOf(deps: AppDeps, { archive, located, revision }: WrittenBy): RestoreInput {
-  const codec = codecBefore(deps, located.compaction, revision);
+export async function restoringOf(deps: AppDeps, { archive, located, revision }: WrittenBy): Promise<RestoreInput> {
+  const codec = await codecBefore(deps, located.compaction, revision);
   return { ...located, archive, runtime: deps.runtime, output: revision.lines, codec };
 }
 
@@ -288,7 +292,7 @@ export async function wasRewritten(deps: AppDeps, written: WrittenBy): Promise<b
   if (revision.codec.format.layout.kind === 'lines' && !isOtherFormat(compaction, revision)) return false;
   if (await isIntact(deps, compaction, revision)) return false;
   // Appended lines do not matter.
-  const problem = await findRestoreProblem(restoringOf(deps, written), compaction.source);
+  const problem = await findRestoreProblem(await restoringOf(deps, written), compaction.source);
   return problem !== null && problem.kind !== 'erased';
 }
 

@@ -33,7 +33,7 @@ export async function openTranscript(
   const { identity = source.stamp } = input;
   return closedOnError(source, async () => {
     if (!isSameFile(identity, source.stamp)) stop({ kind: 'source-changed', file: input.name });
-    return { source, codec: detectFormat(source, input, formats) };
+    return { source, codec: await detectFormat(source, input, formats) };
   });
 }
 
@@ -47,13 +47,13 @@ export async function closedOnError<T>(source: SourceFile, work: () => Promise<T
   }
 }
 
-function detectFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Codec {
+async function detectFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Promise<Codec> {
   const file = input.name;
-  const named = input.format === null ? null : formats.find(input.format);
+  const named = input.format === null ? null : await formats.load(input.format);
   const fail = ({ looksLike, near }: Omit<Extract<FormatSearch, { kind: 'unknown' }>, 'kind'>): never =>
     stop({ kind: 'unknown-format', file, looksLike, near });
   if (input.format !== null && named === null) return fail({ looksLike: null, near: [] });
-  const document = named === null ? readDocument(source, formats) : null;
+  const document = named === null ? await readDocument(source, formats) : null;
   if (document?.kind === 'found') return document.codec;
   if (document !== null && document.looksLike !== null) return fail(document);
   const isDocument = named?.format.layout.kind === 'document' || named?.records?.spansLines === true;
@@ -70,12 +70,12 @@ function detectFormat(source: SourceFile, input: TranscriptInput, formats: Forma
     });
   }
   if (named !== null) return named;
-  const found = formats.detect(readSample(source, formats, file));
+  const found = await formats.detect(readSample(source, formats, file));
   return found.kind === 'found' ? found.codec : fail(found);
 }
 
 /** Detects a file that is one JSON value; null: it is not one. */
-function readDocument(source: SourceFile, formats: FormatRegistry): FormatSearch | null {
+async function readDocument(source: SourceFile, formats: FormatRegistry): Promise<FormatSearch | null> {
   const { bomLength, sizeBytes } = source;
   const head = source.read(bomLength, DOCUMENT_HEAD_BYTES);
   return formats.detectDocument(head, bomLength + head.length >= sizeBytes);

@@ -89,7 +89,7 @@ async function undo(
     if (mayBeRewritten && (await wasRewritten(deps, { archive, located, revision }))) break;
     await lineage.add(compaction);
     const { source } = compaction;
-    const restore = restoringOf(deps, { archive, located, revision });
+    const restore = await restoringOf(deps, { archive, located, revision });
     const erased: ErasedLines = { count: 0, mark: null };
     const lines: RestoredLines = () => {
       if (!isPartial) return provenLines(restore);

@@ -112,7 +112,7 @@ export async function verifyRevisions(
     const before = await revisionBefore(deps, { revision, archive, name, located, onLeft });
     problems = [
       ...before.problems,
-      ...(before.revision === null ? [] : checkBatches(deps, compaction, before.linesOf)),
+      ...(before.revision === null ? [] : await checkBatches(deps, compaction, before.linesOf)),
     ];
     if (before.revision !== null) problems = [...problems, ...checkGroups(before.revision, compaction)];
     revision = before.revision;
@@ -172,7 +172,7 @@ async function revisionBefore(
   const failed = (...problems: readonly VerifyProblem[]): RevisionBefore => ({ revision: null, problems, linesOf });
   if (rewrite !== null && rewrite.losses.length > 0)
     return failed(...rewrite.losses.map((message) => ({ kind: 'changed-message', message }) as const));
-  const restore = restoringOf(deps, { archive, located, revision });
+  const restore = await restoringOf(deps, { archive, located, revision });
   // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
   const lines = (): ReturnType<typeof provenLines> => provenLines({ ...restore, onArchived });
   const read = await attemptDamaged(() =>
@@ -234,12 +234,12 @@ function partedGroups(messages: readonly PlanMessage[], isKept: (line: number) =
  * Checks that every batch of a clip-archive exists and is unchanged, in the archive and in the file, and that no batch has more lines than
  * messages (it may have fewer: some were carried from an earlier clip-archive). `linesOf`: summarized lines by batch id.
  */
-function checkBatches(
+async function checkBatches(
   deps: AppDeps,
   compaction: StoredCompaction,
   linesOf: ReadonlyMap<number | null, number>,
-): readonly VerifyProblem[] {
-  const recordOf = insertedRecords(deps, compaction);
+): Promise<readonly VerifyProblem[]> {
+  const recordOf = await insertedRecords(deps, compaction);
   return compaction.cycles.flatMap((cycle) => [
     ...checkLive(cycle),
     ...checkContents(deps, cycle),

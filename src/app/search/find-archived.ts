@@ -8,6 +8,7 @@ import type {
   CompactionSummary,
 } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
+import type { Codec } from '../../ports/codec.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { LookupFailure } from '../contract/failure.ts';
@@ -115,9 +116,9 @@ async function nearNames(archive: Archive, name: string): Promise<readonly strin
  */
 export function readArchivedText(
   formats: FormatRegistry,
-  stored: { readonly format: string; readonly line: number; readonly bytes: Uint8Array },
+  codec: Codec | null,
+  stored: { readonly line: number; readonly bytes: Uint8Array },
 ): string {
-  const codec = formats.find(stored.format);
   const bytes = trimRecord(codec ?? {}, stored.bytes);
   const parsed = parseRecord(formats, codec ?? {}, bytes);
   if (!parsed.ok) return new TextDecoder().decode(bytes);
@@ -150,7 +151,7 @@ export function createTextReader(archive: Pick<ArchiveLookup, 'readHeads'>, form
     );
     for (const { lineId, format, line } of missing) {
       const bytes = heads.get(lineId) ?? new Uint8Array();
-      texts.set(lineId, readArchivedText(formats, { format, line, bytes }));
+      texts.set(lineId, readArchivedText(formats, await formats.load(format), { line, bytes }));
     }
     return lines.map(({ lineId }) => texts.get(lineId) ?? '');
   };

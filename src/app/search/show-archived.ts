@@ -25,7 +25,7 @@ export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promi
   return withFound(deps, name, async (archive, found): Promise<ShowReport> => {
     if (found.kind === 'batch') return masked(await reportShownBatch(archive, found.batch), mask);
     if (found.kind === 'compaction') return reportShownCompaction(archive, found);
-    return masked(reportMessage(deps.formats, found.line, await archive.readLine(found.line.lineId)), mask);
+    return masked(await reportMessage(deps.formats, found.line, await archive.readLine(found.line.lineId)), mask);
   });
 }
 
@@ -41,7 +41,8 @@ export async function showOriginals(
     for await (const { bytes, find } of readFound(archive, found)) {
       if (deps.signal.aborted) break;
       count += 1;
-      const report = async (): Promise<MessageShown> => masked(reportMessage(deps.formats, await find(), bytes), mask);
+      const report = async (): Promise<MessageShown> =>
+        masked(await reportMessage(deps.formats, await find(), bytes), mask);
       if (!(await onLine({ bytes, report }))) break;
     }
     return count;
@@ -125,7 +126,7 @@ async function reportShownCompaction(
   };
 }
 
-function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes: Uint8Array): MessageShown {
+async function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes: Uint8Array): Promise<MessageShown> {
   const { message, format } = line;
   return {
     schema: 'compact/show@1',
@@ -143,7 +144,7 @@ function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes: Uint8
     line: line.line,
     archivedAt: formatTime(line.archivedAt) ?? '',
     sha256: line.sha256,
-    text: readArchivedText(formats, { format, line: line.line, bytes }),
+    text: readArchivedText(formats, await formats.load(format), { line: line.line, bytes }),
     original: encodeOriginal(bytes),
   };
 }

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { detectDocument, detectFormat } from '../../../src/adapters/transcript/detect.ts';
-import { findCodec } from '../../../src/adapters/transcript/registry.ts';
+import { findCodec } from '../../support/codecs.ts';
 import type { Detection, Json } from '../../../src/ports/codec.ts';
 import { userRecord } from './claude-code/records.ts';
 import { call, event, header as codexHeader, message, said } from './codex/rollouts.ts';
@@ -150,17 +150,22 @@ test('the project of a session of Copilot is the folder that it was begun in', (
   const begun = { ...start, data: { ...start.data, context } };
   const samples = [chain([begun]), session(copilotUser('hello')), [1, null, { data: { context: { cwd: 5 } } }]];
   assert.deepEqual(
-    samples.map((sample) => findCodec('copilot')?.readProject?.(sample)),
+    samples.map(
+      (sample) =>
+        sample
+          .map((record) => findCodec('copilot')?.readProject?.(record))
+          .find((found) => typeof found === 'string') ?? null,
+    ),
     ['/home/ada/lock', null, null],
   );
 });
 
-function formatOf(...sample: readonly Json[]): string {
-  const found = detectFormat(sample);
+async function formatOf(...sample: readonly Json[]): Promise<string> {
+  const found = await detectFormat(sample);
   return found.kind === 'found' ? found.codec.format.name : (found.looksLike ?? found.kind);
 }
 
-test('sessions of Qwen Code are told from those of Claude Code and Gemini CLI', () => {
+test('sessions of Qwen Code are told from those of Claude Code and Gemini CLI', async () => {
   const record = (type: string, more: { readonly [key: string]: Json }): Json => ({
     uuid: `u-${type}`,
     parentUuid: null,
@@ -171,33 +176,33 @@ test('sessions of Qwen Code are told from those of Claude Code and Gemini CLI', 
   });
   assert.deepEqual(
     [
-      formatOf(record('user', { message: { role: 'user', parts: [{ text: 'Trim the jib.' }] } })),
-      formatOf(record('system', { subtype: 'ui_telemetry', systemPayload: {} })),
-      formatOf(record('user', { message: { role: 'user', content: 'Trim the jib.' } })),
-      formatOf(user('a', 'Trim the jib.'), geminiHeader()),
+      await formatOf(record('user', { message: { role: 'user', parts: [{ text: 'Trim the jib.' }] } })),
+      await formatOf(record('system', { subtype: 'ui_telemetry', systemPayload: {} })),
+      await formatOf(record('user', { message: { role: 'user', content: 'Trim the jib.' } })),
+      await formatOf(user('a', 'Trim the jib.'), geminiHeader()),
     ],
     ['qwen', 'qwen', 'claude-code', 'gemini'],
   );
 });
 
-test('a session of Kimi Code is told from the log of the same name that Kimi CLI kept beside its context', () => {
+test('a session of Kimi Code is told from the log of the same name that Kimi CLI kept beside its context', async () => {
   const metadata: Json = { type: 'metadata', protocol_version: '1.5', created_at: 1 };
   const logged: Json = { timestamp: 1, message: { type: 'TurnBegin', payload: {} } };
   const mode: Json = { type: 'permission.set_mode', mode: 'auto', time: 2 };
   const message: Json = { type: 'context.append_message', message: { role: 'user', content: [] }, time: 3 };
   assert.deepEqual(
     [
-      formatOf(metadata, mode, message),
-      formatOf(metadata, mode),
-      formatOf(message, message),
-      formatOf(metadata, logged, logged),
+      await formatOf(metadata, mode, message),
+      await formatOf(metadata, mode),
+      await formatOf(message, message),
+      await formatOf(metadata, logged, logged),
     ],
     ['kimi-code', 'kimi-code', 'kimi-code', 'a wire log of Kimi CLI (the session is context.jsonl beside it)'],
   );
 });
 
-test('an older session of Gemini CLI is told by its sessionId, projectHash and messages', () => {
+test('an older session of Gemini CLI is told by its sessionId, projectHash and messages', async () => {
   const document = JSON.stringify(geminiHeader({ messages: [user('a', 'one')] }));
-  const found = detectDocument(Buffer.from(document), true);
+  const found = await detectDocument(Buffer.from(document), true);
   assert.equal(found?.kind === 'found' ? found.codec.format.name : null, 'gemini-document');
 });

@@ -6,7 +6,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { detectDocument, detectFormat } from '../../../src/adapters/transcript/detect.ts';
 import { describeBytes, nameForeign } from '../../../src/adapters/transcript/foreign.ts';
-import { FORMATS } from '../../../src/adapters/transcript/registry.ts';
+import { CODECS } from '../../support/codecs.ts';
 import type { Json } from '../../../src/ports/codec.ts';
 import { benchFor } from '../../support/workbench.ts';
 
@@ -193,8 +193,8 @@ const SAMPLES: readonly (readonly [string, readonly Json[]])[] = [
 
 suite('a format that is known and not read', () => {
   for (const [name, sample] of SAMPLES) {
-    test(`is refused by its name: ${name} (${sample.length})`, () => {
-      const found = detectFormat(sample);
+    test(`is refused by its name: ${name} (${sample.length})`, async () => {
+      const found = await detectFormat(sample);
       assert.equal(found.kind === 'unknown' ? found.looksLike : found.codec.format.name, name);
     });
   }
@@ -202,8 +202,8 @@ suite('a format that is known and not read', () => {
   for (const [name, sample] of SAMPLES) {
     if (sample.length < 2 || /Droid|pi session|wire/.test(name)) continue;
     for (const document of [JSON.stringify(sample, null, 2), JSON.stringify({ id: 'x', messages: sample }, null, 2)]) {
-      test(`is refused by its name in a JSON document: ${name} (${document.charAt(0)})`, () => {
-        const found = detectDocument(Buffer.from(document), true);
+      test(`is refused by its name in a JSON document: ${name} (${document.charAt(0)})`, async () => {
+        const found = await detectDocument(Buffer.from(document), true);
         assert.ok(found?.kind === 'unknown');
         assert.equal(found.looksLike, name);
       });
@@ -223,15 +223,15 @@ suite('a format that is known and not read', () => {
     }
   });
 
-  test('is not taken for another where only a few of many messages have its shape', () => {
+  test('is not taken for another where only a few of many messages have its shape', async () => {
     const said = { role: 'user', content: 'hello' };
     const odd = { type: 'tool_result', tool_call_id: 'x', content: 'done' };
-    const found = detectFormat([said, said, odd, said]);
+    const found = await detectFormat([said, said, odd, said]);
     assert.equal(found.kind === 'found' && found.codec.format.name, 'chat-lines');
   });
 
   test('is none of those that are read: no fixture of theirs is refused', () => {
-    for (const { format } of FORMATS.filter((codec) => codec.format.layout.kind !== 'document')) {
+    for (const { format } of CODECS.filter((codec) => codec.format.layout.kind !== 'document')) {
       for (const name of readdirSync(join(FIXTURES, format.name)).filter((one) => one.endsWith('.jsonl'))) {
         const lines = readFileSync(join(FIXTURES, format.name, name), 'utf8')
           .replace(/^\ufeff/, '')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readIsoTime, readMilliseconds, readSeconds, textReader } from '../../../src/adapters/transcript/json.ts';
 import type { Json } from '../../../src/ports/codec.ts';
-import { findCodec } from '../../../src/adapters/transcript/registry.ts';
+import { findCodec } from '../../support/codecs.ts';
 
 test('an ISO time is read with its offset', () => {
   assert.deepEqual(readIsoTime('2026-03-01T10:00:00.250Z'), new Date('2026-03-01T10:00:00.250Z'));

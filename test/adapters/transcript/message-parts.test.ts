@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { contentText, documentText, readPartText } from '../../../src/adapters/transcript/message-parts.ts';
-import { findCodec } from '../../../src/adapters/transcript/registry.ts';
+import { findCodec } from '../../support/codecs.ts';
 import type { Json } from '../../../src/ports/codec.ts';
 import { assistantRecord, userRecord } from './claude-code/records.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findCodec } from '../../../src/adapters/transcript/registry.ts';
+import { findCodec } from '../../support/codecs.ts';
 import type { Entry } from '../../../src/core/transcript.ts';
 import type { CodecSession, Json } from '../../../src/ports/codec.ts';
 

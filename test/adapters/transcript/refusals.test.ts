@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { readLogLine } from '../../../src/adapters/transcript/gemini/decode.ts';
-import { findCodec, FORMATS } from '../../../src/adapters/transcript/registry.ts';
+import { findCodec, CODECS } from '../../support/codecs.ts';
 import type { Decoded } from '../../../src/core/transcript.ts';
 import type { Json, RecordProblem } from '../../../src/ports/codec.ts';
 
@@ -343,7 +343,7 @@ const PLACES: readonly ((value: Json) => Json)[] = [
   (event) => ({ type: 'context.append_loop_event', event }),
 ];
 
-for (const { format, open } of FORMATS.filter((codec) => codec.records === undefined))
+for (const { format, open } of CODECS.filter((codec) => codec.records === undefined))
   test(`${format.name}: any JSON value is read, carried along or a problem that says what is wrong`, () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.jsonValue(), fc.constantFrom(...PLACES)), { maxLength: 8 }), (values) => {

@@ -1,6 +1,7 @@
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { hasResult, isTypedPrompt, readParts, typedPrompt } from '../claude-code/decode.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader, valueAt } from '../json.ts';
 import { argumentText, readPartText, textOfParts } from '../message-parts.ts';
@@ -9,15 +10,7 @@ import { createStreamSession, detectStream, type RecordPlace, type StreamReader 
 
 /** What `claude -p --output-format stream-json` prints: messages of the Claude Agent SDK, one a line. */
 export const claudeStream: Codec = {
-  format: {
-    name: 'claude-stream',
-    title: 'output of claude -p --output-format stream-json',
-    summary:
-      'logs of claude -p --output-format stream-json, of the Claude Agent SDK and of agents that print the same (Cursor, Amp); several runs in one file too',
-    checked:
-      'compacted logs of Claude Code 2.1.197 and 2.1.330 read by the Claude Agent SDK 0.3.330, after a second compaction too; the last result stays',
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-  },
+  format: FORMATS.claudeStream,
   detect: (sample) => detectStream(sample, { isOwn, isUsual, what: 'messages of the Claude Agent SDK' }),
   readProject: textReader('cwd'),
   readModel: textReader('message', 'model'),

@@ -2,6 +2,7 @@ import type { MessagePart } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { isRecord, type JsonRecord, listAt, stringAt, valueAt } from '../json.ts';
 import { argumentText, contentText, readPartText } from '../message-parts.ts';
 import { callPart, decodeSummary, resultPart, say } from '../said.ts';
@@ -9,14 +10,7 @@ import { createStreamSession, detectStream, type RecordPlace, type StreamReader 
 
 /** What `codex exec --json` prints: events of a thread, one a line. */
 export const codexExec: Codec = {
-  format: {
-    name: 'codex-exec',
-    title: 'output of codex exec --json',
-    summary: 'logs of codex exec --json; several runs in one file too',
-    checked:
-      'compacted logs of Codex 0.169.0 read by the Codex SDK 0.163.0, after a second compaction too; the last end of a turn stays',
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-  },
+  format: FORMATS.codexExec,
   detect: (sample) => detectStream(sample, { isOwn, isUsual, what: 'events of codex exec --json' }),
   open: () => createStreamSession(createReader()),
 };

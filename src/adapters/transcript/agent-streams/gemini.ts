@@ -1,6 +1,7 @@
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { type JsonRecord, readIsoTime, stringAt, valueAt } from '../json.ts';
 import { argumentText, contentText, readPartText } from '../message-parts.ts';
 import { callPart, decodeSaid, firstText, resultPart, type SaidPlace, say, textParts } from '../said.ts';
@@ -8,14 +9,7 @@ import { createStreamSession, detectStream, type RecordPlace, type StreamReader 
 
 /** What `gemini -o stream-json` prints: events of a run, one a line. */
 export const geminiStream: Codec = {
-  format: {
-    name: 'gemini-stream',
-    title: 'output of gemini -o stream-json',
-    summary: 'logs of gemini -o stream-json; several runs in one file too',
-    checked:
-      'logs that Gemini CLI 0.61.0 wrote; nothing reads them back; each event that stays is compared byte for byte, and the last result stays',
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-  },
+  format: FORMATS.geminiStream,
   detect: (sample) => detectStream(sample, { isOwn, isUsual, what: 'events of gemini -o stream-json' }),
   open: () => createStreamSession(createReader()),
 };

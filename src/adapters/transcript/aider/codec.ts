@@ -1,5 +1,6 @@
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RawRecord, RecordSplitter, Records } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { createUnitSplitter, eolLengthOf, type Unit } from '../json-list/units.ts';
 import { type JsonRecord, stringAt } from '../json.ts';
 import { typedText } from '../message-parts.ts';
@@ -17,22 +18,12 @@ type BlockKind = 'user' | 'assistant' | 'tool' | 'session';
 
 /** `.aider.chat.history.md`: Markdown, to which aider appends all that is said, session after session. */
 export const aider: Codec = {
-  format: {
-    name: 'aider',
-    title: 'aider chat history',
-    summary: '.aider.chat.history.md of aider: scored, captured and searched, but not compacted',
-    checked: "split into messages by aider's own rules for --restore-chat-history",
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-    whyReadOnly:
-      'aider appends to it without marking where a message ends, so a compacted file could not be restored after the next line',
-  },
+  format: FORMATS.aider,
   records: createBlockRecords(),
   detect: (sample) =>
     sample.some((value) => stringAt(value, KIND_KEY) !== undefined)
       ? { confidence: 1, reason: 'blocks of a chat history' }
       : { confidence: 0, reason: 'it does not begin with "# aider chat started at"' },
-  // The headers of sessions are the only sure sign of such a file.
-  detectText: (text) => text.trimStart().startsWith(SESSION),
   open: () =>
     createSession({
       what: 'a block that is',

@@ -9,6 +9,7 @@ import type {
   RecordProblem,
   SummaryInput,
 } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, type JsonRecord, readIsoTime, recordsAt, stringAt, valueAt } from '../json.ts';
 import { argumentText, contentText, textOfParts, typedText } from '../message-parts.ts';
@@ -17,15 +18,7 @@ import { say, textParts } from '../said.ts';
 
 /** A trajectory in the Agent Trajectory Interchange Format (Harbor's RFC 0001), as evaluation tools store it. */
 export const atif: Codec = {
-  format: {
-    name: 'atif',
-    title: 'ATIF trajectory',
-    summary:
-      'trajectory.json in the Agent Trajectory Interchange Format (ATIF-v1), as Harbor and other evaluation tools write it',
-    checked:
-      "compacted files pass the rules of Harbor's validator up to ATIF-v1.8: kept steps keep their numbers, and placeholders take those of the steps that left",
-    layout: { kind: 'document', links: 'parents' },
-  },
+  format: FORMATS.atif,
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['steps'] }),
   detect: ([beginning = null]) => detectTrajectory(beginning),
   open: createSession,

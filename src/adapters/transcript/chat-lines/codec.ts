@@ -1,6 +1,7 @@
 import { hasQuotationNotice, parseClipArchiveHead } from '../../../core/clip-archive.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { isRecord, type JsonRecord, recordsAt, stringAt } from '../json.ts';
 import { createSession } from '../session.ts';
 import { classify, createChatReader, isUserRole } from './decode.ts';
@@ -9,16 +10,7 @@ import { createSurvey, renderSummary } from './render.ts';
 
 /** Messages of chat models, one a line: OpenAI's, Anthropic's, the `context.jsonl` of Kimi CLI, rows of a database. */
 export const chatLines: Codec = {
-  format: {
-    name: 'chat-lines',
-    title: 'chat messages, one a line',
-    summary:
-      'one message a line: OpenAI chat messages, Anthropic messages with content blocks, UI messages of the AI SDK, LangChain messages, Kimi CLI contexts, database rows with conversation_id and created_at (several conversations in one file)',
-    checked: 'restored and verified after up to four compactions',
-    // The other files of a Kimi CLI session hold no messages.
-    places: [{ variable: 'KIMI_SHARE_DIR', base: '.kimi', folder: 'sessions', file: 'context.jsonl' }],
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-  },
+  format: FORMATS.chatLines,
   detect: detectChatLines,
   open: createChatSession,
 };

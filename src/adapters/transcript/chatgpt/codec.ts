@@ -2,6 +2,7 @@ import type { MessagePart, Role } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, CutProblem, Json, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { detectConversations } from '../json-list/detect.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { idAt, isList, isRecord, type JsonRecord, readSeconds, stringAt, valueAt } from '../json.ts';
@@ -12,14 +13,7 @@ import { buildTree } from '../parents.ts';
 
 /** `conversations.json` of a ChatGPT export: a list of conversations, each a tree of messages. */
 export const chatGpt: Codec = {
-  format: {
-    name: 'chatgpt',
-    title: 'ChatGPT export',
-    summary: 'conversations.json of a ChatGPT export',
-    checked:
-      'nothing reads it back; the result is an export of the same shape, every tree whole, kept messages byte for byte',
-    layout: { kind: 'document', links: 'parents' },
-  },
+  format: FORMATS.chatGpt,
   records: createListRecords({ unit: 'element', kind: 'members', keys: ['mapping'] }),
   detect: ([beginning = null]) =>
     detectConversations(beginning, {

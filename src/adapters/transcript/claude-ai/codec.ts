@@ -2,6 +2,7 @@ import type { MessagePart, Role } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { detectConversations } from '../json-list/detect.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, recordsAt, stringAt } from '../json.ts';
@@ -12,13 +13,7 @@ import { buildTree } from '../parents.ts';
 
 /** `conversations.json` of a Claude.ai export: a list of conversations with their messages. */
 export const claudeAi: Codec = {
-  format: {
-    name: 'claude-ai',
-    title: 'Claude.ai export',
-    summary: 'conversations.json of a Claude.ai export',
-    checked: 'nothing reads it back; the result is an export of the same shape, kept messages byte for byte',
-    layout: { kind: 'document', links: 'order' },
-  },
+  format: FORMATS.claudeAi,
   records: createListRecords({ unit: 'element', kind: 'list', keys: ['chat_messages'] }),
   detect: ([beginning = null]) =>
     detectConversations(beginning, {

@@ -1,10 +1,11 @@
 import { callsOf } from '../../../core/message.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession } from '../session.ts';
 import { withoutRuleText, withoutTyped } from '../message-parts.ts';
-import { isQwenRecord } from '../qwen/decode.ts';
+import { isQwenRecord } from '../parents.ts';
 import { copyKeys, firstText } from '../said.ts';
 import { legalCuts, readContext } from './context.ts';
 import { canForgeRejection, canRejectionRule, decodeRecord, type ThreadNote } from './decode.ts';
@@ -12,28 +13,7 @@ import { listedTitle } from './listing.ts';
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`. */
 export const claudeCode: Codec = {
-  format: {
-    name: 'claude-code',
-    title: 'Claude Code session',
-    summary: 'Claude Code sessions (~/.claude/projects/**/*.jsonl)',
-    checked: 'compacted files resumed by Claude Code 2.1.197, up to three compactions with turns in between',
-    places: [
-      { variable: 'CLAUDE_CONFIG_DIR', base: '.claude', folder: 'projects/*' },
-      { variable: 'CLAUDE_CONFIG_DIR', base: '.config/claude', folder: 'projects/*' },
-    ],
-    // anthropics/claude-code issues 36213 and 95439: after /clear the id may be that of the session before.
-    openSigns: [
-      {
-        program: 'Claude Code',
-        // A session's subagents are two folders further down.
-        folders: ['../../sessions', '../../../../sessions'],
-        file: /^(\d+)\.json$/,
-        sessionKey: 'sessionId',
-      },
-    ],
-    marksTyped: true,
-    layout: { kind: 'lines', links: 'parents' },
-  },
+  format: FORMATS.claudeCode,
   detect: detectClaudeCode,
   readProject: textReader('cwd'),
   readModel: (record) => {

@@ -1,45 +1,16 @@
 import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type { Codec, CodecSession, ContextView, Detection, Json, Place, SummaryInput } from '../../../ports/codec.ts';
+import type { Codec, CodecSession, ContextView, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { createElementReader } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, listAt, parseText, readMilliseconds, stringAt, valueAt } from '../json.ts';
 import { leadingSummaryLine, typedText, withTyped } from '../message-parts.ts';
 import { createSession } from '../session.ts';
 
-/** Where VS Code and editors made from it keep the data of extensions, on Linux, macOS, Windows and remote machines. */
-const EDITORS: readonly Pick<Place, 'variable' | 'base' | 'folder'>[] = [
-  { variable: 'XDG_CONFIG_HOME', base: '.config', folder: '*/User/globalStorage' },
-  { base: 'Library/Application Support', folder: '*/User/globalStorage' },
-  { variable: 'APPDATA', base: 'AppData/Roaming', folder: '*/User/globalStorage' },
-  { base: '.vscode-server', folder: 'data/User/globalStorage' },
-];
-const EXTENSIONS = ['saoudrizwan.claude-dev', 'rooveterinaryinc.roo-cline'];
-
 /** The histories that Cline and Roo Code send to a model: `api_conversation_history.json`, and `*.messages.json` of newer Clines. */
 export const cline: Codec = {
-  format: {
-    name: 'cline',
-    title: 'task of Cline or Roo Code',
-    summary:
-      'tasks of Cline (api_conversation_history.json, *.messages.json in ~/.cline/data/sessions) and Roo Code (api_conversation_history.json)',
-    checked:
-      'read in tests by the rules with which Roo Code and Cline load a task; the programs themselves need an editor',
-    places: [
-      ...EDITORS.flatMap(({ folder, ...editor }) =>
-        EXTENSIONS.map((extension) => ({
-          ...editor,
-          folder: `${folder}/${extension}/tasks`,
-          file: 'api_conversation_history.json',
-        })),
-      ),
-      { variable: 'CLINE_DATA_DIR', base: '.cline/data', folder: 'tasks', file: 'api_conversation_history.json' },
-      { variable: 'CLINE_DATA_DIR', base: '.cline/data', folder: 'sessions', file: '*.messages.json' },
-    ],
-    // The roles take turns: an older message that survives would break the order, so it is quoted in the summary.
-    marksTyped: true,
-    layout: { kind: 'document', links: 'parents' },
-  },
+  format: FORMATS.cline,
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'], orItself: true }),
   formsOf,
   detect: ([beginning = null]) => detectCline(beginning),

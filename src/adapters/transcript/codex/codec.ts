@@ -3,6 +3,7 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession, type Noted } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
@@ -13,19 +14,7 @@ import { carriedItems, type CodexNote, createAnswerTracker, decodeItem, decodeRe
 
 /** Rollouts of Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
 export const codex: Codec = {
-  format: {
-    name: 'codex',
-    title: 'Codex rollout',
-    summary: 'Codex rollouts (~/.codex/sessions/**/*.jsonl)',
-    checked:
-      'compacted files of versions from September 2025 on resumed by Codex 0.169.0, after a second compaction and a turn in between too',
-    places: [
-      { variable: 'CODEX_HOME', base: '.codex', folder: 'sessions' },
-      { variable: 'CODEX_HOME', base: '.codex', folder: 'archived_sessions' },
-    ],
-    marksTyped: true,
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
-  },
+  format: FORMATS.codex,
   detect: detectCodex,
   readProject: textReader('payload', 'cwd'),
   readModel: textReader('payload', 'model'),
@@ -35,14 +24,7 @@ export const codex: Codec = {
 
 /** Items of the Responses API, one a line; Codex rollouts up to September 2025 are such items. */
 export const responsesItems: Codec = {
-  format: {
-    name: 'responses-items',
-    title: 'items of the Responses API, one a line',
-    summary:
-      'items of the Responses API, one a line; Codex rollouts up to September 2025, which Codex itself resumes no more',
-    checked: 'restored and verified after up to four compactions',
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-  },
+  format: FORMATS.responsesItems,
   detect: detectItems,
   open: createItemSession,
 };

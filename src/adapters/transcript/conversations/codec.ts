@@ -3,6 +3,7 @@ import type { Codec, CodecSession, Detection, Format, Json, SummaryInput } from 
 import { readToolBlock } from '../chat-lines/content.ts';
 import { type ChatReader, createChatReader } from '../chat-lines/decode.ts';
 import { findDialect, renderInDialect, toChatElement } from '../chat-lines/dialects.ts';
+import { FORMATS } from '../formats.ts';
 import { createListRecords } from '../json-list/records.ts';
 import type { UnitKind } from '../json-list/units.ts';
 import { idAt, isList, isRecord, type JsonRecord, recordsAt, stringAt, valueAt } from '../json.ts';
@@ -21,47 +22,29 @@ const LIST_KEYS = [
   'channel_values.messages',
 ] as const;
 const ID_KEYS = ['id', 'conversation_id', 'custom_id', 'recordId'] as const;
-const CHECKED = 'nothing reads them back; the result is parsed, and what stays is compared byte for byte';
 
 /** `{messages: […]}` or ShareGPT's `{conversations: […]}`, one conversation a line. */
 export const conversationLines: Codec = {
-  ...codecFor('line', {
-    name: 'conversation-lines',
-    title: 'conversations, one a line',
-    summary:
-      'fine-tuning data ({messages}), ShareGPT ({conversations}), batch requests to OpenAI, Anthropic and Bedrock: each line is compacted by itself, the others stay as they are',
-  }),
+  ...codecFor('line', FORMATS.conversationLines),
   detect: (sample) =>
     sample.length === 0 ? { confidence: 0, reason: 'there are no records to judge by' } : detectIn(sample),
 };
 
 /** The same values as the elements of one JSON list. */
 export const conversationList: Codec = {
-  ...codecFor('element', {
-    name: 'conversation-list',
-    title: 'a JSON list of conversations',
-    summary: 'a .json file, a list of such values: each element is compacted by itself',
-  }),
+  ...codecFor('element', FORMATS.conversationList),
   detect: ([beginning]) => detectIn(isList(beginning) ? beginning : []),
 };
 
 /** One such value, which is the whole file. */
 export const conversationDocument: Codec = {
-  ...codecFor('file', {
-    name: 'conversation-document',
-    title: 'one conversation in a JSON file',
-    summary:
-      'a .json file [message, …], {messages: […]} or {conversations: […]}, as requests to chat models are stored',
-  }),
+  ...codecFor('file', FORMATS.conversationDocument),
   detect: ([beginning = null]) => detectIn([isList(beginning) ? { messages: beginning } : beginning]),
 };
 
-function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summary'>): Omit<Codec, 'detect'> {
-  return {
-    format: { ...format, checked: CHECKED, layout: { kind: unit === 'line' ? 'lists' : 'document', links: 'order' } },
-    records: createListRecords({ unit, kind: 'list', keys: LIST_KEYS, orItself: unit === 'file' }),
-    open: createListSession,
-  };
+function codecFor(unit: UnitKind, format: Format): Omit<Codec, 'detect'> {
+  const records = createListRecords({ unit, kind: 'list', keys: LIST_KEYS, orItself: unit === 'file' });
+  return { format, records, open: createListSession };
 }
 
 /** Judges by the share of values that hold a conversation; the last one may be cut off. */

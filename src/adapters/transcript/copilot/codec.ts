@@ -10,6 +10,7 @@ import type {
   ListedFile,
   SummaryInput,
 } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession, type NoteOf } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
@@ -18,18 +19,7 @@ import { type CallNote, decodeEvent, readTime } from './decode.ts';
 
 /** Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<session id>/events.jsonl`. */
 export const copilot: Codec = {
-  format: {
-    name: 'copilot',
-    title: 'Copilot CLI session',
-    summary: 'GitHub Copilot CLI (~/.copilot/session-state/*/*.jsonl)',
-    checked:
-      'compacted files resumed by Copilot CLI 1.0.64 and 1.0.102, after a second compaction, turns in between and one of its own too',
-    // github/copilot-cli issues 3255 and 4805: the lock of a process that was killed stays.
-    openSigns: [{ program: 'Copilot CLI', folders: ['.'], file: /^inuse\.(\d+)\.lock$/ }],
-    places: [{ variable: 'COPILOT_HOME', base: '.copilot', folder: 'session-state/*', file: 'events.jsonl' }],
-    marksTyped: true,
-    layout: { kind: 'lines', links: 'parents' },
-  },
+  format: FORMATS.copilot,
   detect: detectCopilot,
   readProject: textReader('data', 'context', 'cwd'),
   readModel: textReader('data', 'model'),

@@ -2,6 +2,7 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { classify, toDecoded } from '../chat-lines/decode.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
@@ -10,14 +11,7 @@ import { typedText, withoutTyped, withTyped } from '../message-parts.ts';
 
 /** Transcripts that Cursor's agent writes beside its database: `~/.cursor/projects/<folder>/agent-transcripts/**`. */
 export const cursor: Codec = {
-  format: {
-    name: 'cursor',
-    title: 'agent transcript of Cursor',
-    summary: "transcripts of Cursor's agent in ~/.cursor/projects/* (agent-transcripts/**/*.jsonl)",
-    checked: 'Cursor does not read them back; restored and verified after up to four compactions',
-    places: [{ base: '.cursor', folder: 'projects/*/agent-transcripts' }],
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-  },
+  format: FORMATS.cursor,
   detect: detectCursor,
   open: createSession,
 };

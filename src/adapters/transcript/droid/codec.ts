@@ -1,6 +1,7 @@
 import { estimateTokens } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { classify, toDecoded } from '../chat-lines/decode.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader } from '../json.ts';
@@ -10,16 +11,7 @@ import { conversationOf, decodeSummary, firstText, textBlocks } from '../said.ts
 
 /** Sessions of Factory's Droid: `~/.factory/sessions/<folder>/<session id>.jsonl`. */
 export const droid: Codec = {
-  format: {
-    name: 'droid',
-    title: 'Factory Droid session',
-    summary: 'sessions of Factory Droid (~/.factory/sessions/**/*.jsonl)',
-    checked:
-      'read in tests by the rules with which Droid is known to load a session; Droid itself, which needs an account, was not tried',
-    places: [{ base: '.factory', folder: 'sessions' }],
-    marksTyped: true,
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
-  },
+  format: FORMATS.droid,
   detect: detectDroid,
   readProject: textReader('cwd'),
   open: createSession,

@@ -2,6 +2,7 @@ import type { ConversationMessage } from '../../../core/message.ts';
 import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
@@ -23,16 +24,7 @@ import {
 
 /** Sessions as Gemini CLI has logged them since 2026: `~/.gemini/tmp/<project>/chats/session-….jsonl`. */
 export const gemini: Codec = {
-  format: {
-    name: 'gemini',
-    title: 'Gemini CLI session',
-    summary: 'Gemini CLI session logs (~/.gemini/tmp/*/chats/*.jsonl)',
-    checked:
-      'compacted files resumed by Gemini CLI 0.61.0, after further compactions, rewinds, resumes and a compression of its own too',
-    places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats' }],
-    marksTyped: true,
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
-  },
+  format: FORMATS.gemini,
   detect: detectGemini,
   readModel: textReader('model'),
   listedTitle,
@@ -237,15 +229,7 @@ function textOf(content: Json): string {
  * makes a log of it.
  */
 export const geminiDocument: Codec = {
-  format: {
-    name: 'gemini-document',
-    title: 'Gemini CLI session, older',
-    summary: 'older Gemini CLI sessions, one document each (~/.gemini/tmp/*/chats/*.json)',
-    checked: 'compacted files resumed by Gemini CLI 0.61.0, which makes logs of them',
-    places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats', file: '*.json' }],
-    marksTyped: true,
-    layout: { kind: 'document', links: 'order' },
-  },
+  format: FORMATS.geminiDocument,
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
   detect: ([beginning = null]) => detectBeginning(beginning),
   readModel: textReader('model'),

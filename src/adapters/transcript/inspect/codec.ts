@@ -1,5 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, Detection, Json } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { createElementReader } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { idAt, isList, isRecord, type JsonRecord, listAt, recordAt, stringAt, valueAt } from '../json.ts';
@@ -11,14 +12,7 @@ const LOG_VERSION = 2;
 
 /** A log of Inspect AI as JSON: one conversation a sample. */
 export const inspect: Codec = {
-  format: {
-    name: 'inspect',
-    title: 'Inspect AI log',
-    summary: 'logs of Inspect AI, as .eval or in JSON: each sample is compacted by itself',
-    checked:
-      "compacted logs opened by Inspect's own log reader, after a second compaction too; kept records stay byte for byte",
-    layout: { kind: 'document', links: 'order' },
-  },
+  format: FORMATS.inspect,
   records: createListRecords({
     unit: 'file',
     kind: 'list',

@@ -1,5 +1,6 @@
 import { estimateTokens } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { isRecord, textReader } from '../json.ts';
 import { createSession as createPlainSession } from '../session.ts';
 import { firstText } from '../said.ts';
@@ -8,15 +9,7 @@ import { decodeRecord } from './decode.ts';
 
 /** Sessions of Kimi Code, one file per agent: `~/.kimi-code/sessions/<folder>/<session>/agents/<agent>/wire.jsonl`. */
 export const kimiCode: Codec = {
-  format: {
-    name: 'kimi-code',
-    title: 'Kimi Code session',
-    summary: 'Kimi Code sessions in ~/.kimi-code/sessions (*/*/agents/*/wire.jsonl)',
-    checked: 'compacted files resumed by Kimi Code 2.1.0, after a second compaction too',
-    places: [{ variable: 'KIMI_CODE_HOME', base: '.kimi-code', folder: 'sessions/*/*/agents/*', file: 'wire.jsonl' }],
-    marksTyped: true,
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
-  },
+  format: FORMATS.kimiCode,
   detect: detectKimiCode,
   readProject: textReader('environmentDisclosure', 'cwd'),
   readModel: textReader('model'),

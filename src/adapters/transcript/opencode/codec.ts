@@ -1,6 +1,7 @@
 import type { MessagePart } from '../../../core/message.ts';
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, ContextView, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { createListRecords } from '../json-list/records.ts';
 import {
   isList,
@@ -19,14 +20,7 @@ import { callPart, resultPart, say, textParts } from '../said.ts';
 
 /** What `opencode export` writes and `opencode import` reads: one session. */
 export const openCode: Codec = {
-  format: {
-    name: 'opencode',
-    title: 'OpenCode session',
-    summary: 'a session that opencode export wrote',
-    checked: 'compacted sessions imported and resumed by OpenCode 1.18.33',
-    marksTyped: true,
-    layout: { kind: 'document', links: 'order' },
-  },
+  format: FORMATS.openCode,
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
   formsOf: (element) => [withoutPruning(element)],
   detect: ([beginning = null]) => detectExport(beginning),

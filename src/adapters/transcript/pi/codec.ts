@@ -1,6 +1,7 @@
 import { countOf } from '../../../core/tokens.ts';
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession, type NoteOf } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
@@ -10,19 +11,7 @@ import { type CompactionNote, decodeEntry, entryName, readTime } from './decode.
 
 /** Sessions of pi, and of OpenClaw, which contains pi: `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`. */
 export const pi: Codec = {
-  format: {
-    name: 'pi',
-    title: 'pi session',
-    summary: 'sessions of pi (~/.pi/agent/sessions/**/*.jsonl) and OpenClaw (~/.openclaw/agents/*/sessions)',
-    checked: 'compacted files resumed by pi 0.73.1 and 0.87.1, after a second compaction and one of its own too',
-    places: [
-      { variable: 'PI_CODING_AGENT_DIR', base: '.pi/agent', folder: 'sessions/*' },
-      { variable: 'PI_CODING_AGENT_SESSION_DIR', base: '.pi/agent/sessions', folder: '' },
-      { variable: 'OPENCLAW_STATE_DIR', base: '.openclaw', folder: 'agents/*/sessions' },
-    ],
-    marksTyped: true,
-    layout: { kind: 'lines', links: 'parents' },
-  },
+  format: FORMATS.pi,
   detect: detectPi,
   readProject: textReader('cwd'),
   readModel: textReader('message', 'model'),

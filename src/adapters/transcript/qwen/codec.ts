@@ -1,27 +1,17 @@
 import { countOf, estimateTokens } from '../../../core/tokens.ts';
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { isList, isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
 import { createSession as createPlainSession } from '../session.ts';
 import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
-import { cutsOfPath, findPath, type Path, readPathContext, renderChain } from '../parents.ts';
+import { cutsOfPath, findPath, type Path, readPathContext, renderChain, isQwenRecord } from '../parents.ts';
 import { copyKeys, firstText } from '../said.ts';
-import { decodeRecord, isQwenRecord } from './decode.ts';
+import { decodeRecord } from './decode.ts';
 
 /** Sessions of Qwen Code: `~/.qwen/projects/<folder>/chats/<session id>.jsonl`. */
 export const qwen: Codec = {
-  format: {
-    name: 'qwen',
-    title: 'Qwen Code session',
-    summary: 'Qwen Code sessions (~/.qwen/projects/*/chats/*.jsonl)',
-    checked: 'compacted files resumed by Qwen Code 0.24.4, after a second compaction too',
-    places: [
-      { variable: 'QWEN_HOME', base: '.qwen', folder: 'projects/*/chats' },
-      { variable: 'QWEN_RUNTIME_DIR', base: '.qwen', folder: 'projects/*/chats' },
-    ],
-    marksTyped: true,
-    layout: { kind: 'lines', links: 'parents' },
-  },
+  format: FORMATS.qwen,
   detect: detectQwen,
   readProject: textReader('cwd'),
   readModel: textReader('model'),

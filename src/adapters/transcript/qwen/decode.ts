@@ -4,13 +4,8 @@ import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { readParts, readRuleText, readTyped } from '../gemini/decode.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { textOfParts } from '../message-parts.ts';
+import { isQwenType } from '../parents.ts';
 import { asTyped, conversationOf, decodeSaid, decodeSummary, linksOf, type SaidPlace } from '../said.ts';
-
-const TYPES = new Set(['user', 'assistant', 'tool_result', 'system']);
-
-function isKnownType(type: Json | undefined): type is string {
-  return typeof type === 'string' && TYPES.has(type);
-}
 
 /** Records beside the chain: no other record has one of them as its parent. The latest `session_sources_snapshot` counts. */
 const ASIDE = new Set([
@@ -25,21 +20,12 @@ const ASIDE = new Set([
 /** User records that a person typed; others are notifications, timers and the like. */
 const TYPED_SUBTYPES = new Set([undefined, 'mid_turn_user_message']);
 
-/** A record of the chain, as Qwen Code requires it. Claude Code's have a subtype too, but their content is no list of parts. */
-export function isQwenRecord(record: JsonRecord): boolean {
-  const { uuid, parentUuid, sessionId, type, message } = record;
-  const isChained = typeof uuid === 'string' && (typeof parentUuid === 'string' || parentUuid === null);
-  if (!isChained || typeof sessionId !== 'string' || !isKnownType(type)) return false;
-  if (type === 'system') return 'systemPayload' in record;
-  return isRecord(message) && isList(message['parts']) && !('content' in message);
-}
-
 /** Decodes a record. A message whose parts are not a list is a problem, because Qwen Code would send it without words. */
 export function decodeRecord(record: JsonRecord, line: number): Decoded | RecordProblem {
   const { type, subtype = '', systemPayload } = record;
   if (type === 'system' && typeof subtype === 'string' && ASIDE.has(subtype))
     return { kind: 'meta', ...(subtype === 'session_sources_snapshot' && { latestKey: subtype }) };
-  if (!isKnownType(type)) return { kind: 'meta' };
+  if (!isQwenType(type)) return { kind: 'meta' };
   const links = { ...conversationOf(record, 'sessionId'), ...linksOf(record, 'uuid', 'parentUuid') };
   const place = {
     id: links.recordId,

@@ -1,6 +1,7 @@
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { createElementReader } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, recordsAt, stringAt } from '../json.ts';
@@ -9,14 +10,7 @@ import { createSession, readWholeContext } from '../session.ts';
 
 /** A trajectory of SWE-agent (`.traj`) or mini-swe-agent (`.traj.json`). */
 export const sweAgent: Codec = {
-  format: {
-    name: 'swe-agent',
-    title: 'SWE-agent trajectory',
-    summary: 'trajectories of SWE-agent (.traj) and mini-swe-agent (.traj.json)',
-    checked:
-      "nothing resumes them; a compacted trajectory keeps the shape that SWE-agent's inspector and replay read, with a step for each answer in the history",
-    layout: { kind: 'document', links: 'order' },
-  },
+  format: FORMATS.sweAgent,
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['history', 'messages'], alongside: ['trajectory'] }),
   detect: ([beginning = null]) => detectTrajectory(beginning),
   open: createTrajectorySession,

@@ -2,6 +2,7 @@ import type { ConversationMessage, MessagePart, Role } from '../../../core/messa
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, CutProblem, Detection, Json } from '../../../ports/codec.ts';
+import { FORMATS } from '../formats.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { classify } from '../chat-lines/decode.ts';
 import { toChatMessage } from '../chat-lines/dialects.ts';
@@ -13,18 +14,9 @@ import { createSession, readWholeContext } from '../session.ts';
 import { renderSummary } from './render.ts';
 import { readSpans, type Span, traceKindOf } from './spans.ts';
 
-const CHECKED = 'restored and verified after up to four compactions; the result has the same shape';
-
 /** Records of tracing tools, one a line: OpenTelemetry's, Langfuse's, LangSmith's. */
 export const traceLines: Codec = {
-  format: {
-    name: 'trace-lines',
-    title: 'traces, one record a line',
-    summary:
-      'OTLP in JSON with gen_ai messages, spans of file and console exporters, observations and traces of Langfuse, runs of LangSmith: the calls of a model whose histories later calls repeat',
-    checked: CHECKED,
-    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
-  },
+  format: FORMATS.traceLines,
   records: printedRecords,
   detect: detectIn,
   open: createTraceSession,
@@ -32,13 +24,7 @@ export const traceLines: Codec = {
 
 /** The same records in a list of a JSON document. */
 export const traceDocument: Codec = {
-  format: {
-    name: 'trace-document',
-    title: 'traces in a JSON file',
-    summary: 'a .json file, a list of such records, or {observations: […]}, {runs: […]}',
-    checked: CHECKED,
-    layout: { kind: 'document', links: 'order' },
-  },
+  format: FORMATS.traceDocument,
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['observations', 'runs'], orItself: true }),
   detect: ([beginning = null]) => {
     const list = isRecord(beginning) ? (beginning['observations'] ?? beginning['runs']) : beginning;

@@ -19,8 +19,8 @@ import {
 
 const FORMAT = 'claude-stream';
 
-function formatOf(sample: readonly Fields[]): string | null {
-  const found = detectFormat(sample);
+async function formatOf(sample: readonly Fields[]): Promise<string | null> {
+  const found = await detectFormat(sample);
   return found.kind === 'found' ? found.codec.format.name : null;
 }
 
@@ -33,20 +33,20 @@ const said = (type: string, content: Fields[string], more: Fields = {}): Fields 
 });
 
 suite('a log of stream-json', () => {
-  test('and a session of Claude Code are told apart, from the first record on', () => {
+  test('and a session of Claude Code are told apart, from the first record on', async () => {
     for (const format of [FORMAT, 'claude-code']) {
       for (const name of fixtureNames(format)) {
         const records = readFixture(format, name);
-        assert.equal(formatOf(records.slice(0, 50)), format, name);
+        assert.equal(await formatOf(records.slice(0, 50)), format, name);
         const first = records.find(({ type }) => type === 'user' || type === 'assistant');
-        if (first !== undefined) assert.equal(formatOf([first]), format, name);
+        if (first !== undefined) assert.equal(await formatOf([first]), format, name);
       }
     }
   });
 
-  test('is not any log whose records have a session_id', () => {
-    assert.equal(formatOf([{ session_id: 's', level: 'info', type: 'log' }]), null);
-    assert.notEqual(formatOf([{ type: 'user', session_id: 's', role: 'user', content: 'x' }]), FORMAT);
+  test('is not any log whose records have a session_id', async () => {
+    assert.equal(await formatOf([{ session_id: 's', level: 'info', type: 'log' }]), null);
+    assert.notEqual(await formatOf([{ type: 'user', session_id: 's', role: 'user', content: 'x' }]), FORMAT);
   });
 
   test('keeps the first beginning, the latest beginning and the last result of each conversation', async (t) => {

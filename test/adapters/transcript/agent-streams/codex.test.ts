@@ -9,10 +9,10 @@ import { benchWith, compactLog, decodeAll, type Fields, FIXTURES, fixtureNames, 
 const FORMAT = 'codex-exec';
 
 suite('a log of codex exec', () => {
-  test('and a rollout of Codex are told apart', () => {
+  test('and a rollout of Codex are told apart', async () => {
     for (const format of [FORMAT, 'codex']) {
       for (const name of fixtureNames(format)) {
-        const found = detectFormat(readFixture(format, name).slice(0, 50));
+        const found = await detectFormat(readFixture(format, name).slice(0, 50));
         assert.equal(found.kind === 'found' && found.codec.format.name, format, name);
       }
     }

@@ -18,10 +18,10 @@ const said = (role: string, content: string, more: Fields = {}): Fields => ({
 });
 
 suite('a log of gemini -o stream-json', () => {
-  test('is told apart from sessions of Gemini CLI, and from chat messages, which its events look like', () => {
+  test('is told apart from sessions of Gemini CLI, and from chat messages, which its events look like', async () => {
     for (const format of [FORMAT, 'gemini', 'chat-lines']) {
       for (const name of fixtureNames(format)) {
-        const found = detectFormat(readFixture(format, name).slice(0, 50));
+        const found = await detectFormat(readFixture(format, name).slice(0, 50));
         assert.equal(found.kind === 'found' && found.codec.format.name === FORMAT, format === FORMAT, name);
       }
     }

@@ -95,7 +95,7 @@ test('a blank line ends a prompt, but not an answer; comments in code are part o
 test('a chat history is recognized by its first line, and compacting it fails with the reason', async (t) => {
   const bench = benchFor(t);
   const original = readFileSync(join(FIXTURES, 'two-sessions.md'));
-  assert.equal(detectDocument(original, true)?.kind, 'found');
+  assert.equal((await detectDocument(original, true))?.kind, 'found');
   bench.write('.aider.chat.history.md', original);
   const done = await bench.compact('.aider.chat.history.md');
   assert.ok(!done.ok && done.error.kind === 'read-only-format');

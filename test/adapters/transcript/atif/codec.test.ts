@@ -109,9 +109,9 @@ test('a later step of the system counts as the result of a tool; without a sourc
   assert.equal(decode({ step_id: 3, message: 'x' }), 'a step whose source is not a string');
 });
 
-test('another major version is refused by name', () => {
+test('another major version is refused by name', async () => {
   const head = Buffer.from(JSON.stringify({ ...trajectory(3), schema_version: 'ATIF-v2.0' }, null, 2));
-  const found = formatRegistry.detectDocument(head, true);
+  const found = await formatRegistry.detectDocument(head, true);
   assert.equal(found?.kind, 'unknown');
   assert.equal(found.looksLike, 'an ATIF trajectory of a version other than 1.x');
 });

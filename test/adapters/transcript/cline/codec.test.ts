@@ -38,24 +38,29 @@ for (const name of WHOLE) {
   });
 }
 
-test('files of both programs are told from other lists of messages', () => {
-  const formatOf = (value: unknown): string => {
-    const found = detectDocument(Buffer.from(JSON.stringify(value, null, 2)), true);
+test('files of both programs are told from other lists of messages', async () => {
+  const formatOf = async (value: unknown): Promise<string> => {
+    const found = await detectDocument(Buffer.from(JSON.stringify(value, null, 2)), true);
     return found?.kind === 'found' ? found.codec.format.name : String(found?.kind);
   };
   const answer = { role: 'assistant', content: [text('Trimmed.')] };
   assert.deepEqual(
     [
-      formatOf([{ role: 'user', content: [text('<task>\nTrim the jib.\n</task>')] }, answer]),
-      formatOf([{ role: 'user', content: [text('Trim the jib.')], ts: 1_900_000_000_000 }, answer]),
-      formatOf([{ role: 'user', content: 'Trim the jib.', condenseParent: 'c' }, answer]),
-      formatOf({ version: 1, agent: 'lead', sessionId: 's', messages: [{ role: 'user', content: 'Trim.' }, answer] }),
-      formatOf([{ role: 'user', content: [text('Trim the jib.')] }, answer]),
-      formatOf([
+      await formatOf([{ role: 'user', content: [text('<task>\nTrim the jib.\n</task>')] }, answer]),
+      await formatOf([{ role: 'user', content: [text('Trim the jib.')], ts: 1_900_000_000_000 }, answer]),
+      await formatOf([{ role: 'user', content: 'Trim the jib.', condenseParent: 'c' }, answer]),
+      await formatOf({
+        version: 1,
+        agent: 'lead',
+        sessionId: 's',
+        messages: [{ role: 'user', content: 'Trim.' }, answer],
+      }),
+      await formatOf([{ role: 'user', content: [text('Trim the jib.')] }, answer]),
+      await formatOf([
         { role: 'system', content: 'Sail.' },
         { role: 'user', content: '<task>\nTrim the jib.\n</task>' },
       ]),
-      formatOf({ messages: [{ role: 'user', content: [text('Trim the jib.')] }, answer] }),
+      await formatOf({ messages: [{ role: 'user', content: [text('Trim the jib.')] }, answer] }),
     ],
     ['cline', 'cline', 'cline', 'cline', 'conversation-document', 'conversation-document', 'conversation-document'],
   );

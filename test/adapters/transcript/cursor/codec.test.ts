@@ -78,16 +78,16 @@ test('a message without content is a problem, not silence', () => {
   );
 });
 
-test('its transcripts are told from chat lines', () => {
-  const formatOf = (...sample: readonly Json[]): string => {
-    const found = detectFormat(sample);
+test('its transcripts are told from chat lines', async () => {
+  const formatOf = async (...sample: readonly Json[]): Promise<string> => {
+    const found = await detectFormat(sample);
     return found.kind === 'found' ? found.codec.format.name : found.kind;
   };
   assert.deepEqual(
     [
-      formatOf(say('user', text('Trim the jib.')), { type: 'turn_ended', status: 'success' }),
-      formatOf({ role: 'user', message: { content: 'Trim the jib.' } }),
-      formatOf({ role: 'user', content: 'Trim the jib.' }),
+      await formatOf(say('user', text('Trim the jib.')), { type: 'turn_ended', status: 'success' }),
+      await formatOf({ role: 'user', message: { content: 'Trim the jib.' } }),
+      await formatOf({ role: 'user', content: 'Trim the jib.' }),
     ],
     ['cursor', 'cursor', 'chat-lines'],
   );

@@ -35,7 +35,7 @@ for (const name of readdirSync(FIXTURES)) {
   });
 }
 
-test('its sessions are told from those of pi and events of Copilot', () => {
+test('its sessions are told from those of pi and events of Copilot', async () => {
   const entry: Json = {
     type: 'message',
     id: 'm',
@@ -43,17 +43,17 @@ test('its sessions are told from those of pi and events of Copilot', () => {
     timestamp: 't',
     message: { role: 'user', content: [] },
   };
-  const formatOf = (...sample: readonly Json[]): string => {
-    const found = detectFormat(sample);
+  const formatOf = async (...sample: readonly Json[]): Promise<string> => {
+    const found = await detectFormat(sample);
     return found.kind === 'found' ? found.codec.format.name : (found.looksLike ?? found.kind);
   };
   assert.deepEqual(
     [
-      formatOf({ type: 'session_start', id: 'a', cwd: '/' }, entry),
-      formatOf({ type: 'session_start', id: 'a' }),
-      formatOf({ type: 'session', id: 'a' }, entry),
-      formatOf(entry, entry),
-      formatOf({ type: 'session_start', id: 'a', payload: {} }, { type: 'other' }),
+      await formatOf({ type: 'session_start', id: 'a', cwd: '/' }, entry),
+      await formatOf({ type: 'session_start', id: 'a' }),
+      await formatOf({ type: 'session', id: 'a' }, entry),
+      await formatOf(entry, entry),
+      await formatOf({ type: 'session_start', id: 'a', payload: {} }, { type: 'other' }),
     ],
     ['droid', 'droid', 'pi', 'a session of pi or Droid without its header', 'unknown'],
   );

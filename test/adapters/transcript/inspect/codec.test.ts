@@ -136,9 +136,9 @@ test('a text among the attachments is read, and so are a failed call and a tool 
   );
 });
 
-test('a log of a newer version is refused by name', () => {
+test('a log of a newer version is refused by name', async () => {
   const head = Buffer.from(JSON.stringify({ ...log(), version: 3 }, null, 2));
-  const found = formatRegistry.detectDocument(head, true);
+  const found = await formatRegistry.detectDocument(head, true);
   assert.equal(found?.kind, 'unknown');
   assert.equal(found.looksLike, 'a log of Inspect AI in a version newer than 2');
 });
