@@ -13,7 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   system: ['system', 'ports', 'core', 'node'],
   app: ['app', 'ports', 'core'],
   'adapters/archive': ['adapters/archive', 'system', 'ports', 'core', '+zod', '+better-sqlite3', 'node'],
-  'adapters/clients': ['adapters/clients', 'ports', 'core', '+zod', '+jsonc-parser', '+smol-toml', 'node'],
+  'adapters/clients': ['adapters/clients', 'system', 'ports', 'core', '+zod', '+jsonc-parser', '+smol-toml', 'node'],
   'adapters/fs': ['adapters/fs', 'system', 'ports', 'core', 'node'],
   'adapters/model': ['adapters/model', 'ports', 'core', '+zod', '+stemmer', 'node'],
   'adapters/archive/postgres': [
@@ -84,6 +84,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'adapters/archive/sqlite/extension.ts': ['+sqlite-vec'],
   'adapters/redact/go-pattern.ts': ['+re2js'],
   'cli/render/theme.ts': ['+chalk'],
+  'cli/terminal/picker.ts': ['+@clack/prompts'],
   // The one lock of the system's that Node can have is SQLite's.
   'adapters/fs/file-lock.ts': ['+better-sqlite3'],
 };

@@ -36,6 +36,7 @@ import type { InstallReport } from '../app/install/install-client.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { DiffReport } from '../app/survey/diff-file.ts';
+import type { HandOff } from '../app/survey/hand-off.ts';
 import type { RulesReport } from '../app/survey/list-rules.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
 import type { ConfigSearch } from '../config/find.ts';
@@ -141,6 +142,9 @@ export type ScanGroup = Pick<ScanRow, 'bytes' | 'netBytes' | 'saving' | 'cost'> 
   readonly at: IsoTime;
 };
 
+/** `text`: the whole of it, as Markdown. */
+export type HandoffReport = HandOff & { readonly schema: 'compact/handoff@1'; readonly text: string };
+
 /** What each command prints with `--json`. `npm run build` makes the JSON Schemas from it. */
 export type Reports = {
   compact: CompactReport | SkippedFileReport | FailedReport;
@@ -148,6 +152,7 @@ export type Reports = {
   capture: CaptureReport | SkippedCaptureReport | FailedCaptureReport | CapturedFileReport;
   restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport | RestoreCapturedReport;
   diff: DiffReport;
+  handoff: HandoffReport;
   rules: RulesReport;
   undo: UndoReport;
   'undo-list': RunReport;

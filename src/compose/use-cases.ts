@@ -1,4 +1,5 @@
 import { createFileStore } from '../adapters/fs/file-store.ts';
+import { programs } from '../adapters/clients/programs.ts';
 import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
 import { beginRun, createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
@@ -100,6 +101,12 @@ export function createUseCases(composition: Composition) {
     verifyFile: inFile(deps, async () => (await import('../app/restore/verify-file.ts')).verifyFile),
     scoreFile: later(deps, async () => (await import('../app/survey/score-file.ts')).scoreFile),
     listRules: later(deps, async () => (await import('../app/survey/list-rules.ts')).listRules),
+    handOff: inFile(deps, async () => (await import('../app/survey/hand-off.ts')).handOff),
+    locateSession: later(
+      { ...deps, programs },
+      async () => (await import('../app/survey/locate-session.ts')).locateSession,
+    ),
+    listPrograms: programs.list,
     scanFile: inFile(deps, async () => (await import('../app/survey/scan-file.ts')).scanFile),
     diffFile: inFile(deps, async () => (await import('../app/survey/diff-file.ts')).diffFile),
     reportFile: async ({ mask = (text) => text, ...request }: ReportFileRequest & WithMask, progress: Progress) =>

@@ -194,6 +194,11 @@ const FAILURES: Sentences<LookupFailure> = {
     `a message in ${other} format in a ${format} file.`,
     `Split the file at such lines, or keep them unread with --format ${format}.`,
   ],
+  'several-conversations': ({ file, count }) => [
+    file,
+    `${count} conversations, and this takes one.`,
+    'Name a file that is one session.',
+  ],
   'no-messages': ({ file, contains }) => [file, `no messages, only ${contains}.`, TRANSCRIPT_ADVICE],
   'read-only-format': ({ file, title, reason }) => [
     file,

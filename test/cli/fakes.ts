@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import type { Summarizer } from '../../src/app/contract/deps.ts';
 import { createBreaker } from '../../src/app/summarize/limits.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal/terminal.ts';
@@ -87,6 +87,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
       open: () => Readable.from([Buffer.from(options.stdin ?? '')]),
     },
     stdout: stdout.channel,
+    dialog: () => ({ input: Readable.from([]), output: new PassThrough() }),
     stderr: stderr.channel,
     signal: interruption.signal,
     removeAtExit: (path) => () => rmSync(path, { recursive: true, force: true }),

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { prose } from '../support/chat.ts';
+import { claudeSession, projectFolder } from '../support/client-sessions.ts';
 import { folderWith } from '../support/folders.ts';
 import { runIn } from '../support/program.ts';
 import { PAGES, readBlocks } from './pages.ts';
@@ -74,6 +76,12 @@ function createScene(t: TestContext, page: string) {
   copyFixture('chat-lines/conversation.jsonl', join(folder, 'work/log.jsonl'));
   copyFixture('chat-lines/conversation.jsonl', join(folder, 'work/logs/talk.jsonl'));
   copyFixture(session, join(shell.home, '.claude/projects/-home-kim-lanterns/session.jsonl'));
+  const id = '6b6f4218-1111-4222-8333-444455556666';
+  const work = join(folder, 'work');
+  const said = [['Make the timetable readable.', prose(1, 200)]] as const;
+  claudeSession(join(projectFolder(shell.home, work), `${id}.jsonl`), { id, folder: work, said });
+  for (const program of ['claude', 'codex'])
+    writeFileSync(join(folder, 'bin', program), '#!/bin/sh\n[ -t 0 ] || cat > /dev/null\n', { mode: 0o755 });
   writeFileSync(join(folder, 'work/list.txt'), 'sessions/lanterns.jsonl\nsessions/rollout.jsonl\n');
   return { before, assertRuns };
 

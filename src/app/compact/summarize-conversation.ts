@@ -2,17 +2,17 @@ import { type KeptMessage, originOf } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import { keptMessageLines } from '../../core/plan/line-outcomes.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
-import { compactionWithin } from '../../core/policy.ts';
+import { type CompactionConfig, compactionWithin } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes, formatCount } from '../../core/tokens.ts';
 import type { Archive, CarriedLine } from '../../ports/archive.ts';
-import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
+import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import { type Failure, sourceChanged, stop } from '../contract/failure.ts';
 import type { BatchReport, ConversationReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
-import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
-import type { Prepared, PreparedConversation } from '../read/prepare.ts';
-import type { StaleRules } from '../summarize/rules-and-requests.ts';
+import { createOriginalDecoder, NO_MATERIAL, readLineage, type ReadLineage } from '../read/lineage.ts';
+import type { Prepared, PreparedConversation, ReadTranscript } from '../read/prepare.ts';
+import type { LeavingMessages, StaleRules } from '../summarize/rules-and-requests.ts';
 import { type CycleInput, type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import { costOf } from '../summarize/usage.ts';
@@ -78,15 +78,13 @@ export async function summarizeAll(
   },
 ): Promise<readonly Attempted[]> {
   const { breaker } = request.summarizer;
-  const { recordIndex, codec, readJson, conversations } = transcript;
-  const headers = recordIndex.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
-  const decode = createOriginalDecoder(deps.formats, codec, headers.map(readJson));
+  const { recordIndex, conversations } = transcript;
   const input: Input = {
     transcript,
     request,
     summaries,
     originKey: deps.runtime.sha256(originOf(recordIndex.sha256, settingsSha256)),
-    readLineage: async (cycle) => (archive === null ? NO_MATERIAL : readLineage(archive, cycle, decode)),
+    readLineage: createLineageReader(deps, transcript, archive),
   };
   const attempts: Attempted[] = [];
   let waiting: Failure | null = null; // requests of all conversations go into one batch
@@ -107,6 +105,36 @@ export async function summarizeAll(
   const losses = findLosses(attempts, request);
   if (losses !== null) stop(withSpending(losses, input));
   return attempts;
+}
+
+/** Reads what left a transcript in its earlier compactions. */
+export function createLineageReader(
+  { formats }: Pick<AppDeps, 'formats'>,
+  { recordIndex, codec, readJson }: Pick<Prepared, 'codec' | 'readJson'> & Pick<ReadTranscript, 'recordIndex'>,
+  archive: Archive | null,
+): ReadLineage {
+  const headers = recordIndex.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
+  const decode = createOriginalDecoder(formats, codec, headers.map(readJson));
+  return async (cycle) => (archive === null ? NO_MATERIAL : readLineage(archive, cycle, decode));
+}
+
+/** A conversation of which every message leaves. */
+export function wholeConversation(
+  transcript: Pick<Prepared, 'readMessage'>,
+  prepared: PreparedConversation,
+  config: CompactionConfig,
+): LeavingMessages {
+  const { view, prior, compressedBefore } = prepared;
+  const stale = readStale(transcript, prepared);
+  return {
+    prior,
+    compressedBefore,
+    chunks: [[...view.messages.keys()]],
+    load: createLoader(transcript, prepared),
+    readStale: () => stale,
+    isTyped: (index) => view.messages[index]?.typedTokens !== undefined,
+    config,
+  };
 }
 
 function leaveIfIdle(attempts: readonly Attempted[], request: CompactFileRequest): void {
@@ -270,10 +298,7 @@ function largestBatchTokens({ live }: CompactedConversation): number {
 }
 
 /** What the producer's own compaction has put out of its context: typed messages and a clip-archive of ours. */
-export function readStale(
-  transcript: Pick<Prepared, 'readMessage'>,
-  { prior, view }: PreparedConversation,
-): StaleRules {
+function readStale(transcript: Pick<Prepared, 'readMessage'>, { prior, view }: PreparedConversation): StaleRules {
   if (prior.kind !== 'foreign' || prior.isOurs) return { typed: [], clip: null };
   const typed = view.staleTyped.flatMap(({ entry, index }) => {
     const message = transcript.readMessage(entry);

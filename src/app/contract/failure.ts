@@ -50,6 +50,8 @@ export type Failure =
       readonly other: string;
     }
   | { readonly kind: 'no-messages'; readonly file: string; readonly contains: string }
+  /** The file is not one session. */
+  | { readonly kind: 'several-conversations'; readonly file: string; readonly count: number }
   /** Files of this format are not compacted. `reason` is a clause. */
   | { readonly kind: 'read-only-format'; readonly file: string; readonly title: string; readonly reason: string }
   /** The transcript's last message is not old enough for this run, so it was left alone. */

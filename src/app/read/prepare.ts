@@ -317,7 +317,10 @@ export function lastWrite({ stamp }: Pick<SourceFile, 'stamp'>): Date {
 const MAX_MESSAGES = 100;
 
 /** The newest time among the last messages; null: none of them has a time. */
-export function findLastTime({ recordIndex, readMessage }: Pick<Prepared, 'recordIndex' | 'readMessage'>): Date | null {
+export function findLastTime({
+  recordIndex,
+  readMessage,
+}: Pick<IndexedTranscript, 'recordIndex' | 'readMessage'>): Date | null {
   let newest: Date | null = null;
   let looked = 0;
   for (let index = recordIndex.entries.length - 1; index >= 0 && looked < MAX_MESSAGES; index -= 1) {
@@ -334,7 +337,7 @@ function newerOf(time: Date | null, other: Date | null | undefined): Date | null
   return time === null || other > time ? other : time;
 }
 
-type Reading = Pick<Prepared, 'recordIndex' | 'readJson'>;
+type Reading = Pick<IndexedTranscript, 'recordIndex' | 'readJson'>;
 
 /** A transcript as the list of its producer finds it. */
 export function listSource(transcript: Reading): ListedFile {

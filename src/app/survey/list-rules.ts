@@ -3,13 +3,13 @@ import { ok, type Result } from '../../core/result.ts';
 import type { IsoTime } from '../../core/units.ts';
 import type { Archive } from '../../ports/archive.ts';
 import { rulePathOf, withDroppedRules } from '../compact/plan.ts';
-import { createLoader, readStale } from '../compact/summarize-conversation.ts';
+import { createLineageReader, wholeConversation } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
-import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
+import { NO_MATERIAL } from '../read/lineage.ts';
 import { type PreparedConversation, readTranscript, type ReadTranscript } from '../read/prepare.ts';
-import { findStandingRules, isDropped, type LeavingMessages } from '../summarize/rules-and-requests.ts';
+import { findStandingRules, isDropped } from '../summarize/rules-and-requests.ts';
 import { openSettled, openUnsettled } from '../write/settle.ts';
 
 export type ListRulesRequest = {
@@ -99,23 +99,14 @@ async function rulesOf(
   { deps, policy, archive, path }: RulesContext,
 ): Promise<ConversationRules> {
   const { view, prior, compressedBefore, id } = prepared;
-  const load = createLoader(transcript, prepared);
-  const stale = readStale(transcript, prepared);
-  const input: LeavingMessages = {
-    prior,
-    compressedBefore,
-    chunks: [[...view.messages.keys()]],
-    load,
-    readStale: () => stale,
-    isTyped: (index) => view.messages[index]?.typedTokens !== undefined,
-    config: (await withDroppedRules(policy, archive, { path, conversationIds: [id] })).compaction,
-  };
+  const { compaction } = await withDroppedRules(policy, archive, { path, conversationIds: [id] });
+  const input = wholeConversation(transcript, prepared, compaction);
+  const { load, readStale } = input;
   const lineage =
-    prior.kind === 'lineage' && archive !== null
-      ? await readLineage(archive, prior.cycle, createOriginalDecoder(deps.formats, transcript.codec))
-      : NO_MATERIAL;
+    prior.kind === 'lineage' ? await createLineageReader(deps, transcript, archive)(prior.cycle) : NO_MATERIAL;
   const found = await findStandingRules(input, async () => lineage);
-  const places = new Map([...stale.typed, ...lineage.typed].map(({ index, source }) => [index, source]));
+  const before = [...(readStale?.().typed ?? []), ...lineage.typed];
+  const places = new Map(before.map(({ index, source }) => [index, source]));
   const placeOf = (number: number): { readonly id: string; readonly at: Date | null } | undefined => {
     const here = view.messages[number - compressedBefore - 1];
     if (here === undefined) return places.get(number);

@@ -13,7 +13,15 @@ import { againWhileChanging, attempt, type Failure, stop } from '../contract/fai
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { mayBeOlder, openTranscript } from '../read/open-transcript.ts';
-import { findLastTime, isOlder, lastWrite, listSource, type Prepared, prepareTranscript } from '../read/prepare.ts';
+import {
+  findLastTime,
+  isOlder,
+  lastWrite,
+  listSource,
+  type Prepared,
+  prepareTranscript,
+  type ReadTranscript,
+} from '../read/prepare.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** What `compact scan` reports about a transcript. */
@@ -125,7 +133,7 @@ function hashSettings(
 /** So many records at the beginning of a file may name its project, and then as many messages: a session can begin with hundreds of notes. */
 const SAMPLE_RECORDS = 50;
 
-function findProject(transcript: Prepared): string | null {
+export function findProject(transcript: ReadTranscript): string | null {
   const { codec, recordIndex } = transcript;
   const sample = recordIndex.entries.filter(({ kind }, at) => at < SAMPLE_RECORDS || kind === 'message');
   return findIn(transcript, sample.slice(0, 2 * SAMPLE_RECORDS), codec.readProject);
@@ -138,8 +146,8 @@ function findModel(transcript: Prepared): string | null {
 }
 
 function findIn(
-  { readJson }: Prepared,
-  entries: Prepared['recordIndex']['entries'],
+  { readJson }: ReadTranscript,
+  entries: ReadTranscript['recordIndex']['entries'],
   read: ((record: Json) => string | null) | undefined,
 ): string | null {
   if (read === undefined) return null;
@@ -166,7 +174,7 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
     file: input.name,
     format: codec.format.name,
     id: conversations.length === 1 ? (conversations[0]?.id ?? null) : null,
-    title: findTitle(transcript) ?? findFirstRequest(transcript),
+    title: findTitle(transcript),
     project: findProject(transcript),
     model: findModel(transcript),
     at: findLastTime(transcript)?.toISOString() ?? null,
@@ -183,14 +191,14 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
   };
 }
 
-/** As the producer's list shows it. */
-function findTitle(transcript: Prepared): string | null {
+/** As the producer's list shows it, or else the first line of the first request. */
+export function findTitle(transcript: ReadTranscript): string | null {
   const title = transcript.codec.listedTitle?.(listSource(transcript)) ?? null;
-  return title === null ? null : firstLine(title);
+  return title === null ? findFirstRequest(transcript) : firstLine(title);
 }
 
 /** A clip-archive names the requests that have left the file. */
-function findFirstRequest({ recordIndex, readMessage, conversations }: Prepared): string | null {
+function findFirstRequest({ recordIndex, readMessage, conversations }: ReadTranscript): string | null {
   const prior = conversations[0]?.prior;
   const isOurs = prior?.kind === 'lineage' || (prior?.kind === 'foreign' && prior.isOurs);
   const listed = isOurs ? findListedRequest(prior.text) : null;

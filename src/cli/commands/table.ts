@@ -15,6 +15,7 @@ export const COMMANDS = {
   run: { summary: 'the default command, for files named like a command', load: () => import('./compact.ts') },
   score: { summary: "ranks a transcript's messages by importance", load: () => import('./score.ts') },
   scan: { summary: 'finds transcripts and estimates the savings', load: () => import('./scan.ts') },
+  handoff: { summary: 'hands a session to another program or person', load: () => import('./handoff.ts') },
   capture: { summary: 'stores whole transcripts before they are gone', load: () => import('./capture.ts') },
   restore: { summary: 'restores the original, byte for byte', load: () => import('./restore.ts') },
   diff: { summary: 'shows what a compaction kept, quoted and left', load: () => import('./diff.ts') },

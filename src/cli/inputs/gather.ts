@@ -101,7 +101,7 @@ export async function gatherInputs(
 }
 
 /** A file that may be a transcript. */
-type ScannedFile = {
+export type ScannedFile = {
   readonly path: string;
   readonly name: string;
   readonly isNamed: boolean;

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync, statSync, 
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { RemoveAtExit } from '../../ports/files.ts';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import type { HostEnvironment } from '../../config/find.ts';
 import type { LaunchCommand } from '../../ports/clients.ts';
@@ -41,6 +41,8 @@ export type Terminal = {
   readonly readStdin: (maxBytes: number) => string | null;
   readonly stdout: Channel;
   readonly stderr: Channel;
+  /** Where a person is asked something. */
+  readonly dialog: () => { readonly input: Readable; readonly output: Writable };
   /** Starts this program once more, in this folder. It goes on when this process ends, and appends its messages to the log. */
   readonly startDetached: (args: readonly string[], place: DetachedPlace) => void;
   /** Aborted by the first SIGINT or SIGTERM, with the exit code as its reason; the second one ends the process. */
@@ -105,6 +107,7 @@ export function createTerminal(): OwnedTerminal {
     startDetached,
     stdout: createChannel(1, () => process.stdout),
     stderr: createChannel(2, () => process.stderr),
+    dialog: () => ({ input: process.stdin, output: process.stderr }),
     signal: interruption.signal,
     removeAtExit: (path) => {
       leftovers.add(path);

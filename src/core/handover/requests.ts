@@ -231,7 +231,8 @@ function goesOn(next: number): string {
 const ENDING_MARK = '   → ';
 const OTHER_MARK = '   - ';
 const INDENT = '     ';
-const REPORTED = '(its closing report: see “Where it stands”)';
+/** In the place of a closing report that the state of the work quotes. */
+export const REPORTED = '(its closing report: see “Where it stands”)';
 const MIN_OTHER_CHARS = 120;
 const MIN_REPORT_CHARS = 400;
 const MIN_REMARK_WORDS = 6;

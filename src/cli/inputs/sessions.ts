@@ -1,0 +1,151 @@
+import { realpathSync, statSync } from 'node:fs';
+import type { ScanReport } from '../../app/survey/scan-file.ts';
+import { toModel } from '../../config/resolve.ts';
+import { isOtherAgent } from '../../core/paths.ts';
+import { formatCount } from '../../messages/quantities.ts';
+import { clipText, safeText } from '../../messages/text.ts';
+import { orElse } from '../../system/files.ts';
+import { workOnFiles } from '../pool/work-on-files.ts';
+import { formatAge } from '../render/scan.ts';
+import { policyOf } from '../runs/compact.ts';
+import type { Session } from '../session.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-codes.ts';
+import { canAsk, matchesAll, pick } from '../terminal/picker.ts';
+import { findScanned, gatherInputs, type ReadyInput, type ScannedFile } from './gather.ts';
+import { findNothing } from './inputs.ts';
+
+/** The first digits of a session's id. */
+const ID_START = /^[0-9a-f]{4}[0-9a-f-]*$/i;
+
+/**
+ * The session that these words name: by a path, by the first digits of its id, or by words of its title. Without words it is the newest of
+ * this folder. If several are meant, a person at a terminal chooses. A number is an exit code: the command is over.
+ */
+export async function chooseSession(session: Session, words: readonly string[]): Promise<ReadyInput | ExitCode> {
+  const [word = '', ...more] = words;
+  if (word !== '' && more.length === 0 && (await namesFile(word))) return openNamed(session, word);
+  const scanned = await findScanned(session, { operands: [] });
+  if (typeof scanned === 'number') return scanned;
+  const files = newestFirst(scanned.files.filter(({ path }) => !isOtherAgent(path)));
+  if (words.length === 0) return chooseHere(session, files);
+  const byId = ID_START.test(word) ? files.filter(({ sessionId }) => isStart(word, sessionId)) : [];
+  if (byId.length > 0 && more.length === 0) return chooseOf(session, byId, `several sessions' ids begin with ${word}`);
+  const rows = await describeAll(session, files);
+  const titled = rows.filter(({ title }) => matchesAll(title ?? '', words));
+  if (titled.length === 0) {
+    const said = words.join(' ');
+    return session.refuse(`no session has the id, the path or the title '${said}' ('compact scan' lists them)`);
+  }
+  return chooseRow(session, titled, 'several sessions have these words in their titles');
+}
+
+/** A word that exists, or that cannot be an id or a title. */
+async function namesFile(word: string): Promise<boolean> {
+  return word === '-' || /[/\\]|\.\w+$/.test(word) || (await findNothing(word)) === null;
+}
+
+async function openNamed(session: Session, word: string): Promise<ReadyInput | ExitCode> {
+  const gathered = await gatherInputs(session, { operands: [word] }, { skipsCompacted: false });
+  if (typeof gathered === 'number') return gathered;
+  const [input, ...others] = gathered.inputs;
+  if (others.length > 0) return session.refuse('this takes one session, and several are named');
+  return input ?? (gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done);
+}
+
+function isStart(word: string, sessionId: string | null): boolean {
+  return sessionId?.startsWith(word.toLowerCase()) === true;
+}
+
+function newestFirst(files: readonly ScannedFile[]): readonly ScannedFile[] {
+  const times = new Map(files.map(({ path }) => [path, orElse(0, () => statSync(path).mtimeMs)]));
+  return files.toSorted((a, b) => (times.get(b.path) ?? 0) - (times.get(a.path) ?? 0));
+}
+
+/** So many sessions of a folder are offered. */
+const MAX_OFFERED = 50;
+
+async function chooseHere(session: Session, files: readonly ScannedFile[]): Promise<ReadyInput | ExitCode> {
+  const { useCases, terminal } = session;
+  const here = realFolder(terminal.host.workingFolder);
+  const most = canAsk(terminal) ? MAX_OFFERED : 1;
+  const found: ScannedFile[] = [];
+  for (const { path, name, ...file } of files) {
+    if (terminal.signal.aborted) return interruptionCode(terminal.signal);
+    const located = await useCases.locateSession({ path, name, format: null, refusesLinks: true });
+    const folder = located.ok ? (located.value.place?.folder ?? null) : null;
+    if (folder === null || realFolder(folder) !== here) continue;
+    found.push({ path, name, ...file });
+    if (found.length === most) break;
+  }
+  if (found.length > 0) return chooseOf(session, found, 'several sessions were held in this folder');
+  return session.refuse("no session was held in this folder: name one ('compact scan' lists them)");
+}
+
+function realFolder(folder: string): string {
+  return orElse(folder, () => realpathSync(folder));
+}
+
+async function chooseOf(
+  session: Session,
+  files: readonly ScannedFile[],
+  several: string,
+): Promise<ReadyInput | ExitCode> {
+  const [first] = files;
+  if (first !== undefined && files.length === 1) return toInput(first.path);
+  return chooseRow(session, await describeAll(session, files), several);
+}
+
+async function chooseRow(
+  session: Session,
+  rows: readonly ScanReport[],
+  several: string,
+): Promise<ReadyInput | ExitCode> {
+  const { terminal, reporter, useCases } = session;
+  const [first] = rows;
+  if (first !== undefined && rows.length === 1) return toInput(first.file);
+  const titles = new Map(useCases.listFormats().map(({ name, title }) => [name, title]));
+  const columns = Math.max(MIN_TITLE_COLUMNS, terminal.stderr.widthColumns - HINT_COLUMNS);
+  const choices = rows.map((row) => ({
+    value: row.file,
+    label: clipText(safeText(row.title ?? row.file), columns),
+    hint: [
+      formatAge(Date.now() - Date.parse(row.at ?? row.modified)),
+      `${formatCount(row.tokens.before)} tokens`,
+      (titles.get(row.format) ?? row.format).replace(/ session$/, ''),
+      (row.id ?? '').slice(0, SHOWN_ID_DIGITS),
+    ].join(', '),
+  }));
+  if (!canAsk(terminal)) {
+    const code = session.refuse(`${several}: type more of the id or the title`);
+    reporter.error(choices.map(({ label, hint }) => `  ${label} (${hint})`).join('\n'));
+    return code;
+  }
+  reporter.progress.clear();
+  const chosen = await pick(terminal, 'Which session?', choices);
+  return chosen === null ? EXIT_CODES.interrupted : toInput(chosen);
+}
+
+const MIN_TITLE_COLUMNS = 20;
+const HINT_COLUMNS = 50;
+const SHOWN_ID_DIGITS = 8;
+
+function toInput(path: string): ReadyInput {
+  return { path, name: path, pathInFolder: path, pathInOperand: path, isNamed: true, refusesLinks: true };
+}
+
+/** A file that cannot be read is no session. */
+async function describeAll(session: Session, files: readonly ScannedFile[]): Promise<readonly ScanReport[]> {
+  const rows: ScanReport[] = [];
+  const only = { format: null, largerThanBytes: null, before: null };
+  const request = { policy: policyOf(session, {}), ...toModel(session.settings), only };
+  await workOnFiles(session, {
+    items: files,
+    jobs: null,
+    work: ({ path, name }, useCases, progress) =>
+      useCases.scanFile({ ...request, input: { path, name, format: null, refusesLinks: true } }, progress),
+    report: (done, { sessionId }) => {
+      if (done.ok && done.value !== null) rows.push({ ...done.value, id: sessionId ?? done.value.id });
+    },
+  });
+  return rows;
+}
