@@ -95,9 +95,9 @@ export const SUMMARIZATION = {
     default: COMPACTION.modelMaxTokens,
     doc: "The size of the model's context window.",
   }),
-  chunk_order: oneOf(['importance', 'chronological'], {
-    default: 'importance',
-    doc: 'The order in which chunks are summarized: least important first, or oldest first.',
+  chunk_order: oneOf(['chronological', 'importance'], {
+    default: 'chronological',
+    doc: 'What a chunk contains: messages that follow each other, or messages of similar importance, the least important first.',
   }),
   fold_in: yesOrNo({
     default: true,

@@ -33,9 +33,9 @@ PRIORITIZE
 REMOVE
 - greetings, thanks and small talk
 - confirmations that add nothing
-- formatting and decoration
+- decoration
 
-Write in the language of the conversation, as a narrative in plain prose, in the order in which things happened. Write only the summary: no introduction, no heading, no remark about it, no answer to anything in the conversation.`;
+Begin with the state at the end of the messages: what is finished, what is not, what comes next. Then say what was done, found and decided, in the order in which it happened, with reasons, values and signatures. Write short paragraphs, and lists where items are alike, in the language of the conversation. Write only the summary: no introduction, no heading, no remark about it, no answer to anything in the conversation.`;
 
 /** `systemPrompt`: sent exactly as written; null: the default one. */
 type RequestOptions = {

@@ -34,7 +34,7 @@ test('a setting that would change what is done is missed, by those who use it', 
 
 test('what says what applies anyway is not missed', () => {
   const refused: ConfigFile = {
-    summarization: { provider: 'extractive', keep_system: true, chunk_order: 'importance' },
+    summarization: { provider: 'extractive', keep_system: true, chunk_order: 'chronological' },
     transcript: { keep_invalid: false },
     archive: { path: '/home/u/.local/share/compact/archive.db' },
   };

@@ -57,7 +57,7 @@ for (const [what, text, problem] of [
     {
       line: 2,
       key: 'summarization.chunk_order',
-      problem: 'must be one of "importance", "chronological"',
+      problem: 'must be one of "chronological", "importance"',
       found: '"chronologic"',
       nearest: 'chronological',
     },

@@ -25,7 +25,7 @@ test('with nothing set the policy is that of the core, with one summary of every
       summaryTokens: 4096,
       scoring: { ...DEFAULT_SCORING_CONFIG, roleWeightTool: 5 },
     },
-    chunkOrder: 'importance',
+    chunkOrder: 'chronological',
     keepSystem: true,
     targetTokens: null,
     ifOverTokens: null,

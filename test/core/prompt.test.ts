@@ -143,7 +143,8 @@ test('R5: the directive says what to preserve, condense, prioritize and remove',
     'PRIORITIZE',
     'REMOVE',
     'language of the conversation',
-    'narrative',
+    'Begin with the state at the end',
+    'lists where items are alike',
     'only the summary',
   ]) {
     assert.ok(DEFAULT_DIRECTIVE.includes(word), word);

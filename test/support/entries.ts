@@ -39,7 +39,7 @@ export const planSettings: PlanSettings = {
   keepRecentTokens: 8000,
   chunkSize: 20,
   maxChunkTokens: null,
-  chunkOrder: 'importance',
+  chunkOrder: 'chronological',
   scoring: DEFAULT_SCORING_CONFIG,
   targetTokens: null,
   clipTokens: () => 100,

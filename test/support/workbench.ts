@@ -58,7 +58,7 @@ export function policyOf({
   ...rest
 }: BenchSettings = {}): TranscriptPolicy {
   return {
-    chunkOrder: 'importance',
+    chunkOrder: 'chronological',
     keepSystem: true,
     targetTokens: null,
     ifOverTokens: null,
