@@ -118,7 +118,7 @@ export function createUseCases(composition: Composition) {
     undoFile: inFile(writing, async () => (await import('../app/restore/undo.ts')).undoFile),
     endUndo: later(deps, async () => (await import('../app/restore/undo.ts')).endUndo),
 
-    captureFile: inFile(deps, async () => (await import('../app/archive/capture-file.ts')).captureFile),
+    captureFile: inFile(writing, async () => (await import('../app/archive/capture-file.ts')).captureFile),
     recordGone: later(deps, async () => (await import('../app/archive/captured.ts')).recordGone),
     listCaptured: later(deps, async () => (await import('../app/archive/captured.ts')).listCaptured),
     restoreCaptured: inFile(writing, async () => (await import('../app/archive/restore-captured.ts')).restoreCaptured),

@@ -3,6 +3,14 @@ import type { ArchiveWriter } from './archive-writer.ts';
 /** Why a version of a captured file begins. A file that only grew keeps its version. */
 export type CaptureChange = 'new' | 'rewritten' | 'shortened' | 'gone' | 'returned';
 
+/** What a file system keeps of a file besides its bytes. */
+export type FileMarks = {
+  /** When it was last written, in Unix nanoseconds. */
+  readonly mtimeNs: string;
+  /** The permission bits. */
+  readonly mode: number;
+};
+
 /** What a file was when it was captured. A version that grew has several states, each the beginning of the next one. */
 export type CapturedState = {
   readonly id: number;
@@ -13,6 +21,8 @@ export type CapturedState = {
   /** sha256 (hex) of all bytes. */
   readonly sha256: string;
   readonly capturedAt: Date;
+  /** When it was last read; null: unknown. */
+  readonly marks: FileMarks | null;
 };
 
 export type CapturedFile = {
@@ -41,6 +51,7 @@ export type CaptureOutline = {
 
 /** The state that a capture ends with, and all sessions of the file. */
 export type CaptureDraft = Pick<CapturedState, 'sizeBytes' | 'sha256' | 'capturedAt'> &
+  Partial<Pick<CapturedState, 'marks'>> &
   Pick<CapturedFile, 'stamp' | 'sessions'>;
 
 export type StoredCapture = {
@@ -68,7 +79,10 @@ export type CaptureStore = {
    */
   readonly begin: (outline: CaptureOutline) => Promise<CaptureWriter | null>;
   /** Records that a file was read and is as captured. */
-  readonly confirm: (fileId: number, read: Pick<CapturedFile, 'stamp' | 'readAt'>) => Promise<void>;
+  readonly confirm: (
+    file: CapturedFile,
+    read: Pick<CapturedFile, 'stamp' | 'readAt'> & { readonly marks: FileMarks },
+  ) => Promise<void>;
   /** Records that a file is gone, unless it is known or another process has captured it meanwhile. */
   readonly markGone: (fileId: number, gone: { readonly lastStateId: number; readonly at: Date }) => Promise<void>;
 };

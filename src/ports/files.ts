@@ -25,6 +25,8 @@ export type FileStamp = {
   readonly device: bigint;
   /** Number of names (hard links). */
   readonly linkCount: number;
+  /** The permission bits. */
+  readonly mode: number;
 };
 
 export type FileFailure =
@@ -109,8 +111,8 @@ export type MovedFile = {
   readonly path: string;
   /** Gives it its name again. What came to other files at that name meanwhile follows at its end; of documents, the latest file stays instead. */
   readonly putBack: () => Result<void, FileFailure>;
-  /** Removes it: the new file has all its content. */
-  readonly drop: () => void;
+  /** Removes it: its content is kept elsewhere. False: it could not be removed. */
+  readonly drop: () => boolean;
 };
 
 /** A process that has a file open for writing, or a session. */
@@ -168,10 +170,19 @@ export type RemoveAtExit = (path: string) => (how?: 'keep') => void;
 export type FileLock = {
   /** A killed run left an unfinished file for this path. */
   readonly foundUnfinished: boolean;
-  /** Begins a file that will replace or create the path; `like` gives mode and owner, `compression` is 'none' by default. */
-  readonly begin: (like?: string, compression?: Compression) => Promise<Result<PendingFile, FileFailure>>;
-  /** Removes the file, unless it has another stamp by now. Gives whether it did. */
-  readonly remove: (stamp: FileStamp) => Result<boolean, FileFailure>;
+  /**
+   * Begins a file that will replace or create the path; `like` is a file that gives mode and owner, or a mode; `compression` is 'none' by
+   * default.
+   */
+  readonly begin: (like?: string | number, compression?: Compression) => Promise<Result<PendingFile, FileFailure>>;
+  /**
+   * Moves the file aside, unless it has another stamp by now (null): nobody finds it any more, and it can be looked at once more before it is
+   * dropped. Put back by the next run if this one is killed before that.
+   */
+  readonly moveAway: (
+    stamp: FileStamp,
+    options: { readonly isDocument: boolean },
+  ) => Result<MovedFile | null, FileFailure>;
   readonly release: () => void;
 };
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
@@ -164,4 +164,27 @@ test('a damaged or read-only place for the archive is one failure, not one a fil
   const { code, stderr } = await compact('capture', path('logs'));
   assert.equal(code, 1);
   assert.equal(stderr.match(/not an archive of compact/g)?.length, 1, stderr);
+});
+
+test('cold files are removed once they are proven, with what that frees, and restored in place', async (t) => {
+  const { path, compact } = placeWith(t, {
+    'logs/a.jsonl': A,
+    'logs/b.jsonl': B,
+    'off.toml': '[transcript]\nmin_idle_minutes = 0\n',
+  });
+  const cold = ['capture', '--remove', path('logs'), '--config', path('off.toml')];
+  const fresh = await compact('capture', '--remove', path('logs'));
+  assert.match(fresh.stderr, /^2 files: 2 left \(open, or changed just now\)\n$/);
+  utimesSync(path('logs/b.jsonl'), 1_700_000_000, 1_700_000_000);
+  const planned = await compact(...cold, '--older-than', '90d', '-n');
+  assert.match(planned.stderr, /^2 files: 1 would be captured and removed \([^)]+\), 1 left \(too recent\)\n$/);
+  const done = await compact(...cold, '--older-than', '90d', '--json');
+  const reports = done.stdout.trimEnd().split('\n');
+  for (const report of reports) assert.deepEqual(problemsWith('capture', JSON.parse(report)), []);
+  assert.match(done.stderr, /^2 files: 1 removed \((?:the disk is )?[\d.]+ kB [^)]+\), 1 left \(too recent\)\n$/);
+  assert.deepEqual(readdirSync(path('logs')), ['a.jsonl']);
+  const { code } = await compact('restore', '--captured', 'b.jsonl', '-i');
+  assert.deepEqual([code, readFileSync(path('logs/b.jsonl'), 'utf8')], [0, B]);
+  assert.equal(Math.floor(statSync(path('logs/b.jsonl')).mtimeMs), 1_700_000_000_000);
+  assert.equal((await compact('capture', '--older-than', '90d', path('logs'))).code, 2);
 });

@@ -8,7 +8,7 @@ import { tryErase } from './retention.ts';
 import { createWorkbench } from './workbench.ts';
 
 /**
- * Captures a file into the archive of `folder`, or erases a text from it or from the one at a URL, and stops for good at a step ("before commit"),
+ * Captures a file into the archive of `folder`, and removes it (remove), or erases a text from it or from the one at a URL, and stops for good at a step ("before commit"),
  * after it has told so.
  */
 const [work = '', folder = '', named = '', stopsAt = '', url = ''] = process.argv.slice(2);
@@ -69,6 +69,8 @@ const archive = url === '' ? bench.archive() : await openAt(url);
 const openArchive = async (): Promise<{ ok: true; value: Archive }> => ({ ok: true, value: watch(archive) });
 const watching = { ...bench, deps: { ...bench.deps, openArchive } };
 const done =
-  work === 'capture' ? await tryCapture(watching, named) : await tryErase(watching, { kind: 'match', text: named });
+  work === 'erase'
+    ? await tryErase(watching, { kind: 'match', text: named })
+    : await tryCapture(watching, named, work === 'remove' ? { remove: { before: null, minIdleMs: 0 } } : {});
 writeSync(1, done.ok ? 'done\n' : `failed: ${JSON.stringify(done.error)}\n`);
 await archive.close();

@@ -8,7 +8,7 @@ const CHILD = join(import.meta.dirname, 'stopping-child.ts');
 
 /** What the child does: the name of a file to capture, or the text to erase. */
 export type StoppingWork = {
-  readonly work: 'capture' | 'erase';
+  readonly work: 'capture' | 'remove' | 'erase';
   readonly folder: string;
   readonly named: string;
   /** By default it does not stop. */

@@ -71,7 +71,7 @@ export async function lockFile({
       foundUnfinished: cleaned.value.foundUnfinished,
       begin: (like, compression = 'none') =>
         beginFile({ path, target, temporary: names.temporary(), like, compression, removeAtExit, swap }),
-      remove: swap.remove,
+      moveAway: swap.moveAway,
       release: () => {
         // Removed once, while the lock is held: a process that gets the lock afterwards sees a different file and tries
         // again.

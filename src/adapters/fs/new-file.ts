@@ -26,8 +26,8 @@ type NewFile = {
   readonly target: string;
   /** The name until then, in the same folder. */
   readonly temporary: string;
-  /** The file whose mode and owner are copied. */
-  readonly like: string | undefined;
+  /** The file whose mode and owner are copied, or the mode. */
+  readonly like: string | number | undefined;
   readonly compression: Compression;
   readonly removeAtExit: RemoveAtExit;
   readonly swap: Swap;
@@ -43,10 +43,11 @@ export async function beginFile(options: NewFile): Promise<Result<PendingFile, F
   try {
     // Without a file to copy from, the mode stays private.
     const statOf = (name: string) => orElse(undefined, () => statSync(name, { bigint: true }));
-    const model = like === undefined ? undefined : statOf(like);
+    const model = typeof like === 'string' ? statOf(like) : undefined;
     const isInPlace = isSameFile(model, statOf(target));
     // Opened for appending, because the producer may write to the file as soon as it has its name.
     fd = openSync(temporary, 'ax', PRIVATE_MODE);
+    if (typeof like === 'number') fchmodSync(fd, like);
     const isOwnerKept = model === undefined || copyOwner(fd, model);
     if (isInPlace && !isOwnerKept) {
       abandon(fd, temporary);

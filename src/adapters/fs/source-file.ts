@@ -71,6 +71,8 @@ function* readDisk({ read, stamp }: OnDisk): Generator<Uint8Array> {
   for (let at = 0; at < stamp.sizeBytes; at += TAIL_BYTES) yield read(at, Math.min(TAIL_BYTES, stamp.sizeBytes - at));
 }
 
+const PERMISSION_BITS = 0o777n;
+
 export function stampOf(stats: BigIntStats): FileStamp {
   return {
     sizeBytes: Number(stats.size),
@@ -79,6 +81,7 @@ export function stampOf(stats: BigIntStats): FileStamp {
     inode: stats.ino,
     device: stats.dev,
     linkCount: Number(stats.nlink),
+    mode: Number(stats.mode & PERMISSION_BITS),
   };
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { constants, fstatSync, linkSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, FileStamp, MovedFile } from '../../ports/files.ts';
+import type { FileFailure, FileLock, FileStamp, MovedFile } from '../../ports/files.ts';
 import {
   carriedFileFailure,
   errorCode,
@@ -36,8 +36,8 @@ export type Swap = {
     expected: FileStamp | null,
     facts: { readonly isDocument: boolean; readonly ours: NewFile; readonly onMoved?: (() => void) | undefined },
   ) => Result<MovedFile | null | 'taken', FileFailure>;
-  /** Removes a file. False: something else stands there, or it changed; it stays. */
-  readonly remove: (expected: FileStamp) => Result<boolean, FileFailure>;
+  /** As `FileLock.moveAway`. */
+  readonly moveAway: FileLock['moveAway'];
   /** Takes over what ended runs left. */
   readonly adopt: () => void;
   /** Finishes swaps that were not finished: those of ended runs, and this one's after an error. */
@@ -215,6 +215,18 @@ export function createSwap(
     return null;
   };
 
+  const asMoved = (old: OldFile): MovedFile => ({
+    path: old.path,
+    putBack: () => attempt(() => putBack(old)),
+    drop: () => {
+      // If it remains, the next run that takes the lock finishes this.
+      if (!tryTo(() => removeName(old.path))) return false;
+      forget(old);
+      onEnded();
+      return true;
+    },
+  });
+
   return {
     takePlace: (temporary, expected, { onMoved, ...facts }) =>
       attempt(() => {
@@ -229,24 +241,12 @@ export function createSwap(
         const old = names.old({ ...moved, isNamed: true });
         renameSync(moved.path, old.path);
         standing.olds = standing.olds.map((one) => (one === moved ? old : one));
-        return {
-          path: old.path,
-          putBack: () => attempt(() => putBack(old)),
-          drop: () => {
-            // If it remains, the next run that takes the lock removes it.
-            if (!tryTo(() => removeName(old.path))) return;
-            forget(old);
-            onEnded();
-          },
-        };
+        return asMoved(old);
       }),
-    remove: (expected) =>
+    moveAway: (expected, { isDocument }) =>
       attempt(() => {
-        const old = moveAside(expected, { isDocument: true, ours: NOTHING });
-        if (old === null) return false;
-        if (isOpenElsewhere(old.path)) putBack(old);
-        else discard(old);
-        return statName(target) === undefined;
+        const old = moveAside(expected, { isDocument, ours: NOTHING });
+        return old === null ? null : asMoved(old);
       }),
     adopt: () => {
       const { olds, lates } = names.findLeftovers();

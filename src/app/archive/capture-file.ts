@@ -1,11 +1,12 @@
+import { netBytesFreed } from '../../core/disk.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { CapturedFile, CaptureOutline, CaptureWriter, StoredCapture } from '../../ports/captures.ts';
+import type { CapturedFile, FileMarks, CaptureOutline, CaptureWriter, StoredCapture } from '../../ports/captures.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
 import type { CaptureReport } from '../contract/reports.ts';
-import type { AppDeps } from '../contract/deps.ts';
+import type { AppDeps, WritingDeps } from '../contract/deps.ts';
 import { attempt, type Failure, attemptStep, must, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { CaptureFileRequest } from '../contract/requests.ts';
 import { openTranscript } from '../read/open-transcript.ts';
@@ -21,16 +22,28 @@ const MAX_READS = 3;
  * Stores what a file is now, unless the archive has it already. Only reads the file. A file that grows meanwhile is stored as it was when it
  * was opened; one that is rewritten or shortened meanwhile is read again.
  */
-export async function captureFile(deps: AppDeps, request: CaptureFileRequest): Promise<Result<CaptureReport, Failure>> {
+export async function captureFile(
+  deps: Pick<WritingDeps, keyof AppDeps | 'reached'>,
+  request: CaptureFileRequest,
+): Promise<Result<CaptureReport, Failure>> {
   const file = request.input.name;
+  const { remove } = request;
   return attempt({ file, progress: deps.progress }, async () => {
-    for (let reads = 0; reads < MAX_READS; reads += 1) {
-      if (deps.signal.aborted) return stop({ kind: 'interrupted' });
-      const done = await captureOnce(deps, request);
-      if (done !== 'changed') return ok(done);
+    if (remove !== undefined) {
+      const { removeCaptured } = await import('./remove-captured.ts');
+      return ok(await removeCaptured(deps, { ...request, remove }, () => captureStanding(deps, request)));
     }
-    return stop({ kind: 'source-changed', file });
+    return ok(await captureStanding(deps, request));
   });
+}
+
+async function captureStanding(deps: AppDeps, request: CaptureFileRequest): Promise<CaptureReport> {
+  for (let reads = 0; reads < MAX_READS; reads += 1) {
+    if (deps.signal.aborted) return stop({ kind: 'interrupted' });
+    const done = await captureOnce(deps, request);
+    if (done !== 'changed') return done;
+  }
+  return stop({ kind: 'source-changed', file: request.input.name });
 }
 
 async function captureOnce(deps: AppDeps, request: CaptureFileRequest): Promise<CaptureReport | 'changed'> {
@@ -44,11 +57,15 @@ async function captureOnce(deps: AppDeps, request: CaptureFileRequest): Promise<
   try {
     const captured = existing === null || known === null ? null : { archive: existing, known };
     const compared = await compare(deps, source, captured);
-    const read = { stamp: reliableStamp(source.stamp, startedAt), readAt: startedAt };
+    const read = { stamp: reliableStamp(source.stamp, startedAt), readAt: startedAt, marks: marksOf(source.stamp) };
     if (compared.change === 'same') {
       const { archive, known: same } = compared;
-      const isNews = read.stamp !== same.stamp || isDue(same, startedAt);
-      if (isNews && !request.isDryRun && !archive.isReadOnly) await archive.captures.confirm(same.id, read);
+      const isNews =
+        read.stamp !== same.stamp ||
+        isDue(same, startedAt) ||
+        read.marks.mode !== same.last.marks?.mode ||
+        read.marks.mtimeNs !== same.last.marks.mtimeNs;
+      if (isNews && !request.isDryRun && !archive.isReadOnly) await archive.captures.confirm(same, read);
       return unchanged(request, same);
     }
     const capture = { ...opened, ...compared, known, path, ...read };
@@ -83,6 +100,7 @@ type Capture = Opened & {
   readonly hash: RunningHash;
   readonly stamp: string | null;
   readonly readAt: Date;
+  readonly marks: FileMarks;
 };
 
 async function store(
@@ -90,7 +108,7 @@ async function store(
   request: CaptureFileRequest,
   capture: Capture & { readonly archive: Archive },
 ): Promise<CaptureReport | 'changed'> {
-  const { archive, source, codec, path, format, known, change, hash, readAt } = capture;
+  const { archive, source, codec, path, format, known, change, hash, readAt, marks } = capture;
   const outline = { path, format, lastStateId: known?.last.id ?? null };
   const from = change === 'grown' && known !== null ? known.last.sizeBytes : 0;
   const sessions = new Set(known?.sessions);
@@ -107,6 +125,7 @@ async function store(
       sizeBytes,
       sha256,
       stamp,
+      marks,
       capturedAt: readAt,
       sessions: [...sessions].toSorted(),
     });
@@ -177,7 +196,16 @@ type Outcome = Pick<CaptureReport, 'result' | 'change' | 'version' | 'sha256'> &
 function report({ input }: CaptureFileRequest, { format, size, stored, ...outcome }: Outcome): CaptureReport {
   const { result, change, version, sha256 } = outcome;
   const bytes = { size, new: stored?.newBytes ?? null, stored: stored?.storedBytes ?? null };
-  return { schema: 'compact/capture@1', file: input.name, format, result, change, version, bytes, sha256 };
+  const expected = result === 'planned' ? Math.round(size * ARCHIVE_SHARE) : 0;
+  const netBytes = netBytesFreed({ before: 0, after: 0, archive: stored?.storedBytes ?? expected });
+  return { schema: 'compact/capture@1', file: input.name, format, result, change, version, bytes, sha256, netBytes };
+}
+
+/** What captured lines take of their size, as measured on real sessions. */
+const ARCHIVE_SHARE = 0.25;
+
+function marksOf({ mtimeNs, mode }: FileStamp): FileMarks {
+  return { mtimeNs: String(mtimeNs), mode };
 }
 
 function unchanged(request: CaptureFileRequest, { format, last }: CapturedFile): CaptureReport {

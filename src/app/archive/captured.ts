@@ -32,7 +32,7 @@ export async function recordGone(
       const { version, sha256 } = last;
       const bytes = { size: last.sizeBytes, new: null, stored: null };
       const gone = { result: 'gone', change: 'gone', version, bytes, sha256 } as const;
-      missing.push({ schema: 'compact/capture@1', file: path, format, ...gone });
+      missing.push({ schema: 'compact/capture@1', file: path, format, ...gone, netBytes: 0 });
     }
     return ok(missing);
   });

@@ -79,8 +79,9 @@ async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chos
       const kept = present === null ? 'yes' : await isKept(deps, chosen, present);
       if (kept !== 'yes') return err({ kind: 'uncaptured', file: path, isDamaged: kept === 'damaged' });
       const content = { lock, pieces: pieces(deps, chosen) };
-      if (source === null) await writeNew({ ...content, file: file.path, target: { path, stamp: null } });
-      else await replace(deps, { ...content, file, source, sha256: present?.sha256 ?? '' });
+      const { marks } = state;
+      if (source === null) await writeNew({ ...content, file: file.path, target: { path, stamp: null }, marks });
+      else await replace(deps, { ...content, file, source, marks, sha256: present?.sha256 ?? '' });
       return ok(report(chosen, path));
     } finally {
       source?.close();
@@ -110,7 +111,7 @@ async function isKept(
   return found;
 }
 
-type Replacing = Pick<Parameters<typeof writeOutput>[1], 'lock' | 'pieces'> & {
+type Replacing = Pick<Parameters<typeof writeOutput>[1], 'lock' | 'pieces' | 'marks'> & {
   readonly file: CapturedFile;
   readonly source: SourceFile;
   readonly sha256: string;
@@ -119,7 +120,7 @@ type Replacing = Pick<Parameters<typeof writeOutput>[1], 'lock' | 'pieces'> & {
 /** Replaces the file unless anything is written to it meanwhile. */
 async function replace(
   deps: WritingDeps,
-  { lock, file, source, sha256, pieces }: Replacing,
+  { lock, file, source, sha256, pieces, marks }: Replacing,
 ): ReturnType<typeof writeOutput> {
   const { stamp, sizeBytes } = source;
   return writeOutput(deps, {
@@ -129,6 +130,7 @@ async function replace(
     like: file.path,
     compression: 'none', // what was captured is what was on the disk
     pieces,
+    marks,
     source,
     known: { stamp, sizeBytes, sha256, isDocument: true },
     target: { path: file.path, stamp },

@@ -299,8 +299,13 @@ export type CaptureReport = {
   readonly schema: 'compact/capture@1';
   readonly file: string;
   readonly format: string | null;
-  /** planned: a dry run would have stored it. gone: the file was captured and does not exist any more. */
-  readonly result: 'captured' | 'unchanged' | 'planned' | 'gone';
+  /**
+   * planned: a dry run would have stored it. gone: the file was captured and does not exist any more. removed: it was captured, proven and
+   * removed by this run. left: it was to be removed and is not.
+   */
+  readonly result: 'captured' | 'unchanged' | 'planned' | 'gone' | 'removed' | 'left';
+  /** Why it was left: too young, open or just changed, under a hold, or written to by another program at the last moment. */
+  readonly reason?: 'too-recent' | 'in-use' | 'held' | 'changed';
   /** What happened to the file since it was last captured; damaged: to what the archive has of it. Null: nothing. */
   readonly change: CaptureChange | 'grown' | 'damaged' | null;
   /** The version that holds it; null: none yet. */
@@ -308,6 +313,11 @@ export type CaptureReport = {
   /** `new`: bytes that the archive did not have; `stored`: what they take there. Null: nothing was stored. */
   readonly bytes: { readonly size: Count; readonly new: Count | null; readonly stored: Count | null };
   readonly sha256: Sha256 | null;
+  /**
+   * By how many bytes the disk becomes emptier, in whole blocks, net of the archive; negative: fuller. An estimate in a dry run.
+   * @asType integer
+   */
+  readonly netBytes: number;
 };
 
 export type FailedCaptureReport = Pick<CaptureReport, 'schema' | 'file'> & Pick<FailedReport, 'result' | 'error'>;

@@ -79,6 +79,16 @@ export type CaptureFileRequest = {
   readonly isDryRun: boolean;
   /** Read the file even if its size and times are those of the last capture. */
   readonly rereads: boolean;
+  /** Undefined: the file stays. */
+  readonly remove?: ColdOnly;
+};
+
+/** Which files are removed once they are proven. */
+export type ColdOnly = {
+  /** The last write, and what is said at its end, was before this; null: any. */
+  readonly before: Date | null;
+  /** Nothing about the file has changed for so long. */
+  readonly minIdleMs: number;
 };
 
 export type RestoreCapturedRequest = {

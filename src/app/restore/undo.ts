@@ -14,6 +14,7 @@ import type { TranscriptInput } from '../contract/requests.ts';
 import type { UndoneFile } from '../contract/reports.ts';
 import { withFileLock } from '../write/deliver.ts';
 import { beginsWith, holdsOnly, openSettled } from '../write/settle.ts';
+import { removeKept } from '../write/write-output.ts';
 import { restoreFile } from './restore-file.ts';
 
 /** `archive` null: there is none. */
@@ -163,7 +164,9 @@ async function removeOutput(
     return removed;
   }
   return withFileLock(deps, path, async (lock) => {
-    const isRemoved = mustFile(lock.remove(await check()));
+    const isKept = (at: string): Promise<boolean> => holdsOnly(deps, at, output);
+    const target = { lock, path, file: request.input.name, stamp: await check() };
+    const isRemoved = await removeKept(deps, { ...target, isDocument: true, isKept });
     return isRemoved ? removed : cannotUndo(request, 'other-output');
   });
 }

@@ -1,5 +1,6 @@
 import type { Result } from '../../core/result.ts';
 import type { Compression, FileLock, FileStamp, FileStore, PendingFile, SourceFile } from '../../ports/files.ts';
+import type { FileMarks } from '../../ports/captures.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import { attemptStep, type Failure, mustFile, stop } from '../contract/failure.ts';
@@ -37,6 +38,8 @@ export type WriteInput = {
   readonly target: { readonly path: string; readonly stamp: FileStamp | null };
   /** The output replaces the source. What a producer writes to the source after the last look must be appended. */
   readonly replacesSource: boolean;
+  /** What the file had, which it gets again; null or undefined: the time of the source, or now. */
+  readonly marks?: FileMarks | null;
 };
 
 export type Written = {
@@ -81,7 +84,7 @@ async function writePending(deps: WriteDeps, input: WriteInput, pending: Pending
 /** Ends the run if another program has the source open for writing: what it writes later would go to a file without a name. */
 async function stopIfInUse(
   { files }: Pick<WriteDeps, 'files'>,
-  { known, file }: Pick<WriteInput, 'known' | 'file'>,
+  { known, file }: { readonly known: Pick<KnownContent, 'stamp'>; readonly file: string },
 ): Promise<void> {
   const writer = await files.findWriter(known.stamp);
   if (writer !== null) stop({ kind: 'in-use', file, ...writer });
@@ -94,9 +97,9 @@ async function stopIfInUse(
 async function swap(
   deps: WriteDeps,
   pending: PendingFile,
-  input: Pick<WriteInput, 'source' | 'known' | 'target' | 'replacesSource' | 'file'>,
+  input: Pick<WriteInput, 'source' | 'known' | 'target' | 'replacesSource' | 'file' | 'marks'>,
 ): Promise<void> {
-  const { source, known, target, replacesSource, file } = input;
+  const { source, known, target, replacesSource, file, marks } = input;
   const { reached } = deps;
   const gone: Failure = replacesSource
     ? { kind: 'source-changed', file }
@@ -105,6 +108,7 @@ async function swap(
     isDocument: known.isDocument === true,
     onMoved: () => reached('moved'),
     ...(replacesSource && { mtimeNs: known.stamp.mtimeNs }),
+    ...timeOf(marks),
   });
   const old = mustFile(placed);
   if (old === 'taken') return stop(gone);
@@ -125,25 +129,64 @@ async function swap(
   reached('folder-synced');
 }
 
+type Removal = Pick<WriteInput, 'lock' | 'file'> & {
+  readonly path: string;
+  readonly stamp: FileStamp;
+  readonly isDocument: boolean;
+  /** Whether the file, which has another name by then, holds what is kept elsewhere, and nothing else. */
+  readonly isKept: (path: string) => boolean | Promise<boolean>;
+};
+
+/**
+ * Removes a file for good, unless another program has it open, writes to it, or puts another file at its name: then it stays (false), with all
+ * that came to it. A run that is killed before the end leaves it under a hidden name, and the next one puts it back.
+ */
+export async function removeKept(
+  deps: Pick<WriteDeps, 'files' | 'reached'>,
+  { lock, file, path, stamp, isDocument, isKept }: Removal,
+): Promise<boolean> {
+  const source = { file, known: { stamp } };
+  await stopIfInUse(deps, source);
+  const moved = mustFile(lock.moveAway(stamp, { isDocument }));
+  if (moved === null) return false;
+  deps.reached('moved');
+  try {
+    // From here on nobody can open it: if nobody has it open now, it is final.
+    await stopIfInUse(deps, source);
+    const there = await deps.files.stamp(path);
+    if (!there.ok && there.error.kind === 'not-found' && (await isKept(moved.path)) && moved.drop()) return true;
+  } catch (error) {
+    mustFile(moved.putBack());
+    throw error;
+  }
+  mustFile(moved.putBack());
+  return false;
+}
+
 /** Writes a file that has no source, completely or not at all. */
 export async function writeNew({
   lock,
   pieces,
   file,
   target,
-}: Pick<WriteInput, 'lock' | 'pieces' | 'file' | 'target'>): Promise<void> {
-  const pending = mustFile(await lock.begin());
+  marks,
+}: Pick<WriteInput, 'lock' | 'pieces' | 'file' | 'target' | 'marks'>): Promise<void> {
+  const pending = mustFile(await lock.begin(marks?.mode));
   try {
     await writeContent(pending, pieces);
     mustFile(pending.drain());
     mustFile(pending.sync());
-    const placed = mustFile(await pending.takePlace(target.stamp));
+    const placed = mustFile(await pending.takePlace(target.stamp, timeOf(marks)));
     if (placed === 'taken') return stop({ kind: 'output-exists', file, output: target.path });
     placed?.drop();
     mustFile(await pending.syncFolder());
   } finally {
     pending.close();
   }
+}
+
+function timeOf(marks: FileMarks | null | undefined): { readonly mtimeNs?: bigint } {
+  return marks === null || marks === undefined ? {} : { mtimeNs: BigInt(marks.mtimeNs) };
 }
 
 /** A page to write. It may replace an empty file, or one that begins with `start`: an earlier page. */

@@ -1,11 +1,19 @@
 import type { CaptureReport } from '../../app/contract/reports.ts';
 import { findScanned, gatherInputs, type ReadyInput } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
-import { FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import {
+  FILES_FROM_FLAG,
+  FORMAT_FLAG,
+  MAX_UNPACKED_FLAG,
+  OLDER_THAN_FLAG,
+  OUTPUT_FLAGS,
+  readTime,
+  SETTINGS_FLAGS,
+} from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
-import { renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
+import { countCapture, renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
 import { safeText, reportJson } from '../../messages/text.ts';
-import { inputOf } from '../runs/compact.ts';
+import { inputOf, minIdleOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
@@ -14,6 +22,12 @@ const FLAGS = [
   { flags: '-n, --dry-run', description: 'say what would be captured; nothing is stored' },
   { flags: '--list', description: 'list captured files and their versions', conflicts: ['dryRun', 'filesFrom'] },
   { flags: '--reread', description: 'read files again even if size and times are unchanged', conflicts: 'list' },
+  {
+    flags: '--remove',
+    description: 'remove what is captured, proven, and neither open nor held; restore --captured -i brings it back',
+    conflicts: 'list',
+  },
+  OLDER_THAN_FLAG,
   FILES_FROM_FLAG,
   FORMAT_FLAG,
   MAX_UNPACKED_FLAG,
@@ -31,9 +45,13 @@ export const command = defineCommand({
   flags: FLAGS,
   examples: [
     ['compact capture', 'stores what the known programs keep, as far as it is new'],
+    ['compact capture --remove --older-than 90d', 'also removes what nobody has touched for 90 days'],
     ['compact capture --list session.jsonl', 'the versions that can be restored'],
   ],
-  findConflict: ({ operands }) => (operands.includes('-') ? 'capture reads files, not standard input (-)' : null),
+  findConflict: ({ operands, options }) => {
+    if (options.olderThan !== undefined && options.remove !== true) return '--older-than says what --remove removes';
+    return operands.includes('-') ? 'capture reads files, not standard input (-)' : null;
+  },
   session: { needs: ['archive'], endsWithStdout: true },
   run: async (session, line) => (line.options.list === true ? list(session, line) : capture(session, line)),
 });
@@ -66,20 +84,23 @@ async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
   const { dryRun: isDryRun = false, reread: rereads = false } = options;
   const isShown = !isSeveral || outputOptions.verbosity === 'verbose';
   const outcomes = createOutcomes(session, { schema: 'compact/capture@1', isSeveral, isSkipShown: () => isShown });
-  const counts = { results: new Map<string, number>(), newBytes: 0, storedBytes: 0 };
+  const zero = { newBytes: 0, storedBytes: 0, netBytes: 0 };
+  const counts = { results: new Map<string, number>(), left: new Map<string, number>(), ...zero };
+  const { theme } = reporter;
+  const isRemoving = options.remove === true;
+  const cold = { before: readTime(options.olderThan), minIdleMs: minIdleOf(session.settings) };
+  const request = { isDryRun, rereads, ...(isRemoving && { remove: cold }) };
   outcomes.counts.failed = found.failedCount;
   const add = (report: CaptureReport): void => {
-    counts.results.set(report.result, (counts.results.get(report.result) ?? 0) + 1);
-    counts.newBytes += report.bytes.new ?? 0;
-    counts.storedBytes += report.bytes.stored ?? 0;
+    countCapture(counts, report);
     if (outputOptions.json) reporter.answerPiece(reportJson(report));
-    else if (isShown || report.result === 'gone') reporter.report([renderCapture(report, reporter.theme)]);
+    else if (isShown || report.result === 'gone') reporter.report([renderCapture(report, { theme, isRemoving })]);
   };
   let left = files.length;
   for (const [index, file] of files.entries()) {
     if (terminal.signal.aborted) break;
     const progress = reporter.progress.of(file.name, { index, count: files.length });
-    const done = await useCases.captureFile({ input: inputOf(file, options), isDryRun, rereads }, progress);
+    const done = await useCases.captureFile({ input: inputOf(file, options), ...request }, progress);
     if (done.ok) add(done.value);
     else if (done.error.kind === 'interrupted') break;
     else outcomes.add(done.error, file);
@@ -95,8 +116,7 @@ async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
     else if (missing.error.kind !== 'interrupted')
       outcomes.add(missing.error, { name: session.settings.archive.path, isNamed: true });
   }
-  const { theme } = reporter;
-  if (isSeveral) reporter.report([renderCaptureCounts({ ...counts, ...outcomes.counts }, { left, theme })]);
+  if (isSeveral) reporter.report([renderCaptureCounts({ ...counts, ...outcomes.counts }, { left, theme, isRemoving })]);
   return outcomes.counts.failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 

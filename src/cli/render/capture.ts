@@ -1,5 +1,5 @@
 import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../../app/contract/reports.ts';
-import { countOf, formatBytes, sumOf, tally } from '../../messages/quantities.ts';
+import { countOf, formatBytes, reasonsOf, sumOf, tally } from '../../messages/quantities.ts';
 import { formatMinute, nameOutput, reportRow, safeText } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
@@ -13,16 +13,35 @@ const CHANGES: Readonly<Record<NonNullable<CaptureReport['change']>, string>> = 
   damaged: 'its archived copy was damaged',
 };
 
-export function renderCapture({ file, result, change, version, bytes }: CaptureReport, theme: Theme): string {
+const REASONS: Readonly<Record<NonNullable<CaptureReport['reason']>, string>> = {
+  'too-recent': 'too recent',
+  'in-use': 'open, or changed just now',
+  held: 'under a hold',
+  changed: 'it changed meanwhile',
+};
+
+export function renderCapture(
+  { file, result, reason, change, version, bytes, netBytes }: CaptureReport,
+  { theme, isRemoving = false }: { readonly theme: Theme; readonly isRemoving?: boolean },
+): string {
   const size = formatBytes(bytes.size);
   const why = change === null ? '' : CHANGES[change];
   const told = {
     unchanged: `unchanged, version ${version}`,
-    planned: `would be captured, ${why}, ${size}`,
+    planned: isRemoving
+      ? `would be captured and removed, ${describeFreed(netBytes)}`
+      : `would be captured, ${why}, ${size}`,
+    removed: `${theme.good('removed')}, version ${version} of ${size} can be restored; ${describeFreed(netBytes)}`,
+    left: `${theme.warning('left')}: ${reason === undefined ? '' : REASONS[reason]}`,
     gone: `${theme.warning('gone')}, version ${version} of ${size} can be restored`,
     captured: `${theme.good('captured')}, ${why}: version ${version}, ${size}, ${describeNew(bytes.new ?? 0, bytes.stored ?? 0)}`,
   };
   return `${theme.strong(safeText(file))}: ${told[result]}`;
+}
+
+function describeFreed(netBytes: number): string {
+  const size = formatBytes(Math.abs(netBytes));
+  return netBytes < 0 ? `the disk is ${size} fuller with the archive` : `${size} of disk freed, net of the archive`;
 }
 
 function describeNew(newBytes: number, storedBytes: number): string {
@@ -34,21 +53,40 @@ export type CaptureCounts = {
   readonly results: Map<string, number>;
   readonly skipped: Map<string, number>;
   failed: number;
+  readonly left: Map<string, number>;
   newBytes: number;
   storedBytes: number;
+  netBytes: number;
 };
+
+/** Adds a report to the counts. */
+export function countCapture(counts: Omit<CaptureCounts, 'skipped' | 'failed'>, report: CaptureReport): void {
+  const { result, reason, bytes, netBytes } = report;
+  counts.results.set(result, (counts.results.get(result) ?? 0) + 1);
+  if (reason !== undefined) counts.left.set(REASONS[reason], (counts.left.get(REASONS[reason]) ?? 0) + 1);
+  counts.newBytes += bytes.new ?? 0;
+  counts.storedBytes += bytes.stored ?? 0;
+  counts.netBytes += netBytes;
+}
 
 /** "1,003 files: 12 captured (4.1 MB new, archive + 0.8 MB), 985 unchanged, 4 skipped (no transcript), 2 failed". */
 export function renderCaptureCounts(
-  { results, skipped, failed, newBytes, storedBytes }: CaptureCounts,
-  { left, theme }: { readonly left: number; readonly theme: Theme },
+  { results, skipped, failed, left: leftWhy, newBytes, storedBytes, netBytes }: CaptureCounts,
+  { left, theme, isRemoving }: { readonly left: number; readonly theme: Theme; readonly isRemoving: boolean },
 ): string {
   const countOfResult = (result: string): number => results.get(result) ?? 0;
-  const why = [...skipped].map(([words, count]) => (skipped.size === 1 ? words : `${count} ${words}`)).join(', ');
+  const why = reasonsOf(skipped);
+  const freed = describeFreed(netBytes);
   const skippedCount = sumOf(skipped.values(), Number);
   const parts = tally([
     [countOfResult('captured'), `captured (${describeNew(newBytes, storedBytes)})`, theme.good],
-    [countOfResult('planned'), 'would be captured', theme.good],
+    [countOfResult('removed'), `removed (${freed})`, theme.good],
+    [
+      countOfResult('planned'),
+      isRemoving ? `would be captured and removed (${freed})` : 'would be captured',
+      theme.good,
+    ],
+    [countOfResult('left'), `left (${reasonsOf(leftWhy)})`],
     [countOfResult('unchanged'), 'unchanged'],
     [countOfResult('gone'), 'gone', theme.warning],
     [skippedCount, `skipped (${why})`],

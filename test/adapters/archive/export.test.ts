@@ -119,6 +119,7 @@ const capture = fc.record({
       sizeBytes: count,
       sha256,
       capturedAt: date,
+      marks: orNull(fc.record({ mtimeNs: text, mode: count })),
     }),
   ),
 });

@@ -15,6 +15,7 @@ const STATE: CapturedState = {
   sizeBytes: 0,
   sha256: '',
   capturedAt: new Date(0),
+  marks: null,
 };
 const FILE: CapturedFile = {
   id: 1,

@@ -113,7 +113,14 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
     stamp: text,
     readAt: date,
     states: z.array(
-      z.strictObject({ version: count, change: z.enum(CHANGES), sizeBytes: count, sha256, capturedAt: date }),
+      z.strictObject({
+        version: count,
+        change: z.enum(CHANGES),
+        sizeBytes: count,
+        sha256,
+        capturedAt: date,
+        marks: z.strictObject({ mtimeNs: z.string(), mode: count }).nullable(),
+      }),
     ),
   }),
   piece: line

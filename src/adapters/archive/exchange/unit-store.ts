@@ -20,7 +20,7 @@ import { CHANGES, hashColumn, readInteger, readOptionalText, type Row, timeColum
 import type { VectorEngine } from '../search/engine.ts';
 import { countRows, type Dialect, type Query, type Sql } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
-import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, UPDATE_FILE } from '../store/captures.ts';
+import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, marksColumns, UPDATE_FILE } from '../store/captures.ts';
 import { DROP_RULE, keepSummary } from '../store/records.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
 import { type CompactionRows, type LineRow, writeBlock, writeCompaction } from '../store/rows.ts';
@@ -150,8 +150,15 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
           const why = CHANGES.indexOf(states[0]?.change ?? 'new');
           const versionId = idOf(await query(INSERT_VERSION, { fileId, version: version + 1, change: why }));
           for (const [position, run] of runs.entries()) await query(INSERT_RUN, { versionId, position, ...run });
-          for (const { sizeBytes, sha256, capturedAt } of states)
-            await query(INSERT_STATE, { versionId, sizeBytes, sha256: hashColumn(sha256), at: timeColumn(capturedAt) });
+          for (const state of states) {
+            const content = { sizeBytes: state.sizeBytes, sha256: hashColumn(state.sha256) };
+            await query(INSERT_STATE, {
+              versionId,
+              ...content,
+              at: timeColumn(state.capturedAt),
+              ...marksColumns(state),
+            });
+          }
         }
         await query(DELETE_ASIDE, { id: fileId });
         return true;

@@ -15,7 +15,8 @@ import {
 } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
-const STATE_COLUMNS = 's.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms';
+const STATE_COLUMNS =
+  's.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms, s.mtime_ns, s.mode';
 const SELECT_FILES = `
 SELECT f.id, f.path, f.format, f.stamp, f.read_at_ms, f.sessions, ${STATE_COLUMNS}
 FROM captured_files AS f JOIN captured_versions AS v ON v.id = (SELECT max(id) FROM captured_versions WHERE file_id = f.id)
@@ -63,6 +64,7 @@ function toFile(row: Row): CapturedFile {
 function toState(row: Row): CapturedState {
   const change = CHANGES[readInteger(row, 'change')];
   if (change === undefined) throw new DamageError("a captured version's change is not what was stored");
+  const mtimeNs = readOptionalText(row, 'mtime_ns');
   return {
     id: readInteger(row, 'state_id'),
     version: readInteger(row, 'version'),
@@ -70,6 +72,7 @@ function toState(row: Row): CapturedState {
     sizeBytes: readInteger(row, 'size_bytes'),
     sha256: readHash(row, 'sha256'),
     capturedAt: readTime(row, 'captured_at_ms') ?? new Date(Number.NaN),
+    marks: mtimeNs === null ? null : { mtimeNs, mode: readInteger(row, 'mode') },
   };
 }
 

@@ -291,7 +291,9 @@ CREATE TABLE captured_states (
   version_id bigint NOT NULL REFERENCES captured_versions ON DELETE CASCADE,
   size_bytes bigint NOT NULL,
   sha256 bytea NOT NULL CHECK (length(sha256) = 32),
-  captured_at_ms bigint NOT NULL
+  captured_at_ms bigint NOT NULL,
+  mtime_ns text, -- of the file, and its permission bits
+  mode int
 );
 CREATE INDEX captured_states_by_version ON captured_states (version_id);
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { CaptureOutline, CaptureStore, CaptureWriter } from '../../../ports/captures.ts';
+import type { CaptureDraft, CaptureOutline, CaptureStore, CaptureWriter } from '../../../ports/captures.ts';
 import { createCapturedFiles } from '../read/captured.ts';
 import { CHANGES, hashColumn, readInteger, timeColumn } from '../rows.ts';
 import type { Query, Sql, Dialect } from '../sql/query.ts';
@@ -18,13 +18,19 @@ export const UPDATE_FILE =
 export const INSERT_VERSION =
   'INSERT INTO captured_versions (file_id, version, change) VALUES (:fileId, :version, :change) RETURNING id';
 export const INSERT_STATE = `
-INSERT INTO captured_states (version_id, size_bytes, sha256, captured_at_ms) VALUES (:versionId, :sizeBytes, :sha256, :at)`;
+INSERT INTO captured_states (version_id, size_bytes, sha256, captured_at_ms, mtime_ns, mode)
+VALUES (:versionId, :sizeBytes, :sha256, :at, :mtimeNs, :mode)`;
 export const INSERT_RUN = `
 INSERT INTO captured_runs (version_id, position, first_line_id, line_count) VALUES (:versionId, :position, :first, :count)`;
 
 const CONFIRM = 'UPDATE captured_files SET stamp = :stamp, read_at_ms = :at WHERE id = :fileId';
+const CONFIRM_MARKS = 'UPDATE captured_states SET mtime_ns = :mtimeNs, mode = :mode WHERE id = :stateId';
 const LAST_STATE = `
 SELECT coalesce(max(s.id), 0) AS id, max(v.version) AS version FROM captured_states AS s JOIN captured_versions AS v ON v.id = s.version_id WHERE v.file_id = :fileId`;
+
+export function marksColumns({ marks }: Pick<CaptureDraft, 'marks'>) {
+  return { mtimeNs: marks?.mtimeNs ?? null, mode: marks?.mode ?? null };
+}
 
 /** Finds, reads and stores states of files. `path`: of the archive, for messages. */
 export function createCaptureStore(sql: Sql, path: string): CaptureStore {
@@ -32,8 +38,11 @@ export function createCaptureStore(sql: Sql, path: string): CaptureStore {
   return {
     ...createCapturedFiles(sql, path),
     begin: createBegin(sql),
-    confirm: (fileId, { stamp, readAt }) =>
-      transaction('write', async (query) => void (await query(CONFIRM, { fileId, stamp, at: timeColumn(readAt) }))),
+    confirm: ({ id: fileId, last }, { stamp, readAt, marks }) =>
+      transaction('write', async (query) => {
+        await query(CONFIRM, { fileId, stamp, at: timeColumn(readAt) });
+        await query(CONFIRM_MARKS, { stateId: last.id, ...marks });
+      }),
     markGone: (fileId, { lastStateId, at }) =>
       transaction('write', async (query) => {
         for (const statement of dialect.capturing.begin) await query(statement);
@@ -41,7 +50,7 @@ export function createCaptureStore(sql: Sql, path: string): CaptureStore {
         if (readInteger(last, 'id') !== lastStateId) return;
         const gone = { fileId, version: readInteger(last, 'version') + 1, change: CHANGES.indexOf('gone') };
         const [added = {}] = await query(INSERT_VERSION, gone);
-        const state = { sizeBytes: 0, sha256: hash('sha256', '', 'buffer'), at: timeColumn(at) };
+        const state = { sizeBytes: 0, sha256: hash('sha256', '', 'buffer'), at: timeColumn(at), ...marksColumns({}) };
         await query(INSERT_STATE, { versionId: readInteger(added, 'id'), ...state });
       }),
   };
@@ -85,7 +94,13 @@ function createBegin(sql: Sql): CaptureStore['begin'] {
           await endRun();
           const stored = await lines.end();
           const at = timeColumn(draft.capturedAt);
-          await query(INSERT_STATE, { versionId, sizeBytes, sha256: hashColumn(draft.sha256), at });
+          await query(INSERT_STATE, {
+            versionId,
+            sizeBytes,
+            sha256: hashColumn(draft.sha256),
+            at,
+            ...marksColumns(draft),
+          });
           const sessions = JSON.stringify(draft.sessions);
           await query(UPDATE_FILE, { fileId: target.fileId, format: outline.format, stamp: draft.stamp, at, sessions });
           await commit();
