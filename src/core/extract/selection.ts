@@ -27,8 +27,10 @@ type ChooseOptions = {
   readonly budgetChars: number;
   /** Chooses only units that say something that covered text does not. */
   readonly onlyNovel?: boolean;
-  /** A factor for the gain of a unit, on top of its own weight. 0 excludes the unit. */
+  /** A factor for the gain of a unit, on top of its own weight. 0 excludes the unit. The same function is asked only once, for every unit. */
   readonly worthOf?: (text: string, unit: Unit, passage: Passage) => number;
+  /** Excludes units that are worth less. */
+  readonly leastWorth?: number;
 };
 
 /** Units that can be chosen from several times. What was chosen or covered before adds less the next time. */
@@ -52,6 +54,10 @@ export function createSelection(
   const covered = new Set<number>();
   const taken = new Set<number>();
   const lines: (Line | undefined)[] = [];
+  let latest: { readonly worthOf: ChooseOptions['worthOf']; readonly factors: Float64Array | null } = {
+    worthOf: undefined,
+    factors: null,
+  };
   const lineAt = (place: number): Line => {
     const passage = passages[candidates[place]?.passage ?? -1];
     const unit = candidates[place];
@@ -66,8 +72,10 @@ export function createSelection(
         for (const term of terms) covered.add(term);
       }
     },
-    choose: ({ budgetChars, onlyNovel = false, worthOf }) => {
-      const factors = worthOf === undefined ? null : factorsOf(candidates, passages, worthOf);
+    choose: ({ budgetChars, onlyNovel = false, worthOf, leastWorth = 0 }) => {
+      if (latest.worthOf !== worthOf)
+        latest = { worthOf, factors: worthOf === undefined ? null : factorsOf(candidates, passages, worthOf) };
+      const { factors } = latest;
       const novelty = createNoveltyCheck(index, candidates.length, covered);
       const places = chooseLines(
         {
@@ -77,7 +85,7 @@ export function createSelection(
           passageAt: (place) => candidates[place]?.passage,
           gainOf: (place) => {
             const factor = factors?.[place] ?? 1;
-            if (factor === 0 || taken.has(place) || (onlyNovel && !novelty(place))) return 0;
+            if (factor === 0 || factor < leastWorth || taken.has(place) || (onlyNovel && !novelty(place))) return 0;
             return factor * value.gainOf(place);
           },
           keep: value.keep,

@@ -1,3 +1,4 @@
+import { lazily } from '../lazy.ts';
 import type { Stemmer } from '../extract/lexicon.ts';
 import type { Passage } from '../extract/passage.ts';
 import { createSelection, type SelectedUnit } from '../extract/selection.ts';
@@ -58,10 +59,11 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
       return { text: said, day: null, speaker: '', isNamed: false, isQuoted: false };
     },
   });
-  const mentioned = namesMentioned(conversation);
+  const mentioned = lazily(() => namesMentioned(conversation));
   let above = '';
-  const isQuotedAbove = (text: string): boolean =>
-    text.length >= MIN_QUOTED_CHARS && above.includes(flat(bare(text.replace(HEADED, ''))));
+  const isQuotedAbove = (text: string, said = flat(bare(text))): boolean =>
+    text.length >= MIN_QUOTED_CHARS &&
+    above.includes(text.startsWith('**') ? flat(bare(text.replace(HEADED, ''))) : said);
   const lineOf = ({ line, messageId }: SelectedUnit): HandoverLine => ({
     text: quoted(line.text),
     messageIds: [sources.get(messageId)?.messageId ?? messageId],
@@ -80,7 +82,7 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
       const seen = new Set<string>();
       const isRepeated = (text: string): boolean => {
         const said = flat(bare(text));
-        if (isQuotedAbove(text) || seen.has(said)) return true;
+        if (isQuotedAbove(text, said) || seen.has(said)) return true;
         seen.add(said);
         return false;
       };
@@ -92,17 +94,15 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
           ? `${messageId} ${HEADED.exec(text)?.[0] ?? start}`
           : `${source.turn.number} ${source.subject}`;
       };
-      const pick = (least: number): readonly SelectedUnit[] => {
-        seen.clear();
-        const worthOf = (text: string, unit: Unit, passage: Passage): number => {
-          if (isRepeated(text)) return 0;
-          const worth =
-            unit.kind === 'prose'
-              ? worthOfSentence(text, unit)
-              : worthOfLine(text, unit, { source: sourceOf(passage), mentioned });
-          return worth < least ? 0 : worth;
-        };
-        const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worthOf }).filter((unit) => {
+      const worthOf = (text: string, unit: Unit, passage: Passage): number => {
+        if (isRepeated(text)) return 0;
+        return unit.kind === 'prose'
+          ? worthOfSentence(text, unit)
+          : worthOfLine(text, unit, { source: sourceOf(passage), mentioned });
+      };
+      const pick = (leastWorth: number): readonly SelectedUnit[] => {
+        const asked = { budgetChars: left, onlyNovel: true, worthOf, leastWorth };
+        const chosen = selection.choose(asked).filter((unit) => {
           const count = (linesOfSubject.get(subjectKey(unit)) ?? 0) + 1;
           if (count > MAX_SUBJECT_LINES) return false;
           linesOfSubject.set(subjectKey(unit), count);
@@ -157,8 +157,11 @@ function bare(text: string): string {
   return text.replace(LIST_MARK, '').replace(HEADING_MARK, '');
 }
 
+/** What single spaces do not separate. */
+const UNEVEN = /\s\s|[^\S ]/;
+
 function flat(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return (UNEVEN.test(text) ? text.replace(/\s+/g, ' ') : text).trim();
 }
 
 function sentenceLine(text: string, turn: Turn): string {
@@ -200,11 +203,11 @@ const HAS_VALUE = /\d|https?:|[\w-]\/[\w-]/;
 function worthOfLine(
   text: string,
   { kind }: Unit,
-  { source, mentioned }: { readonly source: Source | undefined; readonly mentioned: ReadonlySet<string> },
+  { source, mentioned }: { readonly source: Source | undefined; readonly mentioned: () => ReadonlySet<string> },
 ): number {
   if (STEP.test(text)) return 0;
   if (kind === 'error') return WORTH.error;
-  const isMentioned = (): boolean => (text.match(NAME) ?? []).some((name) => mentioned.has(name));
+  const isMentioned = (): boolean => (text.match(NAME) ?? []).some((name) => mentioned().has(name));
   if (source?.isFile === true) {
     if (!isTelling(text)) return text.search(NAME) >= 0 ? WORTH.other : 0;
     return kind === 'call' ? WORTH.written : isMentioned() ? WORTH.declared : WORTH.other;

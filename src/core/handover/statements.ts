@@ -31,8 +31,18 @@ const ANNOUNCEMENT =
 
 /** The number of words, estimated for scripts without spaces. */
 export function wordsIn(text: string): number {
-  return Math.max(
-    text.split(/\s+/).length,
-    Math.floor((text.match(/[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/g) ?? []).length / 2),
-  );
+  let words = 1;
+  let wide = 0;
+  let isAfterBlank = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const isBlank = code < 128 ? code === 32 || (code >= 9 && code <= 13) : BLANK.test(text.charAt(at));
+    if (isBlank && !isAfterBlank) words += 1;
+    if (code >= 0x0e00 && WIDE.test(text.charAt(at))) wide += 1;
+    isAfterBlank = isBlank;
+  }
+  return Math.max(words, Math.floor(wide / 2));
 }
+
+const BLANK = /\s/;
+const WIDE = /[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/;
