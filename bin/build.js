@@ -2,10 +2,11 @@
 // `tsc -b` checks the types and the layers, and writes every declaration into dist/.types, which is not published.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { licenseOf, packagesIn } from './licenses.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -46,21 +47,6 @@ function copyTypes(path, copied = new Set()) {
   for (const [, imported] of text.matchAll(/(?:\bfrom |\bimport\()["'](\.[^"']+)\.ts["']/g)) {
     copyTypes(join(dirname(path), `${imported}.d.ts`), copied);
   }
-}
-
-/** The packages whose code is in a bundle. */
-function packagesIn(chunks) {
-  const ids = chunks.flatMap(({ moduleIds = [] }) => moduleIds);
-  return new Set(ids.flatMap((id) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []));
-}
-
-function copyLicense(name) {
-  const folder = join(root, 'node_modules', name);
-  const target = join(dist, `licenses/${name}.txt`);
-  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
-  if (file !== undefined) return cpSync(join(folder, file), target);
-  const { license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return writeFileSync(target, `${name} by ${author}: ${license}\n`);
 }
 
 // Modules of Node that take it 2 to 10 ms to load. Most runs call none of their functions, so they are loaded at the first call.
@@ -133,5 +119,9 @@ const hookOutputs = await hooks.write({
   plugins: [builtins],
 });
 await hooks.close();
-for (const name of packagesIn([...outputs.output, ...hookOutputs.output])) copyLicense(name);
+for (const name of packagesIn([...outputs.output, ...hookOutputs.output])) {
+  const file = join(dist, `licenses/${name}.txt`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, licenseOf(name));
+}
 copyTypes('index.d.ts');

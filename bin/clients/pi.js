@@ -2,18 +2,12 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-
-const PROGRAM = fileURLToPath(new URL('../compact.js', import.meta.url));
-
-// pi may run in another runtime than Node.
-const NODE = /^node(\.exe)?$/.test(basename(process.execPath)) ? process.execPath : 'node';
 
 /** Runs `compact` in the home folder, where no project has a configuration. Rejects where it fails. */
-async function compact(args, signal) {
-  const child = spawn(NODE, [PROGRAM, ...args], { cwd: homedir(), signal, stdio: ['ignore', 'pipe', 'pipe'] });
+async function compact({ command, args }, signal) {
+  const child = spawn(command, args, { cwd: homedir(), signal, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', resolve);
@@ -24,12 +18,13 @@ async function compact(args, signal) {
 }
 
 /** The compaction of a session as pi stores it; null: it is too short to gain anything. */
-async function summarize(session, { keepRecentTokens, signal }) {
+async function summarize(session, { launch, keepRecentTokens, signal }) {
   const folder = mkdtempSync(join(tmpdir(), 'compact-pi-'));
   try {
     const output = join(folder, 'session.jsonl');
     const kept = ['--keep-recent-tokens', String(keepRecentTokens)];
-    const report = await compact(['run', '--format', 'pi', '--json', ...kept, '-o', output, '--', session], signal);
+    const args = [...launch.args, 'run', '--format', 'pi', '--json', ...kept, '-o', output, '--', session];
+    const report = await compact({ ...launch, args }, signal);
     if (report.result !== 'compacted') return null;
     const entries = readFileSync(output, 'utf8').trimEnd().split('\n').map(JSON.parse);
     const entry = entries.find(({ type, fromHook }) => type === 'compaction' && fromHook === true);
@@ -39,25 +34,27 @@ async function summarize(session, { keepRecentTokens, signal }) {
   }
 }
 
-// oxlint-disable-next-line import/no-default-export -- pi asks for it
-export default function extend(pi) {
-  pi.on('session_before_compact', async (event, context) => {
-    const { preparation, branchEntries, customInstructions, signal } = event;
-    const session = context.sessionManager.getSessionFile();
-    // Instructions are for a model.
-    if (session === undefined || (customInstructions ?? '') !== '') return undefined;
-    try {
-      const { keepRecentTokens } = preparation.settings;
-      const made = await summarize(session, { keepRecentTokens, signal });
-      // The file ends on another branch if the user has gone back and said nothing yet.
-      if (made === null || !branchEntries.some(({ id }) => id === made.firstKeptEntryId)) return undefined;
-      const { summary, firstKeptEntryId, report } = made;
-      const details = { compact: { archive: report.archive, sha256: report.sha256.before } };
-      return { compaction: { summary, firstKeptEntryId, tokensBefore: preparation.tokensBefore, details } };
-    } catch (error) {
-      // pi writes the summary itself then.
-      if (!signal.aborted) context.ui.notify(`compact: ${error.message}`, 'warning');
-      return undefined;
-    }
-  });
+/** `launch` starts the program compact: `{ command, args }`. */
+export function createPlugin(launch) {
+  return (pi) => {
+    pi.on('session_before_compact', async (event, context) => {
+      const { preparation, branchEntries, customInstructions, signal } = event;
+      const session = context.sessionManager.getSessionFile();
+      // Instructions are for a model.
+      if (session === undefined || (customInstructions ?? '') !== '') return undefined;
+      try {
+        const { keepRecentTokens } = preparation.settings;
+        const made = await summarize(session, { launch, keepRecentTokens, signal });
+        // The file ends on another branch if the user has gone back and said nothing yet.
+        if (made === null || !branchEntries.some(({ id }) => id === made.firstKeptEntryId)) return undefined;
+        const { summary, firstKeptEntryId, report } = made;
+        const details = { compact: { archive: report.archive, sha256: report.sha256.before } };
+        return { compaction: { summary, firstKeptEntryId, tokensBefore: preparation.tokensBefore, details } };
+      } catch (error) {
+        // pi writes the summary itself then.
+        if (!signal.aborted) context.ui.notify(`compact: ${error.message}`, 'warning');
+        return undefined;
+      }
+    });
+  };
 }

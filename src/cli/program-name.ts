@@ -1,5 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import process from 'node:process';
+import { getAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
 import type { LaunchCommand } from '../ports/clients.ts';
@@ -8,10 +10,10 @@ import { systemCode } from '../core/result.ts';
 import { orElse } from '../system/files.ts';
 
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
-/** The file that starts this program. */
-export const ENTRY = join(PACKAGE_FOLDER, 'bin', 'compact.js');
-/** What clients load. */
-export const EXTENSIONS_FOLDER = join(PACKAGE_FOLDER, 'bin', 'clients');
+/** The file that starts this program, for Node to run; the program itself if that is one file, which contains Node. */
+const ENTRY = isSea() ? process.execPath : join(PACKAGE_FOLDER, 'bin', 'compact.js');
+/** What stands between the path of Node and the arguments of this program. */
+export const ENTRY_ARGS: readonly string[] = isSea() ? [] : [ENTRY];
 const NAMES = ['compact', 'compact-transcript'] as const;
 
 /**
@@ -26,13 +28,19 @@ export function programName(environment: Environment, nodePath: string): string 
   if (isClone) return 'npx compact';
   const node = findCommand('node', shellFolders(environment));
   const isOnPath = node !== null && realPath(node) === realPath(nodePath);
-  return `${isOnPath ? 'node' : shellWord(nodePath)} ${shellWord(ENTRY)}`;
+  return [isOnPath ? 'node' : nodePath, ...ENTRY_ARGS].map(shellWord).join(' ');
 }
 
 /** How another program can start this one, in whatever folder it runs: by its name on the PATH, or by the paths of Node and the program. */
 export function launchCommand(environment: Environment, nodePath: string): LaunchCommand {
   const known = findOnPath(environment);
-  return known === null ? { command: nodePath, args: [ENTRY] } : { command: known, args: [] };
+  return known === null ? { command: nodePath, args: ENTRY_ARGS } : { command: known, args: [] };
+}
+
+/** The JavaScript that gives a client's plugin `createPlugin`: an import, or the text itself where no client can import it. */
+export function extensionSource(client: 'pi' | 'opencode'): string {
+  if (isSea()) return getAsset(`${client}.js`, 'utf8').replaceAll(/^export /gm, '');
+  return `import { createPlugin } from ${JSON.stringify(join(PACKAGE_FOLDER, 'bin', 'clients', `${client}.js`))};`;
 }
 
 function findOnPath(environment: Environment): string | null {

@@ -48,8 +48,8 @@ export type ClientHost = {
   readonly environment: { readonly [name: string]: string | undefined };
   readonly homeFolder: string;
   readonly launch: LaunchCommand;
-  /** Where this program keeps what clients load: `pi.js`, `opencode.js`. */
-  readonly extensionsFolder: string;
+  /** JavaScript that a plugin begins with: it gives it `createPlugin`, which takes a launch command. */
+  readonly extensionSource: (client: 'pi' | 'opencode') => string;
   readonly exists: (path: string) => boolean;
 };
 

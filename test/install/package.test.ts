@@ -47,6 +47,7 @@ test('a package holds what runs and what is read, and neither tests nor notes of
       'README.md',
       'SECURITY.md',
       'bin/clients/opencode.js',
+      'bin/clients/pi-package.js',
       'bin/clients/pi.js',
       'bin/compact.js',
       'bin/plugin/.claude-plugin/marketplace.json',

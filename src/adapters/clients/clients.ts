@@ -100,13 +100,12 @@ function createGemini(host: ClientHost): Client {
 /** pi (0.73): loads every file in its folder of extensions. */
 function createPi(host: ClientHost): Client {
   const folder = folderOf(host, 'PI_CODING_AGENT_DIR', '.pi/agent');
-  const source = JSON.stringify(join(host.extensionsFolder, 'pi.js'));
   return {
     name: 'pi',
     title: 'pi',
     folders: [folder],
     program: 'pi',
-    edits: [createPlugin('pi', join(folder, 'extensions'), [`export { default } from ${source};`])],
+    edits: [createPlugin(host, 'pi', join(folder, 'extensions'))],
     nextStep: 'pi loads the extension when it starts the next time, or after /reload.',
   };
 }
@@ -127,11 +126,7 @@ function createOpenCode(host: ClientHost): Client {
     folders: [folder],
     program: 'opencode',
     edits: [
-      createPlugin('opencode', join(folder, 'plugins'), [
-        `import { createPlugin } from ${JSON.stringify(join(host.extensionsFolder, 'opencode.js'))};`,
-        '',
-        `export default createPlugin(${JSON.stringify({ command, args })});`,
-      ]),
+      createPlugin(host, 'opencode', join(folder, 'plugins')),
       createJsonEdit({
         path: settings ?? join(folder, 'opencode.json'),
         allowsComments: true,
@@ -166,9 +161,10 @@ function createManagedFile({ path, content }: { readonly path: string; readonly 
 }
 
 /** A file of JavaScript in the folder that a client loads everything from. */
-function createPlugin(client: ClientName, folder: string, lines: readonly string[]): FileEdit {
+function createPlugin(host: ClientHost, client: 'pi' | 'opencode', folder: string): FileEdit {
   const head = `// ${MANAGED_FILE_MARK}; \`compact install ${client} --undo\` removes it.`;
-  const content = `${[head, ...lines].join('\n')}\n`;
+  const source = host.extensionSource(client);
+  const content = `${head}\n${source}\n\nexport default createPlugin(${JSON.stringify(host.launch)});\n`;
   return { ...createManagedFile({ path: join(folder, 'compact.js'), content }), managedFolders: [folder] };
 }
 
@@ -242,9 +238,7 @@ function hooksOf(group: unknown): readonly unknown[] {
 
 function isManagedHook(hook: unknown, client: ClientName): boolean {
   const command = propertyOf(hook, 'command');
-  return (
-    typeof command === 'string' && new RegExp(`\\bcompact(?:-transcript|\\.js)?'? hook ${client} \\w+$`).test(command)
-  );
+  return typeof command === 'string' && new RegExp(`\\bcompact[\\w.-]*'? hook ${client} \\w+$`).test(command);
 }
 
 function propertyOf(value: unknown, key: string): unknown {

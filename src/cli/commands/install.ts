@@ -2,7 +2,7 @@ import type { InstallAction, InstallReport } from '../../app/install/install-cli
 import type { ClientName } from '../../ports/clients.ts';
 import { defineBareCommand } from '../line/command.ts';
 import { OUTPUT_FLAGS } from '../line/flags.ts';
-import { EXTENSIONS_FOLDER } from '../program-name.ts';
+import { extensionSource } from '../program-name.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { renderInstallation } from '../render/install.ts';
 import { reportJson } from '../../messages/text.ts';
@@ -30,7 +30,7 @@ export const command = defineBareCommand({
     const { createInstaller } = await import('../../compose/install.ts');
     const { host, removeAtExit } = terminal;
     const launch = terminal.launch();
-    const installer = createInstaller({ host, launch, extensionsFolder: EXTENSIONS_FOLDER, removeAtExit });
+    const installer = createInstaller({ host, launch, extensionSource, removeAtExit });
     const reports: InstallReport[] = [];
     let hasFailed = false;
     const isSilent = outputOptions.verbosity === 'quiet' && action !== 'status' && !isDryRun;

@@ -8,7 +8,7 @@ import { isatty } from 'node:tty';
 import type { HostEnvironment } from '../../config/find.ts';
 import type { LaunchCommand } from '../../ports/clients.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
-import { ENTRY, launchCommand, programName } from '../program-name.ts';
+import { ENTRY_ARGS, launchCommand, programName } from '../program-name.ts';
 import { systemCode } from '../../core/result.ts';
 import { orElse, tryTo } from '../../system/files.ts';
 
@@ -199,7 +199,7 @@ function startDetached(args: readonly string[], { folder, log }: DetachedPlace):
   mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
   const isLong = (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
   const descriptor = openSync(log, isLong ? 'w' : 'a', 0o600);
-  const child = spawn(process.execPath, [ENTRY, ...args], {
+  const child = spawn(process.execPath, [...ENTRY_ARGS, ...args], {
     cwd: folder,
     detached: true,
     stdio: ['ignore', 'ignore', descriptor],
