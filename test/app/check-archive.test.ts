@@ -55,12 +55,12 @@ const TALK = '[talk.jsonl, fork.jsonl]';
 const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (string | RegExp)[]])[] = [
   [
     'a block with other bytes in it',
-    "UPDATE blocks SET data = CAST(x'00' || substr(data, 2) AS BLOB) WHERE id = 2",
+    "UPDATE packs SET data = CAST(x'00' || substr(data, 2) AS BLOB) WHERE id = 2",
     'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
   ],
   [
     'a block that stands in the place of another',
-    'UPDATE blocks SET data = (SELECT data FROM blocks WHERE id = 1) WHERE id = 2',
+    'UPDATE packs SET data = (SELECT data FROM packs WHERE id = 1) WHERE id = 2',
     'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
   ],
   [
@@ -234,7 +234,7 @@ for (const [what, sql, ...problems] of DAMAGE) {
 test('damage here does not hide damage there', async (t) => {
   const report = await reportAfter(
     t,
-    `UPDATE blocks SET data = x'00' WHERE id = 2; DELETE FROM lines WHERE id = (SELECT max(id) FROM lines);
+    `UPDATE packs SET data = x'00' WHERE id = 2; DELETE FROM lines WHERE id = (SELECT max(id) FROM lines);
     UPDATE batches SET content = 'x' WHERE cycle_id = 5 AND position = 0`,
   );
   assert.deepEqual(

@@ -52,7 +52,7 @@ function damage(bench: Workbench, sql: string): void {
 }
 
 for (const [what, sql] of [
-  ['lines', 'UPDATE blocks SET data = zeroblob(length(data))'],
+  ['lines', 'UPDATE packs SET data = zeroblob(length(data))'],
   ['own line', "UPDATE inserted_lines SET bytes = CAST('PARSER' AS BLOB), raw_size = NULL"],
   [
     'packed own line',

@@ -9,7 +9,7 @@ import { change } from '../support/full-archive.ts';
 import { messages } from '../support/messages.ts';
 import { createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
 
-const BLANK_BLOCKS = 'UPDATE blocks SET data = zeroblob(length(data))';
+const BLANK_BLOCKS = 'UPDATE packs SET data = zeroblob(length(data))';
 /** Nothing about the rows contradicts itself: only the source tells that they are wrong. */
 const SWAP_LINES = `
 UPDATE lines SET offset = 0, size_bytes = (SELECT size_bytes FROM lines ORDER BY id LIMIT 1),
@@ -69,9 +69,9 @@ for (const { what, sql, reason } of [
 }
 
 for (const trigger of [
-  'CREATE TRIGGER planted AFTER INSERT ON blocks BEGIN UPDATE blocks SET data = zeroblob(9) WHERE id = NEW.id; END',
+  'CREATE TRIGGER planted AFTER INSERT ON packs BEGIN UPDATE packs SET data = zeroblob(9) WHERE id = NEW.id; END',
   'CREATE TRIGGER planted AFTER INSERT ON lines BEGIN DELETE FROM lines WHERE id = NEW.id; END',
-  "CREATE TRIGGER planted AFTER UPDATE OF status ON compactions BEGIN UPDATE blocks SET data = x'00'; END",
+  "CREATE TRIGGER planted AFTER UPDATE OF status ON compactions BEGIN UPDATE packs SET data = x'00'; END",
 ]) {
   test(`a trigger that is planted after the archive was opened never runs: ${trigger}`, async (t) => {
     const bench = benchWhere(t, 'planned', trigger);

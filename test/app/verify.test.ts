@@ -86,7 +86,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'damage inside an archived block',
-    statements: ['UPDATE blocks SET data = zeroblob(length(data)) WHERE id = 1'],
+    statements: ['UPDATE packs SET data = zeroblob(length(data)) WHERE id = 1'],
     kind: 'damaged-archive',
   },
   { what: 'damage in an earlier cycle', statements: ['DELETE FROM lines WHERE id = 7'], kind: 'hole', isEarlier: true },

@@ -111,7 +111,7 @@ for (const { what, spoil, says } of [
     spoil: (folder: string): void =>
       change(
         join(folder, 'archive.db'),
-        'CREATE TRIGGER blank AFTER INSERT ON blocks BEGIN UPDATE blocks SET data = zeroblob(3) WHERE id = NEW.id; END',
+        'CREATE TRIGGER blank AFTER INSERT ON packs BEGIN UPDATE packs SET data = zeroblob(3) WHERE id = NEW.id; END',
       ),
     says: 'not an archive of compact: compact did not make its trigger "blank". Name another archive with --archive.',
   },

@@ -1,5 +1,5 @@
 import type { Archive, ArchiveState } from '../../ports/archive.ts';
-import { createBlockCache } from './blocks.ts';
+import { createBlockCache, createUnpack } from './blocks.ts';
 import { createCheck, type EngineCheck } from './check/check.ts';
 import type { RetentionEngine } from './erase/erase.ts';
 import { createRetention } from './erase/retention.ts';
@@ -35,10 +35,10 @@ type Facts = Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring' | 'c
 /** The archive in a database. */
 export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
   const { path } = facts;
-  const recent = createBlockCache<Uint8Array>();
+  const [recent, unpack] = [createBlockCache<Uint8Array>(), createUnpack()];
   const createState = (of: Sql): ArchiveState => ({
     ...createCatalog(of, engine.fileBytes),
-    ...createOriginals(of, path, recent),
+    ...createOriginals(of, path, { recent, unpack }),
     messages: createMessageIndex(of, engine.search),
     searchBatches: createBatchSearch(of, engine.search),
     vectors: createVectorStore(of, engine.vectors),
@@ -47,7 +47,7 @@ export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
     ...facts,
     ...createState(sql),
     ...createCompactionReader(sql),
-    ...createLineReader(sql),
+    ...createLineReader(sql, unpack),
     ...createCompactionStore(sql, engine.store),
     runs: createRunLog(sql),
     summaries: createSummaryCache(sql),

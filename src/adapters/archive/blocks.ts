@@ -99,13 +99,48 @@ export function compressReadably(raw: Uint8Array): Uint8Array {
   return data;
 }
 
-/** The lines of a row of blocks. Throws a `DamageError`. */
-export function unpackBlock(block: Row): Uint8Array {
-  const rawSizeBytes = readInteger(block, 'raw_size_bytes');
-  const raw = tryDecompress(readBytes(block, 'data'), rawSizeBytes);
-  if (raw?.length === rawSizeBytes) return raw;
+/** What reads blocks AS k with their packs AS p. */
+export const BLOCK_COLUMNS =
+  'k.id, k.first_line, k.raw_size_bytes, k.pack_id, k.pack_offset, p.raw_size_bytes AS pack_size_bytes, p.data';
+
+/** The lines of a row with `BLOCK_COLUMNS`. Throws a `DamageError`. */
+export function unpackBlock(block: Row, unpack: Unpack = tryUnpack): Uint8Array {
+  const raw = unpack(block);
+  const lines = raw === null ? null : takeBlock(block, raw);
+  if (lines !== null) return lines;
   const name = `the block of archived lines that begins with source line ${readInteger(block, 'first_line')}`;
   throw new DamageError(`${name} cannot be decompressed`);
+}
+
+/** The whole pack of a row with `BLOCK_COLUMNS`; null: it is damaged. */
+export type Unpack = (block: Row) => Uint8Array | null;
+
+export function tryUnpack(block: Row): Uint8Array | null {
+  const sizeBytes = readInteger(block, 'pack_size_bytes');
+  const raw = tryDecompress(readBytes(block, 'data'), sizeBytes);
+  return raw?.length === sizeBytes ? raw : null;
+}
+
+/** The lines of a block in its pack; null: it ends behind it. */
+export function takeBlock(block: Row, pack: Uint8Array): Uint8Array | null {
+  const start = readInteger(block, 'pack_offset');
+  const end = start + readInteger(block, 'raw_size_bytes');
+  return start < 0 || end > pack.length ? null : pack.subarray(start, end);
+}
+
+/** Decompresses a pack once where many of its blocks are read, but only as long as the same bytes are stored. */
+export function createUnpack(): Unpack {
+  const [packed, raw] = [createBlockCache<Uint8Array>(), createBlockCache<Uint8Array>()];
+  return (block) => {
+    const id = readInteger(block, 'pack_id');
+    const data = readBytes(block, 'data');
+    const known = packed.get(id);
+    if (known !== undefined && Buffer.compare(known, data) === 0) return raw.get(id) ?? tryUnpack(block);
+    const unpacked = tryUnpack(block);
+    if (unpacked === null) return null;
+    packed.add(id, data);
+    return raw.add(id, unpacked);
+  };
 }
 
 /** The bytes of a line (`offset`, `size_bytes`) in its block. */

@@ -37,7 +37,7 @@ async function readings({ port }: TestArchive): Promise<readonly string[]> {
 }
 
 const setBlock = (data: Uint8Array, rawSizeBytes: number) => (db: Database.Database) =>
-  db.prepare('UPDATE blocks SET data = ?, raw_size_bytes = ?').run(data, rawSizeBytes);
+  db.prepare('UPDATE packs SET data = ?, raw_size_bytes = ?').run(data, rawSizeBytes);
 
 for (const { what, data, claimed } of [
   { what: 'holds more than it claims', data: Buffer.alloc(512 * MIB), claimed: 21 },

@@ -78,7 +78,7 @@ for (const name of [
 
 for (const [name, files] of [
   ['lines', ['talk.jsonl', 'fork.jsonl']],
-  ['blocks', ['talk.jsonl', 'fork.jsonl']],
+  ['packs', ['talk.jsonl', 'fork.jsonl']],
 ] as const) {
   test(`with a page of ${name} gone the transcripts whose lines were there are named, and no others`, async (t) => {
     const path = archiveFor(t);

@@ -29,7 +29,7 @@ PRAGMA writable_schema = RESET;`;
 for (const { what, sql, reason } of [
   {
     what: 'a trigger that blanks what is stored',
-    sql: 'CREATE TRIGGER blank AFTER INSERT ON blocks BEGIN UPDATE blocks SET data = zeroblob(3); END',
+    sql: 'CREATE TRIGGER blank AFTER INSERT ON packs BEGIN UPDATE packs SET data = zeroblob(3); END',
     reason: 'compact did not make its trigger "blank"',
   },
   {
@@ -79,8 +79,8 @@ for (const { what, sql, reason } of [
   },
   {
     what: 'a table of ours without its check',
-    sql: rewrite('blocks', 'data BLOB NOT NULL', 'data BLOB'),
-    reason: 'its table "blocks" is not as compact makes it',
+    sql: rewrite('packs', 'data BLOB NOT NULL', 'data BLOB'),
+    reason: 'its table "packs" is not as compact makes it',
   },
   {
     what: 'an index over vectors with a column more',

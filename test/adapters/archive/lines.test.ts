@@ -36,9 +36,9 @@ test('one bent byte anywhere in a block is damage', async (t) => {
   );
   const db = new Database(archive.path);
   t.after(() => db.close());
-  const block = db.prepare<[], Buffer>('SELECT data FROM blocks').pluck().get();
+  const block = db.prepare<[], Buffer>('SELECT data FROM packs').pluck().get();
   assert.ok(block);
-  const update = db.prepare('UPDATE blocks SET data = ?');
+  const update = db.prepare('UPDATE packs SET data = ?');
   const kinds = new Set<string>();
   for (const at of block.keys()) {
     const bent = Buffer.from(block);

@@ -223,7 +223,7 @@ test('what cannot be merged is refused in one sentence, and the target stays as 
   await merge(target, [bench.archivePath]);
   symlinkSync(target.place, path('link.db'));
   for (const name of ['damaged.db', 'newer.db', 'other.db']) copyFileSync(target.place, path(name));
-  change(path('damaged.db'), 'UPDATE blocks SET data = zeroblob(40) WHERE id = 1');
+  change(path('damaged.db'), 'UPDATE packs SET data = zeroblob(40) WHERE id = 1');
   change(path('newer.db'), 'PRAGMA user_version = 99');
   change(path('other.db'), 'CREATE TABLE extra (id INTEGER)');
   const before = readFileSync(target.place);

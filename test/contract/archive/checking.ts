@@ -43,7 +43,7 @@ const SOME_HASH = '(SELECT settings_sha256 FROM compactions)';
 const DAMAGE: readonly (readonly [what: string, sql: string, kind: ArchiveDamageKind])[] = [
   ['the hash of a line', `UPDATE lines SET sha256 = ${SOME_HASH} WHERE line = 1`, 'wrong-hash'],
   ['a line', 'DELETE FROM lines WHERE line = 2', 'block'],
-  ['a block', `UPDATE blocks SET data = ${SOME_HASH}`, 'block'],
+  ['a block', `UPDATE packs SET data = ${SOME_HASH}`, 'block'],
   ['a kept line', 'DELETE FROM kept_runs', 'hole'],
   ['the settings', "UPDATE compactions SET settings = 'other'", 'wrong-hash'],
   ['the size of the source', 'UPDATE compactions SET source_size_bytes = 99', 'wrong-count'],

@@ -120,7 +120,7 @@ export function lineContract(engine: Engine): void {
     );
     await engine.execute(
       archive,
-      'UPDATE blocks SET data = (SELECT source_sha256 FROM compactions) WHERE position = 1',
+      'UPDATE packs SET data = (SELECT source_sha256 FROM compactions) WHERE id = (SELECT pack_id FROM blocks WHERE position = 1)',
     );
     assert.deepEqual(await rejectedFailure(() => readBytes(archive, id)), {
       kind: 'damaged',

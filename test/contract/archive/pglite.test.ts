@@ -88,7 +88,7 @@ test('pruning drops the partitions of months of which nothing stays', async (t) 
     bench.write(`${at}.jsonl`, chatTranscript(12, at * 100));
     reportOf(await bench.compact(`${at}.jsonl`));
     const path = `WHERE source_path = '${bench.path(`${at}.jsonl`)}'`;
-    for (const table of ['blocks', 'lines', 'message_words', 'word_lines']) {
+    for (const table of ['packs', 'blocks', 'lines', 'message_words', 'word_lines']) {
       const [name, from] = [`${table}_${month.replace('-', '_')}`, Date.parse(`${month}-01`)];
       const to = new Date(from + 31 * DAY).toISOString().slice(0, 7);
       await database.exec(
@@ -99,6 +99,7 @@ test('pruning drops the partitions of months of which nothing stays', async (t) 
     await database.exec(`
 UPDATE message_words SET month = '${month}-01' WHERE line_id IN (SELECT id FROM lines WHERE block_id IN ${ids});
 UPDATE word_lines SET month = '${month}-01' WHERE compaction_id = (SELECT id FROM compactions ${path});
+UPDATE packs SET month = '${month}-01' WHERE id IN (SELECT pack_id FROM blocks WHERE id IN ${ids});
 UPDATE lines SET month = '${month}-01' WHERE block_id IN ${ids}; UPDATE blocks SET month = '${month}-01' WHERE id IN ${ids};
 UPDATE compactions SET month = '${month}-01', created_at_ms = ${Date.parse(`${month}-01`) + (at === 2 ? 20 * DAY : 0)} ${path}`);
   }
@@ -109,7 +110,7 @@ UPDATE compactions SET month = '${month}-01', created_at_ms = ${Date.parse(`${mo
   );
   assert.deepEqual(
     rows.map(({ relname }) => relname),
-    ['blocks_2024_02', 'lines_2024_02', 'message_words_2024_02', 'word_lines_2024_02'],
+    ['blocks_2024_02', 'lines_2024_02', 'message_words_2024_02', 'packs_2024_02', 'word_lines_2024_02'],
   );
   assert.deepEqual(await problemsOf(archive), []);
   assert.deepEqual(await bench.restore('2.jsonl'), Buffer.from(chatTranscript(12, 200)));

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
 import type { Archive } from '../../../ports/archive.ts';
+import { createUnpack } from '../blocks.ts';
 import { readHead } from '../read/compactions.ts';
 import { readHash, readInteger, readOptionalText, readText } from '../rows.ts';
 import type { Sql } from '../sql/query.ts';
@@ -47,7 +48,7 @@ export function createCheck(sql: Sql, path: string, engine: EngineCheck): Archiv
   return async function* check() {
     const { query, rollback } = await sql.begin('snapshot');
     try {
-      yield* steps({ query, dialect: sql.dialect }, path, engine);
+      yield* steps({ query, dialect: sql.dialect, unpack: createUnpack() }, path, engine);
     } finally {
       await rollback(); // nothing was written
     }

@@ -1,5 +1,6 @@
 import type { ArchiveDamageKind } from '../../../ports/archive-check.ts';
 import type { CompactionDraft } from '../../../ports/archive.ts';
+import type { Unpack } from '../blocks.ts';
 import { describeDamage } from '../failure.ts';
 import type { Sql } from '../sql/query.ts';
 
@@ -69,4 +70,4 @@ export function placeOf(compactionId: number): Place {
 }
 
 /** What a check reads: one state of the archive. */
-export type CheckSource = Pick<Sql, 'query' | 'dialect'>;
+export type CheckSource = Pick<Sql, 'query' | 'dialect'> & { readonly unpack: Unpack };

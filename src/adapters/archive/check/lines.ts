@@ -1,7 +1,8 @@
 import { createHash, hash } from 'node:crypto';
-import { bytesIn, tryDecompress } from '../blocks.ts';
+import { bytesIn, takeBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
+import { getBlock } from '../read/lines.ts';
 import type { Query } from '../sql/query.ts';
 import {
   attempt,
@@ -15,7 +16,6 @@ import {
 } from './finding.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id ORDER BY position';
-const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = :id';
 const LIST_LINES = `
 SELECT line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines WHERE block_id = :id ORDER BY line`;
 /** With a batch or cycle of another compaction, or without one that they need. */
@@ -72,7 +72,7 @@ export async function* checkLines(
       }
     });
   async function* checkOne(blockId: number): AsyncGenerator<Finding> {
-    const block = await readBlock(query, blockId);
+    const block = await readBlock(source, blockId);
     totals.blocks += 1;
     totals.lines += block.lines.length;
     totals.original += block.rawSizeBytes;
@@ -140,14 +140,14 @@ type CheckedBlock = {
 };
 
 /** Decompresses a block and proves that its lines fill it and match their hashes. Throws if its rows cannot be read. */
-async function readBlock(query: Query, id: number): Promise<CheckedBlock> {
-  const [block] = await query(GET_BLOCK, { id });
+async function readBlock({ query, dialect, unpack }: CheckSource, id: number): Promise<CheckedBlock> {
+  const [block] = await query(getBlock(dialect), { id });
   if (block === undefined) throw new DamageError(`block ${id} is not where its index says`);
   const rows = await query(LIST_LINES, { id });
   const [firstLine, rawSizeBytes] = [readInteger(block, 'first_line'), readInteger(block, 'raw_size_bytes')];
-  const data = readBytes(block, 'data');
-  const unpacked = tryDecompress(data, rawSizeBytes);
-  const raw = unpacked?.length === rawSizeBytes ? unpacked : null;
+  const pack = unpack(block);
+  const raw = pack === null ? null : takeBlock(block, pack);
+  const share = rawSizeBytes / Math.max(1, readInteger(block, 'pack_size_bytes'));
   const left = rows.filter((row) => row['erasure_id'] === null);
   const isInOrder = isFilledBy(left, rawSizeBytes) && rows.length > 0;
   const lines = rows.map((row): CheckedLine => {
@@ -164,7 +164,7 @@ async function readBlock(query: Query, id: number): Promise<CheckedBlock> {
   return {
     lines,
     rawSizeBytes,
-    compressedBytes: data.length,
+    compressedBytes: Math.round(readBytes(block, 'data').length * share),
     problems: [
       ...(raw === null ? [['block', `${name} cannot be decompressed`] as const] : []),
       ...(isFilled ? [] : [['block', `${name} is not filled by its ${rows.length} lines`] as const]),

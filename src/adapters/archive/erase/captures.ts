@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readHash, readInteger, readText, type Row } from '../rows.ts';
 import { countRows, forRows, type Query } from '../sql/query.ts';
-import { rewriteBlock } from './rewrite-block.ts';
+import { rewriteCaptured } from './rewrite-block.ts';
 
 /** Joins the runs of captured lines that touch or overlap, so the one that may contain a line is the last that begins before it. `condition`: for captured_versions AS v. */
 const joinRuns = (condition: string): string => `
@@ -99,7 +99,7 @@ export async function listChangedFiles(query: Query): Promise<readonly number[]>
 /** Erases the marked captured lines. `used_runs` has the runs that are left. */
 export async function eraseCapturedLines(query: Query, erasureId: number, onLine: (row: Row) => void): Promise<void> {
   await forRows(query, LIST_GONE, onLine);
-  await forRows(query, LIST_BLOCKS, (row) => rewriteBlock(query, 'captured', readInteger(row, 'id')));
+  await forRows(query, LIST_BLOCKS, (row) => rewriteCaptured(query, readInteger(row, 'id')));
   await query(MARK_LINES, { erasureId });
   for (const sql of DELETE_UNUSED) await query(sql);
 }

@@ -3,7 +3,8 @@ import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../../po
 import { bytesIn, readInsertedLine, unpackBlock } from '../blocks.ts';
 import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, listChangedFiles, unerasedOf } from './captures.ts';
 import { archiveError, DamageError } from '../failure.ts';
-import { rewriteBlock } from './rewrite-block.ts';
+import { getBlock } from '../read/lines.ts';
+import { rewritePack } from './rewrite-block.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import { countRows, type Dialect, forRows, type Query, type Values } from '../sql/query.ts';
 
@@ -25,7 +26,7 @@ export type RetentionEngine = {
 };
 
 /** What to erase, in temporary tables, so that an erasure of any size fits in memory. */
-const TEMPORARY = ['compactions', 'lines', 'captured', 'files', 'blocks'].map((name) => `erased_${name}`);
+const TEMPORARY = ['compactions', 'lines', 'captured', 'files', 'blocks', 'packs'].map((name) => `erased_${name}`);
 const CYCLES = ['matched_cycles', 'affected_cycles'];
 
 const LIST_AFFECTED = `
@@ -41,7 +42,6 @@ WITH RECURSIVE family (id) AS (
   UNION SELECT y.id FROM family JOIN cycles AS x ON x.id = family.id JOIN cycles AS y ON y.id = x.parent_cycle_id OR y.parent_cycle_id = x.id
 )
 SELECT id FROM family`;
-const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = :id';
 const BATCHES = 'SELECT b.id FROM affected_cycles AS t JOIN batches AS b ON b.cycle_id = t.id';
 const CONTENTS = "batches WHERE cycle_id IN (SELECT id FROM affected_cycles) AND content <> ''";
 const MARK_WHOLE = `
@@ -55,8 +55,10 @@ SELECT i.id, i.bytes, i.raw_size FROM inserted_lines AS i
 WHERE i.compaction_id IN (SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id) AND length(i.bytes) > 0 AND i.id > :after
 ORDER BY i.id LIMIT 1`;
 const ERASE_CLIP = 'UPDATE inserted_lines SET bytes = :empty, raw_size = NULL, erased_sha256 = :sha256 WHERE id = :id';
-const LIST_REWRITTEN = `
-SELECT DISTINCT l.block_id AS id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id WHERE l.block_id > :after ORDER BY 1 LIMIT 2000`;
+const ADD_PACKS = `
+INSERT INTO erased_packs SELECT DISTINCT k.pack_id FROM erased_blocks AS g JOIN blocks AS k ON k.id = g.id`;
+const LIST_PACKS = 'SELECT id FROM erased_packs WHERE id > :after ORDER BY id LIMIT 2000';
+const DELETE_PACKS = 'DELETE FROM packs WHERE id IN (SELECT id FROM erased_packs)';
 const LIST_BLOCKS = 'SELECT id FROM erased_blocks WHERE id > :after ORDER BY id LIMIT 2000';
 /** Blocks that may have clip-archives of earlier cycles among their lines. Those of erased compactions go anyway. */
 const LIST_CONTINUED = `
@@ -136,9 +138,11 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   for (const sql of engine.deleteWords(BATCHES, [linesIn(dialect), 'SELECT id FROM erased_lines'])) await query(sql);
   await query(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(dialect)})`);
   await eraseClips(query);
-  await forRows(query, LIST_REWRITTEN, (row) => rewriteBlock(query, 'archived', readInteger(row, 'id')));
+  await query(ADD_PACKS);
+  await forRows(query, LIST_PACKS, (row) => rewritePack(query, dialect, readInteger(row, 'id')));
   await query(ERASE_LINES, { erasureId });
   await engine.deleteBlocks(query);
+  await query(DELETE_PACKS);
   for (const sql of REBUILD_SPEAKERS) await query(sql);
   const forgotten = await query(FORGET_RULES);
   const paidSummaries = await deletePaid(query, plan.paid);
@@ -224,7 +228,7 @@ async function selectArchived(
   );
   await fill(query, cycleIds, engine, (ids) => `matched_cycles SELECT id FROM ${ids} AS new WHERE true`);
   await query(ADD_CYCLES);
-  await addSummaryLines(query);
+  await addSummaryLines(query, dialect);
 }
 
 async function selectCaptured(query: Query, plan: ErasedIds, engine: RetentionEngine): Promise<void> {
@@ -248,11 +252,11 @@ async function fill(
 }
 
 /** Clip-archives that a later compaction archived as lines of its source are summaries too. */
-function addSummaryLines(query: Query): Promise<void> {
+function addSummaryLines(query: Query, dialect: Dialect): Promise<void> {
   return forRows(query, LIST_CONTINUED, async ({ id }) => {
     const lines = await query(LIST_OTHERS, { id });
     if (lines.length === 0) return;
-    const [block] = await query(GET_BLOCK, { id });
+    const [block] = await query(getBlock(dialect), { id });
     if (block === undefined) throw new DamageError(`block ${String(id)} of the archived lines is missing`);
     const raw = unpackBlock(block);
     for (const line of lines)

@@ -1,28 +1,24 @@
-import { bytesIn, compressReadably, unpackBlock } from '../blocks.ts';
+import { bytesIn, compressReadably, takeBlock, tryUnpack } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { unpackCaptured } from '../read/captured.ts';
 import { readInteger } from '../rows.ts';
-import type { Query } from '../sql/query.ts';
+import type { Dialect, Query } from '../sql/query.ts';
+import { GET_PACK, packRaw } from '../store/packs.ts';
 
 /** `gone`: the table of the lines that go. */
 const TABLES = {
-  archived: { lines: 'lines', blocks: 'blocks', gone: 'erased_lines', order: 'line', unpack: unpackBlock },
-  captured: {
-    lines: 'captured_lines',
-    blocks: 'captured_blocks',
-    gone: 'erased_captured',
-    order: 'id',
-    unpack: unpackCaptured,
-  },
+  archived: { table: 'lines', gone: 'erased_lines', order: 'line' },
+  captured: { table: 'captured_lines', gone: 'erased_captured', order: 'id' },
 } as const;
 
-/** Packs a block again without the lines in the table of those that go. Throws a `DamageError` if it cannot be read. */
-export async function rewriteBlock(query: Query, kind: keyof typeof TABLES, id: number): Promise<void> {
-  const { lines: table, blocks, gone, order, unpack } = TABLES[kind];
+/** Gives the lines of a block without those in the table of those that go, and moves their places. Throws a `DamageError`. */
+async function dropLines(
+  query: Query,
+  kind: keyof typeof TABLES,
+  { id, raw }: { readonly id: number; readonly raw: Uint8Array },
+): Promise<Uint8Array> {
+  const { table, gone, order } = TABLES[kind];
   const isLeft = `block_id = :id AND erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM ${gone} AS g WHERE g.id = l.id)`;
-  const [block] = await query(`SELECT * FROM ${blocks} WHERE id = :id`, { id });
-  if (block === undefined) throw new DamageError(`block ${id} of ${kind} lines is missing`);
-  const raw = unpack(block);
   const lines = await query(`SELECT id, "offset", size_bytes FROM ${table} AS l WHERE ${isLeft} ORDER BY ${order}`, {
     id,
   });
@@ -37,10 +33,47 @@ UPDATE ${table} SET "offset" = n.place FROM (
 ) AS n WHERE ${table}.block_id = :id AND ${table}.id = n.id`,
     { id },
   );
-  const data = compressReadably(left);
-  await query(`UPDATE ${blocks} SET raw_size_bytes = :size, data = :data WHERE id = :id`, {
-    id,
-    size: left.length,
-    data,
-  });
+  return left;
+}
+
+const GET_CAPTURED = 'SELECT * FROM captured_blocks WHERE id = :id';
+const CHANGE_CAPTURED = 'UPDATE captured_blocks SET raw_size_bytes = :size, data = :data WHERE id = :id';
+
+/** Packs a block of captured lines again without those that go. Throws a `DamageError` if it cannot be read. */
+export async function rewriteCaptured(query: Query, id: number): Promise<void> {
+  const [block] = await query(GET_CAPTURED, { id });
+  if (block === undefined) throw new DamageError(`block ${id} of captured lines is missing`);
+  const left = await dropLines(query, 'captured', { id, raw: unpackCaptured(block) });
+  await query(CHANGE_CAPTURED, { id, size: left.length, data: compressReadably(left) });
+}
+
+const LIST_LEFT = `
+SELECT k.id, k.raw_size_bytes, k.pack_offset,
+  CASE WHEN EXISTS (SELECT 1 FROM erased_blocks AS g WHERE g.id = k.id) THEN 1 ELSE 0 END AS is_touched
+FROM blocks AS k WHERE k.pack_id = :id AND NOT EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id)
+ORDER BY k.pack_offset`;
+const MOVE_BLOCK = 'UPDATE blocks SET pack_id = :packId, pack_offset = :place, raw_size_bytes = :size WHERE id = :id';
+
+/** Packs what is left of a pack again; the old one is left for the caller to delete. Throws a `DamageError` if it cannot be read. */
+export async function rewritePack(query: Query, dialect: Dialect, id: number): Promise<void> {
+  const blocks = await query(LIST_LEFT, { id });
+  if (blocks.length === 0) return;
+  const [row] = await query(GET_PACK, { id });
+  const pack = row === undefined ? null : tryUnpack(row);
+  if (pack === null) throw new DamageError(`pack ${id} of archived lines cannot be decompressed`);
+  const parts: { readonly id: number; readonly raw: Uint8Array }[] = [];
+  for (const block of blocks) {
+    const raw = takeBlock(block, pack);
+    const blockId = readInteger(block, 'id');
+    if (raw === null) throw new DamageError(`block ${blockId} of archived lines ends behind its pack`);
+    const isTouched = readInteger(block, 'is_touched') === 1;
+    parts.push({ id: blockId, raw: isTouched ? await dropLines(query, 'archived', { id: blockId, raw }) : raw });
+  }
+  const [partition = {}] = await query(dialect.partitionOfPack, { id });
+  const packId = await packRaw(query, partition, Buffer.concat(parts.map(({ raw }) => raw)));
+  let place = 0;
+  for (const { id: blockId, raw } of parts) {
+    await query(MOVE_BLOCK, { id: blockId, packId, place, size: raw.length });
+    place += raw.length;
+  }
 }

@@ -16,6 +16,7 @@ import type {
   UnitReader,
   UnitVector,
 } from '../../../ports/exchange.ts';
+import { createUnpack } from '../blocks.ts';
 import { buildOrigin } from '../erase/captures.ts';
 import { DamageError } from '../failure.ts';
 import { createCapturedFiles, readBlocksOf, takeCaptured } from '../read/captured.ts';
@@ -99,6 +100,7 @@ WHERE c.status <> 'prepared' AND v.batch_id > :after ORDER BY v.batch_id LIMIT $
 
 /** Reads an archive as units. */
 export function createReader(query: Query, dialect: Dialect): UnitReader {
+  const reading = { query, dialect, unpack: createUnpack() };
   const loadRow = async (id: number): Promise<Row> => {
     const [row] = await query(LOAD_COMPACTION, { id });
     if (row === undefined) throw new DamageError(`compaction ${id} is missing`);
@@ -191,7 +193,7 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
     },
     loadUnit: async (id) => readUnit(await loadRow(id)),
     async *lines(id) {
-      for await (const { rows, raw } of readLineBlocks(query, id, LIST_LINES))
+      for await (const { rows, raw } of readLineBlocks(reading, id, LIST_LINES))
         yield rows.map((row) => toUnitLine(row, raw));
     },
     async *lineHashes() {

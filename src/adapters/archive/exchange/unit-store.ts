@@ -23,6 +23,7 @@ import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, marksColumns, UPDATE_FILE } from '../store/captures.ts';
 import { DROP_RULE, keepSummary } from '../store/records.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
+import { joinPacks } from '../store/packs.ts';
 import { type CompactionRows, type LineRow, writeBlock, writeCompaction } from '../store/rows.ts';
 import { keepFile } from '../store/runs.ts';
 import { isSameModel } from '../vectors/nearest.ts';
@@ -260,7 +261,7 @@ type Within = { readonly query: Query; readonly findUnit: UnitReader['findUnit']
 
 /** Stores a unit, inside a transaction. What it refers to must be there. */
 async function insertUnit(
-  { storing }: Pick<MergeEngine, 'storing'>,
+  { storing, dialect }: Pick<MergeEngine, 'storing' | 'dialect'>,
   { query, findUnit }: Within,
   { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
 ): Promise<void> {
@@ -301,6 +302,7 @@ async function insertUnit(
     cycles,
     carried,
   });
+  await joinPacks(query, dialect, partition);
   await storing.finish(query, compactionId);
   await storeFiles(query, compactionId, unit);
 }

@@ -15,12 +15,15 @@ JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month JOIN compactions AS 
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`,
   batchJoins: 'JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id',
   onBlock: 'k.id = l.block_id AND k.month = l.month',
+  onPack: 'p.id = k.pack_id AND p.month = k.month',
   onCompaction: 'k.compaction_id = c.id AND k.month = c.month',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id AND blocks.month = lines.month',
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_words AS w WHERE w.line_id = l.id AND w.month = l.month)',
   isBatchIndexed: `
 EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id AND length(w.words) = (SELECT count(*) FROM batch_terms AS t WHERE t.batch_id = b.id))`,
   storingLocks: ['LOCK TABLE compactions IN ROW EXCLUSIVE MODE'],
+  lockPacks: 'AND p.month = :month::date ORDER BY p.id FOR UPDATE OF p SKIP LOCKED',
+  partitionOfPack: 'SELECT month::text AS month FROM packs WHERE id = :id',
   capturing: {
     // Their ids are consecutive in a file.
     begin: ["SELECT pg_advisory_xact_lock(hashtextextended('compact captures', 0))"],

@@ -117,7 +117,7 @@ function schemaHash(version: number): string {
 const UNSAMPLED = [
   ['lines', 'message_id'],
   ['lines', 'name'],
-  ['blocks', 'data'],
+  ['packs', 'data'],
   ['message_words', 'words'],
   ['word_lines', 'word'],
   ['batches', 'content'],
@@ -138,7 +138,7 @@ function noSamples(table: string, column: string): string {
 }
 
 /** The large tables, which have a partition for each month in which something was stored. */
-export const PARTITIONED = ['blocks', 'lines', 'message_words', 'word_lines'] as const;
+export const PARTITIONED = ['packs', 'blocks', 'lines', 'message_words', 'word_lines'] as const;
 
 /** Creates the partitions of a month, unless they exist. `month`: 'YYYY-MM-01'. */
 function partitionSql(month: string): readonly string[] {
@@ -150,7 +150,7 @@ function partitionSql(month: string): readonly string[] {
     return [
       `CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${table} FOR VALUES FROM ('${month}') TO ('${next}')${isNarrow ? ' WITH (toast_tuple_target = 128)' : ''}`,
       ...withoutSamples,
-      ...(table === 'blocks' ? [`ALTER TABLE ${name} ALTER COLUMN data SET STORAGE EXTERNAL`] : []),
+      ...(table === 'packs' ? [`ALTER TABLE ${name} ALTER COLUMN data SET STORAGE EXTERNAL`] : []),
     ];
   });
 }

@@ -21,6 +21,7 @@ const DELETE_PREPARED = [
   `DELETE FROM message_words WHERE month = :month::date AND line_id IN (${LINES})`,
   `DELETE FROM message_vectors WHERE line_id IN (${LINES})`,
   `DELETE FROM lines WHERE month = :month::date AND id IN (${LINES})`,
+  'DELETE FROM packs WHERE month = :month::date AND id IN (SELECT pack_id FROM blocks WHERE compaction_id = :id AND month = :month::date)',
   'DELETE FROM blocks WHERE month = :month::date AND compaction_id = :id',
   'DELETE FROM compactions WHERE id = :id AND month = :month::date',
 ];

@@ -9,6 +9,7 @@ import type {
 } from '../../../ports/archive-lookup.ts';
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
 import type { Sql, Values, Dialect } from '../sql/query.ts';
+import { IS_SETTLED } from '../store/packs.ts';
 import { BATCH_COLUMNS, IS_LIVE, LINE_COLUMNS, toArchivedBatch, toArchivedLine, toOrigin } from './lookup.ts';
 
 function createStatements({ batchJoins, lineJoins, blockOfLine, isAmong }: Dialect) {
@@ -46,7 +47,7 @@ SELECT
   (SELECT count(DISTINCT conversation_id) FROM cycles WHERE compaction_id IN ${applied}) AS conversations,
   (SELECT count(*) FROM batches JOIN cycles ON cycles.id = batches.cycle_id WHERE compaction_id IN ${applied}) AS batches,
   (SELECT count(*) FROM lines ${blockOfLine} WHERE compaction_id IN ${applied} AND role IS NOT NULL) AS messages,
-  (SELECT CAST(coalesce(sum(length(data)), 0) AS bigint) FROM blocks WHERE compaction_id IN ${applied}) AS packed_bytes,
+  (SELECT CAST(coalesce(sum(length(data)), 0) AS bigint) FROM packs AS p WHERE ${IS_SETTLED}) AS packed_bytes,
   (SELECT min(created_at_ms) FROM compactions WHERE status = 'applied') AS oldest_ms,
   (SELECT max(created_at_ms) FROM compactions WHERE status = 'applied') AS newest_ms`,
     // A block holds nothing but its lines.

@@ -3,7 +3,17 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import type { ArchiveLookup, OriginalLine } from '../../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../../ports/archive.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
-import { checkPlaces, type BlockCache, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from '../blocks.ts';
+import {
+  BLOCK_COLUMNS,
+  checkPlaces,
+  type BlockCache,
+  MAX_BLOCK_BYTES,
+  MAX_RAW_BYTES,
+  takeBlock,
+  tryUnpack,
+  type Unpack,
+  unpackBlock,
+} from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
   OUTCOMES,
@@ -15,12 +25,14 @@ import {
   readText,
   type Row,
 } from '../rows.ts';
-import type { Query, Sql } from '../sql/query.ts';
+import type { Dialect, Sql } from '../sql/query.ts';
 import { findMarks, readMark } from './compactions.ts';
 import { LINE_COLUMNS, toArchivedLine } from './lookup.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id ORDER BY position';
-const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = :id';
+/** A pack may be replaced between two statements, so this is one. */
+export const getBlock = ({ onPack }: Dialect): string =>
+  `SELECT ${BLOCK_COLUMNS} FROM blocks AS k JOIN packs AS p ON ${onPack} WHERE k.id = :id`;
 const COUNT_ARCHIVED = `
 SELECT source_line_count - CAST((SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS bigint) AS count
 FROM compactions AS c WHERE id = :id AND status <> 'erased'`;
@@ -28,7 +40,8 @@ FROM compactions AS c WHERE id = :id AND status <> 'erased'`;
 type LineReader = Pick<Archive, 'readLines' | 'readSurvivors'>;
 
 /** Reads archived lines back and checks each against its hash; a mismatch is damage. */
-export function createLineReader({ query, dialect }: Sql): LineReader {
+export function createLineReader({ query, dialect }: Sql, unpack: Unpack): LineReader {
+  const reading = { query, dialect, unpack };
   // The hash as text: a buffer for each line takes longer to make than all else in the row.
   const columns = `
 l.id, l.block_id, l.line, l."offset", l.size_bytes, l.outcome, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, ${dialect.hex('l.sha256')} AS sha256, l.erasure_id`;
@@ -48,7 +61,7 @@ ORDER BY lineage.age DESC, l.block_id, l.line`;
     const [counted] = await query(COUNT_ARCHIVED, { id });
     const archivedCount = counted === undefined ? 0 : readInteger(counted, 'count');
     let count = 0;
-    for await (const { rows, raw } of readLineBlocks(query, id, listLines)) {
+    for await (const { rows, raw } of readLineBlocks(reading, id, listLines)) {
       count += rows.length;
       const marks = await findMarks(query, dialect, rows);
       yield rows.map((row) => toLine(row, raw, readMark(marks, row)));
@@ -63,7 +76,7 @@ ORDER BY lineage.age DESC, l.block_id, l.line`;
       const lines = new Map<Row, StoredLine>();
       for (const [id, ofBlock] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
         checkPlaces(ofBlock);
-        const raw = await readBlock(query, id);
+        const raw = await readBlock(reading, id);
         for (const row of ofBlock) lines.set(row, toLine(row, raw, null));
       }
       return rows.flatMap((row) => lines.get(row) ?? []);
@@ -76,23 +89,26 @@ ORDER BY lineage.age DESC, l.block_id, l.line`;
  * early leaves nothing open. `listLines`: of block `:id`. Throws a `DamageError`.
  */
 export async function* readLineBlocks(
-  query: Query,
+  reading: Reading,
   compactionId: number,
   listLines: string,
 ): AsyncGenerator<{ readonly rows: readonly Row[]; readonly raw: Uint8Array }> {
+  const { query } = reading;
   for (const block of await query(LIST_BLOCKS, { id: compactionId })) {
     const id = readInteger(block, 'id');
     const rows = await query(listLines, { id });
     checkPlaces(rows);
-    yield { rows, raw: await readBlock(query, id) };
+    yield { rows, raw: await readBlock(reading, id) };
   }
 }
 
+export type Reading = Pick<Sql, 'query' | 'dialect'> & { readonly unpack: Unpack };
+
 /** Throws a `DamageError`. */
-async function readBlock(query: Query, id: number): Promise<Uint8Array> {
-  const [row] = await query(GET_BLOCK, { id });
+async function readBlock({ query, dialect, unpack }: Reading, id: number): Promise<Uint8Array> {
+  const [row] = await query(getBlock(dialect), { id });
   if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
-  return unpackBlock(row);
+  return unpackBlock(row, unpack);
 }
 
 function toLine(row: Row, raw: Uint8Array, erased: ErasureMark | null): StoredLine {
@@ -107,6 +123,8 @@ function toLine(row: Row, raw: Uint8Array, erased: ErasureMark | null): StoredLi
     erased,
   };
 }
+
+const EMPTY = new Uint8Array();
 
 /** A batch and everything that it was made from. UNION lists each once, so damaged rows cannot cause an endless loop. */
 const FAMILY = `
@@ -133,11 +151,16 @@ const MAX_HEADS = 32;
 type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>;
 
 /**
- * Reads the bytes of archived lines of any compaction. `path`: of the archive, for messages. `recent`: blocks that were read before, because a
+ * Reads the bytes of archived lines of any compaction. `path`: of the archive, for messages. `recent`: packs that were read before, because a
  * search reads the same ones again and again.
  */
-export function createOriginals({ query, dialect }: Sql, path: string, recent: BlockCache<Uint8Array>): Originals {
+export function createOriginals(
+  { query, dialect }: Sql,
+  path: string,
+  { recent, unpack }: { readonly recent: BlockCache<Uint8Array>; readonly unpack: Unpack },
+): Originals {
   const { isAmong, lineJoins } = dialect;
+  const reading = { query, dialect, unpack };
   const listFamilyLines = `
 ${FAMILY}
 SELECT ${LINE_COLUMNS}, l."offset" FROM lines AS l ${lineJoins}
@@ -145,9 +168,10 @@ WHERE l.block_id = :block AND l.erasure_id IS NULL AND ${IS_IN_FAMILY}
 ORDER BY l.line`;
   const listPlaces = `
 SELECT id, block_id, "offset", size_bytes, sha256, line, erasure_id FROM lines WHERE ${isAmong('id', 'ids')}`;
-  const listSizes = `SELECT id, raw_size_bytes FROM blocks WHERE ${isAmong('id', 'ids')}`;
+  const listSizes = `SELECT id, raw_size_bytes, pack_id, pack_offset FROM blocks WHERE ${isAmong('id', 'ids')}`;
   const listBlockHeads = `
-SELECT id, first_line, raw_size_bytes, substr(data, 1, CAST(:size AS int)) AS data FROM blocks WHERE ${isAmong('id', 'ids')}`;
+SELECT k.id, k.first_line, k.raw_size_bytes, k.pack_id, k.pack_offset, p.raw_size_bytes AS pack_size_bytes, substr(p.data, 1, CAST(:size AS int)) AS data
+FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'ids')}`;
 
   const readPlaces = async (lineIds: readonly number[]): Promise<readonly Row[]> => {
     const ids = [...new Set(lineIds)];
@@ -165,7 +189,7 @@ SELECT id, first_line, raw_size_bytes, substr(data, 1, CAST(:size AS int)) AS da
       const block = readInteger(found, 'block_id');
       const rows = await query(listFamilyLines, { batch, block });
       checkPlaces(rows);
-      const raw = await readBlock(query, block);
+      const raw = await readBlock(reading, block);
       yield rows.map((row) => ({ ...toArchivedLine(row), bytes: takeLine(row, raw) }));
     }
   }
@@ -179,13 +203,13 @@ SELECT id, first_line, raw_size_bytes, substr(data, 1, CAST(:size AS int)) AS da
       for (const row of byBlock.get(id) ?? [])
         heads.set(readInteger(row, 'id'), raw.subarray(readInteger(row, 'offset'), endOf(row)));
     };
-    const whole: number[] = [];
+    const whole = new Map<number, Row[]>();
     for (const row of await query(listSizes, { ids: [...byBlock.keys()] })) {
-      const [id, rawBytes] = [readInteger(row, 'id'), readInteger(row, 'raw_size_bytes')];
-      const known = recent.get(id);
-      // One from which lines were erased has become smaller.
-      if (known?.length === rawBytes) take(id, known);
-      else if (rawBytes <= MAX_BLOCK_BYTES) whole.push(id);
+      const [id, packId] = [readInteger(row, 'id'), readInteger(row, 'pack_id')];
+      const known = recent.get(packId);
+      if (known !== undefined) take(id, takeBlock(row, known) ?? EMPTY);
+      else if (readInteger(row, 'raw_size_bytes') <= MAX_BLOCK_BYTES)
+        whole.set(packId, [...(whole.get(packId) ?? []), row]);
       else {
         // A single long line need not be decompressed whole.
         const wantedBytes = Math.max(...(byBlock.get(id) ?? []).map(endOf));
@@ -193,13 +217,20 @@ SELECT id, first_line, raw_size_bytes, substr(data, 1, CAST(:size AS int)) AS da
         if (head !== undefined) take(id, decompressHead(readBytes(head, 'data'), wantedBytes));
       }
     }
-    for (let first = 0; first < whole.length; first += MAX_HEADS) {
-      const ids = whole.slice(first, first + MAX_HEADS);
+    const packs = [...whole.values()];
+    for (let first = 0; first < packs.length; first += MAX_HEADS) {
+      const ids = packs.slice(first, first + MAX_HEADS).flatMap(([one]) => (one === undefined ? [] : [one['id']]));
       for (const row of await query(listBlockHeads, { ids, size: MAX_INTEGER })) {
-        const id = readInteger(row, 'id');
-        take(id, recent.add(id, unpackBlock(row)));
+        const packId = readInteger(row, 'pack_id');
+        const pack = tryUnpack(row) ?? unpackBlock(row);
+        recent.add(packId, pack);
+        for (const block of whole.get(packId) ?? []) take(readInteger(block, 'id'), takeBlock(block, pack) ?? EMPTY);
+        whole.delete(packId);
       }
     }
+    // Packs that were joined meanwhile.
+    for (const block of [...whole.values()].flat())
+      take(readInteger(block, 'id'), await readBlock(reading, readInteger(block, 'id')));
     return heads;
   };
 
@@ -207,7 +238,7 @@ SELECT id, first_line, raw_size_bytes, substr(data, 1, CAST(:size AS int)) AS da
     readOriginals,
     readLine: async (lineId) => {
       const [row = {}] = await readPlaces([lineId]);
-      return takeLine(row, await readBlock(query, readInteger(row, 'block_id')));
+      return takeLine(row, await readBlock(reading, readInteger(row, 'block_id')));
     },
     readHeads,
   };

@@ -98,6 +98,8 @@ export type Dialect = {
   readonly batchJoins: string;
   /** Joins blocks AS k to lines AS l. */
   readonly onBlock: string;
+  /** Joins packs AS p to blocks AS k. */
+  readonly onPack: string;
   /** Joins blocks AS k to compactions AS c. */
   readonly onCompaction: string;
   /** Joins the table of blocks to that of lines, both under their own names. */
@@ -108,6 +110,10 @@ export type Dialect = {
   readonly isBatchIndexed: string;
   /** Taken at the beginning of a transaction that stores, so that an erasure waits for it, and the other way round. */
   readonly storingLocks: readonly string[];
+  /** The end of a statement that lists packs AS p in the order of their ids: those of the partition, which nobody else can join. */
+  readonly lockPacks: string;
+  /** Gives the columns that name the partition of pack `:id`. */
+  readonly partitionOfPack: string;
   readonly capturing: {
     /** At the beginning of a transaction that captures: captures take turns, and lines come before their block. */
     readonly begin: readonly string[];

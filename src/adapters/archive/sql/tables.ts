@@ -125,6 +125,19 @@ CREATE TABLE live_batches (
 ) keyed;
 CREATE INDEX live_batches_by_batch ON live_batches (batch_id);
 
+-- What is compressed together: blocks of one compaction, or of many small ones. A pack never changes: what replaces it has another id.
+postgres: CREATE SEQUENCE pack_ids;
+CREATE TABLE packs (
+sqlite: id identity,
+postgres: id bigint NOT NULL DEFAULT nextval('pack_ids'),
+postgres: month date NOT NULL,
+  raw_size_bytes bigint NOT NULL,
+sqlite: data bytea NOT NULL -- zstd
+postgres: data bytea NOT NULL, -- zstd
+postgres: PRIMARY KEY (id, month)
+) by month;
+CREATE INDEX packs_to_fill ON packs (id) WHERE raw_size_bytes < 524288;
+
 postgres: CREATE SEQUENCE block_ids;
 CREATE TABLE blocks (
 sqlite: id identity,
@@ -133,12 +146,14 @@ postgres: month date NOT NULL,
   compaction_id bigint NOT NULL soft REFERENCES compactions ON DELETE CASCADE,
   position int NOT NULL,
   first_line bigint NOT NULL,
+  pack_id bigint NOT NULL soft REFERENCES packs,
+  pack_offset bigint NOT NULL,
   raw_size_bytes bigint NOT NULL,
-  data bytea NOT NULL, -- zstd
 sqlite: UNIQUE (compaction_id, position)
 postgres: PRIMARY KEY (id, month),
 postgres: UNIQUE (compaction_id, position, month)
 ) by month;
+CREATE INDEX blocks_by_pack ON blocks (pack_id);
 
 -- A summarized line belongs to a cycle through its batch; the others name the cycle. message_id is null where it is 'line:N'.
 postgres: CREATE SEQUENCE line_ids;

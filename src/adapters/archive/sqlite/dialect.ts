@@ -16,12 +16,15 @@ LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coal
   batchJoins: `
 CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id = y.compaction_id`,
   onBlock: 'k.id = l.block_id',
+  onPack: 'p.id = k.pack_id',
   onCompaction: 'k.compaction_id = c.id',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id',
   // A contentless index lists its rows in its docsize table.
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_search_docsize AS d WHERE d.id = l.id)',
   isBatchIndexed: 'EXISTS (SELECT 1 FROM batch_search_docsize AS d WHERE d.id = b.id)',
   storingLocks: [],
+  lockPacks: 'ORDER BY p.id',
+  partitionOfPack: 'SELECT 1 WHERE false',
   capturing: {
     begin: ['PRAGMA defer_foreign_keys = ON'],
     lastIds: `

@@ -41,6 +41,9 @@ export const SQLITE_STORE: StoreEngine = {
   deletePrepared: [
     `DELETE FROM message_search WHERE rowid IN (${LINES})`,
     `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
+    // Nothing else is in the packs of a compaction before it is applied.
+    'PRAGMA defer_foreign_keys = ON',
+    'DELETE FROM packs WHERE id IN (SELECT pack_id FROM blocks WHERE compaction_id = :id)',
     'DELETE FROM compactions WHERE id = :id',
   ],
 };

@@ -25,6 +25,7 @@ import {
   type Storing,
 } from './engine.ts';
 import { type BlockRows, type CompactionRows, type LineRow, writeBlock, writeCompaction } from './rows.ts';
+import { joinPacks } from './packs.ts';
 import { recordFile } from './runs.ts';
 
 /** Blocks are held until the end, so that others wait only for the inserts. What is larger is stored as it comes. */
@@ -108,6 +109,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
         const storeAll = async (query: Query, ids: Ids): Promise<void> => {
           await flush(query, ids);
           await writeRest(query, engine, { draft, ids, lineIds });
+          await joinPacks(query, sql.dialect, ids.partition);
           await engine.finish(query, ids.compactionId);
         };
         const storeFirst = async (query: Query, ids: Ids): Promise<void> => {

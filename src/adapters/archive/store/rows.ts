@@ -4,6 +4,7 @@ import { compressInsertedLine } from '../blocks.ts';
 import { hashColumn, LEVELS, OUTCOMES, readText, ROLES } from '../rows.ts';
 import type { Query, Values } from '../sql/query.ts';
 import type { CycleIds, Ids, StoreEngine } from './engine.ts';
+import { writePack } from './packs.ts';
 
 /** An archived line, and whose it is. */
 export type LineRow = Pick<UnitLine, 'line' | 'sizeBytes' | 'outcome' | 'message'> & {
@@ -45,17 +46,18 @@ export type BlockRows = {
   readonly lines: readonly LineRow[];
 };
 
-/** Stores a block with its lines and their words. Gives the ids of its lines. */
+/** Stores a block in a pack of its own, with its lines and their words. Gives the ids of its lines. */
 export async function writeBlock(
   query: Query,
   engine: StoreEngine,
   { compactionId, partition }: Ids,
   { position, data, rawSizeBytes, lines }: BlockRows,
 ): Promise<readonly number[]> {
+  const packId = await writePack(query, { partition, data, rawSizeBytes });
   const [blockId] = await engine.reserve(query, 'blocks', 1);
   const ids = await engine.reserve(query, 'lines', lines.length);
-  const first_line = lines[0]?.line;
-  const block = { compaction_id: compactionId, position, first_line, raw_size_bytes: rawSizeBytes, data };
+  const place = { pack_id: packId, pack_offset: 0, raw_size_bytes: rawSizeBytes };
+  const block = { compaction_id: compactionId, position, first_line: lines[0]?.line, ...place };
   await query.insert('blocks', [{ id: blockId, ...partition, ...block }]);
   await query.insert(
     'lines',
