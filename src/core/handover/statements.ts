@@ -1,5 +1,7 @@
+import { hasCue } from '../languages/cues.ts';
+
 const CAUSE =
-  /\b(?:because|since the|the (?:problem|issue|bug|cause|reason|fix|culprit) (?:is|was)|root cause|caused by|due to|turns out|instead of|rather than|decided|chose|chosen|so that|means that|that['’]s why|which is why|in order to|confirmed|found (?:it|the|that)|doesn['’]t|does not|cannot|can['’]t|won['’]t|never|fails?|failed|broken|missing|wrong|actually|however|must|trade-?off|recommend(?:ed|ation)?)\b|原因|所以|因为|因為|ため|ので|\b(?:weil|deshalb|porque|por eso|parce que|donc|perché|quindi|omdat|eftersom|çünkü)\b|потому|поэтому|لأن|כי |क्योंकि/iu;
+  /\b(?:because|since the|the (?:problem|issue|bug|cause|reason|fix|culprit) (?:is|was)|root cause|caused by|due to|turns out|instead of|rather than|decided|chose|chosen|so that|means that|that['’]s why|which is why|in order to|confirmed|found (?:it|the|that)|doesn['’]t|does not|cannot|can['’]t|won['’]t|never|fails?|failed|broken|missing|wrong|actually|however|must|trade-?off|recommend(?:ed|ation)?)\b/i;
 const RESULT =
   /\b(?:passe[ds]?|passing|fixed|added|removed|renamed|moved|created|implemented|updated|replaced|changed|committed|pushed|merged|deployed|works|now (?:uses|has|returns|reads|writes|is)|verified|clean|\d+ (?:tests?|files?|errors?|warnings?|lines?))\b|[✅✓❌]/i;
 /** Names and numbers that somebody may need: code, paths, hashes, quoted words, figures with units. */
@@ -10,24 +12,25 @@ const MAX_VALUES = 4;
 /** How much a sentence says that somebody may need later: 1 for any, more for causes, results and values. */
 export function worthOfStatement(text: string): number {
   const values = Math.min(MAX_VALUES, text.match(VALUE)?.length ?? 0);
-  return 1 + (CAUSE.test(text) ? 1 : 0) + (RESULT.test(text) ? 0.7 : 0) + 0.2 * values;
+  return 1 + (statesCause(text) ? 1 : 0) + (RESULT.test(text) ? 0.7 : 0) + 0.2 * values;
 }
 
 /** Whether a sentence states a cause or a decision. */
 export function statesCause(text: string): boolean {
-  return CAUSE.test(text);
+  return CAUSE.test(text) || hasCue(text, 'causes');
 }
 
 /** Whether a text announces what comes next instead of saying what happened. */
 export function isAnnouncement(text: string): boolean {
-  return (ANNOUNCEMENT.test(text) && !REPORT.test(text)) || /[:：]\s*$/.test(text);
+  const isAnnounced = ANNOUNCEMENT.test(text) || hasCue(text, 'announces');
+  return (isAnnounced && !REPORT.test(text)) || /[:：]\s*$/.test(text);
 }
 
 /** Begins like an announcement, but says what was seen. */
 const REPORT =
   /^(?:\w+[,!.]?\s+){0,2}now i (?:see|understand|know|found|have)\b|^now i (?:see|understand|know|found|have)\b|^(?:checking|looking|reading|running)\b.*\b(?:shows?|showed|revealed|confirmed)\b/i;
 const ANNOUNCEMENT =
-  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m (?:also |now |just )?(?!not)\w+ing|i need to|i should|now i|i can now|checking|looking|reading|running|ich werde|ich schaue|lass mich|je vais|laisse-moi|voy a|déjame|vou)\b|^(?:让我|讓我|我来|我來|我将|我將|现在我|まず)/i;
+  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m (?:also |now |just )?(?!not)\w+ing|i need to|i should|now i|i can now|checking|looking|reading|running)\b/i;
 
 /** The number of words, estimated for scripts without spaces. */
 export function wordsIn(text: string): number {

@@ -1,3 +1,6 @@
+import { languagesOf } from '../languages/detect.ts';
+import { foldLetters, simplify } from '../languages/fold.ts';
+import { joinMarks, markedStems, STEM_MARK } from '../languages/stem.ts';
 import { foldWord, isSpaceless, rootOf, WORD } from './words.ts';
 
 /** A part of a text with single spaces for all white space. `marks` are the matched words in it, as ranges of UTF-16 indices. */
@@ -39,10 +42,16 @@ type Finder = (text: string) => readonly FoundWord[];
 /** Finds substrings in scripts without spaces. Overlapping and adjacent ones are joined. Null if there is nothing to find. */
 function createPieceFinder(pieces: readonly string[]): Finder | null {
   if (pieces.length === 0) return null;
-  const any = new RegExp(`(?=(${pieces.map((piece) => Array.from(piece).join('\\p{M}*')).join('|')}))`, 'gu');
+  const any = new RegExp(
+    `(?=(${pieces
+      .map(simplify)
+      .map((piece) => Array.from(piece).join('\\p{M}*'))
+      .join('|')}))`,
+    'gu',
+  );
   return (text) => {
     const found: FoundWord[] = [];
-    for (const { index, 1: piece = '' } of text.matchAll(any)) {
+    for (const { index, 1: piece = '' } of simplify(text).matchAll(any)) {
       const end = index + piece.length;
       const last = found.at(-1);
       if (last !== undefined && index <= last.end) found[found.length - 1] = { ...last, end: Math.max(end, last.end) };
@@ -56,17 +65,24 @@ function createPieceFinder(pieces: readonly string[]): Finder | null {
 const BEGINNING_CHARS = 2;
 
 function createWordFinder(words: readonly string[]): (text: string) => readonly FoundWord[] {
-  const roots = new Set(words.map(rootOf));
+  const stems = new Set(words.filter((word) => word.startsWith(STEM_MARK)));
+  const roots = new Set(words.filter((word) => !stems.has(word)).map(rootOf));
   // The first characters rule out nearly every word.
   const beginnings = new Set([...roots].map(beginningOf));
   return (text) => {
     const found: FoundWord[] = [];
     if (roots.size === 0) return found;
+    const languages = stems.size === 0 ? [] : languagesOf(text);
+    const keyOf = (word: string): string | undefined => {
+      const stem = markedStems(joinMarks(foldLetters(word)), languages).find((one) => stems.has(one));
+      if (stem !== undefined || !beginnings.has(beginningOf(word))) return stem;
+      const root = rootOf(word);
+      return roots.has(root) ? root : undefined;
+    };
     for (const match of text.matchAll(WORD)) {
       const [word] = match;
-      if (!beginnings.has(beginningOf(word))) continue;
-      const root = rootOf(word);
-      if (!roots.has(root)) continue;
+      const root = keyOf(word);
+      if (root === undefined) continue;
       found.push({ start: match.index, end: match.index + word.length, root });
       if (found.length >= MAX_FOUND) break;
     }

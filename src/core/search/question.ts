@@ -1,5 +1,8 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
-import { isSpaceless, spaceOutQuery } from './words.ts';
+import { languagesOfQuery } from '../languages/detect.ts';
+import type { Language } from '../languages/language.ts';
+import { markedStems } from '../languages/stem.ts';
+import { INDEXED_WORD, isSpaceless, spaceOutQuery } from './words.ts';
 
 /** A word of the query. A text that contains any of the forms matches. */
 export type QueryTerm = {
@@ -22,8 +25,6 @@ export type Question = {
 /** More words add little, and each costs an index lookup. */
 const MAX_WORDS = 64;
 const MAX_QUESTION_CHARS = 20_000;
-/** Splits words as the index does, which also splits at combining marks, except those of Latin, Greek and Cyrillic. */
-const WORD = /[\p{L}\p{N}\p{Co}\u0300-\u036f]+/gu;
 const MAX_KEYWORDS = 3;
 /** The index cuts words at this length. */
 const MAX_WORD_CHARS = 200;
@@ -36,18 +37,19 @@ const ASKS_WHEN =
  */
 export function readQuestion(text: string, speakers: readonly string[]): Question {
   const asked = text.slice(0, MAX_QUESTION_CHARS);
-  const written = spaceOutQuery(asked).match(WORD) ?? [];
+  const written = spaceOutQuery(asked).match(INDEXED_WORD) ?? [];
   const all = [...new Set(written.map((word) => word.toLowerCase()))];
   const speakerOf = new Map(speakers.flatMap((name) => wordsOf(name).map((word) => [word, name] as const)));
   const named = new Set(all.flatMap((word) => speakerOf.get(word) ?? []));
   const content = all.filter((word) => !FUNCTION_WORDS.has(word));
-  const names = new Set(speakers.flatMap((name) => name.match(WORD) ?? []));
+  const names = new Set(speakers.flatMap((name) => name.match(INDEXED_WORD) ?? []));
   const asNames = new Set(written.filter((word) => names.has(word)).map((word) => word.toLowerCase()));
   const unnamed = content.filter((word) => !asNames.has(word));
   const words = [unnamed, content, all].find((some) => some.length > 0) ?? [];
   const [speaker] = named;
+  const languages = languagesOfQuery(asked);
   return {
-    words: words.slice(0, MAX_WORDS).map(toQueryTerm),
+    words: words.slice(0, MAX_WORDS).map((word) => toQueryTerm(word, languages)),
     speaker: named.size === 1 && speaker !== undefined ? speaker : null,
     asksWhen: ASKS_WHEN.test(asked),
     isKeywords: written.length <= MAX_KEYWORDS,
@@ -56,12 +58,13 @@ export function readQuestion(text: string, speakers: readonly string[]): Questio
 
 /** The words of a text in lower case, split as the index does. */
 export function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().match(WORD) ?? [];
+  return text.toLowerCase().match(INDEXED_WORD) ?? [];
 }
 
-function toQueryTerm(word: string): QueryTerm {
+function toQueryTerm(word: string, languages: readonly Language[]): QueryTerm {
   const isBeginning = isSpaceless(word) && Array.from(word).length === 1;
-  return { forms: formsOf(word.slice(0, MAX_WORD_CHARS)), isBeginning };
+  const forms = [...formsOf(word.slice(0, MAX_WORD_CHARS)), ...markedStems(word, languages)];
+  return { forms: [...new Set(forms)], isBeginning };
 }
 
 /** Irregular forms, which stemming does not find. Each group begins with the base form. */

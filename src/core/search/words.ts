@@ -1,4 +1,7 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
+import { languagesOf } from '../languages/detect.ts';
+import { foldLetters } from '../languages/fold.ts';
+import { joinMarks, markedStems } from '../languages/stem.ts';
 
 /** More terms add little, and each costs an index lookup. */
 const MAX_TERMS = 64;
@@ -64,24 +67,39 @@ const RUN =
 const ANY = new RegExp(RUN.source, 'u');
 /** Ranges with all characters of these scripts and few others. Testing for them is far cheaper than testing for scripts. */
 const CANDIDATES = /[\u0e01-\u0eff\u1000-\u19ff\u2e80-\udfff\uf900-\uffef]+/g;
+const NOT_ASCII = /[^\0-\x7f]/;
 
 export function isSpaceless(text: string): boolean {
   return ANY.test(text);
 }
 
-/** Prepares text for the index: stretches without spaces become pairs of characters, followed by the last character alone. */
+/**
+ * Prepares text for the index: letters folded, stretches without spaces as pairs of characters, followed by the last character alone, and at the
+ * end the stems of words in other languages than English, whose stems the index makes itself.
+ */
 export function spaceOut(text: string): string {
-  return replaceRuns(text, (characters) => [...pairsOf(characters), characters.at(-1) ?? '']);
+  const spaced = replaceRuns(text, (characters) => [...pairsOf(characters), characters.at(-1) ?? '']);
+  const languages = languagesOf(text);
+  if (languages.length === 0) return spaced;
+  const stems = new Set<string>();
+  for (const word of new Set(spaced.match(INDEXED_WORD))) {
+    for (const stem of markedStems(word, languages)) stems.add(stem);
+  }
+  return stems.size === 0 ? spaced : `${spaced} ${[...stems].join(' ')}`;
 }
 
-/** Prepares a query in the same way: pairs of characters, and a single character only if it stands alone. */
+/** Words as the index has them: letters with the accents of Latin, Greek and Cyrillic, digits, and private-use characters. */
+export const INDEXED_WORD = /[\p{L}\p{N}\p{Co}\u0300-\u036f]+/gu;
+
+/** Prepares a query in the same way: pairs of characters, and a single character only if it stands alone. Stems are forms of its words. */
 export function spaceOutQuery(text: string): string {
   return replaceRuns(text, (characters) => (characters.length === 1 ? characters : pairsOf(characters)));
 }
 
 function replaceRuns(text: string, toWords: (characters: readonly string[]) => readonly string[]): string {
+  if (!NOT_ASCII.test(text)) return text;
   const spaceRun = (run: string): string => ` ${toWords(Array.from(foldRun(run))).join(' ')} `;
-  return text.replace(CANDIDATES, (part) => part.replace(RUN, spaceRun));
+  return joinMarks(foldLetters(text)).replace(CANDIDATES, (part) => part.replace(RUN, spaceRun));
 }
 
 /** Removes combining marks, where the index would split words. */

@@ -57,6 +57,10 @@ const MODAL: Cues = {
     /\b(?:may not|must not|can(?:'t|not)|won't|should(?:n't| not)) (?:exceed|need|depend|rely|import|contain|leave|go (?:over|above|beyond|below))\b/,
   'restricted limited confined required rejected mandatory require requires':
     /\b(?:is|are|be) (?:restricted|limited|confined) to\b|\b(?:is|are) (?:required|rejected|mandatory)\b|\brequires? (?:an? |two |\d|approval|documentation|review|sign)/,
+  'most least & at & has have take takes get gets contain contains':
+    /\b(?:has|have|takes?|gets?|contains?) at (?:most|least) (?:\d|one|two|three|four|five|ten)/,
+  'always & are':
+    /s are always (?:in (?:the )?(?:[a-z]+ case|english|utc|singular|plural|order)|written|stored|named|kept|spelled|sorted)\b/,
   'priority precedence': /\b(?:has|have) priority\b|\b(?:takes?|take) precedence\b/,
 };
 

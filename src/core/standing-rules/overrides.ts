@@ -1,4 +1,7 @@
+import { foldLetters } from '../languages/fold.ts';
 import { lazily } from '../lazy.ts';
+import { hasEnglishWords, isEnglishRule } from './english.ts';
+import { readSubject } from './languages.ts';
 
 /** A sentence that may override an earlier one. */
 export type Statement = {
@@ -52,7 +55,10 @@ function takesBack(later: Traits, earlier: Traits): boolean {
   const larger = Math.max(later.words.size, earlier.words.size);
   const areEqual = shared === larger;
   const isSameObject = areEqual || (shared >= 2 && shared / smaller >= SAME_OBJECT);
-  if (later.isPermission) return isSameObject && earlier.isNegative !== later.isNegative;
+  if (later.isPermission) {
+    const isMeant = isSameObject || shared / earlier.words.size >= REVOKED_OBJECT;
+    return isMeant && earlier.isNegative && !later.isNegative;
+  }
   if (later.isRevocation) return isSameObject || (shared >= 2 && shared / earlier.words.size >= REVOKED_OBJECT);
   if (later.isNegative !== earlier.isNegative) return isSameObject && later.values.size === earlier.values.size;
   const isAlike = areEqual || shared / (later.words.size + earlier.words.size - shared) >= SAME_WORDING;
@@ -65,48 +71,41 @@ function countShared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 
 const NEGATIVE = lazily(
   () =>
-    /(?<![\p{L}])(?:never|no|not|don't|dont|avoid|stop|without|mustn't|can't|cannot|shouldn't|forbidden|nicht|kein\p{L}*|nie|niemals|ne|pas|jamais|nunca|non|mai|não|niet|geen|nooit|inte|ikke|aldrig|aldri|nigdy|nikdy|asla|jangan|không|đừng|не|никогда|нельзя|ніколи|لا|मत|never)(?![\p{L}])|不|禁止|别|勿|ない|지 ?마|금지|ห้าม|อย่า/u,
+    /(?<![\p{L}])(?:never|no|not|don't|dont|avoid|stop|without|mustn't|can't|cannot|shouldn't|forbidden|nicht|kein\p{L}*|nie|niemals|ne|n|pas|jamais|nunca|non|mai|não|niet|geen|nooit|inte|ikke|aldrig|aldri|nigdy|nikdy|asla|\p{L}{2,}(?:ma|me)|jangan|không|đừng|cấm|nu|ne|nem|soha|tilos|не|никогда|нельзя|ніколи|לא|אל|אסור|לעולם|μην?|δεν|ποτέ|لا|ممنوع|هرگز|मत|नहीं|न|না|কখনো)(?![\p{L}\p{M}])|不|禁止|别|勿|ない|しないで|지 ?마|금지|ห้าม|อย่า/u,
 );
 const REVOCATION = lazily(
   () =>
-    /^(?:forget|scrap|drop|cancel|undo|revert|lift|rename|ignore)\b|\b(?:no longer|changed my mind|instead of|rather than|from now on|not any ?more|after all)\b|(?<!\p{L})(?:ab jetzt|désormais|a partir de ahora|d'ora in poi|a partir de agora|voortaan|отныне|od teraz)(?!\p{L})|从现在起|今後|앞으로/u,
+    /^(?:forget|scrap|drop|cancel|undo|revert|lift|rename|ignore)\b|\b(?:no longer|changed my mind|instead of|rather than|from now on|not any ?more|after all)\b/u,
 );
 const VALUE = lazily(
   () =>
-    /\d[\d.,]*|(?<!\p{L})(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|hundred|english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi|swedish|czech|ukrainian|deutsch|englisch|français|anglais|español|inglés|tabs|spaces|ms|kb|mb|gb|seconds?|minutes?)(?!\p{L})|--?[a-z][\w-]+/gu,
+    /\d[\d.,]*|(?<!\p{L})(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|hundred|english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi|swedish|czech|ukrainian|tabs|spaces|ms|kb|mb|gb|seconds?|minutes?)(?!\p{L})|--?[a-z][\w-]+/gu,
 );
 const IGNORED: ReadonlySet<string> = new Set(
   `never always must should shall have has need needs only use using keep make sure please avoid stop dont not from now the and for with that
 this these those you your our are was were will can could may might would all any every each into onto than then when whenever before after
-again anymore longer instead rather forget rename here there them they its it's let just also bitte immer nie niemals nicht kein keine und der
-die das den dem ein eine nur muss les des une que ne pas jamais toujours los las una nunca siempre sempre mai non não niet geen nooit altijd`.split(
-    /\s+/,
-  ),
+again anymore longer instead rather forget rename here there them they its it's let just also`.split(/\s+/),
 );
 const WORD = lazily(() => /[\p{L}\p{M}][\p{L}\p{M}\p{N}_'-]*/gu);
-const SPACELESS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/u;
 /** Only the beginning of a statement is compared. */
 const READ_CHARS = 600;
 
 function traitsOf({ text, isPermission }: Statement): Traits {
   const read = normalize(text.slice(0, READ_CHARS));
   const values = new Set(read.match(VALUE()) ?? []);
-  const words = (read.replace(VALUE(), ' ').match(WORD()) ?? []).flatMap(contentWords);
+  const words = (read.replace(VALUE(), ' ').match(WORD()) ?? []).flatMap(contentWord);
+  const other = hasEnglishWords(read, 1) || isEnglishRule(read) ? null : readSubject(foldLetters(read));
   return {
-    words: new Set(words),
-    values,
+    words: new Set(other?.words ?? words),
+    values: new Set([...values, ...(other?.names ?? [])]),
     isNegative: NEGATIVE().test(read),
-    isRevocation: REVOCATION().test(read),
+    isRevocation: REVOCATION().test(read) || other?.isStanding === true,
     isPermission,
   };
 }
 
-/** Removes a word's ending. Words in scripts without spaces become pairs of characters. */
-function contentWords(word: string): readonly string[] {
-  if (SPACELESS.test(word)) {
-    const signs = Array.from(word);
-    return signs.slice(1).map((sign, at) => `${signs[at] ?? ''}${sign}`);
-  }
+/** Removes a word's ending. */
+function contentWord(word: string): readonly string[] {
   if (word.length < 3 || IGNORED.has(word)) return [];
   return [word.replace(/(?:'s|ing|ed|es|s)$/, '') || word];
 }

@@ -1,6 +1,7 @@
-import { splitSentences } from '../extract/sentence.ts';
+import { type Span, splitSentences } from '../extract/sentence.ts';
+import { isAbbreviation, isFunctionWord } from '../languages/detect.ts';
 import { hasEnglishWords, isEnglishRule } from './english.ts';
-import { isRuleInOtherLanguage } from './languages.ts';
+import { readOtherLanguage } from './languages.ts';
 import type { Statement } from './overrides.ts';
 import { findPasted } from './pasted.ts';
 
@@ -30,17 +31,46 @@ const NOT_PROSE =
 export function findRuleSentences(text: string): readonly Statement[] {
   return [...proseParagraphs(text)].flatMap((paragraph) => {
     const isQuoted = createQuotationTest(paragraph);
-    return splitSentences(paragraph, { start: 0, end: paragraph.length }).flatMap(
+    return joinAbbreviated(paragraph, splitSentences(paragraph, { start: 0, end: paragraph.length })).flatMap(
       ({ start, end }): readonly Statement[] => {
         const sentence = paragraph.slice(start, end);
         if (isQuoted(start)) return [];
         const plain = plainText(sentence);
-        if (isRuleSentence(plain)) return [{ text: sentence, isPermission: false }];
-        const isPermission = sentence.length <= READ_CHARS && !sentence.endsWith('?') && PERMISSION.test(plain);
-        return isPermission ? [{ text: sentence, isPermission: true }] : [];
+        const kind = kindOf(plain);
+        if (kind === 'permission' && sentence.length > READ_CHARS) return [];
+        return kind === null ? [] : [{ text: sentence, isPermission: kind === 'permission' }];
       },
     );
   });
+}
+
+/** A full stop after these rather ends an abbreviation or an ordinal. A rule that was cut there could say the opposite. */
+const ABBREVIATED = /(?:^|[^\p{L}\p{N}])(?:\p{N}+|(\p{L}{1,6}|\p{L}+(?:\.\p{L}+)+))\.$/u;
+const MAX_LAST_WORD = 20;
+
+/** Joins sentences of which the first probably ends with an abbreviation. */
+function joinAbbreviated(text: string, spans: readonly Span[]): readonly Span[] {
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    const before = last === undefined ? '' : text.slice(Math.max(last.start, last.end - MAX_LAST_WORD), last.end);
+    if (last !== undefined && before.endsWith('.') && isBrokenOff(before, text.slice(span.start, span.start + 2)))
+      joined[joined.length - 1] = { start: last.start, end: span.end };
+    else joined.push(span);
+  }
+  return joined;
+}
+
+function isBrokenOff(before: string, next: string): boolean {
+  if (/^\p{Ll}/u.test(next)) return true;
+  const [found, word] = ABBREVIATED.exec(before.toLowerCase()) ?? [];
+  if (found === undefined) return false;
+  return (
+    word === undefined ||
+    word.length === 1 ||
+    isAbbreviation(word) ||
+    (word.length === 2 && !WIDE.test(word) && !isFunctionWord(word))
+  );
 }
 
 /** Whether a sentence begins within a quotation; asked in order. A mark without its partner is an inch sign or a slip. */
@@ -75,12 +105,13 @@ function plainText(sentence: string): string {
     .trim();
 }
 
-/** Whether a single sentence, as `plainText` returns it, states a standing rule. */
-function isRuleSentence(sentence: string): boolean {
-  if (sentence.length < (WIDE.test(sentence) ? MIN_WIDE_CHARS : MIN_CHARS)) return false;
-  if (/^["'“«]/.test(sentence)) return false;
-  if (isEnglishRule(sentence)) return true;
-  return !hasEnglishWords(sentence, PLAIN.test(sentence) ? 1 : 2) && isRuleInOtherLanguage(sentence);
+/** What a single sentence, as `plainText` returns it, states. */
+function kindOf(sentence: string): 'rule' | 'permission' | null {
+  if (sentence.length < (WIDE.test(sentence) ? MIN_WIDE_CHARS : MIN_CHARS)) return null;
+  if (/^["'“«]/.test(sentence)) return null;
+  if (isEnglishRule(sentence)) return 'rule';
+  if (!sentence.endsWith('?') && PERMISSION.test(sentence)) return 'permission';
+  return hasEnglishWords(sentence, PLAIN.test(sentence) ? 1 : 2) ? null : readOtherLanguage(sentence);
 }
 
 /** A prompt with this many headings is a pasted document or a plan, so its lists describe the work. */
@@ -100,7 +131,7 @@ function isDocument(text: string): boolean {
 function* proseParagraphs(text: string): Generator<string> {
   const skipped = isDocument(text) ? LISTED : null;
   const all = [...lines(text)];
-  const pasted = findPasted(all, (line) => isRuleSentence(plainText(line.replace(MARKER, ''))));
+  const pasted = findPasted(all, (line) => kindOf(plainText(line.replace(MARKER, ''))) === 'rule');
   let open: string[] = [];
   let isFenced = false;
   for (const [at, raw] of all.entries()) {

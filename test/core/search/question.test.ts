@@ -2,14 +2,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { readQuestion } from '../../../src/core/search/question.ts';
+import { STEM_MARK } from '../../../src/core/languages/stem.ts';
 import { oddTexts } from '../../support/messages.ts';
 
-/** The words of a question; several forms of one are joined by `|`, and `*` stands behind a beginning. */
+/** The words of a question without stems; several forms of one are joined by `|`, and `*` stands behind a beginning. */
 function words(query: string, speakers: readonly string[] = []): readonly string[] {
   return readQuestion(query, speakers).words.map(
-    ({ forms, isBeginning }) => `${forms.join('|')}${isBeginning ? '*' : ''}`,
+    ({ forms, isBeginning }) =>
+      `${forms.filter((form) => !form.startsWith(STEM_MARK)).join('|')}${isBeginning ? '*' : ''}`,
   );
 }
+
+test('a word is also looked for by its stems in the languages that the query may be in', () => {
+  const stems = (query: string): readonly string[] =>
+    readQuestion(query, []).words.flatMap(({ forms }) => forms.filter((form) => form.startsWith(STEM_MARK)));
+  assert.deepEqual(stems('таблицами'), [`${STEM_MARK}таблиц`]);
+  assert.ok(stems('Rechnungen').includes(`${STEM_MARK}rechnung`));
+  assert.deepEqual(stems('which of the boats is green'), []);
+});
 
 for (const [query, asked] of [
   ['green boat', ['green', 'boat']],
@@ -24,8 +34,8 @@ for (const [query, asked] of [
   ['"-:*()', []],
   ['', []],
   ['😀 \ud800 \0', []],
-  ['東京都 2020年', ['東京', '京都', '2020', '年*']],
-  ['हिन्दी', ['ह', 'न', 'द']],
+  ['東京都 2020年', ['东京', '京都', '2020', '年*']],
+  ['हिन्दी', ['ह\ue13fन\ue14dद\ue140']],
 ] as const) {
   test(`the words of ${JSON.stringify(query)}`, () => {
     assert.deepEqual(words(query), asked);

@@ -1,10 +1,8 @@
 import { stemmer } from 'stemmer';
-import { spaceOut } from '../../../core/search/words.ts';
+import { INDEXED_WORD, spaceOut } from '../../../core/search/words.ts';
 import type { QueryTerm } from '../../../core/search/question.ts';
 import { MAX_SEARCH_CHARS } from '../store/engine.ts';
 
-/** Letters, digits and private-use characters with the accents of Latin, Greek and Cyrillic, as the SQLite archive splits words. */
-const WORD = /[\p{L}\p{N}\p{Co}\u0300-\u036f]+/gu;
 /** Longer words are data; Postgres cuts them off at 2 KB. */
 const MAX_WORD_CHARS = 200;
 /** SQLite's stemmer leaves longer words alone. */
@@ -22,7 +20,7 @@ function indexWords(text: string): readonly string[] {
 
 /** The same for the text of a query, which is spaced out already. */
 export function queryWords(text: string): readonly string[] {
-  const words = text.match(WORD) ?? [];
+  const words = text.match(INDEXED_WORD) ?? [];
   return words.map(toIndexWord).filter((word) => word !== '');
 }
 

@@ -1,0 +1,153 @@
+import { FUNCTION_WORDS } from '../extract/word-lists.ts';
+import { lazily } from '../lazy.ts';
+import { foldLetters } from './fold.ts';
+import type { Language, Script } from './language.ts';
+import { LANGUAGES } from './tables.ts';
+
+/** Characters of each script, and no others. */
+const SCRIPTS: Readonly<Record<Script, RegExp>> = {
+  latin: /[a-z\u00df-\u024f\u1e00-\u1eff]/,
+  cyrillic: /[\u0400-\u052f]/,
+  greek: /[\u0370-\u03ff\u1f00-\u1fff]/,
+  arabic: /[\u0620-\u06ff]/,
+  hebrew: /[\u05d0-\u05ea]/,
+  devanagari: /[\u0904-\u0963\u0971-\u097f]/,
+  bengali: /[\u0985-\u09e3]/,
+  kana: /[\u3041-\u30fa]/,
+  han: /[\u3400-\u9fff]/,
+  hangul: /[\uac00-\ud7af]/,
+  thai: /[\u0e01-\u0e4e]/,
+};
+/** Scripts whose words cannot be looked up. */
+const UNSPACED: ReadonlySet<Script> = new Set(['han', 'kana', 'hangul', 'thai']);
+
+const BY_SCRIPT = Map.groupBy(LANGUAGES, ({ script }) => script);
+const SCRIPT_NAMES = [...BY_SCRIPT.keys()];
+const NOT_ASCII = /[^\0-\x7f]/;
+/** Also the articles that French and Italian write without a blank. */
+const WORD = /[^\s!-@[-`{-~«»„“”‘’…–—،؛؟।。、]+'?/gu;
+
+export function hasSpaces({ script }: Language): boolean {
+  return !UNSPACED.has(script);
+}
+
+const languagesOfWord = lazily(() => {
+  const found = new Map<string, Language[]>();
+  for (const language of LANGUAGES) {
+    if (!hasSpaces(language)) continue;
+    for (const word of new Set(foldLetters(language.words).split(' '))) {
+      const known = found.get(word);
+      if (known === undefined) found.set(word, [language]);
+      else known.push(language);
+    }
+  }
+  return found;
+});
+
+export function isFunctionWord(word: string): boolean {
+  return FUNCTION_WORDS.has(word) || languagesOfWord().has(foldLetters(word));
+}
+
+const abbreviations = lazily(() => new Set(LANGUAGES.flatMap(({ abbreviations }) => abbreviations.split(' '))));
+
+/** Whether a word, without its last full stop, is an abbreviation that is no word. */
+export function isAbbreviation(word: string): boolean {
+  return abbreviations().has(word);
+}
+
+/** Letters with accents that occur in a language's own table. */
+const accentsOf = lazily(
+  () =>
+    new Map(LANGUAGES.map((language) => [language, new Set(Object.values(language).join('').match(LATIN_ACCENTS))])),
+);
+
+/** How much the distinct words and letters of a text speak for each language. A word that English shares counts half, a foreign letter against it. */
+type Evidence = { readonly counts: ReadonlyMap<Language, number>; readonly english: number; readonly words: number };
+
+function weigh(text: string): Evidence {
+  const counts = new Map<Language, number>();
+  const words = new Set(text.match(WORD));
+  let english = 0;
+  for (const word of words) {
+    const isEnglish = FUNCTION_WORDS.has(word);
+    if (isEnglish) english += 1;
+    for (const language of languagesOfWord().get(word) ?? []) {
+      counts.set(language, (counts.get(language) ?? 0) + (isEnglish ? SHARED : 1));
+    }
+  }
+  for (const accent of new Set(text.match(LATIN_ACCENTS))) {
+    for (const language of BY_SCRIPT.get('latin') ?? []) {
+      if (accentsOf().get(language)?.has(accent) !== true) counts.set(language, (counts.get(language) ?? 0) - SHARED);
+    }
+  }
+  return { counts, english, words: words.size };
+}
+
+const SHARED = 0.5;
+/** A language with less of the evidence than this share of the best one's is not meant. */
+const ALSO_LIKELY = 0.75;
+
+/**
+ * The languages, except English, that a sentence in lower case may be in. Without a function word, all of its script, but none if it is ASCII:
+ * technical terms stand in every language. None of the Latin script if it is rather English.
+ */
+export function likelyLanguages(sentence: string): readonly Language[] {
+  const isAscii = !NOT_ASCII.test(sentence);
+  const { counts, english } = weigh(sentence);
+  return scriptsIn(sentence).flatMap((script) => {
+    const all = BY_SCRIPT.get(script) ?? [];
+    const most = Math.max(0, ...all.map((one) => counts.get(one) ?? 0));
+    if (script === 'latin' && english * SHARED > Math.max(most, SHARED)) return [];
+    if (most > 0) return all.filter((one) => (counts.get(one) ?? 0) >= most * ALSO_LIKELY);
+    return isAscii || (script === 'latin' && !LATIN_ACCENT.test(sentence)) ? [] : withLeastAgainst(all, counts);
+  });
+}
+
+function withLeastAgainst(all: readonly Language[], counts: ReadonlyMap<Language, number>): readonly Language[] {
+  const most = Math.max(...all.map((one) => counts.get(one) ?? 0));
+  return all.filter((one) => (counts.get(one) ?? 0) === most);
+}
+
+const LATIN_ACCENT = /[\u00df-\u00f6\u00f8-\u024f\u1ea0-\u1eff]/;
+const LATIN_ACCENTS = new RegExp(LATIN_ACCENT, 'g');
+
+function scriptsIn(text: string): readonly Script[] {
+  if (!NOT_ASCII.test(text)) return ['latin'];
+  const found = SCRIPT_NAMES.filter((script) => SCRIPTS[script].test(text));
+  // Japanese uses ideographs as well.
+  return found.includes('kana') ? found.filter((script) => script !== 'han') : found;
+}
+
+const SAMPLE_CHARS = 600;
+const MIN_EVIDENCE = 2;
+/** Of the words of a text, so that the names in code and logs do not make a language. */
+const MIN_SHARE = 0.06;
+const SHORT_WORDS = 30;
+
+/** The languages, except English, in which a text of any kind is surely or probably written. */
+export function languagesOf(text: string): readonly Language[] {
+  const sample = foldLetters(text.slice(0, SAMPLE_CHARS).toLowerCase());
+  const { counts, english, words } = weigh(sample);
+  return scriptsIn(sample).flatMap((script) => {
+    const all = BY_SCRIPT.get(script) ?? [];
+    const most = Math.max(0, ...all.map((one) => counts.get(one) ?? 0));
+    if (script === 'latin') {
+      const isMeant = most >= MIN_EVIDENCE && most >= words * MIN_SHARE && most >= english;
+      if (isMeant) return all.filter((one) => (counts.get(one) ?? 0) >= most * ALSO_LIKELY);
+      return words <= SHORT_WORDS && LATIN_ACCENT.test(sample) ? withLeastAgainst(all, counts) : [];
+    }
+    return most >= MIN_EVIDENCE ? all.filter((one) => (counts.get(one) ?? 0) >= most * ALSO_LIKELY) : all;
+  });
+}
+
+/** All languages whose words a query may hold: those of its scripts, or the likely ones if it has function words of one. */
+export function languagesOfQuery(query: string): readonly Language[] {
+  const asked = foldLetters(query.toLowerCase());
+  const { counts, english } = weigh(asked);
+  return scriptsIn(asked).flatMap((script) => {
+    const all = BY_SCRIPT.get(script) ?? [];
+    const most = Math.max(0, ...all.map((one) => counts.get(one) ?? 0));
+    if (script === 'latin' && english > most) return [];
+    return all;
+  });
+}
