@@ -31,16 +31,17 @@ const NOT_PROSE =
 export function findRuleSentences(text: string): readonly Statement[] {
   return [...proseParagraphs(text)].flatMap((paragraph) => {
     const isQuoted = createQuotationTest(paragraph);
-    return joinAbbreviated(paragraph, splitSentences(paragraph, { start: 0, end: paragraph.length })).flatMap(
-      ({ start, end }): readonly Statement[] => {
-        const sentence = paragraph.slice(start, end);
-        if (isQuoted(start)) return [];
-        const plain = plainText(sentence);
-        const kind = kindOf(plain);
-        if (kind === 'permission' && sentence.length > READ_CHARS) return [];
-        return kind === null ? [] : [{ text: sentence, isPermission: kind === 'permission' }];
-      },
-    );
+    const found: Statement[] = [];
+    const spans = splitSentences(paragraph, { start: 0, end: paragraph.length });
+    for (let at = 0; at < spans.length; at += 1) {
+      const { start = 0, end = 0 } = spans[at] ?? {};
+      if (isQuoted(start)) continue;
+      const kind = kindOf(plainText(paragraph.slice(start, end)));
+      if (kind === null || (kind === 'permission' && end - start > READ_CHARS)) continue;
+      while (isBrokenOff(paragraph, { from: spans[at], next: spans[at + 1] })) at += 1;
+      found.push({ text: paragraph.slice(start, spans[at]?.end), isPermission: kind === 'permission' });
+    }
+    return found;
   });
 }
 
@@ -48,21 +49,14 @@ export function findRuleSentences(text: string): readonly Statement[] {
 const ABBREVIATED = /(?:^|[^\p{L}\p{N}])(?:\p{N}+|(\p{L}{1,6}|\p{L}+(?:\.\p{L}+)+))\.$/u;
 const MAX_LAST_WORD = 20;
 
-/** Joins sentences of which the first probably ends with an abbreviation. */
-function joinAbbreviated(text: string, spans: readonly Span[]): readonly Span[] {
-  const joined: Span[] = [];
-  for (const span of spans) {
-    const last = joined.at(-1);
-    const before = last === undefined ? '' : text.slice(Math.max(last.start, last.end - MAX_LAST_WORD), last.end);
-    if (last !== undefined && before.endsWith('.') && isBrokenOff(before, text.slice(span.start, span.start + 2)))
-      joined[joined.length - 1] = { start: last.start, end: span.end };
-    else joined.push(span);
-  }
-  return joined;
-}
-
-function isBrokenOff(before: string, next: string): boolean {
-  if (/^\p{Ll}/u.test(next)) return true;
+function isBrokenOff(
+  text: string,
+  { from, next }: { readonly from: Span | undefined; readonly next: Span | undefined },
+): boolean {
+  if (from === undefined || next === undefined) return false;
+  const before = text.slice(Math.max(from.start, from.end - MAX_LAST_WORD), from.end);
+  if (!before.endsWith('.')) return false;
+  if (/^\p{Ll}/u.test(text.slice(next.start, next.start + 2))) return true;
   const [found, word] = ABBREVIATED.exec(before.toLowerCase()) ?? [];
   if (found === undefined) return false;
   return (

@@ -16,6 +16,7 @@ import {
   utf8,
 } from '../../adapters/archive/drafts.ts';
 import { type Engine, applied, stored } from './engine.ts';
+import { spaceOutQuery } from '../../../src/core/search/words.ts';
 
 const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
 
@@ -245,7 +246,7 @@ export function searchContract(engine: Engine): void {
     const about = batchDraft({ content: '東京都の船' });
     await applied(archive, compactionDraft(1, { cycles: [cycleDraft({ newBatches: [about] })] }), [lineDraft(1)]);
     assert.deepEqual(
-      (await archive.searchBatches(batchQuery('東京'))).map(({ content }) => content),
+      (await archive.searchBatches(batchQuery(spaceOutQuery('東京').trim()))).map(({ content }) => content),
       ['東京都の船'],
     );
   });
