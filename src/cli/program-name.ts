@@ -1,6 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import process from 'node:process';
 import { getAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
@@ -10,10 +9,8 @@ import { systemCode } from '../core/result.ts';
 import { orElse } from '../system/files.ts';
 
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
-/** The file that starts this program, for Node to run; the program itself if that is one file, which contains Node. */
-const ENTRY = isSea() ? process.execPath : join(PACKAGE_FOLDER, 'bin', 'compact.js');
-/** What stands between the path of Node and the arguments of this program. */
-export const ENTRY_ARGS: readonly string[] = isSea() ? [] : [ENTRY];
+/** What stands between the path of Node and the arguments of this program. Nothing, if this is one file with Node inside. */
+export const ENTRY_ARGS: readonly string[] = isSea() ? [] : [join(PACKAGE_FOLDER, 'bin', 'compact.js')];
 const NAMES = ['compact', 'compact-transcript'] as const;
 
 /**
@@ -21,7 +18,7 @@ const NAMES = ['compact', 'compact-transcript'] as const;
  * clone, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
  */
 export function programName(environment: Environment, nodePath: string): string {
-  const known = findOnPath(environment);
+  const known = findOnPath(environment, nodePath);
   if (known !== null) return known;
   const prefix = environment['npm_config_local_prefix'] ?? '';
   const isClone = environment['npm_command'] === 'exec' && realPath(prefix) === realPath(PACKAGE_FOLDER);
@@ -33,7 +30,7 @@ export function programName(environment: Environment, nodePath: string): string 
 
 /** How another program can start this one, in whatever folder it runs: by its name on the PATH, or by the paths of Node and the program. */
 export function launchCommand(environment: Environment, nodePath: string): LaunchCommand {
-  const known = findOnPath(environment);
+  const known = findOnPath(environment, nodePath);
   return known === null ? { command: nodePath, args: ENTRY_ARGS } : { command: known, args: [] };
 }
 
@@ -43,9 +40,10 @@ export function extensionSource(client: 'pi' | 'opencode'): string {
   return `import { createPlugin } from ${JSON.stringify(join(PACKAGE_FOLDER, 'bin', 'clients', `${client}.js`))};`;
 }
 
-function findOnPath(environment: Environment): string | null {
+function findOnPath(environment: Environment, nodePath: string): string | null {
   const folders = shellFolders(environment);
-  return NAMES.find((name) => isThisProgram(findCommand(name, folders))) ?? null;
+  const [entry = nodePath] = ENTRY_ARGS;
+  return NAMES.find((name) => isThisProgram(findCommand(name, folders), entry)) ?? null;
 }
 
 /** The folders of PATH without those that npm adds while it runs a command. */
@@ -62,9 +60,9 @@ function findCommand(name: string, folders: readonly string[]): string | null {
 const SCRIPT_BYTES = 4096;
 
 /** Whether the file is a link to this program, or a package manager's script that starts it. */
-function isThisProgram(path: string | null): boolean {
+function isThisProgram(path: string | null, entry: string): boolean {
   if (path === null) return false;
-  return realPath(path) === realPath(ENTRY) || readStart(path).includes('compact-transcript/bin/compact.js');
+  return realPath(path) === realPath(entry) || readStart(path).includes('compact-transcript/bin/compact.js');
 }
 
 function readStart(path: string): string {
