@@ -105,4 +105,9 @@ export function findWrongModel(model: ServiceModel | CustomModel): string | null
   return `model.provider must be one of ${SERVICES.join(', ')}; a model of your own has a function complete instead`;
 }
 
-const SERVICES: readonly string[] = ['anthropic', 'openai-compat', 'ollama'] satisfies ServiceModel['provider'][];
+const SERVICES: readonly string[] = [
+  'anthropic',
+  'openai',
+  'openai-compat',
+  'ollama',
+] satisfies ServiceModel['provider'][];

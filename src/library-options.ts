@@ -48,10 +48,10 @@ export type CompactFileOptions = FileOptions & {
 
 /** A model behind an API. Secrets are masked in what is sent, unless the service runs on this machine. */
 export type ServiceModel = {
-  readonly provider: 'anthropic' | 'openai-compat' | 'ollama';
+  readonly provider: 'anthropic' | 'openai' | 'openai-compat' | 'ollama';
   /** The model's name at the service. */
   readonly name: string;
-  /** By default the provider's own address. */
+  /** By default the provider's own address; `openai-compat` has none. */
   readonly baseUrl?: string | undefined;
   /** By default `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` of the environment, as the provider needs. */
   readonly apiKey?: string | undefined;

@@ -1,5 +1,10 @@
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
+<<<<<<< HEAD
 import { delimiter, isAbsolute, join } from 'node:path';
+=======
+import { delimiter, isAbsolute, join, sep } from 'node:path';
+import process from 'node:process';
+>>>>>>> d848194e (Group help, options and commands, and let report show what diff showed)
 import { getAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
@@ -13,16 +18,31 @@ const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 export const ENTRY_ARGS: readonly string[] = isSea() ? [] : [join(PACKAGE_FOLDER, 'bin', 'compact.js')];
 const NAMES = ['compact', 'compact-transcript'] as const;
 
+type Call = {
+  readonly environment: Environment;
+  readonly nodePath: string;
+  /** The path of the script, or of a link to it, that was started. */
+  readonly calledAs: string;
+  readonly folder: string;
+};
+
 /**
- * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, by npx, inside a
- * clone, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
+ * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, by npx inside a
+ * clone, by the link that was called, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
  */
+<<<<<<< HEAD
 export function programName(environment: Environment, nodePath: string): string {
   const known = findOnPath(environment, nodePath);
+=======
+export function programName({ environment, nodePath, calledAs, folder }: Call): string {
+  const known = findOnPath(environment);
+>>>>>>> d848194e (Group help, options and commands, and let report show what diff showed)
   if (known !== null) return known;
-  const prefix = environment['npm_config_local_prefix'] ?? '';
-  const isClone = environment['npm_command'] === 'exec' && realPath(prefix) === realPath(PACKAGE_FOLDER);
-  if (isClone) return 'npx compact';
+  const clone = isSea() ? null : realPath(PACKAGE_FOLDER);
+  const prefix = realPath(environment['npm_config_local_prefix'] ?? '');
+  const isByNpx = environment['npm_command'] === 'exec' && prefix !== null && prefix === clone;
+  if (isByNpx || (clone !== null && isInside(realPath(folder) ?? folder, clone))) return 'npx compact';
+  if (calledAs !== realPath(ENTRY) && isThisProgram(calledAs)) return shellWord(calledAs);
   const node = findCommand('node', shellFolders(environment));
   const isOnPath = node !== null && realPath(node) === realPath(nodePath);
   return [isOnPath ? 'node' : nodePath, ...ENTRY_ARGS].map(shellWord).join(' ');
@@ -81,6 +101,10 @@ function readStart(path: string): string {
 
 function isFile(path: string): boolean {
   return orElse(false, () => statSync(path).isFile());
+}
+
+function isInside(folder: string, parent: string): boolean {
+  return folder === parent || folder.startsWith(`${parent}${sep}`);
 }
 
 /** Null: it does not exist. */

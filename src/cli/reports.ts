@@ -35,8 +35,8 @@ import type { QueueReport } from '../app/jobs/work.ts';
 import type { InstallReport } from '../app/install/install-client.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
-import type { DiffReport } from '../app/survey/diff-file.ts';
 import type { HandOff } from '../app/survey/hand-off.ts';
+import type { OutcomesReport } from '../app/survey/list-outcomes.ts';
 import type { RulesReport } from '../app/survey/list-rules.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
 import type { ConfigSearch } from '../config/find.ts';
@@ -151,7 +151,6 @@ export type Reports = {
   score: ScoreReport;
   capture: CaptureReport | SkippedCaptureReport | FailedCaptureReport | CapturedFileReport;
   restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport | RestoreCapturedReport;
-  diff: DiffReport;
   handoff: HandoffReport;
   rules: RulesReport;
   undo: UndoReport;
@@ -176,7 +175,7 @@ export type Reports = {
   'work-add': WorkAddReport;
   'work-retry': WorkRetryReport;
   install: InstallReport;
-  report: PageReport;
+  report: OutcomesReport | PageReport;
   config: ConfigReport;
   'config-path': ConfigPathReport;
   'config-get': ConfigGetReport;

@@ -13,6 +13,7 @@ export async function run(context: CliContext): Promise<ExitCode> {
   const facts = {
     version: readPackageVersion(),
     widthColumns: terminal.stdout.widthColumns,
+    program: terminal.program,
     hasInput: terminal.stdin.kind === 'input',
     nowMs: Date.now(),
   };
@@ -57,11 +58,12 @@ async function findMistake(words: readonly string[]): Promise<string | null> {
 
 async function refuse({ terminal }: CliContext, problem: UsageProblem): Promise<ExitCode> {
   const { renderUsageProblem } = await import('../messages/problems.ts');
+  const { callAs } = await import('../messages/text.ts');
   const { decideColor, loadTheme } = await import('./render/theme.ts');
   const { isTerminal } = terminal.stderr;
   const { environment } = terminal.host;
   const theme = await loadTheme(decideColor(readColor(terminal.argv), { environment, isTerminal }));
-  terminal.stderr.write(`${theme.bad(renderUsageProblem(problem))}\n`);
+  terminal.stderr.write(`${theme.bad(callAs(renderUsageProblem(problem), terminal.program))}\n`);
   return EXIT_CODES.usage;
 }
 

@@ -108,7 +108,6 @@ export function createUseCases(composition: Composition) {
     ),
     listPrograms: programs.list,
     scanFile: inFile(deps, async () => (await import('../app/survey/scan-file.ts')).scanFile),
-    diffFile: inFile(deps, async () => (await import('../app/survey/diff-file.ts')).diffFile),
     reportFile: async ({ mask = (text) => text, ...request }: ReportFileRequest & WithMask, progress: Progress) =>
       (await import('../app/survey/report-file.ts')).reportFile({ ...deps, progress, mask }, request),
     writePage: later(deps, async () => (await import('../app/write/write-output.ts')).writePage),

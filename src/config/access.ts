@@ -20,6 +20,8 @@ type AccessInput = {
 export function resolveModelAccess(input: AccessInput): Result<ModelAccess | null, string> {
   const { settings } = input;
   const { name: model, provider } = settings.summarization;
+  const useless = findUselessLength(input);
+  if (useless !== null) return err(useless);
   if (!isModelProvider(provider)) return offlineAccess(input);
   if (model === null)
     return err(`the provider '${provider}' needs a model: name it with --model, or as name in the configuration`);
@@ -27,9 +29,20 @@ export function resolveModelAccess(input: AccessInput): Result<ModelAccess | nul
     ...input,
     provider,
     section: settings.summarization,
-    otherUrl: 'another one with --base-url',
+    otherUrl: 'one with --base-url',
   });
   return access.ok ? ok({ provider, model, ...access.value }) : access;
+}
+
+/** A user who gives a length on the command line expects that it limits something. */
+function findUselessLength({ settings: { summarization }, flags }: AccessInput): string | null {
+  const { chunk_size: chunkSize, max_chunk_tokens: chunkTokens, provider } = summarization;
+  const isWhole = provider === 'extractive' && chunkSize === null && chunkTokens === null;
+  if (isWhole && flags.summarization?.max_summary_tokens !== undefined)
+    return '--max-summary-tokens is for the summary of a chunk, and offline there is one summary of everything: use --summary-tokens';
+  if (!isWhole && flags.summarization?.summary_tokens !== undefined)
+    return '--summary-tokens is for the one summary that is made offline, and here each chunk gets one: use --max-summary-tokens';
+  return null;
 }
 
 /** A user who names a model on the command line expects it to be used. */
@@ -50,7 +63,7 @@ function isModelProvider(name: string): name is ServiceName {
 
 /** The embedding model to ask, and with what. The key is a secret and never shown. */
 export type EmbeddingAccess = ServiceAccess & {
-  readonly provider: 'openai-compat' | 'ollama';
+  readonly provider: Exclude<ServiceName, 'anthropic'>;
   readonly model: string;
   /** Null: the model's default. */
   readonly dimensions: number | null;
@@ -67,22 +80,24 @@ export function resolveEmbeddingAccess(input: Omit<AccessInput, 'flags'>): Resul
     ...input,
     provider,
     section: input.settings.embedding,
-    otherUrl: 'another one as base_url of [embedding] in a configuration of your own',
+    otherUrl: 'one as base_url of [embedding] in a configuration of your own',
   });
   return access.ok ? ok({ provider, model, dimensions, ...access.value }) : access;
 }
 
-type ServiceName = 'anthropic' | 'openai-compat' | 'ollama';
+type ServiceName = 'anthropic' | 'openai' | 'openai-compat' | 'ollama';
 
 type ServiceFacts = {
-  readonly baseUrl: string;
+  /** Null: the user says where it is. */
+  readonly baseUrl: string | null;
   /** The usual environment variable for the key; null: no key is needed. */
   readonly keyVariable: string | null;
 };
 
 const SERVICES: { readonly [name in ServiceName]: ServiceFacts } = {
   anthropic: { baseUrl: 'https://api.anthropic.com', keyVariable: 'ANTHROPIC_API_KEY' },
-  'openai-compat': { baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
+  openai: { baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
+  'openai-compat': { baseUrl: null, keyVariable: 'OPENAI_API_KEY' },
   ollama: { baseUrl: 'http://localhost:11434/v1', keyVariable: null },
 };
 
@@ -102,7 +117,7 @@ type ServiceInput = Omit<AccessInput, 'flags'> & {
     readonly api_key: string | null;
     readonly api_key_env: string | null;
   };
-  /** How the user can name another host: "another one with --base-url". */
+  /** How the user can name a host: "one with --base-url". */
   readonly otherUrl: string;
 };
 
@@ -111,6 +126,8 @@ function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string
   const { provider, otherUrl, config, settings, section } = input;
   const facts = SERVICES[provider];
   const baseUrl = section.base_url ?? facts.baseUrl;
+  if (baseUrl === null)
+    return err(`the provider '${provider}' needs the URL of its API: give ${otherUrl}. For OpenAI itself, use openai`);
   const url = URL.parse(baseUrl);
   if (url === null || !/^https?:$/.test(url.protocol))
     return err(`'${hideCredentials(baseUrl)}' is not an http or https URL: give ${otherUrl}`);
@@ -119,7 +136,7 @@ function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string
       `the URL '${hideCredentials(baseUrl)}' must not contain a user name or password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
     );
   }
-  const isOwn = url.origin === URL.parse(facts.baseUrl)?.origin;
+  const isOwn = facts.baseUrl !== null && url.origin === URL.parse(facts.baseUrl)?.origin;
   const key = input.isDryRun ? ok(null) : findKey(input, facts);
   if (!key.ok) return key;
   if (!input.isDryRun && key.value === null && isOwn && facts.keyVariable !== null) {

@@ -4,7 +4,7 @@ import { hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { assertNever, err, ok, type Result } from '../core/result.ts';
 import { nearestName } from './nearest.ts';
 import { parseBytes, parseCount, parseCountOrZero, parseSince } from './quantity.ts';
-import { describeForm, type Form, hideCredentials } from './setting.ts';
+import { describeForm, type Form, hideCredentials, namesOfChoice } from './setting.ts';
 import { type ConfigFile, DEFAULT_SETTINGS, findSetting, mapSettings, valueAt } from './settings.ts';
 
 export type ParsedConfig = { readonly values: ConfigFile; readonly lines: KeyLines };
@@ -168,7 +168,7 @@ function toZod(form: Form): z.ZodType {
     case 'size':
       return z.string(message).refine((value) => parseBytes(value).ok, message);
     case 'choice':
-      return z.enum(form.choices, message);
+      return z.enum(namesOfChoice(form), message).transform((name) => form.aliases[name] ?? name);
     case 'number': {
       const number = z.number(message).max(form.max ?? Number.POSITIVE_INFINITY, message);
       return form.above === undefined ? number.min(form.min ?? 0, message) : number.gt(form.above, message);

@@ -6,7 +6,10 @@ export type Form =
   | { readonly kind: 'string' | 'url' | 'secret' | 'path' | 'strings' | 'boolean' | 'database' | 'age' | 'size' }
   | { readonly kind: 'whole-number'; readonly min: 0 | 1; readonly max?: number | undefined }
   | ({ readonly kind: 'number' } & Range)
-  | { readonly kind: 'choice'; readonly choices: readonly string[] };
+  | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly aliases: Aliases };
+
+/** What people also type, and which choice they mean. */
+type Aliases = { readonly [alias: string]: string };
 
 /**
  * What a command uses a setting for. selection: which messages stay, and the order of summaries; model: requests to a
@@ -93,9 +96,14 @@ export function decimal<D extends number | null>({
 
 export function oneOf<const C extends string, D extends C | null>(
   choices: readonly C[],
-  facts: Facts<C, D>,
+  { aliases = {}, ...facts }: Facts<C, D> & { readonly aliases?: Aliases },
 ): Setting<C, D> {
-  return { form: { kind: 'choice', choices }, ...facts };
+  return { form: { kind: 'choice', choices, aliases }, ...facts };
+}
+
+/** Everything that can be written for a choice. */
+export function namesOfChoice({ choices, aliases }: Extract<Form, { readonly kind: 'choice' }>): readonly string[] {
+  return [...choices, ...Object.keys(aliases)];
 }
 
 /** "a whole number of 1 or more": completes "must be …". */
@@ -108,7 +116,9 @@ export function describeForm(form: Form): string {
     case 'number':
       return `a number ${describeRange(form)}`;
     case 'choice':
-      return `one of ${form.choices.map((choice) => `"${choice}"`).join(', ')}`;
+      return `one of ${namesOfChoice(form)
+        .map((choice) => `"${choice}"`)
+        .join(', ')}`;
     case 'boolean':
       return 'true or false';
     case 'strings':

@@ -81,7 +81,7 @@ export const SETTINGS = {
     }),
   },
   embedding: {
-    provider: oneOf(['openai-compat', 'ollama'], {
+    provider: oneOf(['openai', 'openai-compat', 'ollama'], {
       default: null,
       example: 'ollama',
       uses: ['embedding'],

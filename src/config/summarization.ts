@@ -1,7 +1,8 @@
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG, DEFAULT_SUMMARY_TOKENS } from '../core/policy.ts';
 import { decimal, oneOf, secret, text, texts, url, wholeNumber, type WholeNumber, yesOrNo } from './setting.ts';
 
-export const PROVIDERS = ['extractive', 'anthropic', 'openai-compat', 'ollama'] as const;
+export const PROVIDERS = ['extractive', 'anthropic', 'openai', 'openai-compat', 'ollama'] as const;
+export const PROVIDER_ALIASES: { readonly [alias: string]: (typeof PROVIDERS)[number] } = { claude: 'anthropic' };
 const PROVIDER_NAMES: readonly string[] = PROVIDERS;
 
 const COMPACTION = DEFAULT_COMPACTION_CONFIG;
@@ -11,6 +12,7 @@ const SCORING = DEFAULT_SCORING_CONFIG;
 export const SUMMARIZATION = {
   provider: oneOf(PROVIDER_NAMES, {
     default: 'extractive',
+    aliases: PROVIDER_ALIASES,
     uses: ['model'],
     doc: 'Who writes the summaries: "extractive" works offline, the others send requests to a model.',
   }),
@@ -25,7 +27,7 @@ export const SUMMARIZATION = {
     default: null,
     example: 'http://localhost:11434/v1',
     uses: ['model'],
-    doc: 'Where the model is. By default https://api.anthropic.com, https://api.openai.com/v1 or http://localhost:11434/v1, as the provider needs.',
+    doc: 'Where the model is. openai-compat needs it; the others have an address of their own.',
   }),
   api_key: secret({
     default: null,

@@ -224,11 +224,6 @@ const FAILURES: Sentences<LookupFailure> = {
     'End that program first, or give another output with -o.',
   ],
   'not-compacted': ({ file }) => [file, 'not compacted.', 'Name a compacted file, or compact it first.'],
-  'not-its-original': ({ file, compacted }) => [
-    file,
-    `not the original of ${compacted}.`,
-    'Name the compacted file alone.',
-  ],
   'cannot-undo': (failure) => [failure.file, 'left alone:', LEFT_ALONE[failure.why](failure)],
   'not-in-archive': ({ file, archive, canUndoLast }) =>
     canUndoLast === true

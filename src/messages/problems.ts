@@ -12,7 +12,7 @@ export type UsageProblem = {
 };
 
 export function renderUsageProblem({ message, command }: UsageProblem): string {
-  const ending = /[.?!]$/.test(message) ? '' : '.';
+  const ending = /[.?!…]$/.test(message) ? '' : '.';
   return `compact: ${safeText(message)}${ending} Try '${command} --help'.`;
 }
 

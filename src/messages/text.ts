@@ -86,6 +86,11 @@ export function quoteForShell(argv: readonly string[]): string {
   return argv.map((word) => (word.startsWith('-') ? shellWord(word).replace('./-', '-') : shellWord(word))).join(' ');
 }
 
+/** A text whose quoted commands ('compact undo') are called as this program is: `npx compact`. */
+export function callAs(text: string, program: () => string): string {
+  return text.replaceAll(/(?<=['`])compact(?= [a-z-])/g, program);
+}
+
 /** The words of these flags with their values, and all other words. */
 export function partFlags(
   argv: readonly string[],

@@ -36,7 +36,7 @@ test('a wrong flag is one line on stderr and exit code 2', () => {
   assert.deepEqual(ran('--jsno', 'x'), {
     status: 2,
     stdout: '',
-    stderr: "compact: unknown option '--jsno': did you mean --json? Try 'compact --help'.\n",
+    stderr: "compact: unknown option '--jsno': did you mean --json? Try 'npx compact --help'.\n",
   });
 });
 

@@ -5,6 +5,7 @@ import type { ProgramFacts } from '../../src/cli/line/program.ts';
 export const FACTS: ProgramFacts = {
   version: '1.2.3',
   widthColumns: 80,
+  program: () => 'compact',
   hasInput: false,
   nowMs: Date.parse('2026-03-09T15:20:00Z'),
 };

@@ -56,12 +56,12 @@ for (const [what, asked, message] of [
   [
     'a URL that is none',
     { args: ['--provider', 'ollama', '--model', 'm', '--base-url', 'localhost'] },
-    "'localhost' is not an http or https URL: give another one with --base-url.",
+    "'localhost' is not an http or https URL: give one with --base-url.",
   ],
   [
     'a model for the offline provider',
     { args: ['--model', 'm'], environment: { ANTHROPIC_API_KEY: KEY } },
-    "the provider 'extractive' works offline and has no models, so --model would do nothing: add --provider anthropic|openai-compat|ollama.",
+    "the provider 'extractive' works offline and has no models, so --model would do nothing: add --provider anthropic|openai|openai-compat|ollama.",
   ],
 ] satisfies readonly (readonly [string, Asked, string])[]) {
   test(`${what} is one line that says what to do, and nothing is begun`, async (t) => {
@@ -138,11 +138,11 @@ test('a dry run chooses a model without a key, and says that it will not be aske
 });
 
 test('a key is in nothing that is shown of the settings', async (t) => {
-  const config = `[summarization]\napi_key = "${KEY}"\nbase_url = "https://me:${KEY}@other.example/v1"\n`;
+  const config = `[summarization]\nprovider = "anthropic"\nname = "m"\napi_key = "${KEY}"\nbase_url = "https://me:${KEY}@other.example/v1"\n`;
   const folder = folderWith(t, { 'compact.toml': config });
   for (const flags of [[], ['--json'], ['-v']]) {
     const environment = { ANTHROPIC_API_KEY: KEY };
-    const args = ['config', 'show', '--provider', 'anthropic', '--model', 'm', ...flags];
+    const args = ['config', 'show', '--trust-config', ...flags];
     const terminal = createFakeTerminal(args, { workingFolder: folder, environment });
     assert.equal(await run({ terminal, loadUseCases: createFakeUseCases().loadUseCases }), 0);
     assert.ok(terminal.out().includes('other.example'));

@@ -7,7 +7,7 @@ import type { Channel, Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Embeddings } from '../../src/compose/services.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/compose/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';
-import { err, ok } from '../../src/core/result.ts';
+import { ok } from '../../src/core/result.ts';
 import type { StoredRun } from '../../src/ports/archive.ts';
 import type { Format } from '../../src/ports/codec.ts';
 import { USER_ID } from '../config/fakes.ts';
@@ -176,7 +176,6 @@ const ANSWERS: { readonly [name in keyof UseCases]?: readonly [called: string | 
   listCaptured: ['list-captured', answering([])],
   restoreCaptured: ['restore-captured', unanswered],
   restoreFile: ['restore', async (request: Parameters<typeof restoreReport>[0]) => ok(restoreReport(request))],
-  diffFile: ['diff', async ({ input }: FileRequest) => err({ kind: 'not-compacted', file: input.name })],
   listRuns: ['list-runs', answering({ archive: '/data/archive.db', runs: [] })],
   findRunToUndo: [null, async (runs: readonly StoredRun[]) => runs.find(({ undoneAt }) => undoneAt === null) ?? null],
   undoFile: ['undo', answering({ result: 'restored', bytes: 48_000, appendedBytes: 0 })],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { SHOWN_COMMANDS } from '../../src/cli/commands/table.ts';
+import { listGroups } from '../../src/cli/commands/table.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runIn } from '../support/program.ts';
@@ -27,7 +27,8 @@ function placeWith(t: TestContext, files: Readonly<Record<string, string>> = {})
 
 const NO_COMMAND = (word: string, rest: string): string =>
   `compact: '${word}' is neither a command nor a file, so nothing was done. ${rest} Try 'compact --help'.\n`;
-const ALL = `The commands are ${SHOWN_COMMANDS.map(([name]) => name).join(', ')}.`;
+const NAMES = listGroups().flatMap(({ rows }) => rows.map(([name]) => name));
+const ALL = `The commands are ${NAMES.join(', ')}.`;
 
 for (const [line, stderr] of [
   ['status -i x.jsonl', NO_COMMAND('status', "Did you mean 'compact batch status'?")],

@@ -135,13 +135,13 @@ test('through the program itself: a missing key is one line and exit code 2', (t
   const folder = folderWith(t, { 'f.jsonl': talkOf(8) });
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [program, '--provider', 'openai-compat', '--model', 'm', join(folder, 'f.jsonl')],
+    [program, '--provider', 'openai', '--model', 'm', join(folder, 'f.jsonl')],
     { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder }, cwd: folder },
   );
   assert.deepEqual([status, stdout], [2, '']);
   assert.equal(
-    stderr,
-    "compact: the provider 'openai-compat' needs a key: set OPENAI_API_KEY, or name another variable with api_key_env in the configuration. Try 'compact --help'.\n",
+    stderr.replace(program, 'PROGRAM'),
+    "compact: the provider 'openai' needs a key: set OPENAI_API_KEY, or name another variable with api_key_env in the configuration. Try 'node PROGRAM --help'.\n",
   );
 });
 

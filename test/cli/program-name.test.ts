@@ -3,12 +3,20 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { programName } from '../../src/cli/program-name.ts';
+import { programName as nameOf } from '../../src/cli/program-name.ts';
 import { folderWith } from '../support/folders.ts';
 
 const clone = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const entry = join(clone, 'bin/compact.js');
 const node = process.execPath;
+
+function programName(
+  environment: NodeJS.ProcessEnv,
+  nodePath: string,
+  { calledAs = entry, folder = '/' } = {},
+): string {
+  return nameOf({ environment, nodePath, calledAs, folder });
+}
 
 test('a link to this program that the shell finds is called by its name', (t) => {
   const folder = folderWith(t, { 'bin/': '' });
@@ -49,4 +57,17 @@ test('npx is named inside a clone and nowhere else', (t) => {
   for (const npm_config_local_prefix of [folder, '']) {
     assert.equal(programName({ ...byNpx, PATH, npm_config_local_prefix }, node), `${node} ${entry}`);
   }
+});
+
+test('in a folder of a clone it is called with npx, even if it was started otherwise', () => {
+  assert.equal(programName({}, node, { folder: join(clone, 'docs') }), 'npx compact');
+  assert.equal(programName({}, node, { folder: `${clone}-2` }), `${node} ${entry}`);
+});
+
+test('a link that was called by its path is called so again', (t) => {
+  const folder = folderWith(t, { 'my bin/': '' });
+  const link = join(folder, 'my bin/compact');
+  symlinkSync(entry, link);
+  assert.equal(programName({}, node, { calledAs: link }), `'${link}'`);
+  assert.equal(programName({}, node, { calledAs: join(folder, 'other') }), `${node} ${entry}`);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COMMAND_NAMES, loadAll } from '../../src/cli/commands/table.ts';
+import { COMMAND_NAMES, loadAll, loadCommand } from '../../src/cli/commands/table.ts';
 import { namesOf } from '../../src/cli/line/line.ts';
 import { parseArguments } from '../../src/cli/line/parse.ts';
 import { FACTS, helpOf, openWords, parsed, refused, requestOf } from './command-lines.ts';
@@ -119,7 +119,7 @@ test('config says what an action does not take', async () => {
 });
 
 test("every command that reads a project's file may be told to trust it", async () => {
-  const lines = 'f.jsonl,score f,scan,restore f -i,diff f,undo,verify f,search x,show x,archive list,config show';
+  const lines = 'f.jsonl,score f,scan,restore f -i,report f,undo,verify f,search x,show x,archive list,config show';
   for (const line of lines.split(',')) {
     const argv = [...line.split(' '), '--trust-config'];
     assert.partialDeepStrictEqual(await parsed(...argv), { settings: { project: 'trusted' } }, line);
@@ -154,17 +154,47 @@ test('help that was asked for is an answer, and help for want of anything is not
   assert.equal((await helpOf([])).trimEnd().split('\n').length, 5);
   const help = await parsed('--help');
   assert.partialDeepStrictEqual(help, { kind: 'help', isAnswer: true });
-  assert.ok((await helpOf(['--help'])).startsWith('Usage: compact '));
-  for (const argv of [['help'], ['-h', 'x']]) assert.deepEqual(await parsed(...argv), help);
+  for (const flag of ['-h', '--help']) assert.ok((await helpOf([flag])).startsWith('Usage: compact '));
+  for (const argv of [['help'], ['--help', 'x']]) assert.deepEqual(await parsed(...argv), help);
   assert.deepEqual(await parsed('help', 'score'), await parsed('score', '--help'));
 });
 
-test('help names every command but those that only other programs call', async () => {
-  const help = await helpOf(['--help']);
+test('the short help fits on a screen, the long one in 80 lines; the long one has every option', async () => {
+  const [short, long] = [await helpOf(['-h']), await helpOf(['--help'])];
+  const lines = (text: string): number => text.trimEnd().split('\n').length;
+  assert.ok(lines(short) <= 24, short);
+  assert.ok(lines(long) <= 80, long);
+  const { flags } = await loadCommand(null);
   assert.deepEqual(
-    COMMAND_NAMES.filter((name) => !help.includes(`\n  ${name} `)),
-    ['hook'],
+    flags.flatMap(namesOf).filter((name) => !long.includes(name)),
+    [],
   );
+  assert.equal(short.match(/^ {2}-/gm)?.length, 8);
+});
+
+test('help names every command but those that other commands or other programs call', async () => {
+  const [short, long] = [await helpOf(['-h']), await helpOf(['--help'])];
+  const unlisted = ['run', 'mcp', 'hook', 'schema', 'completion', 'help'];
+  assert.deepEqual(
+    COMMAND_NAMES.filter((name) => !long.includes(`\n  ${name} `)),
+    unlisted,
+  );
+  for (const name of COMMAND_NAMES) assert.ok(unlisted.includes(name) || short.includes(name), name);
+});
+
+test('the short help of a command leaves out what few need, and names the long one', async () => {
+  const [short, long] = [await helpOf(['score', '-h']), await helpOf(['score', '--help'])];
+  assert.match(short, /--explain[^]*All options: compact score --help\n$/);
+  assert.deepEqual([short.includes('--max-unpacked'), long.includes('--max-unpacked')], [false, true]);
+  assert.match(long, /\nWhat to read:\n[^]*\nOutput:\n[^]*\nSafety:\n/);
+});
+
+test('an action has its own help, with the options that it takes', async () => {
+  const all = await helpOf(['archive', '--help']);
+  assert.match(all, /\n {2}prune +remove old[^]*--yes +for erase and prune: remove it/);
+  const prune = await helpOf(['archive', 'prune', '-h']);
+  assert.match(prune, /^Usage: compact archive prune \[options\]\n[^]*--yes +remove it/);
+  assert.deepEqual([prune.includes('--match'), prune.includes('archive erase')], [false, false]);
 });
 
 test('the help of every command ends with valid examples of it', async () => {
@@ -173,12 +203,13 @@ test('the help of every command ends with valid examples of it', async () => {
       const [words = ''] = new RegExp(`\\bcompact ${name}\\b[^|>)]*`).exec(line) ?? [];
       await parsed(...(words.match(/"[^"]*"|\S+/g) ?? [line]).slice(1));
     }
-    assert.ok((await helpOf([name, '--help'])).endsWith(`${examples.at(-1)?.[1]}\n`));
+    const end = (await helpOf([name, '--help'])).split('\nExamples:\n')[1]?.replaceAll(/\s+/g, ' ') ?? '';
+    assert.ok(end.trim().endsWith(examples.at(-1)?.[1] ?? '?'), name);
   }
 });
 
 test('help fits 60, 80 and 120 columns', async () => {
-  for (const argv of [['--help'], ...COMMAND_NAMES.map((name) => [name, '--help'])]) {
+  for (const argv of ['-h', '--help'].flatMap((flag) => [[flag], ...COMMAND_NAMES.map((name) => [name, flag])])) {
     for (const widthColumns of [60, 80, 120]) {
       const help = await helpOf(argv, { widthColumns });
       assert.deepEqual(

@@ -6,7 +6,11 @@ import { FACTS, refused } from './command-lines.ts';
 for (const [line, message] of [
   ['--jsno f', "unknown option '--jsno': did you mean --json?"],
   ['score -o x f', "unknown option '-o'"],
-  ['--frobnicate f', "unknown option '--frobnicate': the nearest known one is --format"],
+  [
+    '--frobnicate f',
+    "unknown option '--frobnicate': compact takes --dry-run, --preview, --in-place, --output, --if-over, --older-than, --target, --provider, …",
+  ],
+  ['scan --chunk-size 5', /^unknown option '--chunk-size': compact scan takes --larger-than, --older-than/],
   ['-z f', "unknown option '-z'"],
   ['--keep-recent -1 f', /--keep-recent cannot be '-1'.*whole number of 0 or more: 30000, 100_000, 30k, 1.5M$/],
   ['--keep-recent 1.5 f', /whole number of 0 or more/],
@@ -14,8 +18,11 @@ for (const [line, message] of [
   ['--target 1e3 f', /whole number of 1 or more/],
   ['--if-over 99999999999999999999 f', /whole number of 1 or more/],
   ['score --limit x f', /whole number of 1 or more/],
-  ['--provider extractiv f', /did you mean extractive\? \(extractive, anthropic, openai-compat, ollama\)$/],
-  ['--provider openai f', /did you mean openai-compat\?/],
+  [
+    '--provider extractiv f',
+    /did you mean extractive\? \(extractive, anthropic, openai, openai-compat, ollama, claude\)$/,
+  ],
+  ['--provider cluade f', /did you mean claude\?/],
   ['--model= f', /It must be a model's name/],
   ['--preview -n f', /cannot be used with/],
   ['--preview -o x f', /cannot be used with/],
@@ -40,9 +47,8 @@ for (const [line, message] of [
   ['restore a b', /several transcripts cannot share standard output/],
   ['restore --files-from x', /several transcripts cannot share standard output/],
   ['restore -i - --files-from -', /--in-place cannot replace standard input/],
-  ['diff', /^no transcript/],
-  ['diff -', /diff reads files, not standard input/],
-  ['diff --all --limit 3 x', /cannot be used with/],
+  ['report', /^no file/],
+  ['report --all --limit 3 x', /cannot be used with/],
   ['undo -i x.jsonl', /unknown option '-i'/],
   ['undo x.jsonl', /'x\.jsonl' is not the number of a run/],
   ['undo --list 3', /--list takes no run/],
@@ -112,7 +118,7 @@ for (const [line, message] of [
 test('a refusal names the command whose help explains it', async () => {
   const result = await parseArguments(['score', '--what', 'f'], FACTS);
   assert.deepEqual(result.ok || result.error, {
-    message: "unknown option '--what': the nearest known one is --sort",
+    message: "unknown option '--what': compact score takes --explain, --all, --message, --limit, --sort, --target, …",
     command: 'compact score',
   });
 });

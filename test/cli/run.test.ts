@@ -221,7 +221,7 @@ test('scores are an answer: they go to stdout', async (t) => {
   const path = join(folderWith(t, { 'x.jsonl': '' }), 'x.jsonl');
   const { code, out, errors } = await ran(['score', path, '--limit', '1']);
   assert.deepEqual([code, errors], [0, '']);
-  assert.match(out, /^1 10\.00 /m);
+  assert.match(out, /^ {3}2 10\.00 /m);
   assert.doesNotMatch(out, /m-0/);
 });
 
@@ -320,9 +320,9 @@ test('what config show prints is a configuration that means the same', async (t)
     '[summarization]\nprompt = "say \\u001b[31m\\u009b \\"why\\""\n[prices]\n"m 1" = { input = 1, output = 2 }\n';
   const folder = folderWith(t, { 'compact.toml': text });
   const show = ['config', 'show', '--trust-config'];
-  const shown = await ran([...show, '--keep-recent', '7'], { workingFolder: folder });
+  const shown = await ran([...show, '--archive', '/a.db'], { workingFolder: folder });
   assert.equal(shown.code, 0);
-  assert.match(shown.out, /^keep_recent = 7 +# --keep-recent$/m);
+  assert.match(shown.out, /^path = "\/a\.db" +# --archive$/m);
   assert.match(shown.out, /^prompt = .* # .*compact\.toml:2$/m);
   assert.doesNotMatch(shown.out.replaceAll('\n', ''), /\p{Cc}/u);
   const again = folderWith(t, { 'compact.toml': shown.out });
@@ -330,7 +330,7 @@ test('what config show prints is a configuration that means the same', async (t)
   const jsonAgain = await ran([...show, '--json'], { workingFolder: again });
   const valuesOf = ({ out }: Ran): readonly { readonly key: string; readonly value: unknown }[] =>
     JSON.parse(out).values;
-  const expected = valuesOf(json).map(({ key, value }) => ({ key, value: key.endsWith('keep_recent') ? 7 : value }));
+  const expected = valuesOf(json).map(({ key, value }) => ({ key, value: key === 'archive.path' ? '/a.db' : value }));
   assert.deepEqual(
     valuesOf(jsonAgain).map(({ key, value }) => ({ key, value })),
     expected,

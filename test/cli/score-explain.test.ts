@@ -113,7 +113,6 @@ test('a file in which nothing was said since it was compacted is explained as on
   assert.doesNotMatch(await explained(), sentence);
 });
 
-test('--all needs --explain, and --message excludes --limit', async (t) => {
-  assert.match((await scored(t, '--all')).errors, /--all says how much --explain shows: add --explain/);
+test('--message excludes --limit', async (t) => {
   assert.equal((await scored(t, '--message', 'x', '--limit', '2')).code, 2);
 });

@@ -66,12 +66,15 @@ test('each provider has its own host and the variable of its key', () => {
     redactsSecrets: true,
   });
   assert.deepEqual(
-    [given({ file: compatible(), environment }).baseUrl, given({ file: compatible(), environment }).apiKey],
+    [given({ file: openai, environment }).baseUrl, given({ file: openai, environment }).apiKey],
     ['https://api.openai.com/v1', 'o-key'],
   );
+  assert.match(refusal({ file: compatible(), environment }), /needs the URL of its API: give one with --base-url/);
   const ollama = given({ file: { summarization: { provider: 'ollama', name: 'm' } }, environment });
   assert.deepEqual([ollama.baseUrl, ollama.apiKey], ['http://localhost:11434/v1', null]);
 });
+
+const openai = { summarization: { provider: 'openai', name: 'm' } };
 
 test('no model, no key, a variable that is not set: said before anything is asked', () => {
   assert.match(refusal({ file: { summarization: { provider: 'anthropic' } } }), /needs a model: name it with --model/);
@@ -97,13 +100,21 @@ test('a dry run needs no key, and all else that a run does', () => {
 
 test('a model or a URL that would not be used is refused on the command line, and may stand in the file', () => {
   const stem = "the provider 'extractive' works offline and has no models, so ";
-  const advice = ' would do nothing: add --provider anthropic|openai-compat|ollama';
+  const advice = ' would do nothing: add --provider anthropic|openai|openai-compat|ollama';
   assert.equal(refusal({ flags: { name: 'm' } }), `${stem}--model${advice}`);
   assert.equal(
     refusal({ flags: { name: 'm', base_url: 'http://x.example' } }),
     `${stem}--model and --base-url${advice}`,
   );
   assert.deepEqual(access({ file: { summarization: { name: 'm' } } }), { ok: true, value: null });
+});
+
+test('a length that would limit nothing is refused on the command line, with the one that does', () => {
+  assert.match(refusal({ flags: { max_summary_tokens: 9 } }), /use --summary-tokens$/);
+  assert.match(refusal({ flags: { summary_tokens: 9, chunk_size: 5 } }), /use --max-summary-tokens$/);
+  assert.match(refusal({ file: anthropic, flags: { summary_tokens: 9 } }), /use --max-summary-tokens$/);
+  for (const flags of [{ summary_tokens: 9 }, { max_summary_tokens: 9, chunk_size: 5 }])
+    assert.deepEqual(access({ flags }), { ok: true, value: null });
 });
 
 test('a URL with a name and a password, which no client would take, is refused without showing them', () => {
@@ -116,7 +127,7 @@ test('a URL with a name and a password, which no client would take, is refused w
     file: { summarization: { provider: 'ollama', name: 'm' } },
     flags: { base_url: 'me:hunter2@x' },
   });
-  assert.equal(typed, "'…@x' is not an http or https URL: give another one with --base-url");
+  assert.equal(typed, "'…@x' is not an http or https URL: give one with --base-url");
 });
 
 test('another server than the provider’s own may want no key', () => {
@@ -180,7 +191,7 @@ function embeddingAccess(
 const embeddingRefusal = (...asked: Parameters<typeof embeddingAccess>): string => errorIn(embeddingAccess(...asked));
 
 const OLLAMA = { provider: 'ollama', model: 'tiny' } as const;
-const OPENAI = { provider: 'openai-compat', model: 'small' } as const;
+const OPENAI = { provider: 'openai', model: 'small' } as const;
 
 test('without a provider no service is called, even if the environment has a key', () => {
   assert.deepEqual(embeddingAccess({}, { environment: { OPENAI_API_KEY: 'k' } }), { ok: true, value: null });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Example } from '../../src/cli/line/command.ts';
 import { type Flag, namesOf } from '../../src/cli/line/line.ts';
 import { loadShown } from '../../src/cli/commands/table.ts';
-import { EXAMPLES } from '../../src/cli/render/help.ts';
+import { describeFlag, listChoices } from '../../src/cli/render/help.ts';
 import { ROOT } from './shell.ts';
 
 export const MAN_PAGE = join(ROOT, 'docs/compact.1');
@@ -71,7 +71,10 @@ export async function writeManPage(): Promise<string> {
     '.SH FILES',
     ...FILES.flatMap(itemOf),
     '.SH EXAMPLES',
-    ...EXAMPLES.flatMap(exampleOf).slice(1), // a heading begins a paragraph
+    ...commands
+      .flatMap(({ name, command }) => (name === 'run' ? command.examples : []))
+      .flatMap(exampleOf)
+      .slice(1), // a heading begins a paragraph
     '',
   ].join('\n');
 }
@@ -80,16 +83,22 @@ function sectionOf(
   { name, summary, command }: Awaited<ReturnType<typeof loadShown>>[number],
   shared: readonly (readonly string[])[],
 ): readonly string[] {
-  const operands = [command.operands].flat();
+  const { actions = [] } = command;
+  const operands = actions.length > 0 ? [] : [command.operands].flat();
+  const usage = [command.operands].flat().map(({ syntax }) => syntax);
   const isShared = (flag: Flag) => shared.some((known) => known.join('\n') === optionOf(flag).join('\n'));
   const others = command.flags.filter(isShared).map((flag) => namesOf(flag).at(-1) ?? flag.flags);
   return [
-    `.SS ${escape(['compact', name, ...operands.map(({ syntax }) => syntax)].join(' '))}`,
+    `.SS ${escape(['compact', name, ...usage].join(' '))}`,
     escape(`${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`),
     ...operands.flatMap(({ syntax, description, choices }) => [
-      ...itemOf([syntax.replaceAll(/[<>[\].]/g, ''), description + choiceList(choices)]),
+      ...itemOf([syntax.replaceAll(/[<>[\].]/g, ''), description + listChoices(choices)]),
     ]),
-    ...command.flags.filter((flag) => !isShared(flag)).flatMap(optionOf),
+    ...actions.flatMap((action) => itemOf([action.name, action.summary])),
+    ...command.flags
+      .filter((flag) => !isShared(flag))
+      .map((flag) => describeFlag(flag, actions))
+      .flatMap(optionOf),
     ...(others.length === 0 ? [] : ['.PP', escape(`Also ${others.join(', ')}: see OPTIONS.`)]),
     ...command.examples.flatMap(exampleOf),
   ];
@@ -99,11 +108,7 @@ function optionOf({ flags, description, choices, default: value }: Flag): readon
   const usual = value === undefined ? '' : ` (default: ${value})`;
   const [, names = flags, operand = ''] = /^(.*?)( <.*>)?$/.exec(flags) ?? [];
   const argument = operand === '' ? '' : String.raw` \fI${escape(operand.slice(2, -1))}\fR`;
-  return ['.TP', String.raw`\fB${escape(names)}\fR${argument}`, escape(description + choiceList(choices) + usual)];
-}
-
-function choiceList(choices: readonly string[] | undefined): string {
-  return choices === undefined ? '' : `: ${choices.join(', ')}`;
+  return ['.TP', String.raw`\fB${escape(names)}\fR${argument}`, escape(description + listChoices(choices) + usual)];
 }
 
 function itemOf([name, text]: readonly [string, string]): readonly string[] {

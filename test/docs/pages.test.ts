@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { runHere } from '../support/program.ts';
+import { loadShown } from '../../src/cli/commands/table.ts';
+import { namesOf } from '../../src/cli/line/line.ts';
 import { isFileHere, PAGES, readAnchors, readPage } from './pages.ts';
 
 const LINKED = [...PAGES, 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
@@ -39,10 +40,9 @@ test('every path that CONTRIBUTING.md names is there', () => {
 const FOREIGN = new Set(['--scope', '--silent', '--output-format', '--to', '--restore-chat-history']);
 
 test('every command and flag that a page names exists', async () => {
-  const main = (await runHere(['--help'])).stdout;
-  const commands = [...main.replace(/^.*\nCommands:\n/s, '').matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
-  const helps = await Promise.all(commands.map(async (name) => (await runHere([name, '--help'])).stdout));
-  const flags = new Set([main, ...helps].join('\n').match(/--[a-z][a-z-]*/g));
+  const shown = await loadShown();
+  const commands: readonly string[] = [...shown.map(({ name }) => name), 'help'];
+  const flags = new Set(['--version', '--help', ...shown.flatMap(({ command }) => command.flags.flatMap(namesOf))]);
   assert.ok(commands.length > 10 && flags.size > 30);
   const unknown = PAGES.flatMap((page) => {
     const code = readPage(page).match(/```sh\n.*?```|`[^`\n]+`/gs) ?? [];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from '../../src/cli/line/command.ts';
 import { type Flag, namesOf } from '../../src/cli/line/line.ts';
 import { loadShown } from '../../src/cli/commands/table.ts';
+import { describeFlag } from '../../src/cli/render/help.ts';
 import { ROOT } from './shell.ts';
 
 export const REFERENCE = join(ROOT, 'docs/commands.md');
@@ -41,11 +42,11 @@ export async function writeReference(): Promise<string> {
 function section({ name, summary, command }: Described, isShared: (flag: Flag) => boolean): readonly string[] {
   const operands = [command.operands].flat();
   const usage = ['compact', name, '[options]', ...operands.map(({ syntax }) => syntax)].join(' ');
-  const { examples } = command;
+  const { examples, actions = [] } = command;
   const columns = Math.max(0, ...examples.map(([line]) => line.length));
-  const own = command.flags.filter((flag) => !isShared(flag));
+  const own = command.flags.filter((flag) => !isShared(flag)).map((flag) => describeFlag(flag, actions));
   const others = command.flags.filter(isShared).map((flag) => `\`${namesOf(flag).at(-1) ?? flag.flags}\``);
-  const described = operands.map(
+  const described = (actions.length > 0 ? [] : operands).map(
     ({ syntax, description, choices }) => `- \`${syntax}\`: ${cell(description)}${choiceList(choices)}`,
   );
   return [
@@ -63,7 +64,8 @@ function section({ name, summary, command }: Described, isShared: (flag: Flag) =
     '```',
     '',
     ...described,
-    ...(described.length > 0 ? [''] : []),
+    ...actions.map((action) => `- \`${action.name}\`: ${cell(action.summary)}`),
+    ...(described.length + actions.length > 0 ? [''] : []),
     ...(own.length > 0 ? [...optionTable(own), ''] : []),
     ...(others.length > 0 ? [`[Shared options](#shared-options): ${others.join(', ')}`, ''] : []),
   ];

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { buildExample, describeSetting, PRICES_DOC } from '../../src/config/example.ts';
-import type { Form, Setting } from '../../src/config/setting.ts';
+import { type Form, namesOfChoice, type Setting } from '../../src/config/setting.ts';
 import { TABLES } from '../../src/config/settings.ts';
 
 /** Writes what is generated from the settings: `node test/support/config-files.ts`. A test holds the committed files equal to it. */
@@ -56,7 +56,7 @@ function typeOf(form: Form): object {
     case 'strings':
       return { type: 'array', items: { type: 'string', minLength: 1 } };
     case 'choice':
-      return { enum: form.choices };
+      return { enum: namesOfChoice(form) };
     case 'url':
       return { type: 'string', pattern: '^https?://' };
     default:

@@ -66,7 +66,6 @@ export type Failure =
   | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
   | { readonly kind: 'not-compacted'; readonly file: string }
   /** `compacted` was made from another file. */
-  | { readonly kind: 'not-its-original'; readonly file: string; readonly compacted: string }
   /**
    * What a run wrote cannot be undone, now or ever. no-folder: the folder of the file is not there. gone: the file is not there. edited: it was
    * changed in other places than at its end; `problem` says where. compacted-again: by a later run. other-output: the file beside the original

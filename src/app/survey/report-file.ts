@@ -22,7 +22,7 @@ import {
 } from '../read/prepare.ts';
 import { concat, UTF8_BOM } from '../read/records.ts';
 import { type ProvenStep, verifyRevisions } from '../restore/verify-file.ts';
-import { openUnsettled } from '../write/settle.ts';
+import { beginsWith, isOutputThere, openUnsettled } from '../write/settle.ts';
 import { describeContents } from './report-contents.ts';
 import { scoreRows } from './score-file.ts';
 
@@ -33,11 +33,23 @@ export type ReportFileRequest = {
   readonly isPlan: boolean;
 };
 
-/** Reads a compacted file with its original, or the file alone for a plan or if its archive is gone. */
-export async function reportFile(
-  deps: AppDeps & { readonly mask: Mask },
-  request: ReportFileRequest,
-): Promise<Result<FileReport, Failure>> {
+type ReportDeps = AppDeps & { readonly mask: Mask };
+
+/**
+ * Reads a compacted file with its original, or the file alone for a plan or if its archive is gone. An original leads to its
+ * compacted file.
+ */
+export async function reportFile(deps: ReportDeps, request: ReportFileRequest): Promise<Result<FileReport, Failure>> {
+  const { input, isPlan } = request;
+  const report = await reportThis(deps, request);
+  if (isPlan || report.ok || report.error.kind !== 'not-compacted') return report;
+  return attempt({ file: input.name, progress: deps.progress }, async () => {
+    const path = await findCompacted(deps, input);
+    return path === null ? report : reportThis(deps, { ...request, input: { path, name: path, format: null } });
+  });
+}
+
+async function reportThis(deps: ReportDeps, request: ReportFileRequest): Promise<Result<FileReport, Failure>> {
   const { input, isPlan } = request;
   const policy = isPlan ? request.policy : { ...request.policy, keepInvalid: true };
   return attempt({ file: input.name, progress: deps.progress }, async () => {
@@ -51,6 +63,23 @@ export async function reportFile(
       current.source.close();
     }
   });
+}
+
+/** The newest compacted file of an original that is still as it was written, apart from lines added at its end; null: there is none. */
+async function findCompacted(deps: AppDeps, { path }: TranscriptInput): Promise<string | null> {
+  const opened = await deps.openArchive('existing');
+  const archive = opened.ok ? opened.value : null;
+  if (archive === null) return null;
+  const source = deps.files.absolute(path);
+  // The runs also know the outputs that were written from a stored compaction of another file with the same content.
+  const runs = await archive.runs.list();
+  for (const { compactionId, outputPath, sourcePath } of runs.flatMap(({ files }) => files)) {
+    if (outputPath === null || sourcePath !== source || outputPath === source) continue;
+    const compaction = await archive.loadCompaction(compactionId);
+    if (compaction === null || !(await isOutputThere(deps, compaction))) continue;
+    if (await beginsWith(deps, path, compaction.source)) return outputPath;
+  }
+  return null;
 }
 
 type Mask = (text: string, before?: string) => string;

@@ -33,7 +33,7 @@ export const command = defineActions<Session>({
   operands: [
     {
       syntax: '[more...]',
-      description: 'for hold: add, remove or list; for merge: the other archives; for import: the folder',
+      description: 'what the action works on',
     },
   ],
   flags: [

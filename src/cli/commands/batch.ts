@@ -11,7 +11,7 @@ export const command = defineActions<Session>({
   name: 'batch',
   actions: { submit: submitAction, status: statusAction, collect: collectAction, cancel: cancelAction },
   operands: [{ syntax: '[transcript...]', description: 'for submit: files, folders or globs' }],
-  flags: [...SUBMIT_FLAGS, ...modelFlags('anthropic or openai-compat'), ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
+  flags: [...SUBMIT_FLAGS, ...modelFlags('anthropic or openai'), ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   examples: [
     ['compact batch submit -i logs -n --provider anthropic', 'shows the plan and what it would cost'],
     ['compact batch status', 'lists batches and transcripts'],

@@ -16,44 +16,55 @@ import {
   SETTINGS_FLAGS,
   SHARED_STDOUT,
 } from '../line/flags.ts';
-import type { Line, OptionsOf } from '../line/line.ts';
+import type { Flag, Line, OptionsOf } from '../line/line.ts';
 import type { Job } from '../runs/compact.ts';
 import type { CliContext } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 
 const FLAGS = [
+  { flags: '-n, --dry-run', description: 'the plan alone: no summaries, nothing is written', group: 'Output' },
+  {
+    flags: '--preview',
+    description: 'the plan with its summaries, which a run then reuses',
+    conflicts: ['dryRun', 'output', 'inPlace'],
+    group: 'Output',
+  },
+  { flags: '-i, --in-place', description: 'replace the input, atomically', group: 'Output' },
   {
     flags: '-o, --output <path>',
     description: 'a file; a folder for several; - for stdout',
     conflicts: 'inPlace',
-  },
-  { flags: '-i, --in-place', description: 'replace the input, atomically' },
-  { flags: '-n, --dry-run', description: 'show the plan; nothing is written, no model is called' },
-  {
-    flags: '--preview',
-    description: 'make the summaries and show them; a later run reuses them for free',
-    conflicts: ['dryRun', 'output', 'inPlace'],
+    group: 'Output',
   },
   ...CONDITION_FLAGS,
-  ...MODEL_FLAGS,
   ...SELECTION_FLAGS,
-  {
-    flags: '-j, --jobs <n>',
-    description: 'transcripts at a time (offline: the number of cores, at most 8; else 1)',
-    parse: parseCount,
-  },
+  ...MODEL_FLAGS,
   FILES_FROM_FLAG,
   {
     flags: '--shard <i/n>',
-    description: 'only part I of N of the files, by a hash of their paths, for N workers',
+    description: 'only part I of N of the files, for N workers',
     parse: parseShard,
+    group: 'What to compact',
+    isRare: true,
+  },
+  {
+    flags: '-j, --jobs <n>',
+    description: 'files at a time (a model: 1; else one for each core)',
+    parse: parseCount,
+    group: 'What to compact',
+    isRare: true,
   },
   FORMAT_FLAG,
+  {
+    flags: '--formats',
+    description: 'list the formats and exit',
+    group: 'What to compact',
+    isRare: true,
+  },
   MAX_UNPACKED_FLAG,
-  { flags: '--formats', description: 'list the formats and exit' },
   ...SETTINGS_FLAGS,
   ...OUTPUT_FLAGS,
-] as const;
+] as const satisfies readonly Flag[];
 
 type CompactLine = Line<OptionsOf<typeof FLAGS>>;
 
@@ -63,7 +74,9 @@ export const command = defineBareCommand({
   flags: FLAGS,
   takesPipe: true,
   examples: [
-    ['compact run session.jsonl', 'writes session.compact.jsonl beside it'],
+    ['compact -n session.jsonl', 'shows what would be done'],
+    ['compact session.jsonl', 'writes session.compact.jsonl beside it'],
+    ['compact -i --if-over 100k sessions', 'replaces the large ones in place'],
     ['compact run -n scan', 'shows the plan for a file that is named like a command'],
   ],
   findConflict: (line) => (line.options.formats === true ? null : findConflict(line)),

@@ -1,4 +1,4 @@
-import { PROVIDERS } from '../../config/summarization.ts';
+import { PROVIDER_ALIASES, PROVIDERS } from '../../config/summarization.ts';
 import { type Command, defineBareCommand } from '../line/command.ts';
 import { COMPLETIONS, type Described, type Shell } from '../render/completion.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
@@ -21,7 +21,8 @@ export const createCompletionCommand = (listCommands: () => Promise<readonly Des
     run: async (context, { operands: [name] }) => {
       const { listFormats } = await import('./compact.ts');
       const shell = SHELLS.find((one) => one === name) ?? 'bash';
-      const values = { '--format': (await listFormats(context)).map(({ name }) => name), '--provider': PROVIDERS };
+      const formats = (await listFormats(context)).map(({ name }) => name);
+      const values = { '--format': formats, '--provider': [...PROVIDERS, ...Object.keys(PROVIDER_ALIASES)] };
       context.terminal.stdout.write(COMPLETIONS[shell](await listCommands(), values));
       return EXIT_CODES.done;
     },

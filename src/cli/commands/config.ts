@@ -1,4 +1,3 @@
-import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
 import { createReporter } from '../terminal/reporter.ts';
 import { defineActions } from '../line/command.ts';
 import { editAction } from './config/edit.ts';
@@ -9,10 +8,7 @@ import { pathAction } from './config/path.ts';
 import { setAction } from './config/set.ts';
 import { showAction } from './config/show.ts';
 import { TRUST_FLAGS, trustAction } from './config/trust.ts';
-import { MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
-
-const AS_GIVEN = 'as if it were given to compact';
-const LIKEWISE = 'likewise';
+import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 
 export const command = defineActions<Console>({
   name: 'config',
@@ -28,26 +24,11 @@ export const command = defineActions<Console>({
   operands: [
     {
       syntax: '[name]',
-      description: 'for get and set: a key (summarization.keep_recent); for trust: a compact.toml, or its folder',
+      description: 'a key for get and set; a compact.toml, or its folder, for trust',
     },
-    { syntax: '[value]', description: 'for set: the new value' },
+    { syntax: '[value]', description: 'the new value, for set' },
   ],
-  flags: [
-    ...SCOPE_FLAGS,
-    ...TRUST_FLAGS,
-    ...MODEL_FLAGS.map((flag, at) => ({ ...flag, description: at === 0 ? AS_GIVEN : LIKEWISE })),
-    { flags: '--keep-recent <n>', description: LIKEWISE, parse: parseCountOrZero },
-    { flags: '--keep-recent-tokens <n>', description: LIKEWISE, parse: parseCountOrZero },
-    { flags: '--chunk-size <n>', description: LIKEWISE, parse: parseCount },
-    { flags: '--max-summary-tokens <n>', description: LIKEWISE, parse: parseCount },
-    { flags: '--summary-tokens <n>', description: LIKEWISE, parse: parseCount },
-    { flags: '--rule <text>', description: LIKEWISE, isRepeatable: true },
-    { flags: '--drop-rule <text>', description: LIKEWISE, isRepeatable: true },
-    { flags: '--no-rules', description: LIKEWISE },
-    { flags: '--keep-invalid', description: LIKEWISE },
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
-  ],
+  flags: [...SCOPE_FLAGS, ...TRUST_FLAGS, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   examples: [
     ['compact config show', 'prints each setting and where it comes from'],
     ['compact config set summarization.keep_recent 20', 'changes one line of the file'],

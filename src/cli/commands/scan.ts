@@ -13,7 +13,7 @@ import {
   OLDER_THAN_FLAG,
   OUTPUT_FLAGS,
   readTime,
-  SELECTION_FLAGS,
+  KEEP_FLAGS,
   SETTINGS_FLAGS,
 } from '../line/flags.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
@@ -55,7 +55,7 @@ export const command = defineCommand({
     },
     { flags: '--limit <n>', description: 'only the first lines (on a terminal: as many as fit)', parse: parseCount },
     { flags: '-0, --null', description: 'paths alone, each ended by a NUL, for xargs -0', conflicts: 'json' },
-    ...SELECTION_FLAGS,
+    ...KEEP_FLAGS,
     JOBS_FLAG,
     MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,

@@ -7,10 +7,11 @@ import {
   FORMAT_FLAG,
   MAX_UNPACKED_FLAG,
   OUTPUT_FLAGS,
-  SELECTION_FLAGS,
+  KEEP_FLAGS,
   SETTINGS_FLAGS,
+  CONVERSATION_FLAG,
 } from '../line/flags.ts';
-import type { Flag, Line, OptionsOf } from '../line/line.ts';
+import type { Line, OptionsOf } from '../line/line.ts';
 import {
   describeNear,
   findMessages,
@@ -21,18 +22,18 @@ import {
   SCORE_ORDERS,
   type ScoreOrder,
   scoreJson,
-  selectExplained,
   selectRows,
+  withBorders,
 } from '../render/score.ts';
-import { partFlags, quoteForShell, safeText, shellWord } from '../../messages/text.ts';
-import { inputOf, policyOf } from '../runs/compact.ts';
+import { safeText, shellWord } from '../../messages/text.ts';
+import { commandLine, inputOf, policyOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 const FLAGS = [
   { flags: '--explain', description: 'show the conversation at a glance, and why its most important messages are' },
-  { flags: '--all', description: 'with --explain: every message, not only 20', conflicts: ['limit', 'message'] },
+  { flags: '--all', description: 'every message, not only 20 and the border', conflicts: ['limit', 'message'] },
   { flags: '--message <id>', description: 'why one message stays or goes: its id, or line:N', conflicts: 'limit' },
   { flags: '--limit <n>', description: 'at most this many rows', parse: parseCount },
   {
@@ -40,7 +41,8 @@ const FLAGS = [
     description: 'order of the rows (by default a table is by score, JSON by position)',
     choices: SCORE_ORDERS,
   },
-  ...SELECTION_FLAGS,
+  ...KEEP_FLAGS,
+  CONVERSATION_FLAG,
   FORMAT_FLAG,
   MAX_UNPACKED_FLAG,
   ...SETTINGS_FLAGS,
@@ -54,18 +56,16 @@ export const command = defineCommand({
   flags: FLAGS,
   takesPipe: true,
   examples: [
-    ['compact score session.jsonl', 'ranks all of its messages'],
+    ['compact score session.jsonl', 'ranks its messages'],
     ['compact score --explain --limit 5 session.jsonl', 'shows why the first five are important'],
     ['compact score --message line:12 session.jsonl', 'shows why the message in line 12 stays or goes'],
   ],
-  findConflict: ({ operands, options: { all, explain } }) =>
-    all === true && explain !== true
-      ? '--all says how much --explain shows: add --explain'
-      : findStdinConflict(operands),
+  findConflict: ({ operands }) => findStdinConflict(operands),
   session: { needs: ['selection', 'archive'], endsWithStdout: true },
   run: async (session, line) => {
     const { reporter, terminal, useCases } = session;
-    const { options } = line;
+    const { options, outputOptions } = line;
+    const listed = { ...line, isOnTerminal: terminal.stdout.isTerminal };
     const gathered = await gatherInputs(session, line, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
     const outcomes = createOutcomes(session);
@@ -76,41 +76,47 @@ export const command = defineCommand({
       const scored = await useCases.scoreFile({
         input: inputOf(input, options),
         policy: policyOf(session, options),
-        selectShown: (rows) => selectShown(rows, line),
-        hasExcerpts: options.explain === true || options.message !== undefined,
+        selectShown: (rows) => selectShown(rows, listed),
+        hasExcerpts: !outputOptions.json || options.message !== undefined || options.explain === true,
       });
       if (terminal.stdout.isClosed()) break;
-      if (scored.ok) outcomes.counts.failed += answer(session, scored.value, line) ? 0 : 1;
+      if (scored.ok) outcomes.counts.failed += answer(session, scored.value, listed) ? 0 : 1;
       else if (scored.error.kind !== 'interrupted') outcomes.add(scored.error, input);
     }
     return outcomes.counts.failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
   },
 });
 
-const EXPLAINED = 20;
+/** So many messages fit on a screen. */
+const SHOWN = 20;
 
-function limitOf({ options: { all, limit } }: ScoreLine): number | null {
-  return all === true ? null : (limit ?? EXPLAINED);
+type Listed = ScoreLine & { readonly isOnTerminal: boolean };
+
+/** In a pipe, a table has every message; an explanation of every message would be long everywhere. */
+function limitOf({ options: { all, limit, explain }, outputOptions, isOnTerminal }: Listed): number | null {
+  const isShort = !outputOptions.json && (explain === true || isOnTerminal);
+  return all === true ? null : (limit ?? (isShort ? SHOWN : null));
 }
 
 function orderOf({ options, outputOptions }: ScoreLine): ScoreOrder {
   return options.sort ?? (outputOptions.json ? 'position' : 'score');
 }
 
-function selectShown(rows: readonly ScoreRow[], line: ScoreLine): readonly ScoreRow[] {
-  const { message, explain, limit = null } = line.options;
+function selectShown(rows: readonly ScoreRow[], line: Listed): readonly ScoreRow[] {
+  const { message } = line.options;
+  const limit = limitOf(line);
   if (message !== undefined) {
     const found = findMessages(rows, message);
     return found.length === 1 ? found : [];
   }
-  return explain === true && !line.outputOptions.json
-    ? selectExplained(rows, limitOf(line))
-    : selectRows(rows, { sort: orderOf(line), limit });
+  const selected = selectRows(rows, { sort: orderOf(line), limit });
+  return line.outputOptions.json ? selected : withBorders(selected, rows);
 }
 
 /** Returns whether there was an answer: the message that was asked for may not be in the file. */
-function answer({ reporter, terminal }: Session, report: ScoreReport, line: ScoreLine): boolean {
-  const { message, explain, limit = null } = line.options;
+function answer({ reporter, terminal }: Session, report: ScoreReport, line: Listed): boolean {
+  const { message, explain } = line.options;
+  const limit = limitOf(line);
   const shown = selectShown(report.messages, line);
   const [first] = shown;
   if (message !== undefined && first === undefined) {
@@ -127,10 +133,12 @@ function answer({ reporter, terminal }: Session, report: ScoreReport, line: Scor
     const show = commandLine(terminal, ['show', SETTINGS_FLAGS]);
     reporter.answer(renderMessage(report, first, { theme, widthColumns, show }));
   } else if (explain === true) {
-    reporter.answer(renderExplained(report, { theme, widthColumns, limit: limitOf(line) }));
+    reporter.answer(renderExplained(report, { theme, widthColumns, limit }));
   } else {
-    const rendering = { theme, widthColumns: reporter.answerWidthColumns, sort: orderOf(line), limit };
-    reporter.answer(renderScoreReport(report, rendering));
+    const rendering = { theme, widthColumns, sort: orderOf(line), limit };
+    const isVerbose = line.outputOptions.verbosity === 'verbose';
+    const hasBorder = line.isOnTerminal && line.options.limit === undefined;
+    reporter.answer(renderScoreReport(report, { ...rendering, isVerbose, hasBorder }));
   }
   return true;
 }
@@ -157,12 +165,4 @@ function describeMissing(
   ].join('\n');
 }
 
-const SCORE_FLAGS = [...SELECTION_FLAGS, ...SETTINGS_FLAGS];
-
-/** The beginning of a command line that uses the same archive, and the same settings, as this one. */
-function commandLine(
-  { program, argv }: Session['terminal'],
-  [command, known]: readonly [command: string, known: readonly Flag[]],
-): string {
-  return [program(), command, quoteForShell(partFlags(argv, known).flags)].filter((part) => part !== '').join(' ');
-}
+const SCORE_FLAGS = [...KEEP_FLAGS, ...SETTINGS_FLAGS];

@@ -4,34 +4,103 @@ import { namesOf, takesValue } from '../line/line.ts';
 type Entry = {
   /** One short line of `compact --help`. */
   readonly summary: string;
+  /** Where help lists it; without one only its own help, completions and the documentation name it. */
+  readonly group?: CommandGroup;
   /** Imports the command only when it is needed. `help` has nothing to import. */
   readonly load?: () => Promise<{ readonly command: Command }>;
   /** Other programs call it: neither the list of commands nor completions name it. */
   readonly isHidden?: true;
 };
 
+/** In the order of `compact --help`. The short help lists only the first. */
+const COMMAND_GROUPS = ['Everyday', 'Look closer', 'Keep', 'Set up', 'At scale'] as const;
+type CommandGroup = (typeof COMMAND_GROUPS)[number];
+
 /** Every command, in the order of `compact --help`. Registration, help, loading and suggestions come from this table. */
 export const COMMANDS = {
+  scan: {
+    summary: 'finds transcripts, and what there is to save',
+    group: 'Everyday',
+    load: () => import('./scan.ts'),
+  },
+  handoff: {
+    summary: 'hands a session to another program or person',
+    group: 'Everyday',
+    load: () => import('./handoff.ts'),
+  },
+  search: {
+    summary: 'searches archived messages and summaries',
+    group: 'Everyday',
+    load: () => import('./search.ts'),
+  },
+  undo: {
+    summary: 'undoes the last run, every file of it',
+    group: 'Everyday',
+    load: () => import('./undo.ts'),
+  },
+  score: {
+    summary: 'ranks messages by importance',
+    group: 'Look closer',
+    load: () => import('./score.ts'),
+  },
+  report: {
+    summary: 'shows what was kept, quoted and left; as a page too',
+    group: 'Look closer',
+    load: () => import('./report.ts'),
+  },
+  show: {
+    summary: 'shows an archived message or summary',
+    group: 'Look closer',
+    load: () => import('./show.ts'),
+  },
+  rules: {
+    summary: 'lists your standing rules, and where you said each',
+    group: 'Look closer',
+    load: () => import('./rules.ts'),
+  },
+  verify: {
+    summary: 'proves that nothing is lost',
+    group: 'Look closer',
+    load: () => import('./verify.ts'),
+  },
+  restore: {
+    summary: 'restores the original, byte for byte',
+    group: 'Look closer',
+    load: () => import('./restore.ts'),
+  },
+  capture: {
+    summary: 'stores whole transcripts before they are gone',
+    group: 'Keep',
+    load: () => import('./capture.ts'),
+  },
+  archive: {
+    summary: 'lists, checks, protects, merges and erases its data',
+    group: 'Keep',
+    load: () => import('./archive.ts'),
+  },
+  install: {
+    summary: 'sets up the MCP server and hooks in your agents',
+    group: 'Set up',
+    load: () => import('./install.ts'),
+  },
+  config: {
+    summary: 'shows and changes the settings',
+    group: 'Set up',
+    load: () => import('./config.ts'),
+  },
+  batch: {
+    summary: 'summarizes at half price through batch APIs',
+    group: 'At scale',
+    load: () => import('./batch.ts'),
+  },
+  work: {
+    summary: 'compacts files from a queue that workers share',
+    group: 'At scale',
+    load: () => import('./work.ts'),
+  },
   run: { summary: 'the default command, for files named like a command', load: () => import('./compact.ts') },
-  score: { summary: "ranks a transcript's messages by importance", load: () => import('./score.ts') },
-  scan: { summary: 'finds transcripts and estimates the savings', load: () => import('./scan.ts') },
-  handoff: { summary: 'hands a session to another program or person', load: () => import('./handoff.ts') },
-  capture: { summary: 'stores whole transcripts before they are gone', load: () => import('./capture.ts') },
-  restore: { summary: 'restores the original, byte for byte', load: () => import('./restore.ts') },
-  diff: { summary: 'shows what a compaction kept, quoted and left', load: () => import('./diff.ts') },
-  undo: { summary: 'undoes the last run, every file of it', load: () => import('./undo.ts') },
-  rules: { summary: 'lists your standing rules, and where you said each', load: () => import('./rules.ts') },
-  verify: { summary: 'proves that nothing is lost', load: () => import('./verify.ts') },
-  report: { summary: 'makes a page that shows what was kept and lost', load: () => import('./report.ts') },
-  search: { summary: 'searches archived messages and summaries', load: () => import('./search.ts') },
-  show: { summary: 'shows an archived message or summary', load: () => import('./show.ts') },
-  archive: { summary: 'lists, checks, protects, merges and erases archived data', load: () => import('./archive.ts') },
-  batch: { summary: 'summarizes at half price through batch APIs', load: () => import('./batch.ts') },
-  work: { summary: 'compacts files from a queue that workers share', load: () => import('./work.ts') },
   mcp: { summary: 'serves the archive to agents: MCP on stdio', load: () => import('./mcp.ts') },
-  install: { summary: 'sets up the MCP server and hooks in your agents', load: () => import('./install.ts') },
   hook: { summary: "answers a client's hook, for compact install", load: () => import('./hook.ts'), isHidden: true },
-  config: { summary: 'shows and changes the settings', load: () => import('./config.ts') },
   schema: { summary: 'prints the JSON Schema of a --json report', load: () => import('./schema.ts') },
   completion: {
     summary: 'prints completions for a shell',
@@ -50,6 +119,17 @@ export const SHOWN_COMMANDS: readonly (readonly [CommandName, string])[] = COMMA
   return entry.isHidden === true ? [] : [[name, entry.summary] as const];
 });
 
+/** The commands that help lists, group by group. */
+export function listGroups(): readonly { readonly title: CommandGroup; readonly rows: readonly Row[] }[] {
+  const entries: [string, Entry][] = Object.entries(COMMANDS);
+  return COMMAND_GROUPS.map((title) => ({
+    title,
+    rows: entries.flatMap(([name, { group, summary }]) => (group === title ? [[name, summary] as const] : [])),
+  }));
+}
+
+type Row = readonly [name: string, summary: string];
+
 export function isCommandName(word: string): word is CommandName {
   return Object.hasOwn(COMMANDS, word);
 }
@@ -62,7 +142,7 @@ export async function loadCommand(name: Exclude<CommandName, 'help'> | null): Pr
 /** The actions of all commands that have any: `archive list`. Imports every command. */
 export async function loadActions(): Promise<readonly { readonly command: string; readonly action: string }[]> {
   const all = await loadAll();
-  return all.flatMap(([command, { actions = [] }]) => actions.map((action) => ({ command, action })));
+  return all.flatMap(([command, { actions = [] }]) => actions.map(({ name }) => ({ command, action: name })));
 }
 
 /**

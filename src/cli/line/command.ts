@@ -13,13 +13,16 @@ export type Command = {
   readonly flags: readonly Flag[];
   /** Two or more lines that work as they are, and what each does. Help ends with them. */
   readonly examples: readonly [Example, Example, ...Example[]];
-  /** The values of its first operand, for commands that have actions. */
-  readonly actions?: readonly string[];
+  /** What its first operand may be, for commands that have actions. */
+  readonly actions?: readonly ActionHelp[];
   /** Without operands it reads what is piped in. */
   readonly takesPipe?: true;
   /** The error names options that cannot be combined. */
   readonly read: (line: ParsedLine) => Result<Call, string>;
 };
+
+/** `flags`: those that not every action of the command takes; `takes`: what stands after it. */
+export type ActionHelp = Pick<Action<never>, 'summary' | 'flags' | 'takes'> & { readonly name: string };
 
 export type Example = readonly [line: string, meaning: string];
 /** What a line asks for, and the function that does it. */
@@ -102,6 +105,8 @@ type ActionSpec<Place, Options, Flags extends readonly Flag[]> = {
   readonly summary: string;
   /** Those that not every action of the command takes. */
   readonly flags: Flags;
+  /** The operands after it, for its own help. */
+  readonly takes?: readonly Operands[];
   /** Settings that it depends on, if they are not those of the command. */
   readonly needs?: readonly SettingsUse[];
   /** Why it does not take these operands; null: it does. Without this it takes none. */
@@ -152,11 +157,10 @@ type Doubtful = {
 export function defineActions<Place>(spec: ActionsSpec<Place>): Command {
   const { name: kind, actions, operands, refuseOperands, refuse, run, ...command } = spec;
   const all = Object.entries(actions);
-  const names = Object.keys(actions);
   return {
     ...command,
-    operands: [{ syntax: '<action>', description: describe(all), choices: names }, ...operands],
-    actions: names,
+    operands: [{ syntax: '<action>', description: 'what to do', choices: Object.keys(actions) }, ...operands],
+    actions: all.map(([name, { summary, flags, takes = [] }]) => ({ name, summary, flags, takes })),
     read: ({ given, ...parsed }) => {
       const [name = '', ...rest] = parsed.operands;
       const action = actions[name];
@@ -174,10 +178,4 @@ export function defineActions<Place>(spec: ActionsSpec<Place>): Command {
       return ok({ line, run: (context) => run(context, request, async (place) => action.run(place, line)) });
     },
   };
-}
-
-/** 'path: the file that is read; get, set: one setting' */
-function describe(actions: readonly (readonly [name: string, help: { readonly summary: string }])[]): string {
-  const names = Map.groupBy(actions, ([, { summary }]) => summary);
-  return [...names].map(([summary, all]) => `${all.map(([name]) => name).join(', ')}: ${summary}`).join('; ');
 }

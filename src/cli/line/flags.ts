@@ -1,17 +1,22 @@
 import { nearestName } from '../../config/nearest.ts';
 import { parseBytes, parseCount, parseCountOrZero, parseShare, parseSince } from '../../config/quantity.ts';
 import type { PolicyRequest, SettingFlags } from '../../config/resolve.ts';
-import { PROVIDERS } from '../../config/summarization.ts';
+import { PROVIDER_ALIASES, PROVIDERS } from '../../config/summarization.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Flag, OptionsOf, OutputOptions, SettingsRequest } from './line.ts';
 
-export const OUTPUT_FLAGS = [
+/** Flags that only the long help lists, under one heading. */
+function rare<const F extends readonly Flag[]>(group: Flag['group'], flags: F): F {
+  return flags.map((flag) => ({ group, isRare: true, ...flag })) as unknown as F;
+}
+
+export const OUTPUT_FLAGS = rare('Output', [
   { flags: '--json', description: 'reports on stdout, one JSON object per line' },
   { flags: '-q, --quiet', description: 'errors only', conflicts: 'verbose' },
   { flags: '-v, --verbose', description: 'print more details' },
   { flags: '--no-progress', description: 'no progress line' },
   { flags: '--color <when>', description: 'colors', choices: ['always', 'never', 'auto'], default: 'auto' },
-] as const satisfies readonly Flag[];
+]);
 
 export function readOutputOptions(options: OptionsOf<typeof OUTPUT_FLAGS>): OutputOptions {
   return {
@@ -22,110 +27,114 @@ export function readOutputOptions(options: OptionsOf<typeof OUTPUT_FLAGS>): Outp
   };
 }
 
-export const CONFIG_FLAG = { flags: '--config <file>', description: 'read this configuration' } as const satisfies Flag;
+const [TRUST_FLAG, CONFIG_FLAG, ARCHIVE_FLAG] = rare('Safety', [
+  { flags: '--trust-config', description: "let a project's configuration set everything" },
+  { flags: '--config <file>', description: 'read this configuration' },
+  { flags: '--archive <file>', description: 'its archive: a file, or postgres://user@host/database' },
+]);
 
-export const ARCHIVE_FLAG = {
-  flags: '--archive <file>',
-  description: 'the archive to use: a file, or postgres://user@host/database',
-} as const satisfies Flag;
+export { ARCHIVE_FLAG, CONFIG_FLAG };
+
+/** Flags for the configuration and the archive. */
+export const SETTINGS_FLAGS = [TRUST_FLAG, CONFIG_FLAG, ARCHIVE_FLAG] as const;
 
 export const OLDER_THAN_FLAG = {
   flags: '--older-than <age>',
-  description: 'only transcripts whose last message is older than 12h, 30d, 2w, 6mo, or before 2026-03-01',
+  description: 'only what is older than 12h, 30d, 6mo or 2026-03-01',
   parse: parseSince,
+  group: 'What to compact',
 } as const satisfies Flag;
 
 /** Flags that decide whether a transcript is compacted. */
 export const CONDITION_FLAGS = [
   {
     flags: '--if-over <tokens>',
-    description: 'skip transcripts with at most this many tokens',
+    description: 'leave transcripts of at most this many tokens alone',
     parse: parseCount,
     conflicts: 'ifOverBudget',
+    group: 'What to compact',
   },
-  { flags: '--if-over-budget', description: 'skip transcripts that fit the context budget' },
   OLDER_THAN_FLAG,
-  { flags: '--fresh', description: 'go on although this archive does not know the earlier compactions' },
-  {
-    flags: '--min-retention <share>',
-    description: 'fail if summaries keep a smaller share of the facts (0.9 or 90%)',
-    parse: parseShare,
-  },
-] as const satisfies readonly Flag[];
-
-export const FORMAT_FLAG = {
-  flags: '--format <name>',
-  description: 'do not detect the format (see --formats)',
-} as const satisfies Flag;
-
-export const MAX_UNPACKED_FLAG = {
-  flags: '--max-unpacked <size>',
-  description: 'limit for unpacking a .gz, .zst or .eval (2GiB, or 100 times its size)',
-  parse: parseBytes,
-} as const satisfies Flag;
+  ...rare('What to compact', [
+    { flags: '--if-over-budget', description: 'leave transcripts alone that fit the context budget' },
+  ]),
+  ...rare('Safety', [
+    { flags: '--fresh', description: 'go on although this archive lacks its earlier runs' },
+    {
+      flags: '--min-retention <share>',
+      description: 'fail if summaries keep less of the facts (90%)',
+      parse: parseShare,
+    },
+  ]),
+] as const;
 
 /** For commands that never ask a service. */
-export const JOBS_FLAG = {
-  flags: '-j, --jobs <n>',
-  description: 'files at a time (the number of cores, at most 8)',
-  parse: parseCount,
-} as const satisfies Flag;
-
-export const FILES_FROM_FLAG = {
-  flags: '--files-from <file>',
-  description: 'also the transcripts listed in it, one per line or NUL-terminated; - for stdin',
-} as const satisfies Flag;
-
-const TRUST_FLAG = {
-  flags: '--trust-config',
-  description: "let a project's configuration set everything in this run (see compact config trust)",
-} as const satisfies Flag;
-
-/** Flags for the configuration and the archive. */
-export const SETTINGS_FLAGS = [TRUST_FLAG, CONFIG_FLAG, ARCHIVE_FLAG] as const satisfies readonly Flag[];
+export const [FORMAT_FLAG, MAX_UNPACKED_FLAG, JOBS_FLAG, FILES_FROM_FLAG, CONVERSATION_FLAG] = rare('What to compact', [
+  { flags: '--format <name>', description: 'do not detect the format (compact --formats)' },
+  {
+    flags: '--max-unpacked <size>',
+    description: 'limit for unpacking a .gz, .zst or .eval (2GiB)',
+    parse: parseBytes,
+  },
+  { flags: '-j, --jobs <n>', description: 'files at a time (one for each core, at most 8)', parse: parseCount },
+  { flags: '--files-from <file>', description: 'also what it lists (by lines or NULs; - for stdin)' },
+  { flags: '--conversation <id>', description: 'the conversation id if the file has none' },
+]);
 
 /** Flags for the model. */
-export const MODEL_FLAGS = modelFlags('extractive (offline), anthropic, openai-compat or ollama');
+export const MODEL_FLAGS = modelFlags('extractive (offline), anthropic, openai, ollama, …');
 
 /** `providers`: those that the command can use. */
 export function modelFlags(providers: string) {
   return [
-    { flags: '--provider <name>', description: `what summarizes: ${providers}`, parse: parseProvider },
-    { flags: '--model <name>', description: "the model's name", parse: parseModel },
-    { flags: '--base-url <url>', description: "the address of the model's API" },
+    { flags: '--provider <name>', description: providers, parse: parseProvider, group: 'The model' },
+    ...rare('The model', [
+      { flags: '--model <name>', description: "the model's name", parse: parseModel },
+      { flags: '--base-url <url>', description: "the API's address (openai-compat needs it)" },
+    ]),
   ] as const satisfies readonly Flag[];
 }
 
-/** Flags that decide which messages stay: the same for compacting and for scoring, which shows the decision. */
-export const SELECTION_FLAGS = [
-  {
-    flags: '--keep-recent <n>',
-    description: 'keep at least this many messages at the end',
-    parse: parseCountOrZero,
-  },
-  {
-    flags: '--keep-recent-tokens <n>',
-    description: 'keep more of the end, up to this many tokens',
-    parse: parseCountOrZero,
-  },
+/** Flags that decide which messages stay: for compacting, and for commands that show the decision. */
+export const KEEP_FLAGS = [
   {
     flags: '--target <tokens>',
-    description: 'compact the least important messages, only until it fits',
+    description: 'compact the least important, only until it fits',
     parse: parseCount,
+    group: 'How much to keep',
   },
-  { flags: '--chunk-size <n>', description: 'messages per summary (offline: all in one)', parse: parseCount },
-  { flags: '--max-summary-tokens <n>', description: "maximum length of a chunk's summary", parse: parseCount },
-  { flags: '--summary-tokens <n>', description: 'maximum length of the offline summary', parse: parseCount },
-  { flags: '--rule <text>', description: 'add a standing rule; repeatable', isRepeatable: true },
-  {
-    flags: '--drop-rule <text>',
-    description: 'drop standing rules that contain this text; repeatable',
-    isRepeatable: true,
-  },
-  { flags: '--no-rules', description: 'write no section of standing rules' },
-  { flags: '--conversation <id>', description: 'the conversation id if the file has none' },
-  { flags: '--keep-invalid', description: 'keep lines that are not JSON, byte for byte' },
-] as const satisfies readonly Flag[];
+  ...rare('How much to keep', [
+    {
+      flags: '--keep-recent <n>',
+      description: 'keep at least this many messages at the end',
+      parse: parseCountOrZero,
+    },
+    {
+      flags: '--keep-recent-tokens <n>',
+      description: 'keep more of the end, up to this many tokens',
+      parse: parseCountOrZero,
+    },
+    { flags: '--keep-invalid', description: 'keep lines that are not JSON, byte for byte' },
+  ]),
+] as const;
+
+/** Flags for compacting alone: they shape the summaries. */
+export const SELECTION_FLAGS = [
+  ...KEEP_FLAGS,
+  ...rare('How much to keep', [
+    { flags: '--chunk-size <n>', description: 'messages per summary (offline: all in one)', parse: parseCount },
+    { flags: '--max-summary-tokens <n>', description: 'the longest summary of a chunk', parse: parseCount },
+    { flags: '--summary-tokens <n>', description: 'the longest offline summary', parse: parseCount },
+    { flags: '--rule <text>', description: 'add a standing rule; repeatable', isRepeatable: true },
+    {
+      flags: '--drop-rule <text>',
+      description: 'drop standing rules with this text; repeatable',
+      isRepeatable: true,
+    },
+    { flags: '--no-rules', description: 'write no section of standing rules' },
+  ]),
+  CONVERSATION_FLAG,
+] as const;
 
 type Conditions = OptionsOf<typeof CONDITION_FLAGS>;
 type Selection = OptionsOf<typeof SELECTION_FLAGS>;
@@ -170,9 +179,9 @@ export function readSettings(options: SettingsOptions): SettingsRequest {
 }
 
 function parseProvider(name: string): Result<string, string> {
-  if (PROVIDERS.some((known) => known === name)) return ok(name);
-  const all = PROVIDERS.join(', ');
-  return err(`There is no such provider: did you mean ${nearestName(name, PROVIDERS)}? (${all})`);
+  const all = [...PROVIDERS, ...Object.keys(PROVIDER_ALIASES)];
+  if (all.includes(name)) return ok(PROVIDER_ALIASES[name] ?? name);
+  return err(`There is no such provider: did you mean ${nearestName(name, all)}? (${all.join(', ')})`);
 }
 
 function parseModel(name: string): Result<string, string> {

@@ -21,7 +21,15 @@ export type Flag = {
   readonly parse?: ParseValue;
   /** The flag may be repeated; the option is the list of its values. */
   readonly isRepeatable?: true;
+  /** The heading in the long help; without one it is an option of this command alone. */
+  readonly group?: FlagGroup;
+  /** Few need it: the short help leaves it out. */
+  readonly isRare?: true;
 };
+
+/** The headings of the long help, in its order. */
+export const FLAG_GROUPS = ['What to compact', 'How much to keep', 'The model', 'Output', 'Safety'] as const;
+type FlagGroup = (typeof FLAG_GROUPS)[number];
 
 /** `nowMs`: the time of the run, in Unix milliseconds. */
 export type ParseValue = (text: string, nowMs: number) => Result<string | number, string>;

@@ -1,5 +1,5 @@
 import { likelyName } from '../../config/nearest.ts';
-import { COMMAND_NAMES, loadActions, SHOWN_COMMANDS } from '../commands/table.ts';
+import { COMMAND_NAMES, listGroups, loadActions } from '../commands/table.ts';
 import { findNothing } from '../inputs/inputs.ts';
 import { isSessionId } from '../../core/paths.ts';
 
@@ -31,7 +31,9 @@ async function describeMissing(word: string): Promise<string> {
   const meant = likelyName(word, [...commands.keys()]);
   const unknown = SHORT_ID.test(word)
     ? 'The id of a session needs at least 8 digits'
-    : `The commands are ${SHOWN_COMMANDS.map(([name]) => name).join(', ')}`;
+    : `The commands are ${listGroups()
+        .flatMap(({ rows }) => rows.map(([name]) => name))
+        .join(', ')}`;
   const help = meant === null ? unknown : `Did you mean '${commands.get(meant) ?? meant}'?`;
   return `'${word}' is neither a command nor a file, so nothing was done. ${help}`;
 }

@@ -4,8 +4,8 @@ import {
   COMMAND_NAMES,
   type CommandName,
   COMMANDS,
-  SHOWN_COMMANDS,
   isCommandName,
+  listGroups,
   loadCommand,
   takesNextWord,
 } from '../commands/table.ts';
@@ -35,7 +35,7 @@ export async function parseArguments(
   const line = { name, command, isOpen, facts };
   const parsed = await parseLine({ ...line, argv: rest, isStdinImplied: false });
   if (!facts.hasInput || command.takesPipe !== true || !lacksOperand(parsed)) {
-    return argv.length === 0 ? ok({ kind: 'help', text: SHORT_HELP, isAnswer: false }) : parsed;
+    return argv.length === 0 ? ok({ kind: 'help', text: shortHelp(facts.program()), isAnswer: false }) : parsed;
   }
   const piped = await parseLine({ ...line, argv: [...rest, '-'], isStdinImplied: true });
   // If standard input cannot be used here, the operand was forgotten.
@@ -83,9 +83,13 @@ type Line = {
 
 async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
   const { argv, name, command, isOpen, isStdinImplied, facts } = line;
-  const program = programFor(name, command, facts);
-  const problem = parseWith(program, argv);
-  if (problem === 'help') return ok({ kind: 'help', text: await renderHelp(name, facts), isAnswer: true });
+  const program = buildProgram(name === null ? 'compact' : `compact ${name}`, command, facts);
+  if (name === null) program.option('-V, --version');
+  const problem = parseWith(program, command, argv);
+  if (problem === 'help') {
+    const isLong = argv.includes('--help');
+    return ok({ kind: 'help', text: await helpFor(name, { words: argv, isLong, facts }), isAnswer: true });
+  }
   if (problem !== null) return err(problem);
   if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
   const call = command.read({
@@ -120,39 +124,27 @@ async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<
     const message = `there is no command '${wanted}'${suggestion(likelyName(wanted, COMMAND_NAMES))}`;
     return err({ message, command: 'compact' });
   }
-  return ok({ kind: 'help', text: await renderHelp(wanted === 'help' ? null : wanted, facts), isAnswer: true });
+  const topic = wanted === 'help' ? null : wanted;
+  return ok({ kind: 'help', text: await helpFor(topic, { words: rest, isLong: true, facts }), isAnswer: true });
 }
 
-async function renderHelp(name: Topic, facts: ProgramFacts): Promise<string> {
-  const { EXAMPLES, EXIT_STATUS, renderExamples } = await import('../render/help.ts');
-  const { wrapText } = await import('../../messages/text.ts');
+type Asked = { readonly words: readonly string[]; readonly isLong: boolean; readonly facts: ProgramFacts };
+
+async function helpFor(name: Topic, { words, isLong, facts }: Asked): Promise<string> {
+  const { renderCommandHelp, renderMainHelp } = await import('../render/help.ts');
   const command = await loadCommand(name);
-  const program = programFor(name, command, facts);
-  if (name !== null) return `${program.helpInformation()}\n${renderExamples(command.examples, facts.widthColumns)}`;
-  for (const [command, summary] of SHOWN_COMMANDS) program.command(command).summary(summary);
-  program.usage('[options] <transcript...>\n       compact <command> …').helpCommand(false);
-  const exitStatus = wrapText(EXIT_STATUS, facts.widthColumns).join('\n');
-  return `${program.helpInformation()}\n${renderExamples(EXAMPLES, facts.widthColumns)}\n${exitStatus}\n`;
+  const asked = { isLong, widthColumns: facts.widthColumns, program: facts.program() };
+  if (name === null) return renderMainHelp(command, { ...asked, groups: listGroups() });
+  const { summary } = COMMANDS[name];
+  return renderCommandHelp(command, { ...asked, name, summary, words });
 }
-
-function programFor(name: Topic, command: Command, facts: ProgramFacts): ReturnType<typeof buildProgram> {
-  if (name !== null) {
-    const { summary } = COMMANDS[name];
-    const description = `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`;
-    return buildProgram({ name: `compact ${name}`, description, command, facts });
-  }
-  return buildProgram({ name: 'compact', description: PURPOSE, command, facts }).option(
-    '-V, --version',
-    'show the version',
-  );
-}
-
-const PURPOSE = 'Compacts stored conversations: older messages become a summary, and nothing is lost.';
 
 /** Printed for a bare `compact`. */
-const SHORT_HELP = `compact makes stored conversations smaller, and nothing is lost.
-  compact scan              finds transcripts, and what there is to save
-  compact -n session.jsonl  shows what would be done, and writes nothing
-  compact session.jsonl     writes session.compact.jsonl beside it
-  compact --help            all commands and options
+function shortHelp(program: string): string {
+  return `compact makes stored conversations smaller, and nothing is lost.
+  ${program} scan              finds transcripts, and what there is to save
+  ${program} -n session.jsonl  shows what would be done, and writes nothing
+  ${program} session.jsonl     writes session.compact.jsonl beside it
+  ${program} -h                the everyday commands and options
 `;
+}

@@ -1,62 +1,49 @@
 import { Argument, Command as Program, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { likelyName, nearestName } from '../../config/nearest.ts';
+import { likelyName } from '../../config/nearest.ts';
 import type { Command } from './command.ts';
 import type { UsageProblem } from '../../messages/problems.ts';
-import type { Flag, Operands, ParseValue } from './line.ts';
+import { type Flag, namesOf, type Operands, type ParseValue } from './line.ts';
 
 /** Commander's parser for a command. It writes nothing: errors and help are values. */
 
 export type ProgramFacts = {
   readonly version: string;
-  /** For help texts. */
+  /** For help texts: the width, and how the user calls this program. */
   readonly widthColumns: number;
+  readonly program: () => string;
   /** Standard input is a pipe or a file. */
   readonly hasInput: boolean;
   /** The time of this run, in Unix milliseconds; ages are relative to it. */
   readonly nowMs: number;
 };
 
-type Building = {
-  readonly name: string;
-  readonly description: string;
-  readonly command: Command;
-  readonly facts: Pick<ProgramFacts, 'widthColumns' | 'nowMs'>;
-};
-
-export function buildProgram({ name, description, command, facts }: Building): Program {
+export function buildProgram(
+  name: string,
+  { operands, flags }: Command,
+  { nowMs }: Pick<ProgramFacts, 'nowMs'>,
+): Program {
   const program = new Program(name);
   program
-    .description(description)
-    .helpOption('-h, --help', 'show this help')
+    .helpOption('-h, --help')
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)
     .exitOverride()
-    // commander does not wrap descriptions that would get fewer columns than this; its 40 are too many for narrow terminals.
-    .configureHelp({ minWidthToWrap: MIN_DESCRIPTION_COLUMNS })
-    // commander must print nothing: `parseWith` returns its errors, and help comes from `helpInformation`.
-    .configureOutput({
-      writeOut: () => {},
-      writeErr: () => {},
-      getOutHelpWidth: () => facts.widthColumns,
-      getErrHelpWidth: () => facts.widthColumns,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-    })
+    // commander must print nothing: `parseWith` returns its errors, and help comes from `render/help.ts`.
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .action(() => {});
-  for (const operand of [command.operands].flat()) program.addArgument(toArgument(operand));
-  for (const flag of command.flags) program.addOption(toOption(flag, facts.nowMs));
+  for (const operand of [operands].flat()) program.addArgument(toArgument(operand));
+  for (const flag of flags) program.addOption(toOption(flag, nowMs));
   return program;
 }
 
-const MIN_DESCRIPTION_COLUMNS = 20;
-
-function toArgument({ syntax, description, choices }: Operands): Argument {
-  const argument = new Argument(syntax, description);
+function toArgument({ syntax, choices }: Operands): Argument {
+  const argument = new Argument(syntax);
   return choices === undefined ? argument : argument.choices(choices);
 }
 
 function toOption(flag: Flag, nowMs: number): Option {
-  const option = new Option(flag.flags, flag.description);
+  const option = new Option(flag.flags);
   if (flag.choices !== undefined) option.choices(flag.choices);
   if (flag.default !== undefined) option.default(flag.default);
   if (flag.conflicts !== undefined) option.conflicts([flag.conflicts].flat());
@@ -75,24 +62,24 @@ function throwing(parse: ParseValue, nowMs: number): (text: string) => string | 
 }
 
 /** Null: the line is valid. */
-export function parseWith(program: Program, argv: readonly string[]): 'help' | UsageProblem | null {
-  // Commander would make the text of `--help` for nobody: the caller makes it, with all commands.
-  program.configureHelp({ formatHelp: () => '' });
+export function parseWith(program: Program, { flags }: Command, argv: readonly string[]): 'help' | UsageProblem | null {
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.code === 'commander.helpDisplayed' ? 'help' : describeError(error, program);
+    return error.code === 'commander.helpDisplayed' ? 'help' : describeError(error, { program, flags });
   }
   const swallowed = findSwallowedFlag(program);
   return swallowed === null ? null : { message: swallowed, command: program.name() };
 }
 
-function describeError(error: CommanderError, program: Program): UsageProblem {
+type Refused = { readonly program: Program; readonly flags: readonly Flag[] };
+
+function describeError(error: CommanderError, { program, flags: known }: Refused): UsageProblem {
   const message = error.message.replace(/^error: /, '');
   const unknown = error.code === 'commander.unknownOption' ? /^unknown option '(.*)'$/s.exec(message)?.[1] : undefined;
   if (unknown !== undefined) {
-    const described = `${message}${nearOption(unknown, program)}`;
+    const described = `${message}${nearOption(unknown, { program, flags: known })}`;
     if (program.name() !== 'compact search') return { message: described, command: program.name() };
     const aside = 'put text that begins with a dash after --';
     return { message: `${described}${described.endsWith('?') ? ' If not,' : ';'} ${aside}`, command: program.name() };
@@ -124,13 +111,19 @@ function describeMissing(program: Program): UsageProblem {
   };
 }
 
-/** Always an existing name; for a single letter all are equally near, so all are listed. */
-function nearOption(unknown: string, program: Program): string {
-  const known = program.options.flatMap((option) => (option.long === undefined ? [] : [option.long]));
+const MAX_NAMED = 8;
+
+/** The option that was meant, or those that the command has; for a single letter all are equally near, so none is named. */
+function nearOption(unknown: string, { program, flags }: Refused): string {
   const [flag = unknown] = unknown.split('=');
-  const likely = likelyName(flag, known);
+  const likely = likelyName(
+    flag,
+    flags.flatMap(namesOf).filter((name) => name.startsWith('--')),
+  );
   if (likely !== null || !flag.startsWith('--')) return suggestion(likely);
-  return `: the nearest known one is ${nearestName(flag, known)}`;
+  const own = flags.filter(({ isRare }) => isRare !== true);
+  const named = (own.length > 0 ? own : flags).slice(0, MAX_NAMED).map((one) => namesOf(one).at(-1) ?? one.flags);
+  return named.length === 0 ? '' : `: ${program.name()} takes ${named.join(', ')}, …`;
 }
 
 export function suggestion(name: string | null): string {

@@ -1,4 +1,4 @@
-import { MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SELECTION_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import { KEEP_FLAGS, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import { countOf, formatBytes, formatCost, formatCount, sumOf } from '../../messages/quantities.ts';
 import type { ReadCost, ScanGroup, ScanRow } from '../reports.ts';
 import { type Column, layTable } from './table.ts';
@@ -182,4 +182,4 @@ function tilde(path: string, homeFolder: string): string {
 }
 
 /** They decide what a compaction does, so that the next command does what this one announced. */
-const POLICY_FLAGS = [...SELECTION_FLAGS, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS];
+const POLICY_FLAGS = [...KEEP_FLAGS, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS];

@@ -10,25 +10,35 @@ export type ScoreRendering = Rendering & {
   readonly sort: ScoreOrder;
   /** How many messages are listed; null: all. */
   readonly limit: number | null;
+  /** Also the last message that leaves, and the first that stays. */
+  readonly hasBorder?: boolean;
+  /** Also the ids. */
+  readonly isVerbose?: boolean;
 };
 
 /** A heading, the table, and a line with the totals of all messages, shown or not. */
 export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering): readonly string[] {
-  const { theme, widthColumns } = rendering;
+  const { theme, widthColumns, hasBorder = false } = rendering;
   const rows = selectRows(report.messages, rendering);
   const name = theme.strong(safeText(report.file));
-  const shown = rows.length === report.messages.length ? '' : `, ${formatCount(rows.length)} shown`;
+  const isWhole = rows.length === report.messages.length;
+  const shown = isWhole ? '' : `, ${formatCount(rows.length)} shown`;
+  const borders = hasBorder && !isWhole ? findBorders(report.messages) : [];
+  const [head = '', ...lines] = layRows([...rows, ...borders.flatMap((border) => border.rows)], rendering);
+  const [highest, edges] = [lines.slice(0, rows.length), lines.slice(rows.length)];
   return [
     `${name}: ${countOf(report.messages.length, 'message')}${shown} (${safeText(report.format)})`,
-    ...(rows.length === 0 ? [] : layRows(rows, rendering)),
+    ...(rows.length === 0 ? [] : [head, ...highest]),
+    ...borders.flatMap(({ title }, at) => [theme.strong(title), ...edges.slice(2 * at, 2 * at + 2)]),
     ...wrapText(countOutcomes(report), widthColumns),
+    ...(hasBorder && !isWhole ? wrapText('--all lists every message; --explain says why.', widthColumns) : []),
   ];
 }
 
 const NARROW_COLUMNS = 100; // below this the roles are short
 const SHORT_ROLES: { readonly [role: string]: string } = { assistant: 'asst', system: 'sys' };
 
-function layRows(rows: readonly ScoreRow[], { theme, sort, widthColumns }: ScoreRendering): readonly string[] {
+function layRows(rows: readonly ScoreRow[], { theme, widthColumns, isVerbose }: ScoreRendering): readonly string[] {
   const roles = widthColumns < NARROW_COLUMNS ? SHORT_ROLES : {};
   const barColumns = Math.max(5, Math.min(40, Math.floor(widthColumns / 5)));
   const highest = rows.reduce((most, { score }) => Math.max(most, score), 0);
@@ -38,9 +48,9 @@ function layRows(rows: readonly ScoreRow[], { theme, sort, widthColumns }: Score
     rows,
     [
       {
-        title: '#',
+        title: 'line',
         align: 'right',
-        cell: (row, index) => String(sort === 'score' ? index + 1 : row.index),
+        cell: ({ line }) => String(line),
         paint: theme.faint,
       },
       { title: 'score', align: 'right', cell: ({ score }) => score.toFixed(2), paint: theme.strong },
@@ -57,7 +67,10 @@ function layRows(rows: readonly ScoreRow[], { theme, sort, widthColumns }: Score
       ...(rows.some(({ hasRule }) => hasRule)
         ? [{ title: 'rule', cell: (row: ScoreRow) => (row.hasRule === true ? 'yes' : ''), isOptional: true }]
         : []),
-      { title: 'id', cell: ({ id }) => safeText(id), minColumns: 5, isOptional: true },
+      ...(isVerbose === true
+        ? [{ title: 'id', cell: ({ id }: ScoreRow) => safeText(id), minColumns: 5, isOptional: true }]
+        : []),
+      { title: 'message', cell: ({ excerpt = '' }) => safeText(excerpt), minColumns: 10, isOptional: true },
     ],
     { widthColumns, paintHead: theme.faint },
   );
@@ -128,9 +141,9 @@ const AS_COMPACTED =
 const NO_TARGET =
   'Everything older than the recent part goes, whatever its importance. With --target N, only the least important messages go.';
 
-/** The rows whose texts `renderExplained` shows. */
-export function selectExplained(rows: readonly ScoreRow[], limit: number | null): readonly ScoreRow[] {
-  return [...selectRows(rows, { sort: 'score', limit }), ...findBorders(rows).flatMap((border) => border.rows)];
+/** These rows, and those at the borders among all. */
+export function withBorders(selected: readonly ScoreRow[], all: readonly ScoreRow[]): readonly ScoreRow[] {
+  return selected.length === all.length ? selected : [...selected, ...findBorders(all).flatMap(({ rows }) => rows)];
 }
 
 const LABEL_COLUMNS = 11;
@@ -304,7 +317,7 @@ export function renderMessage(
 }
 
 /** The rows that an id, the beginning of one, or `line:N` names. */
-export function findMessages(rows: readonly ScoreRow[], id: string): readonly ScoreRow[] {
+export function findMessages<One extends Row>(rows: readonly One[], id: string): readonly One[] {
   const line = /^line:(\d+)$/.exec(id)?.[1];
   const exact = rows.filter((row) => row.id === id || (line !== undefined && row.line === Number(line)));
   if (exact.length > 0) return exact;

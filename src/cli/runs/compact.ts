@@ -7,10 +7,12 @@ import { type ResolvedSettings, toModel, toPolicy } from '../../config/resolve.t
 import { err } from '../../core/result.ts';
 import type { ReadyInput } from '../inputs/gather.ts';
 import { type PolicyOptions, readPolicy } from '../line/flags.ts';
+import type { Flag } from '../line/line.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import type { Session } from '../session.ts';
 import { skipUnreadable } from './outcomes.ts';
 import { toFailedReport } from '../../messages/failure.ts';
+import { partFlags, quoteForShell } from '../../messages/text.ts';
 import type { RunReport } from './run-report.ts';
 
 /** What the command line asks for every transcript. */
@@ -129,4 +131,11 @@ export function archiveToName({
   const { path } = settings.archive;
   const isForThisRun = configFlag !== null || project === 'trusted';
   return flags.archive?.path ?? (isForThisRun && path !== defaultArchivePath(terminal.host) ? path : null);
+}
+/** The beginning of a command line that uses the same archive, and the same settings, as this one. */
+export function commandLine(
+  { program, argv }: Session['terminal'],
+  [command, known]: readonly [command: string, known: readonly Flag[]],
+): string {
+  return [program(), command, quoteForShell(partFlags(argv, known).flags)].filter((part) => part !== '').join(' ');
 }

@@ -1,7 +1,15 @@
 import type { Progress } from '../../ports/runtime.ts';
 import type { OutputOptions } from '../line/line.ts';
 import { formatCount, formatDuration } from '../../messages/quantities.ts';
-import { clipStart, clipText, createTerminalFilter, safeLines, safeText, textWidth } from '../../messages/text.ts';
+import {
+  callAs,
+  clipStart,
+  clipText,
+  createTerminalFilter,
+  safeLines,
+  safeText,
+  textWidth,
+} from '../../messages/text.ts';
 import { decideColor, isCi, loadTheme, type Theme } from '../render/theme.ts';
 import type { Channel, Terminal } from './terminal.ts';
 
@@ -35,7 +43,7 @@ export async function createReporter(terminal: Terminal, outputOptions: OutputOp
   const progress = createProgress(showsProgress ? stderr : null);
   const print = (lines: readonly string[]): void => {
     progress.clear();
-    if (lines.length > 0) stderr.write(`${safeLines(lines.join('\n'))}\n`);
+    if (lines.length > 0) stderr.write(`${safeLines(callAs(lines.join('\n'), terminal.program))}\n`);
   };
   const showPiece = stdout.isTerminal ? createTerminalFilter() : null;
   /** stdout goes to a file or a pipe, so it cannot disturb the progress line. */

@@ -95,7 +95,13 @@ export function createTerminal(): OwnedTerminal {
       homeFolder: homedir(),
       userId: process.geteuid?.() ?? null,
     },
-    program: () => programName(process.env, process.execPath),
+    program: () =>
+      programName({
+        environment: process.env,
+        nodePath: process.execPath,
+        calledAs: process.argv[1] ?? '',
+        folder: process.cwd(),
+      }),
     launch: () => launchCommand(process.env, process.execPath),
     stdin: {
       get kind() {

@@ -13,21 +13,33 @@ import { fileReport } from '../../support/file-reports.ts';
 import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';
 
 async function ran(argv: readonly string[], answers: Partial<UseCases> = {}) {
-  const terminal = createFakeTerminal(['report', ...argv]);
+  const terminal = createFakeTerminal(['report', ...argv], { environment: { BROWSER: 'no-such-browser' } });
   const useCases = createFakeUseCases(answers);
   const code = await run({ terminal, loadUseCases: useCases.loadUseCases });
   return { code, out: terminal.out(), errors: terminal.errors(), calls: useCases.calls };
 }
 
+test('options of a plan, and of one message, are refused where they would change nothing', async (t) => {
+  const file = join(sceneWith(t), 'talk.compact.jsonl');
+  for (const argv of [
+    ['--target', '5k'],
+    ['-o', 'p.html', '--all'],
+    ['--open', '--message', '1'],
+  ]) {
+    const { code, errors } = await ran([file, ...argv]);
+    assert.deepEqual([code, /are for --plan|cannot be used with/.test(errors)], [2, true], errors);
+  }
+});
+
 function sceneWith(t: TestContext): string {
   return folderWith(t, { 'talk.compact.jsonl': '{}\n', 'other.html': '<p>mine</p>' });
 }
 
-test('the page is named after the transcript, and one line says what it shows', async (t) => {
+test('the page that is opened is named after the transcript, and one line says what it shows', async (t) => {
   const folder = sceneWith(t);
-  const { code, out, errors, calls } = await ran([join(folder, 'talk.compact.jsonl')]);
+  const { code, out, errors, calls } = await ran([join(folder, 'talk.compact.jsonl'), '--open']);
   assert.deepEqual([code, out], [0, '']);
-  assert.match(errors, /talk\.jsonl → talk\.report\.html: 6 messages, [\d.]+ kB; verified\n$/);
+  assert.match(errors, /^talk\.jsonl → talk\.report\.html: 6 messages, [\d.]+ kB; verified\n/);
   const written = calls.find(({ name }) => name === 'write-page')?.request;
   assert.ok(typeof written === 'object' && written !== null && 'path' in written);
   assert.equal(written.path, 'talk.report.html');
@@ -138,6 +150,6 @@ test('a file that changes while its page is written is not replaced', async (t) 
 test('a report of a plan says so in a word', async (t) => {
   const file = join(sceneWith(t), 'talk.compact.jsonl');
   const planned = { ...fileReport(), state: { kind: 'planned', reason: null } } as const;
-  const { errors } = await ran([file, '--plan'], { reportFile: () => Promise.resolve(ok(planned)) });
+  const { errors } = await ran([file, '--plan', '-o', 'p.html'], { reportFile: () => Promise.resolve(ok(planned)) });
   assert.match(errors, /; a plan: nothing was compacted\n$/);
 });

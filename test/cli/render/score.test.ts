@@ -11,8 +11,8 @@ import {
   renderScoreReport,
   scoreJson,
   type ScoreRendering,
-  selectExplained,
   selectRows,
+  withBorders,
 } from '../../../src/cli/render/score.ts';
 import { textWidth } from '../../../src/messages/text.ts';
 import { loadTheme, PLAIN_THEME } from '../../../src/cli/render/theme.ts';
@@ -22,15 +22,37 @@ function rendering(changes: Partial<ScoreRendering> = {}): ScoreRendering {
   return { theme: PLAIN_THEME, widthColumns: 60, sort: 'score', limit: null, ...changes };
 }
 
-test('the ranking shows rank, score, a bar as long as the score, role, outcome and id', () => {
-  assert.deepEqual(renderScoreReport(scoreReport(), rendering()), [
+/** Each message says its name. */
+function talkative(): ScoreReport {
+  return scoreReport({ messages: scoreReport().messages.map((row) => ({ ...row, excerpt: `I am ${row.id}` })) });
+}
+
+test('the ranking shows the line, score, a bar as long as the score, role, outcome and first words', () => {
+  assert.deepEqual(renderScoreReport(talkative(), rendering()), [
     'talk.jsonl: 3 messages (chat-lines)',
-    '# score              role outcome    id',
-    '1 10.00 ████████████ asst quoted     m-1',
-    '2  5.00 ██████       tool kept       m-2',
-    '3  4.00 █████        user summarized m-0',
+    'line score              role outcome    message',
+    '   2 10.00 ████████████ asst quoted     I am m-1',
+    '   3  5.00 ██████       tool kept       I am m-2',
+    '   1  4.00 █████        user summarized I am m-0',
     '1 kept, 1 quoted word for word, 1 go into the summary',
   ]);
+});
+
+test('ids are listed if more details are asked for', () => {
+  const lines = renderScoreReport(talkative(), rendering({ widthColumns: 80, isVerbose: true }));
+  assert.match(lines[2] ?? '', /quoted +m-1 I am m-1$/);
+});
+
+test('below the highest stand the messages at the border, and how to see all', () => {
+  const report = longReport(200);
+  const lines = renderScoreReport(report, rendering({ limit: 20, hasBorder: true, widthColumns: 100 }));
+  const at = lines.indexOf('The last message that leaves, and the first of the recent part:');
+  assert.equal(at, 22);
+  assert.deepEqual(
+    lines.slice(at + 1, at + 3).map((line) => line.trim().split(' ')[0]),
+    ['150', '151'],
+  );
+  assert.equal(lines.at(-1), '--all lists every message; --explain says why.');
 });
 
 test('for a format that is never compacted, the last line says why', () => {
@@ -41,15 +63,15 @@ test('for a format that is never compacted, the last line says why', () => {
   assert.doesNotMatch(lines.join('\n'), /summar/);
 });
 
-test('sorted by position the rows stand as in the file, under their index', () => {
-  const lines = renderScoreReport(scoreReport(), rendering({ sort: 'position', limit: 2 }));
+test('sorted by position the rows stand as in the file', () => {
+  const lines = renderScoreReport(talkative(), rendering({ sort: 'position', limit: 2 }));
   assert.deepEqual(
     lines.map((line) => line.replaceAll(/ +/g, ' ')),
     [
       'talk.jsonl: 3 messages, 2 shown (chat-lines)',
-      '# score role outcome id',
-      '0 4.00 █████ user summarized m-0',
-      '1 10.00 ████████████ asst quoted m-1',
+      'line score role outcome message',
+      ' 1 4.00 █████ user summarized I am m-0',
+      ' 2 10.00 ████████████ asst quoted I am m-1',
       '1 kept, 1 quoted word for word, 1 go into the summary',
     ],
   );
@@ -87,7 +109,7 @@ for (const widthColumns of [40, 60, 80, 120, 200]) {
       lines.slice(1).filter((line) => textWidth(line) > widthColumns || /\p{Cc}/u.test(line)),
       [],
     );
-    const places = lines.filter((line) => /^[123] +\d+\.\d/.test(line));
+    const places = lines.filter((line) => /^ +[123] +\d+\.\d/.test(line));
     assert.equal(places.length, 3);
     for (const line of places) assert.match(line, /kept|quoted|sum/);
   });
@@ -104,7 +126,7 @@ test('with color the table is the same but for the paint', async () => {
 
 test('scores of zero and no messages at all are drawn without a division by nothing', () => {
   const zero = scoreReport({ messages: scoreReport().messages.map((row) => ({ ...row, score: 0, terms: [] })) });
-  assert.match(renderScoreReport(zero, rendering())[2] ?? '', /^1 0\.00 +asst|^1 {2}0\.00|^1 0\.00 +user/);
+  assert.match(renderScoreReport(zero, rendering())[2] ?? '', /^ {3}1 {2}0\.00 +user/);
   assert.deepEqual(renderScoreReport(scoreReport({ messages: [] }), rendering()), [
     'talk.jsonl: 0 messages (chat-lines)',
     '0 kept, 0 quoted word for word, 0 go into the summary',
@@ -240,7 +262,8 @@ test('a conversation without messages or with scores of zero is drawn too', () =
 
 test('texts are read for the rows that are shown: the highest, and those at the border', () => {
   const rows = longReport(200).messages;
-  const shown = selectExplained(rows, 2).map(({ line }) => line);
+  const highest = selectRows(rows, { sort: 'score', limit: 2 });
+  const shown = withBorders(highest, rows).map(({ line }) => line);
   assert.deepEqual(shown, [7, 14, 150, 151, 1, 7]);
 });
 

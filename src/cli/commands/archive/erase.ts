@@ -13,12 +13,12 @@ import { CONFIRM_FLAG, readSelectors, REASON_FLAG, reportMissing, SELECTOR_FLAGS
 
 export const DESPITE_FLAG = {
   flags: '--despite-hold',
-  description: 'for erase: remove data even if a hold protects it',
+  description: 'remove data even if a hold protects it',
 } as const satisfies Flag;
 
 export const RECEIPTS_FLAG = {
   flags: '--list',
-  description: 'for erase: list the receipts of earlier erasures',
+  description: 'list the receipts of earlier erasures',
   conflicts: 'yes',
 } as const satisfies Flag;
 

@@ -8,16 +8,16 @@ import { readTime } from '../../line/flags.ts';
 import { absoluteGlob, SELECTOR_FLAGS } from './shared.ts';
 
 export const EXPORT_FLAGS = [
-  { flags: '--jsonl <folder>', description: 'for export: write JSON Lines into this new or empty folder' },
+  { flags: '--jsonl <folder>', description: 'write JSON Lines into this new or empty folder' },
   {
     flags: '--parquet <folder>',
-    description: 'for export: write Parquet tables into this new or empty folder',
+    description: 'write Parquet tables into this new or empty folder',
     conflicts: 'jsonl',
   },
-  { flags: '--since <time>', description: 'for export: archived since this day or time', parse: parseSince },
+  { flags: '--since <time>', description: 'archived since this day or time', parse: parseSince },
   {
     flags: '--until <time>',
-    description: 'for export: archived until this day, or before this time',
+    description: 'archived until this day, or before this time',
     parse: parseUntil,
   },
 ] as const satisfies readonly Flag[];

@@ -13,6 +13,7 @@ const HOLD_FLAGS = [...SELECTOR_FLAGS, REASON_FLAG] as const;
 export const holdAction = defineAction({
   summary: 'protect conversations from erase and prune',
   flags: HOLD_FLAGS,
+  takes: [{ syntax: '[change]', description: 'add, remove or list' }],
   refuseOperands: ([change = 'list', ...more]) =>
     ['add', 'remove', 'list'].includes(change) && more.length === 0 ? null : 'archive hold takes add, remove or list',
   findConflict: ({ operands: [change = 'list'], options }) => {

@@ -9,6 +9,7 @@ import { defineAction } from '../../line/command.ts';
 export const mergeAction = defineAction({
   summary: 'add everything of other archives',
   flags: [],
+  takes: [{ syntax: '<archive...>', description: 'the other archives' }],
   refuseOperands: (operands) =>
     operands.length === 0 ? 'name the archives to merge: paths or postgres:// URLs' : null,
   run: async (session: Session, { operands }) =>

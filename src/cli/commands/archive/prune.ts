@@ -9,20 +9,20 @@ import { CONFIRM_FLAG } from './shared.ts';
 export const POLICY_FLAGS = [
   {
     flags: '--older-than <age>',
-    description: 'for prune: conversations last archived more than 180d, 6mo, 1y ago, or before 2026-03-01',
+    description: 'conversations last archived more than 180d, 6mo, 1y ago, or before 2026-03-01',
     parse: parseSince,
   },
   {
     flags: '--max-size <size>',
-    description: 'for prune: remove the oldest until the archive is about this size (20GB)',
+    description: 'remove the oldest until the archive is about this size (20GB)',
     parse: parseBytes,
   },
   {
     flags: '--keep-last <n>',
-    description: 'for prune: always keep this many of the newest conversations',
+    description: 'always keep this many of the newest conversations',
     parse: parseCountOrZero,
   },
-  { flags: '--project <glob>', description: 'for prune: only transcripts in folders that match' },
+  { flags: '--project <glob>', description: 'only transcripts in folders that match' },
 ] as const satisfies readonly Flag[];
 
 export const pruneAction = defineAction({

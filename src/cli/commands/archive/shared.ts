@@ -8,23 +8,23 @@ import type { Session } from '../../session.ts';
 // What several actions share.
 
 export const SELECTOR_FLAGS = [
-  { flags: '--conversation <id>', description: 'for hold, erase and export: this conversation' },
+  { flags: '--conversation <id>', description: 'this conversation' },
   {
     flags: '--source <glob>',
-    description: 'for hold, erase and export: transcripts whose path matches, in full or from a folder name on',
+    description: 'transcripts whose path matches, in full or from a folder name on',
   },
-  { flags: '--match <text>', description: 'for erase: every line that contains this text' },
-  { flags: '--message <id>', description: 'for erase: every line of this message' },
+  { flags: '--match <text>', description: 'every line that contains this text' },
+  { flags: '--message <id>', description: 'every line of this message' },
 ] as const satisfies readonly Flag[];
 
 export const REASON_FLAG = {
   flags: '--reason <text>',
-  description: 'for hold and erase: a note to store with the hold or the receipt',
+  description: 'a note to store with the hold or the receipt',
 } as const satisfies Flag;
 
 export const CONFIRM_FLAG = {
   flags: '--yes',
-  description: 'for erase and prune: remove it; without --yes, only list what would be removed',
+  description: 'remove it; without --yes, only list what would be removed',
 } as const satisfies Flag;
 
 export function readSelectors({

@@ -28,7 +28,7 @@ export function openRun(
   const model = chooseModel(session, { isDryRun });
   if (!model.ok) return model;
   if (model.value === null || model.value.provider === 'ollama')
-    return err('batches need a provider with a batch API: --provider anthropic or openai-compat');
+    return err('batches need a provider with a batch API: --provider anthropic or openai');
   const { reporter, settings } = session;
   const files: BatchRunReport['files'][number][] = [];
   const warnings: string[] = [];

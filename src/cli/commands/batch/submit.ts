@@ -16,19 +16,19 @@ import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { end, openRun } from './run.ts';
 
 export const SUBMIT_FLAGS = [
-  { flags: '-o, --output <path>', description: 'for submit: a file; a folder for several', conflicts: 'inPlace' },
-  { flags: '-i, --in-place', description: 'for submit: replace the input when it is collected' },
-  { flags: '-n, --dry-run', description: 'for submit: show the plan and its cost; nothing is written or sent' },
+  { flags: '-o, --output <path>', description: 'a file; a folder for several', conflicts: 'inPlace' },
+  { flags: '-i, --in-place', description: 'replace the input when it is collected' },
+  { flags: '-n, --dry-run', description: 'show the plan and its cost; nothing is written or sent' },
   {
     flags: '--if-over <tokens>',
-    description: 'for submit: skip transcripts with at most this many tokens',
+    description: 'skip transcripts with at most this many tokens',
     parse: parseCount,
     conflicts: 'ifOverBudget',
   },
-  { flags: '--if-over-budget', description: 'for submit: skip transcripts that fit the context budget' },
+  { flags: '--if-over-budget', description: 'skip transcripts that fit the context budget' },
   {
     flags: '--min-retention <share>',
-    description: 'for submit: fail if summaries keep a smaller share of the facts (0.9 or 90%)',
+    description: 'fail if summaries keep a smaller share of the facts (0.9 or 90%)',
     parse: parseShare,
   },
   ...SELECTION_FLAGS,
@@ -41,6 +41,7 @@ export const NEEDS_FILES = 'a batch needs files: answers come hours later, when 
 export const submitAction = defineAction({
   summary: 'plan transcripts and send their requests',
   flags: SUBMIT_FLAGS,
+  takes: [{ syntax: '<transcript...>', description: 'files, folders or globs' }],
   refuseOperands: (operands) => (operands.includes('-') ? NEEDS_FILES : null),
   findConflict: ({ operands, options }) => {
     if (options.output === '-') return NEEDS_FILES;

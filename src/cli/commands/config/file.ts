@@ -21,8 +21,8 @@ export function refuse({ reporter }: Console, lines: readonly string[]): ExitCod
 }
 
 export const SCOPE_FLAGS = [
-  { flags: '--user', description: 'for init, set and edit: your own file', conflicts: 'local' },
-  { flags: '--local', description: "for init, set and edit: the project's compact.toml" },
+  { flags: '--user', description: 'your own file', conflicts: 'local' },
+  { flags: '--local', description: "the project's compact.toml" },
 ] as const satisfies readonly Flag[];
 
 export type FileAsked = Line<OptionsOf<typeof SCOPE_FLAGS>>;

@@ -12,6 +12,7 @@ import { type Console, refuse } from './file.ts';
 export const getAction = defineAction({
   summary: 'one setting',
   flags: [],
+  takes: [{ syntax: '<name>', description: 'a key, for example summarization.keep_recent' }],
   refuseOperands: (operands) => (operands.length === 1 ? null : 'config get takes one key'),
   run: async (console: Console, asked) => {
     const { reporter, terminal } = console;

@@ -18,6 +18,10 @@ import {
 export const setAction = defineAction({
   summary: 'one setting',
   flags: SCOPE_FLAGS,
+  takes: [
+    { syntax: '<name>', description: 'a key, for example summarization.keep_recent' },
+    { syntax: '<value>', description: 'its new value' },
+  ],
   refuseOperands: (operands) => (operands.length === 2 ? null : 'config set takes a key and a value'),
   findConflict: findScopeConflict,
   run: async (console: Console, asked) => {

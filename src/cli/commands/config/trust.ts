@@ -16,14 +16,15 @@ import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import { type Console, refuse } from './file.ts';
 
 export const TRUST_FLAGS = [
-  { flags: '--list', description: 'for trust: list the files that you have trusted', conflicts: 'revoke' },
-  { flags: '--revoke', description: 'for trust: revoke it' },
+  { flags: '--list', description: 'list the files that you have trusted', conflicts: 'revoke' },
+  { flags: '--revoke', description: 'revoke it' },
 ] as const satisfies readonly Flag[];
 
 /** Allows a project's file to set everything as long as its content stays the same. */
 export const trustAction = defineAction({
   summary: "let a project's file set everything, until it changes",
   flags: TRUST_FLAGS,
+  takes: [{ syntax: '[file]', description: "a compact.toml, or its folder; by default this project's" }],
   refuseOperands: (operands) => (operands.length > 1 ? 'config trust takes one file' : null),
   findConflict: ({ operands, options, settings }) => {
     if (settings.configFlag !== null) return 'a file given with --config needs no trust';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { watch } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { DiffReport } from '../../src/app/survey/diff-file.ts';
+import type { OutcomesReport } from '../../src/app/survey/list-outcomes.ts';
 import { run } from '../../src/cli/run.ts';
-import { showInPager } from '../../src/cli/commands/diff.ts';
+import { openInBrowser, showInPager } from '../../src/cli/terminal/show.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { type Ended, runHere } from '../support/program.ts';
@@ -26,11 +27,11 @@ function placeWith(t: TestContext, files: Readonly<Record<string, string>> = { '
   return { path, compact: (...args) => runHere([...args, '--archive', path('.archive.db')]) };
 }
 
-async function readDiff({ compact }: Place, ...files: readonly string[]): Promise<DiffReport> {
-  const { code, stdout, stderr } = await compact('diff', '--json', ...files);
+async function readOutcomes({ compact }: Place, ...args: readonly string[]): Promise<OutcomesReport> {
+  const { code, stdout, stderr } = await compact('report', '--json', ...args);
   assert.equal(code, 0, stderr);
-  const report: DiffReport = JSON.parse(stdout);
-  assert.deepEqual(problemsWith('diff', report), []);
+  const report: OutcomesReport = JSON.parse(stdout);
+  assert.deepEqual(problemsWith('report', report), []);
   return report;
 }
 
@@ -39,7 +40,7 @@ test('every message of the original is named once, with what became of it', asyn
   const place = placeWith(t, { 'a.jsonl': session });
   const few = ['--target', '2000', '--keep-recent', '4', '--keep-recent-tokens', '0'];
   await place.compact('-i', ...few, place.path('a.jsonl'));
-  const { messages, summary, cycles } = await readDiff(place, place.path('a.jsonl'));
+  const { messages, summary, cycles } = await readOutcomes(place, place.path('a.jsonl'));
   assert.deepEqual([cycles, messages.map(({ number }) => number)], [1, Array.from(messages, (_, at) => at + 1)]);
   const compacted = readFileSync(place.path('a.jsonl'), 'utf8');
   const outcomes = Object.groupBy(messages, ({ outcome }) => outcome);
@@ -49,17 +50,14 @@ test('every message of the original is named once, with what became of it', asyn
   for (const { text } of quoted) assert.ok(summary.join('\n').includes(text.split('\n')[0]?.slice(0, 40) ?? '?'), text);
 });
 
-test('an original leads to its compacted file, and both may be named', async (t) => {
+test('an original leads to its compacted file', async (t) => {
   const place = placeWith(t, { 'a.jsonl': TALK, 'b.jsonl': chatTranscript(9, 70) });
   const [a, compacted] = [place.path('a.jsonl'), place.path('a.compact.jsonl')];
   await place.compact(a);
   appendFileSync(a, chatTranscript(1, 300));
-  const byItself = await readDiff(place, compacted);
-  assert.deepEqual(await readDiff(place, a), byItself);
-  assert.deepEqual(await readDiff(place, a, compacted), byItself);
-  const other = await place.compact('diff', place.path('b.jsonl'), compacted);
-  assert.deepEqual([other.code, other.stderr.includes('b.jsonl: not the original of')], [1, true]);
-  const plain = await place.compact('diff', place.path('b.jsonl'));
+  const byItself = await readOutcomes(place, compacted);
+  assert.deepEqual(await readOutcomes(place, a), byItself);
+  const plain = await place.compact('report', place.path('b.jsonl'));
   assert.deepEqual([plain.code, /not compacted/.test(plain.stderr)], [1, true]);
 });
 
@@ -67,7 +65,7 @@ test('an original leads to its compacted file where the result of the same conte
   const place = placeWith(t, { 'one.jsonl': TALK, 'two.jsonl': TALK });
   for (const name of ['one', 'two']) {
     await place.compact(place.path(`${name}.jsonl`));
-    assert.equal((await readDiff(place, place.path(`${name}.jsonl`))).file, place.path(`${name}.compact.jsonl`));
+    assert.equal((await readOutcomes(place, place.path(`${name}.jsonl`))).file, place.path(`${name}.compact.jsonl`));
   }
 });
 
@@ -76,7 +74,7 @@ test('after several compactions it goes back to the first original', async (t) =
   await place.compact('-i', place.path('a.jsonl'));
   appendFileSync(place.path('a.jsonl'), chatTranscript(20, 400));
   await place.compact('-i', place.path('a.jsonl'));
-  const { messages, cycles } = await readDiff(place, place.path('a.jsonl'));
+  const { messages, cycles } = await readOutcomes(place, place.path('a.jsonl'));
   const left = new Set(messages.map(({ cycle }) => cycle));
   assert.deepEqual([cycles, [1, 2, null].every((cycle) => left.has(cycle))], [2, true]);
 });
@@ -84,11 +82,11 @@ test('after several compactions it goes back to the first original', async (t) =
 test('a file that was edited, or whose archive is gone, is an error that says so', async (t) => {
   const { path, compact } = placeWith(t);
   await compact('-i', path('a.jsonl'));
-  const gone = await runHere(['diff', '--archive', path('other.db'), path('a.jsonl')]);
+  const gone = await runHere(['report', '--archive', path('other.db'), path('a.jsonl')]);
   assert.deepEqual([gone.code, /its compaction is not in the archive/.test(gone.stderr)], [1, true]);
   const text = readFileSync(path('a.jsonl'), 'utf8');
   writeFileSync(path('a.jsonl'), text.replace(/retry(?=[^\n]*\n$)/, 'again'));
-  const edited = await compact('diff', path('a.jsonl'));
+  const edited = await compact('report', path('a.jsonl'));
   assert.deepEqual([edited.code, /changed since/.test(edited.stderr)], [1, true], edited.stderr);
 });
 
@@ -96,7 +94,9 @@ for (const widthColumns of [60, 80, 120]) {
   test(`at ${widthColumns} columns each line has its sign, and none is too long`, async (t) => {
     const { path, compact } = placeWith(t);
     await compact('-i', path('a.jsonl'));
-    const terminal = createFakeTerminal(['diff', '--archive', path('.archive.db'), path('a.jsonl')], { widthColumns });
+    const terminal = createFakeTerminal(['report', '--archive', path('.archive.db'), path('a.jsonl')], {
+      widthColumns,
+    });
     const loadUseCases = async () => (await import('../../src/compose/use-cases.ts')).createUseCases;
     assert.equal(await run({ terminal, loadUseCases }), 0, terminal.errors());
     const lines = terminal.out().trimEnd().split('\n');
@@ -117,7 +117,7 @@ test('--all shows every message, --limit at most so many', async (t) => {
   const { path, compact } = placeWith(t);
   await compact('-i', path('a.jsonl'));
   const count = async (...flags: readonly string[]): Promise<number> =>
-    [...(await compact('diff', ...flags, path('a.jsonl'))).stdout.matchAll(/^[-=~] +\d+ (?:user|asst|tool|syst) /gm)]
+    [...(await compact('report', ...flags, path('a.jsonl'))).stdout.matchAll(/^[-=~] +\d+ (?:user|asst|tool|syst) /gm)]
       .length;
   assert.deepEqual([await count('--all'), await count('--limit', '5')], [MESSAGES, 5]);
 });
@@ -134,3 +134,61 @@ test('the pager is used on a terminal only, and it may be missing', (t) => {
     [false, false, false, false],
   );
 });
+
+test('--message says what became of one message, and how to read it', async (t) => {
+  const place = placeWith(t);
+  await place.compact('-i', place.path('a.jsonl'));
+  const ask = async (word: string): Promise<Ended> => place.compact('report', '--message', word, place.path('a.jsonl'));
+  const first = await ask('1');
+  assert.match(
+    first.stdout,
+    /message 1 of [^]*It left in compaction 1[^]*Read all of it with: compact show --archive /,
+  );
+  assert.equal((await ask('line:1')).stdout, first.stdout);
+  assert.match((await ask(String(MESSAGES))).stdout, /It is still in the file, byte for byte\./);
+  const none = await ask('line:9999');
+  assert.deepEqual([none.code, none.stdout], [1, '']);
+  assert.match(none.stderr, /line:9999 names no message\. Its last message is in line \d+\./);
+  const { messages } = await readOutcomes(place, '--message', '2', place.path('a.jsonl'));
+  assert.deepEqual(
+    messages.map(({ number }) => number),
+    [2],
+  );
+});
+
+test('--plan shows what would become of the messages', async (t) => {
+  const place = placeWith(t);
+  const { original, cycles, messages } = await readOutcomes(place, '--plan', place.path('a.jsonl'));
+  assert.deepEqual([original, cycles], [null, 0]);
+  assert.ok(messages.some(({ outcome }) => outcome === 'summarized'));
+  const { stdout } = await place.compact('report', '--plan', '--message', '1', place.path('a.jsonl'));
+  assert.match(stdout, /It would leave with a compaction/);
+  assert.match((await place.compact('report', '--plan', place.path('a.jsonl'))).stdout, /messages in a plan/);
+});
+
+test('--open writes the page and starts the browser with its path', async (t) => {
+  const folder = folderWith(t, {});
+  const mark = join(folder, 'opened');
+  const browser = join(folder, 'browser');
+  writeFileSync(browser, `#!/bin/sh\nprintf %s "$2" > '${mark}.part' && mv '${mark}.part' '${mark}'\n`, {
+    mode: 0o755,
+  });
+  const ended = watchFor(mark);
+  const open = async (BROWSER: string): Promise<boolean> =>
+    openInBrowser('/tmp/a page.html', createFakeTerminal([], { environment: { BROWSER } }));
+  assert.equal(await open(`${browser} --new-window`), true);
+  await ended;
+  assert.equal(readFileSync(mark, 'utf8'), '/tmp/a page.html');
+  assert.equal(await open(join(folder, 'no-such-browser')), false);
+});
+
+/** Resolves when the file is there. */
+async function watchFor(path: string): Promise<void> {
+  const ended = new AbortController();
+  try {
+    for await (const { filename } of watch(dirname(path), { signal: ended.signal }))
+      if (filename === basename(path)) return;
+  } finally {
+    ended.abort();
+  }
+}

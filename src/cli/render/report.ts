@@ -1,16 +1,17 @@
-import type { DiffMessage, DiffReport } from '../../app/survey/diff-file.ts';
+import type { MessageFate, OutcomesReport } from '../../app/survey/list-outcomes.ts';
 import { countOf, formatBytes, formatChange, formatCount, formatSaving, sumOf } from '../../messages/quantities.ts';
-import { clipText, safeText, wrapText } from '../../messages/text.ts';
+import { clipText, indent, safeText, shellWord, wrapText } from '../../messages/text.ts';
+import { describeNear, findMessages, renderCandidates } from './score.ts';
 import type { Rendering, Theme } from './theme.ts';
 
-export type DiffRendering = Rendering & {
+export type ReportRendering = Rendering & {
   /** The number of messages to show; null: all of them and the whole summary. */
   readonly limit: number | null;
 };
 
 type Sign = '=' | '~' | '-' | '+';
 
-const SIGNS: { readonly [outcome in DiffMessage['outcome']]: Sign } = {
+const SIGNS: { readonly [outcome in MessageFate['outcome']]: Sign } = {
   kept: '=',
   quoted: '~',
   summarized: '-',
@@ -18,7 +19,7 @@ const SIGNS: { readonly [outcome in DiffMessage['outcome']]: Sign } = {
 };
 
 /** A heading, the totals, and the messages in their order; the summary stands where it replaces those before it. */
-export function renderDiff(report: DiffReport, rendering: DiffRendering): readonly string[] {
+export function renderReport(report: OutcomesReport, rendering: ReportRendering): readonly string[] {
   const { messages } = report;
   const runs = partRuns(messages);
   const firstLeft = runs.findIndex(({ sign }) => sign !== '=');
@@ -42,13 +43,13 @@ export function renderDiff(report: DiffReport, rendering: DiffRendering): readon
 
 const MEANINGS = { '=': 'kept', '~': 'quoted', '-': 'left' } as const;
 
-function renderHead(report: DiffReport, { theme, widthColumns }: DiffRendering): readonly string[] {
+function renderHead(report: OutcomesReport, { theme, widthColumns }: ReportRendering): readonly string[] {
   const { file, bytes, tokens, messages, cycles } = report;
   const counts = { '=': 0, '~': 0, '-': 0, '+': 0 };
   for (const { outcome } of messages) counts[SIGNS[outcome]] += 1;
   const facts = [
-    `${countOf(messages.length, 'message')} in ${countOf(cycles, 'compaction')}`,
-    `${formatBytes(bytes.before)} → ${formatBytes(bytes.after)}`,
+    `${countOf(messages.length, 'message')} ${report.original === null ? 'in a plan' : `in ${countOf(cycles, 'compaction')}`}`,
+    ...(bytes.after === null ? [] : [`${formatBytes(bytes.before)} → ${formatBytes(bytes.after)}`]),
     `${formatChange(tokens)} tokens (${formatSaving(tokens)})`,
   ].join(', ');
   const legend = (['=', '~', '-'] as const).map((sign) => `${sign} ${formatCount(counts[sign])} ${MEANINGS[sign]}`);
@@ -59,9 +60,9 @@ function renderHead(report: DiffReport, { theme, widthColumns }: DiffRendering):
 const EDGE = 3;
 
 /** Neighbors of which the same became. */
-type Run = { readonly sign: Sign; readonly messages: DiffMessage[] };
+type Run = { readonly sign: Sign; readonly messages: MessageFate[] };
 
-function partRuns(messages: readonly DiffMessage[]): readonly Run[] {
+function partRuns(messages: readonly MessageFate[]): readonly Run[] {
   const runs: Run[] = [];
   for (const message of messages) {
     const sign = SIGNS[message.outcome];
@@ -78,7 +79,7 @@ function positionsShown(length: number, limit: number | null): readonly number[]
   return limit === null || length <= 2 * EDGE + 1 ? all : [...all.slice(0, EDGE), ...all.slice(-EDGE)];
 }
 
-type RunRendering = DiffRendering & { readonly numberColumns: number };
+type RunRendering = ReportRendering & { readonly numberColumns: number };
 
 /** A line for each message at one of these positions, and one for those in a row that are not shown. */
 function renderRun({ sign, messages }: Run, positions: readonly number[], rendering: RunRendering): readonly string[] {
@@ -95,7 +96,7 @@ function renderRun({ sign, messages }: Run, positions: readonly number[], render
 
 const ROLES: Readonly<Record<string, string>> = { user: 'user', assistant: 'asst', system: 'syst', tool: 'tool' };
 
-function renderMessage({ number, role, tools, text }: DiffMessage, rendering: RunRendering): string {
+function renderMessage({ number, role, tools, text }: MessageFate, rendering: RunRendering): string {
   const { numberColumns, widthColumns } = rendering;
   const head = `${String(number).padStart(numberColumns)} ${ROLES[role] ?? clipText(safeText(role), 4)} `;
   const said = safeText(text.replaceAll(/\s+/g, ' ').trim());
@@ -105,7 +106,7 @@ function renderMessage({ number, role, tools, text }: DiffMessage, rendering: Ru
   return head + clipText(words, Math.max(10, widthColumns - head.length - 2));
 }
 
-function renderHidden(hidden: readonly DiffMessage[], { numberColumns }: RunRendering): string {
+function renderHidden(hidden: readonly MessageFate[], { numberColumns }: RunRendering): string {
   const tokens = sumOf(hidden, (message) => message.tokens);
   return `${'…'.padStart(numberColumns)} ${formatCount(hidden.length)} more, ${countOf(tokens, 'token')}`;
 }
@@ -113,7 +114,7 @@ function renderHidden(hidden: readonly DiffMessage[], { numberColumns }: RunRend
 /** Lines of the summary that are shown unless all is. */
 const SUMMARY_LINES = 12;
 
-function renderSummary(summary: readonly string[], { theme, widthColumns, limit }: DiffRendering): readonly string[] {
+function renderSummary(summary: readonly string[], { theme, widthColumns, limit }: ReportRendering): readonly string[] {
   const lines = summary.filter((line) => line.trim() !== '');
   const shown = limit === null ? lines : lines.slice(0, SUMMARY_LINES);
   const rest = lines.length - shown.length;
@@ -125,4 +126,45 @@ function renderSummary(summary: readonly string[], { theme, widthColumns, limit 
 
 function paint(sign: Sign, line: string, { good, bad, warning }: Theme): string {
   return { '+': good, '-': bad, '~': warning, '=': String }[sign](line);
+}
+
+/** The messages that a number of the list, an id, the beginning of one, or `line:N` names. */
+export function findFates(messages: readonly MessageFate[], word: string): readonly MessageFate[] {
+  const numbered = messages.filter(({ number }) => String(number) === word);
+  return numbered.length > 0 ? numbered : findMessages(messages, word);
+}
+
+/** Why a word names no message, or several. */
+export function describeNoFate(
+  { file, messages }: OutcomesReport,
+  word: string,
+  found: readonly MessageFate[],
+): string {
+  const name = `${safeText(file)}: ${safeText(word)}`;
+  return found.length === 0
+    ? `${name} names no message. ${describeNear(messages, word)}`.trimEnd()
+    : [`${name} names ${found.length} messages. Give one of these:`, ...renderCandidates(found)].join('\n');
+}
+
+/** `show`: the command that prints an archived message, without its id. */
+export function renderFate(
+  { file, original }: OutcomesReport,
+  { number, id, line, role, outcome, cycle, batch, text }: MessageFate,
+  { theme, widthColumns, show }: Rendering & { readonly show: string },
+): readonly string[] {
+  const cover = batch === null ? '' : `, and the summary ${safeText(batch)} covers it`;
+  const left = cycle === null ? 'would leave with a compaction' : `left in compaction ${cycle}`;
+  const quoted = cycle === null ? 'would be quoted' : `was quoted when it left in compaction ${cycle}`;
+  const fates = {
+    kept: original === null ? 'would stay as it is' : 'is still in the file, byte for byte',
+    quoted: `${quoted}: the summary has it word for word`,
+    summarized: `${left}${cover}`,
+    archived: `${left}; it is only in the archive`,
+  };
+  return [
+    `${theme.strong(safeText(id))}: ${safeText(role)}, message ${number} of ${safeText(file)}, line ${line} of the original`,
+    ...wrapText(`It ${fates[outcome]}.`, widthColumns),
+    ...indent(wrapText(safeText(text.replaceAll(/\s+/g, ' ').trim() || '(no text)'), widthColumns - 2)),
+    ...(cycle === null ? [] : [`Read all of it with: ${show} ${shellWord(id)}`]),
+  ];
 }
