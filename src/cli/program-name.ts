@@ -1,10 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
-<<<<<<< HEAD
-import { delimiter, isAbsolute, join } from 'node:path';
-=======
 import { delimiter, isAbsolute, join, sep } from 'node:path';
-import process from 'node:process';
->>>>>>> d848194e (Group help, options and commands, and let report show what diff showed)
 import { getAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
@@ -30,19 +25,15 @@ type Call = {
  * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, by npx inside a
  * clone, by the link that was called, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
  */
-<<<<<<< HEAD
-export function programName(environment: Environment, nodePath: string): string {
-  const known = findOnPath(environment, nodePath);
-=======
 export function programName({ environment, nodePath, calledAs, folder }: Call): string {
-  const known = findOnPath(environment);
->>>>>>> d848194e (Group help, options and commands, and let report show what diff showed)
+  const known = findOnPath(environment, nodePath);
   if (known !== null) return known;
   const clone = isSea() ? null : realPath(PACKAGE_FOLDER);
   const prefix = realPath(environment['npm_config_local_prefix'] ?? '');
   const isByNpx = environment['npm_command'] === 'exec' && prefix !== null && prefix === clone;
   if (isByNpx || (clone !== null && isInside(realPath(folder) ?? folder, clone))) return 'npx compact';
-  if (calledAs !== realPath(ENTRY) && isThisProgram(calledAs)) return shellWord(calledAs);
+  const [entry = nodePath] = ENTRY_ARGS;
+  if (realPath(calledAs) !== calledAs && isThisProgram(calledAs, entry)) return shellWord(calledAs);
   const node = findCommand('node', shellFolders(environment));
   const isOnPath = node !== null && realPath(node) === realPath(nodePath);
   return [isOnPath ? 'node' : nodePath, ...ENTRY_ARGS].map(shellWord).join(' ');
