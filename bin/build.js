@@ -66,7 +66,9 @@ const builtins = {
         if (SLOW.includes(module) && parts.every(([name]) => /^[a-z]/.test(name) && name !== 'constants')) {
           const object = main ?? all;
           const lazyObject = `const ${object} = new Proxy({}, { get: (_, name) => ${loaded}[name] });`;
-          const functions = parts.map(([name, as = name]) => `const ${as} = (...args) => ${loaded}.${name}(...args);`);
+          const functions = parts.map(
+            ([name, as = name]) => `let ${as} = (...args) => (${as} = ${loaded}.${name})(...args);`,
+          );
           return [...(object === undefined ? [] : [lazyObject]), ...functions].join(' ');
         }
         const targets = [main ?? all, names === undefined ? undefined : `{${names.replaceAll(' as ', ': ')}}`];
@@ -98,14 +100,27 @@ const outputs = await bundle.write({
   // What most commands load is one file: each file costs Node the time to find it.
   codeSplitting: {
     groups: [
-      { name: 'common', test: /src/, minShareCount: 8 },
-      { name: 'common', test: /src\/cli\/(?:program-name|commands\/table)/ },
-      // What every command loads that reads transcripts: settings, files, formats, the first pass.
+      // What every command loads, then what those load that read transcripts, that plan, that summarize, and what formats share.
+      { name: 'line', test: /src\/cli\/(?:line|program-name|commands\/table|inputs\/shard|terminal\/(?:exit|term))/ },
       {
-        name: 'reading',
-        test: /src\/(?:cli\/(?:session|inputs\/(?:gather|inputs)|runs\/outcomes|terminal\/reporter|render\/(?:theme|table))|messages|compose\/(?!outputs)|config\/(?:resolve|find|layers)|adapters\/(?:transcript|fs\/file-store|runtime)|app\/read)/,
+        name: 'line',
+        test: /src\/(?:config\/(?:nearest|quantity|setting\.|summarization)|core\/(?:lazy|policy|result|tokens)|messages\/text|system\/files)/,
         minShareCount: 2,
       },
+      {
+        name: 'reading',
+        test: /src\/(?:cli\/(?:session|inputs|runs\/outcomes|terminal|pool\/work-|render\/(?:compact|config|theme|table))|messages|compose\/(?!outputs|prices)|config\/(?:find|load|origins|resolve|settings)|adapters\/(?:transcript\/(?:detect|foreign|formats|json|registry)|fs\/(?:file-store|compr|source)|runtime|producer)|app\/(?:contract|read\/(?:index|lineage|open-tr|records)|write\/settle)|core\/(?:[a-z-]+\.ts|standing-rules|plan|extract\/(?:character|sentence))|system)/,
+        minShareCount: 2,
+      },
+      { name: 'formats', test: /src\/adapters\/transcript/, minShareCount: 3 },
+      { name: 'planning', test: /src\/app\/(?:compact\/plan\.ts|read\/prepare)/, minShareCount: 2 },
+      { name: 'writing', test: /src\/app\/(?:compact\/(?:leave|report|compose|store)|read|write)/, minShareCount: 3 },
+      {
+        name: 'summaries',
+        test: /src\/(?:core\/(?:handover|extract|retention|search)|app\/summarize)/,
+        minShareCount: 2,
+      },
+      { name: 'common', test: /src/, minShareCount: 8 },
     ],
   },
 });

@@ -53,6 +53,31 @@ test('scoring a small file loads no package', (t) => {
   assert.deepEqual([status, stderr], [0, '']);
 });
 
+test('commands load few of the sources: one codec, and only what they use', (t) => {
+  const folder = folderWith(t, { 'f.jsonl': '{"role":"user","content":"Hello there."}\n'.repeat(60) });
+  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+  const count = `import { registerHooks } from 'node:module';
+    let count = 0;
+    registerHooks({ load: (url, context, next) => (url.includes('/src/') && (count += 1), next(url, context)) });
+    process.on('exit', () => console.error('sources', count));
+    await (await import(${JSON.stringify(main)})).main();`;
+  const loaded = (...argv: readonly string[]): number => {
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', count, '--', 'compact', ...argv], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: folder },
+      cwd: folder,
+    });
+    return Number(/sources (\d+)/.exec(stderr)?.[1]);
+  };
+  const counts = [loaded('score', 'f.jsonl'), loaded('f.jsonl', '-o', 'out.jsonl'), loaded('restore', 'out.jsonl')];
+  const bars = [115, 235, 170];
+  assert.deepEqual(
+    counts.map((number, at) => number > 50 && number <= (bars[at] ?? 0)),
+    [true, true, true],
+    counts.join(),
+  );
+});
+
 test('a reader that goes away is no error', async () => {
   const child = spawn(process.execPath, [program, 'schema', 'compact'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();

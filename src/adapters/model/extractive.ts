@@ -1,5 +1,4 @@
 import { stemmer } from 'stemmer';
-import { summarizeSource } from '../../core/extract/summarize.ts';
 import { ModelError } from '../../core/model-request.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 
@@ -19,6 +18,7 @@ export function createExtractiveProvider(): ModelProvider {
         const message = 'The extractive provider chooses from the messages themselves, and this request has no source';
         throw new ModelError('api_error', message, { retryable: false });
       }
+      const { summarizeSource } = await import('../../core/extract/summarize.ts');
       const text = summarizeSource(source, { maxChars: Math.max(0, Math.floor(maxTokens)) * CHARS_PER_TOKEN, stem });
       return {
         content: [{ type: 'text', text }],

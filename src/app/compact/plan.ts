@@ -9,7 +9,7 @@ import {
   DEFAULT_SCORING_CONFIG,
   type TranscriptPolicy,
 } from '../../core/policy.ts';
-import { rulesBudget } from '../../core/standing-rules/rules.ts';
+import { isDropped, rulesBudget } from '../../core/standing-rules/rules.ts';
 import { describeUnder, estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prior } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
@@ -17,7 +17,6 @@ import type { Archive } from '../../ports/archive.ts';
 import type { DroppedRule } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
-import { isDropped } from '../summarize/rules-and-requests.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** Tokens of a batch's heading, with its times. */

@@ -13,7 +13,7 @@ import type { CompactFileRequest } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage, type ReadLineage } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation, ReadTranscript } from '../read/prepare.ts';
 import type { LeavingMessages, StaleRules } from '../summarize/rules-and-requests.ts';
-import { type CycleInput, type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
+import type { CycleInput, FinishedCycle } from '../summarize/run-cycle.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import { costOf } from '../summarize/usage.ts';
 import { leave } from './leave.ts';
@@ -232,6 +232,7 @@ async function summarizePlan(
 ): Promise<Result<Summarized, Failure>> {
   const load = createLoader(transcript, prepared);
   const { messages, carriedCount } = prepared.view;
+  const { runCycle } = await import('../summarize/run-cycle.ts');
   const finished = await runCycle(summaries, {
     conversationId: prepared.id,
     originKey,

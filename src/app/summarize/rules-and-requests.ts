@@ -1,11 +1,11 @@
 import { clipArchiveBody } from '../../core/clip-archive.ts';
-import { kindOfConversation, writeRequests } from '../../core/handover/handover.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import { batchTokensOf, type CompactionConfig } from '../../core/policy.ts';
 import {
   applyByHand,
   findRules,
   formatRules,
+  isDropped,
   type ParsedRules,
   parseRules,
   type Rule,
@@ -77,11 +77,6 @@ export async function findStandingRules(
   return { rules: applyByHand(found, { add: [...add], drop: dropped }), dropped };
 }
 
-/** Whether a rule contains one of the dropped texts. */
-export function isDropped(text: string, dropped: readonly string[]): boolean {
-  return applyByHand([{ text, index: 0 }], { add: [], drop: dropped }).length === 0;
-}
-
 const NOTHING: Pick<ParsedRules, 'rules' | 'dropped'> = { rules: [], dropped: [] };
 
 /** The rules in a clip-archive that only we or the producer can have written. */
@@ -113,6 +108,7 @@ export async function requestsBefore(
   }: { readonly isVerbatim: boolean; readonly readLineage: () => Promise<Pick<LineageMaterial, 'messages'>> },
 ): Promise<readonly string[]> {
   if (requestTokens === 0 || isVerbatim) return [];
+  const { kindOfConversation, writeRequests } = await import('../../core/handover/handover.ts');
   const earlier = (await readLineage()).messages;
   const going = chunks.flat().sort((a, b) => a - b);
   const messages = [...earlier, ...going.map(load)];

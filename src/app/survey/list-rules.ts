@@ -9,7 +9,8 @@ import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { NO_MATERIAL } from '../read/lineage.ts';
 import { type PreparedConversation, readTranscript, type ReadTranscript } from '../read/prepare.ts';
-import { findStandingRules, isDropped } from '../summarize/rules-and-requests.ts';
+import { isDropped } from '../../core/standing-rules/rules.ts';
+import { findStandingRules } from '../summarize/rules-and-requests.ts';
 import { openSettled, openUnsettled } from '../write/settle.ts';
 
 export type ListRulesRequest = {

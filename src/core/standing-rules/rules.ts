@@ -169,3 +169,8 @@ function parseRule(line: string): readonly Rule[] {
   const [, text, index] = MESSAGE.exec(said) ?? [];
   return text === undefined || index === undefined ? [] : [{ text, index: Number(index) }];
 }
+
+/** Whether a rule contains one of the dropped texts. */
+export function isDropped(text: string, dropped: readonly string[]): boolean {
+  return applyByHand([{ text, index: 0 }], { add: [], drop: dropped }).length === 0;
+}
