@@ -27,6 +27,8 @@ export type ModelChoice = Omit<ModelAccess, 'provider'> & {
   /** Null: decided by the host. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens' | null;
   readonly fallsBack: boolean;
+  /** The model is asked again for what it was paid for before. */
+  readonly asksAgain?: boolean;
   /** The model is never called; the run only reports what it would be sent. */
   readonly isDryRun: boolean;
   /** The path of rules in gitleaks' format; null: only ours. */
@@ -63,12 +65,12 @@ async function createModelService(
   choice: ModelChoice,
   runtime: Runtime,
 ): Promise<Result<Created<ModelService>, string>> {
-  const { provider, redactsSecrets, redactRulesPath, limits, notice } = choice;
+  const { provider, asksAgain = false, redactsSecrets, redactRulesPath, limits, notice } = choice;
   const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
   if (!redactors.ok) return redactors;
   const { createRateLimiter } = await import('../app/summarize/limits.ts');
   const value = {
-    paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain' },
+    paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain', asksAgain },
     inFlight: new Map(),
     limiter: createRateLimiter(runtime, limits),
     createRedactor: redactors.value?.create ?? null,

@@ -82,6 +82,17 @@ suite('what was paid is not paid again', () => {
     assert.deepEqual([calls(), scene.text()], [2, compacted]);
   });
 
+  test('asked again, the model is paid again, once a request, and its newest summaries count', async (t) => {
+    const { scene, calls, run } = await openStage(t);
+    await run('-i');
+    writeFileSync(scene.file, talkOf(8));
+    await run('-i', '--again');
+    assert.deepEqual([calls(), partsOf(scene.text())], [4, ['Part 3 was told.', 'Part 4 was told.']]);
+    writeFileSync(scene.file, talkOf(8));
+    await run('-i');
+    assert.deepEqual([calls(), partsOf(scene.text())], [4, ['Part 3 was told.', 'Part 4 was told.']]);
+  });
+
   test('the run after a preview makes no call and writes the very summaries that were shown', async (t) => {
     const { scene, calls, run } = await openStage(t);
     const before = scene.sha256();

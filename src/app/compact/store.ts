@@ -256,7 +256,8 @@ export async function findReusable(
   if (same === null || request.output.kind === 'preview') return null;
   // Summaries that were made offline because the model failed are made again once there is a model.
   const hasFallback = same.cycles.some(({ made }) => made.some(({ level }) => level === 'fallback'));
-  if (hasFallback && request.summarizer.service !== undefined) return null;
+  const { service } = request.summarizer;
+  if (service !== undefined && (hasFallback || service.paidAs.asksAgain === true)) return null;
   const ledger = await checkReusable(deps, { same, transcript, archive });
   return ledger === null ? null : { same, ledger, archive };
 }

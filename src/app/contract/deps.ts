@@ -55,7 +55,12 @@ export type Summarizer = {
 /** What calling a service needs besides the model. */
 export type ModelService = {
   /** The key under which its summaries are remembered. */
-  readonly paidAs: { readonly provider: string; readonly scope: string };
+  readonly paidAs: {
+    readonly provider: string;
+    readonly scope: string;
+    /** Whether the model is asked again for what it was paid for in an earlier run. */
+    readonly asksAgain?: boolean;
+  };
   /** Requests that are running now, shared by all transcripts. */
   readonly inFlight: InFlight;
   readonly limiter: RateLimiter;

@@ -34,17 +34,30 @@ export function createPaidSummaries(
   {
     provider,
     scope,
+    asksAgain = false,
     inFlight = new Map(),
-  }: { readonly provider: string; readonly scope: string; readonly inFlight?: InFlight },
+  }: {
+    readonly provider: string;
+    readonly scope: string;
+    readonly asksAgain?: boolean;
+    readonly inFlight?: InFlight;
+  },
 ): PaidSummaries {
+  /** What was answered since this was created: one run pays for a request only once. */
+  const answered = new Set<string>();
+  const find = async (key: string) => (asksAgain && !answered.has(key) ? null : await cache.find(key));
+  const keep: SummaryCache['keep'] = async (key, summary) => {
+    await cache.keep(key, summary);
+    answered.add(key);
+  };
   const keyOf = ({ system, messages, model, max_tokens, temperature }: ModelRequest, ...kind: readonly string[]) =>
     runtime.sha256(JSON.stringify([provider, scope, { system, messages, model, max_tokens, temperature }, ...kind]));
   return {
     keyOf: (request) => keyOf(request),
-    find: async (request) => (await cache.find(keyOf(request)))?.text ?? null,
+    find: async (request) => (await find(keyOf(request)))?.text ?? null,
     keep: (request, { text, usage }) =>
-      cache.keep(keyOf(request), { provider, model: request.model, text, usage, createdAt: runtime.now() }),
-    isHalved: async (request) => (await cache.find(keyOf(request, HALVED))) !== null,
+      keep(keyOf(request), { provider, model: request.model, text, usage, createdAt: runtime.now() }),
+    isHalved: async (request) => (await find(keyOf(request, HALVED))) !== null,
     exclusively: async (request, ask) => {
       const key = keyOf(request);
       for (let other = inFlight.get(key); other !== undefined; other = inFlight.get(key)) await other;
@@ -58,7 +71,7 @@ export function createPaidSummaries(
       }
     },
     keepHalved: (request) =>
-      cache.keep(keyOf(request, HALVED), {
+      keep(keyOf(request, HALVED), {
         provider,
         model: request.model,
         text: '',

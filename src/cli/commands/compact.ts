@@ -39,6 +39,13 @@ const FLAGS = [
   ...CONDITION_FLAGS,
   ...SELECTION_FLAGS,
   ...MODEL_FLAGS,
+  {
+    flags: '--again',
+    description: 'ask the model again, despite stored summaries',
+    conflicts: 'dryRun',
+    group: 'The model',
+    isRare: true,
+  },
   FILES_FROM_FLAG,
   {
     flags: '--shard <i/n>',
@@ -130,7 +137,7 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
     const { gatherInputs } = await import('../inputs/gather.ts');
     const { planOutputs } = await import('../../compose/outputs.ts');
     const { compaction } = policyOf(session, options);
-    const summarizer = await createSummarizer(session, { isDryRun, compaction });
+    const summarizer = await createSummarizer(session, { isDryRun, asksAgain: options.again === true, compaction });
     if (!summarizer.ok) return session.refuse(summarizer.error);
     const instead = 'archived texts get none';
     const embeddings = isArchiving ? await createEmbeddingsIfAny(session, { instead }) : null;

@@ -40,11 +40,16 @@ export function chooseModel(
 /** Creates the summarizer that the settings name. The error is a sentence that says why it cannot be used. */
 export async function createSummarizer(
   session: ServiceSession,
-  { isDryRun, compaction }: { readonly isDryRun: boolean; readonly compaction: CompactionConfig },
+  {
+    isDryRun,
+    asksAgain = false,
+    compaction,
+  }: { readonly isDryRun: boolean; readonly asksAgain?: boolean; readonly compaction: CompactionConfig },
 ): Promise<Result<Summarizer, string>> {
   const model = chooseModel(session, { isDryRun });
   if (!model.ok) return model;
-  return warned(session, await session.useCases.createSummarizer({ model: model.value, compaction }));
+  const choice = model.value && { ...model.value, asksAgain };
+  return warned(session, await session.useCases.createSummarizer({ model: choice, compaction }));
 }
 
 /** Creates the embeddings that the settings name; null if they name none. The error is a sentence that says why they cannot be used. */

@@ -5,6 +5,7 @@ import type { BatchRecord, BatchRecords } from '../../../ports/batch.ts';
 import type { DroppedRules } from '../../../ports/retention.ts';
 
 const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = :request';
+const FORGET_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
 const KEEP_SUMMARY = `
 INSERT INTO summaries (request_sha256, provider, model, text, input_tokens, cached_input_tokens, output_tokens, created_at_ms)
 VALUES (:request, :provider, :model, :text, :input, :cached, :output, :createdAtMs) ON CONFLICT DO NOTHING RETURNING created_at_ms`;
@@ -12,7 +13,11 @@ VALUES (:request, :provider, :model, :text, :input, :cached, :output, :createdAt
 export function createSummaryCache({ query, transaction }: Sql): SummaryCache {
   const keepAll: SummaryCache['keepAll'] = (summaries) =>
     transaction('write', async (change) => {
-      for (const { request, summary } of summaries) await keepSummary(change, hashColumn(request), summary);
+      for (const { request, summary } of summaries) {
+        // A later answer replaces an earlier one.
+        await change(FORGET_SUMMARY, { request: hashColumn(request) });
+        await keepSummary(change, hashColumn(request), summary);
+      }
     });
   return {
     find: async (requestSha256) => {
