@@ -74,6 +74,7 @@ export function createUseCases(composition: Composition) {
     reached: composition.reached ?? (() => undefined),
     findArchivePlaceProblem: archive.findPlaceProblem,
     producerIndexes: createProducerIndexes(),
+    tellFuller: createFullerNotice(composition.notice),
     run: composition.run ?? beginRun(),
   };
   const queueing = { ...deps, openQueue: createQueueOpener(archivePath, opening) };
@@ -164,6 +165,17 @@ export function createUseCases(composition: Composition) {
     clearLeftovers: async (path: string) => void (await deps.files.clearLeftovers(path)),
     listFormats: () => deps.formats.list(),
     close: archive.close,
+  };
+}
+
+/** Says it of the first file, since a folder may have many small ones. */
+function createFullerNotice(notice: Composition['notice']): (file: string, bytes: number) => void {
+  const state = { isSaid: false };
+  return (file, bytes) => {
+    if (state.isSaid) return;
+    state.isSaid = true;
+    const how = `with the archive, the disk becomes about ${Math.ceil(bytes / 1000)} kB fuller`;
+    notice?.(`${file}: ${how}. --min-saving 1kB leaves such files as they are.`);
   };
 }
 

@@ -86,6 +86,15 @@ export function parseShare(text: string): Result<number, string> {
   return digits === '' || share > 1 ? err('It must be a share from 0 to 1, or a percentage: 0.9 or 90%.') : ok(share);
 }
 
+/** '20%' or '0.2' as a share below 1, or a size ('500kB') as bytes, of which there is at least one. */
+export function parseSaving(text: string): Result<number, string> {
+  const share = parseShare(text);
+  if (share.ok && share.value < 1) return share;
+  const bytes = parseBytes(text);
+  if (bytes.ok && bytes.value >= 1 && !text.includes('%')) return bytes;
+  return err('It must be a share of the tokens or a size on disk: 20%, 0.2, 500kB, 1MB.');
+}
+
 /** A point or span of time in Unix milliseconds: a day lasts from its start to its end, anything else is an instant. */
 type Moment = { readonly fromMs: number; readonly toMs: number };
 

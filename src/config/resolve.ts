@@ -81,6 +81,8 @@ export type PolicyRequest = {
   readonly conversation: string | null;
   /** The share of the salient facts that summaries must keep. */
   readonly minRetention?: number;
+  /** A share of the tokens if it is below 1, else bytes on disk. */
+  readonly minSaving?: number;
   readonly isFresh?: boolean;
 };
 
@@ -134,6 +136,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
     ifOverTokens: request.ifOver === 'budget' ? budgetTokens : request.ifOver,
     keepInvalid: settings.transcript.keep_invalid,
     conversation: request.conversation,
+    ...(request.minSaving === undefined ? {} : { minSaving: request.minSaving }),
     ...(request.isFresh === true && { isFresh: true }),
   };
 }

@@ -92,6 +92,8 @@ export type TranscriptPolicy = {
   readonly keepInvalid: boolean;
   /** The conversation's id if the file has none. */
   readonly conversation: string | null;
+  /** Transcripts that save less are left unchanged: a share of the tokens if it is below 1, else bytes on disk, net of the archive. */
+  readonly minSaving?: number;
   /** Goes on although the archive does not know the transcript's earlier compactions. */
   readonly isFresh?: boolean;
 };

@@ -35,6 +35,7 @@ export function compactReport(changes: Partial<CompactReport> = {}): CompactRepo
     ledger: { kept: 25, summarized: 1390, quoted: 0, other: 5, total: 1420 },
     archive: '/data/archive.db',
     archiveBytes: 12_000,
+    netBytes: 33_000,
     ...changes,
   };
 }

@@ -58,7 +58,7 @@ test('a run over several is one report: a line each, then the totals', async () 
     '3 transcripts: 1 compacted, 1 skipped (1 nothing new), 1 failed',
     '  result    48 kB → 3.0 kB (archive + 12 kB),',
     '            12,000 → 750 tokens (93 % saved),',
-    '            33 kB of disk gained, net of the archive',
+    '            33 kB of disk freed, net of the archive',
     '  archive   /data/archive.db',
     '  undo      compact undo',
   ]);
@@ -165,7 +165,7 @@ test('with --json a transcript that failed has its line too, as what was named a
     '3 transcripts: 1 compacted, 2 failed',
     '  result    48 kB → 3.0 kB (archive + 12 kB),',
     '            12,000 → 750 tokens (93 % saved),',
-    '            33 kB of disk gained, net of the archive',
+    '            33 kB of disk freed, net of the archive',
   ]);
 });
 

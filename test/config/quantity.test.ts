@@ -5,6 +5,7 @@ import {
   parseBytes,
   parseCount,
   parseCountOrZero,
+  parseSaving,
   parseShare,
   parseSince,
   parseUntil,
@@ -95,4 +96,12 @@ for (const text of ['', 'tomorrow', '2026-02-30', '2026-13-01', '2026-03-02T25:0
 test('months and minutes are not guessed', () => {
   const error = '30m could be minutes or months: write 30min or 30mo.';
   assert.deepEqual(parseSince('30m', NOW), { ok: false, error });
+});
+
+test('a saving is a share of the tokens or a size on disk', () => {
+  assert.deepEqual(
+    ['20%', '0.2', '0', '500kB', '1MB', '5000'].map(parseSaving),
+    [0.2, 0.2, 0, 500_000, 1_000_000, 5000].map((one) => ok(one)),
+  );
+  for (const text of ['100%', '150%', '-1', 'much', '']) assert.equal(parseSaving(text).ok, false, text);
 });

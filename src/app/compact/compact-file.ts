@@ -12,7 +12,7 @@ import { checkReplaceable, targetPath, withTargetLock } from '../write/deliver.t
 import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '../write/settle.ts';
 import { applyDroppedRules, describeSettings, planPrepared } from './plan.ts';
 import { breakerOpen, leave, leaveUnchanged, leaveUnlessDue, reasonToLeave } from './leave.ts';
-import { planReport, previewReport } from './plan-report.ts';
+import { forecast, planReport, previewReport } from './plan-report.ts';
 import { findReusable, findWriterOf, reuseCompaction, storeCompaction, type StoreInput } from './store.ts';
 import { summarizeAll } from './summarize-conversation.ts';
 
@@ -47,6 +47,7 @@ async function compactOnce(deps: WritingDeps, given: CompactFileRequest): Promis
     await leaveUnlessNew(deps, run);
     if (isDryRun) return planReport(transcript, request);
     const plans = planAll(run);
+    weigh(deps, run, plans);
     deps.reached('planned');
     // A missing archive is created later, when there is something to store. Here we only check that it can be.
     if (archive === null) await checkArchivePlace(deps, request, { isLenient: false });
@@ -97,6 +98,15 @@ function planAll({ request: { policy }, transcript }: Run): readonly Conversatio
   if (idle !== undefined && plans.every((plan) => plan.kind === 'skip'))
     leave({ reason: idle.reason, notes: [idle.detail] });
   return plans;
+}
+
+/** Leaves what would save too little, and says in time that the disk becomes fuller. */
+function weigh(deps: WritingDeps, { request, transcript }: Run, plans: readonly ConversationPlan[]): void {
+  const { policy, output, input } = request;
+  if (policy.minSaving === undefined && output.kind !== 'in-place') return;
+  const expected = forecast(transcript, policy, plans);
+  if (expected.kind === 'skip') return leave({ reason: expected.reason, notes: [expected.detail] });
+  if (output.kind === 'in-place' && expected.netBytes < 0) deps.tellFuller?.(input.name, -expected.netBytes);
 }
 
 type Held = Run & Pick<StoreInput, 'lock'> & { readonly plans: readonly ConversationPlan[] };

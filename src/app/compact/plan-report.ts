@@ -1,8 +1,17 @@
 import { shouldResummarize } from '../../core/batch.ts';
+import { netBytesFreed } from '../../core/disk.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
+import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { batchTokensOf, type CompactionConfig, compactionWithin, type TranscriptPolicy } from '../../core/policy.ts';
-import type { CompactReport, ConversationReport, PlannedRequest, PlanReport, SkipReason } from '../contract/reports.ts';
+import type {
+  BeforeAfter,
+  CompactReport,
+  ConversationReport,
+  PlannedRequest,
+  PlanReport,
+  SkipReason,
+} from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import { expectedTokens } from '../summarize/ask.ts';
@@ -20,6 +29,7 @@ import {
   reportUnchanged,
   reportUsage,
   skippedReport,
+  totalTokens,
 } from './report.ts';
 import { type Attempted, createLoader, planOf, reportAttempts } from './summarize-conversation.ts';
 
@@ -35,14 +45,21 @@ export type Forecast =
       readonly outcomes: readonly LineOutcome[];
       readonly conversations: readonly ConversationReport[];
       readonly bytes: ExpectedBytes;
+      /** For a compaction in place, as `CompactReport` has it. */
+      readonly netBytes: number;
     };
 
 /** Estimated sizes on disk: the file after a compaction, and by how much the archive grows. */
 type ExpectedBytes = Pick<PlanReport, 'bytesAfter' | 'archiveBytes'>;
 
 /** Tokens are estimates: every summary is assumed to be as long as it may be. */
-export function forecast(transcript: Prepared, policy: TranscriptPolicy): Forecast {
-  const planned = transcript.conversations.map((prepared) => planPrepared(transcript, prepared, { policy }));
+export function forecast(
+  transcript: Prepared,
+  policy: TranscriptPolicy,
+  planned: readonly ConversationPlan[] = transcript.conversations.map((one) =>
+    planPrepared(transcript, one, { policy }),
+  ),
+): Forecast {
   const plans = planned.map((plan) => (plan.kind === 'compact' ? plan : null));
   const first = planned[0];
   if (plans.every((plan) => plan === null) && first?.kind === 'skip') return first;
@@ -57,12 +74,41 @@ export function forecast(transcript: Prepared, policy: TranscriptPolicy): Foreca
   });
   const clips = expected.flatMap(({ clipTokens }) => clipTokens ?? []);
   const bytes = expectBytes(transcript, outcomes, clips);
-  return { kind: 'compact', plans, outcomes, conversations: expected.map(({ report }) => report), bytes };
+  const conversations = expected.map(({ report }) => report);
+  const netBytes = netInPlace(transcript, { after: bytes.bytesAfter, archive: bytes.archiveBytes });
+  const detail = describeLittle(policy, totalTokens(conversations), netBytes);
+  if (detail !== null) return { kind: 'skip', reason: 'little-gained', detail };
+  return { kind: 'compact', plans, outcomes, conversations, bytes, netBytes };
 }
 
-/** Measured on 18 real sessions: what archived lines take of their size, with the index for search, and what each compaction adds to that. */
-const ARCHIVE_SHARE = 0.3;
-const ARCHIVE_FRAME_BYTES = 30_000;
+/** Why a compaction is not worth it; null: it is. */
+function describeLittle(
+  { minSaving = 0 }: TranscriptPolicy,
+  { before, after }: BeforeAfter,
+  netBytes: number,
+): string | null {
+  if (minSaving >= 1)
+    return netBytes >= minSaving
+      ? null
+      : `it would free about ${netBytes} bytes of disk, net of the archive (--min-saving ${minSaving})`;
+  const share = before === 0 ? 0 : (before - after) / before;
+  const percent = (part: number): string => `${Math.trunc(100 * part)} %`;
+  return share >= minSaving
+    ? null
+    : `it would save about ${percent(share)} of the tokens (--min-saving ${percent(minSaving)})`;
+}
+
+/** The bytes of disk that replacing a transcript frees. `after`: of the content. */
+export function netInPlace(
+  { source }: Pick<Prepared, 'source'>,
+  { after, archive }: { readonly after: number; readonly archive: number },
+): number {
+  return netBytesFreed({ before: source.stamp.sizeBytes, after: sizeOnDisk(source, after), archive });
+}
+
+/** Measured on 18 real sessions: what archived lines take of their size, and what each compaction adds to that. */
+const ARCHIVE_SHARE = 0.28;
+const ARCHIVE_FRAME_BYTES = 10_000;
 /** The bytes of a summary's record besides its text. */
 const CLIP_RECORD_BYTES = 1000;
 const BYTES_PER_TOKEN = 4;
@@ -100,7 +146,7 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
     const { reason, detail } = expected;
     return skippedReport(transcript, input, { reason, notes: [detail], output: null });
   }
-  const { plans, outcomes, conversations, bytes } = expected;
+  const { plans, outcomes, conversations, bytes, netBytes } = expected;
   const notes = transcript.conversations.flatMap((prepared, index) => {
     const plan = plans[index] ?? null;
     const tokensAfter = conversations[index]?.tokens.after ?? 0;
@@ -115,7 +161,7 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
   });
   const made = { notes, conversations, ledger: countLedger(outcomes) };
   const plan = { ...bytes, ...describePlan(transcript, plans, request) };
-  return { ...plannedReport(transcript, request, made), plan };
+  return { ...plannedReport(transcript, request, made), netBytes, plan };
 }
 
 /** What the reports of a dry run and of a preview have in common: nothing was written. */

@@ -19,13 +19,15 @@ import {
   reportUsage,
 } from './report.ts';
 import { type Attempted, type CompactedConversation, planOf, reportAttempts } from './summarize-conversation.ts';
+import { netBytesFreed } from '../../core/disk.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { CompactReport, ConversationReport, Ledger } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { insertedRecords } from '../read/lineage.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { keptHashes } from '../read/records.ts';
-import { isOutputThere } from '../write/settle.ts';
+import { type Content, isOutputThere } from '../write/settle.ts';
+import { netInPlace } from './plan-report.ts';
 
 export type StoreInput = {
   readonly request: CompactFileRequest;
@@ -98,9 +100,20 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     ledger: countLedger(outcomes),
     archive: archive.path,
     archiveBytes,
+    netBytes: netOf(input, after, archiveBytes),
     usage: reportUsage(results, request),
     ...reportRetention(results, (cycle, position) => cycles[cycle]?.made[position]?.label ?? ''),
   });
+}
+
+/** A new file takes room, and only a file that is replaced makes any. */
+function netOf(
+  { request: { output }, transcript }: Pick<StoreInput, 'request' | 'transcript'>,
+  { sizeBytes }: Content,
+  archive: number,
+): number {
+  if (output.kind === 'in-place') return netInPlace(transcript, { after: sizeBytes, archive });
+  return netBytesFreed({ before: 0, after: output.kind === 'stdout' ? 0 : sizeBytes, archive });
 }
 
 /** What an earlier compaction removed is in the archive that was used then, and cannot be restored from this one. */
@@ -303,15 +316,17 @@ export async function reuseCompaction(
       batches: cycle.live.map(reportBatch),
     });
   });
+  const after = await describeWritten(deps, { request, planned: same.output, ...written });
   return buildReport(transcript, request.input, {
     result: 'compacted',
     notes: [...notesAgain(transcript, request, conversations), REUSED, ...noteWritten(transcript, request, written)],
     output: path ?? '-',
-    after: await describeWritten(deps, { request, planned: same.output, ...written }),
+    after,
     conversations,
     ledger,
     archive: archive.path,
     archiveBytes: 0,
+    netBytes: netOf({ request, transcript }, after, 0),
     usage: reportUsage([], request),
   });
 }

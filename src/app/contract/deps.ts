@@ -35,6 +35,8 @@ export type WritingDeps = AppDeps & {
   /** Why a missing archive could not be created; null: it could, or it exists. `isLenient` ignores missing permissions and full disks. */
   readonly findArchivePlaceProblem: (options: { readonly isLenient: boolean }) => Promise<ArchiveFailure | null>;
   readonly producerIndexes: ProducerIndexes;
+  /** Called before a file is replaced whose compaction makes the disk fuller, by about so many bytes. */
+  readonly tellFuller?: (file: string, bytes: number) => void;
   /** What is written belongs to this run. */
   readonly run: RunMark;
 };

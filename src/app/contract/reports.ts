@@ -49,6 +49,8 @@ export type SkipReason =
   | 'nothing-gained'
   | 'nothing-new'
   | 'no-legal-cut'
+  /** It would save less than --min-saving. */
+  | 'little-gained'
   /** This archive does not know an earlier compaction of it. */
   | 'archive-missing'
   /** Another program has it open for writing, or another run of compact is working on it. */
@@ -73,6 +75,12 @@ export type CompactReport = {
   readonly archive: string | null;
   /** By how many bytes the archive grew; absent if nothing was stored. */
   readonly archiveBytes?: Count;
+  /**
+   * By how many bytes the disk became emptier, in whole blocks, net of the archive; negative: fuller. An estimate for a dry run, as if it
+   * were in place. Absent if nothing was stored.
+   * @asType integer
+   */
+  readonly netBytes?: number;
   /** For a dry run: the requests that would be made. */
   readonly plan?: PlanReport;
   /** For a preview: the clip-archives as they would be written. */

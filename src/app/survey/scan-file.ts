@@ -1,4 +1,3 @@
-import { netBytesFreed } from '../../core/disk.ts';
 import type { Count, IsoTime } from '../../core/units.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
@@ -182,7 +181,7 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
     bytes,
     bytesAfter,
     archiveBytes,
-    netBytes: netBytesFreed({ before: bytes, after: bytesAfter, archive: archiveBytes }),
+    netBytes: expected.kind === 'skip' ? 0 : expected.netBytes,
     conversations: conversations.length,
     messages: conversations.reduce((sum, { messages }) => sum + messages.before, 0),
     tokens: { ...tokens, by: TOKEN_MEASURE },

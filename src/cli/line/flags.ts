@@ -1,5 +1,12 @@
 import { nearestName } from '../../config/nearest.ts';
-import { parseBytes, parseCount, parseCountOrZero, parseShare, parseSince } from '../../config/quantity.ts';
+import {
+  parseBytes,
+  parseCount,
+  parseCountOrZero,
+  parseSaving,
+  parseShare,
+  parseSince,
+} from '../../config/quantity.ts';
 import type { PolicyRequest, SettingFlags } from '../../config/resolve.ts';
 import { PROVIDER_ALIASES, PROVIDERS } from '../../config/summarization.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -57,6 +64,11 @@ export const CONDITION_FLAGS = [
   OLDER_THAN_FLAG,
   ...rare('What to compact', [
     { flags: '--if-over-budget', description: 'leave transcripts alone that fit the context budget' },
+    {
+      flags: '--min-saving <amount>',
+      description: 'leave alone what saves less: 20% of the tokens, or 1MB of disk',
+      parse: parseSaving,
+    },
   ]),
   ...rare('Safety', [
     { flags: '--fresh', description: 'go on although this archive lacks its earlier runs' },
@@ -147,6 +159,7 @@ export function readPolicy(options: PolicyOptions): PolicyRequest {
     ifOver: options.ifOverBudget === true ? 'budget' : (options.ifOver ?? null),
     conversation: options.conversation ?? null,
     ...(options.minRetention === undefined ? {} : { minRetention: options.minRetention }),
+    ...(options.minSaving === undefined ? {} : { minSaving: options.minSaving }),
     ...(options.fresh === true && { isFresh: true }),
   };
 }

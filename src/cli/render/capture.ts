@@ -1,5 +1,6 @@
 import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../../app/contract/reports.ts';
 import { countOf, formatBytes, reasonsOf, sumOf, tally } from '../../messages/quantities.ts';
+import { formatNet } from './compact.ts';
 import { formatMinute, nameOutput, reportRow, safeText } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
@@ -29,19 +30,14 @@ export function renderCapture(
   const told = {
     unchanged: `unchanged, version ${version}`,
     planned: isRemoving
-      ? `would be captured and removed, ${describeFreed(netBytes)}`
+      ? `would be captured and removed, ${formatNet(netBytes)}`
       : `would be captured, ${why}, ${size}`,
-    removed: `${theme.good('removed')}, version ${version} of ${size} can be restored; ${describeFreed(netBytes)}`,
+    removed: `${theme.good('removed')}, version ${version} of ${size} can be restored; ${formatNet(netBytes)}`,
     left: `${theme.warning('left')}: ${reason === undefined ? '' : REASONS[reason]}`,
     gone: `${theme.warning('gone')}, version ${version} of ${size} can be restored`,
     captured: `${theme.good('captured')}, ${why}: version ${version}, ${size}, ${describeNew(bytes.new ?? 0, bytes.stored ?? 0)}`,
   };
   return `${theme.strong(safeText(file))}: ${told[result]}`;
-}
-
-function describeFreed(netBytes: number): string {
-  const size = formatBytes(Math.abs(netBytes));
-  return netBytes < 0 ? `the disk is ${size} fuller with the archive` : `${size} of disk freed, net of the archive`;
 }
 
 function describeNew(newBytes: number, storedBytes: number): string {
@@ -76,7 +72,7 @@ export function renderCaptureCounts(
 ): string {
   const countOfResult = (result: string): number => results.get(result) ?? 0;
   const why = reasonsOf(skipped);
-  const freed = describeFreed(netBytes);
+  const freed = formatNet(netBytes);
   const skippedCount = sumOf(skipped.values(), Number);
   const parts = tally([
     [countOfResult('captured'), `captured (${describeNew(newBytes, storedBytes)})`, theme.good],

@@ -89,6 +89,7 @@ const SKIP_WORDS: { readonly [reason in SkipReason | SkippedRestoreReport['reaso
   'nothing-gained': 'no gain',
   'nothing-new': 'nothing new',
   'no-legal-cut': 'no legal cut',
+  'little-gained': 'little gain',
   'archive-missing': 'other archive',
   'in-use': 'in use',
   'not-compacted': 'not compacted',

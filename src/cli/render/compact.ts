@@ -48,7 +48,7 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
   if (report.result === 'skipped') return [renderSkip(report, theme), ...verboseBatches(report, rendering)];
   const restoring = renderRestoring(report, rendering);
   const rows = [
-    ...reportList('result', changeTexts(report), rendering.widthColumns),
+    ...reportList('result', changeTexts(report, rendering), rendering.widthColumns),
     ...reportList('messages', messageTexts(report)),
     ...(report.plan === undefined ? batchRows(report, rendering) : planRows(report)),
     reportRow('lines', ledgerText(report)),
@@ -75,6 +75,8 @@ export type RunTotals = {
   readonly tokens: BeforeAfter;
   /** The compacted files, and by how much the archive grew; estimates for planned ones. */
   readonly bytes: Sizes;
+  /** By how many bytes the disk became emptier, net of the archive. */
+  readonly netBytes: number;
   /** The facts that summaries kept. */
   readonly facts: { readonly kept: number; readonly total: number };
   readonly levels: LevelCounts;
@@ -115,16 +117,20 @@ export function renderTotals(
 
 /** What a run changed in tokens and on disk. Only a file that is replaced makes room. */
 function totalTexts(
-  { planned, previewed, tokens, bytes }: RunTotals,
+  { planned, previewed, tokens, bytes, netBytes }: RunTotals,
   { isInPlace }: CompactRendering,
 ): readonly string[] {
   const isPlan = planned > previewed;
   const about = isPlan ? 'about ' : '';
   const saved = `${(isPlan ? formatAtMost : formatChange)(tokens)} tokens (${formatSaving(tokens)})`;
   if (bytes.before === 0) return [saved];
-  const gained = bytes.before - bytes.after - bytes.archive;
-  const net = gained < 0 ? `${formatBytes(-gained)} more on disk` : `${formatBytes(gained)} of disk gained`;
-  return [sizeText(bytes, isPlan), saved, ...(isInPlace ? [`${about}${net}, net of the archive`] : [])];
+  return [sizeText(bytes, isPlan), saved, ...(isInPlace ? [`${about}${formatNet(netBytes)}`] : [])];
+}
+
+/** '1.2 MB of disk freed, net of the archive'. */
+export function formatNet(netBytes: number): string {
+  const net = netBytes < 0 ? `the disk ${formatBytes(-netBytes)} fuller` : `${formatBytes(netBytes)} of disk freed`;
+  return `${net}, net of the archive`;
 }
 
 type Sizes = BeforeAfter & { readonly archive: number };
@@ -153,6 +159,7 @@ const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
   'nothing-gained': 'nothing gained: compacted, it would not be smaller',
   'nothing-new': 'nothing new since it was compacted',
   'no-legal-cut': 'no place where it may be cut',
+  'little-gained': 'little gained',
   'archive-missing': 'its earlier compaction is not in this archive',
   'in-use': 'another program is using it',
 };
@@ -176,13 +183,21 @@ export function sizesOf({ bytes, plan, archiveBytes = 0 }: CompactReport): Sizes
 }
 
 /** '4.1 MB → 50 kB (archive + 0.8 MB)', '70,264 → 4,718 tokens (93 % saved)'. */
-function changeTexts(report: CompactReport): readonly string[] {
+function changeTexts(report: CompactReport, { isInPlace }: CompactRendering): readonly string[] {
   const tokens = sumTokens(report);
   const sizes = sizesOf(report);
   return [
     ...(sizes === null ? [] : [sizeText(sizes, report.plan !== undefined)]),
     `${formatterOf(report)(tokens)} tokens (${formatSaving(tokens)})`,
+    ...netTexts(report, isInPlace),
   ];
+}
+
+/** Of two files side by side, everybody knows that they take more room than one. */
+function netTexts({ netBytes, plan }: CompactReport, isInPlace: boolean): readonly string[] {
+  if (netBytes === undefined) return [];
+  if (plan !== undefined) return [`in place about ${formatNet(netBytes)}`];
+  return isInPlace ? [formatNet(netBytes)] : [];
 }
 
 function messageTexts(report: CompactReport): readonly string[] {

@@ -149,6 +149,7 @@ export const NO_TOTALS: RunTotals = {
   previewed: 0,
   tokens: { before: 0, after: 0 },
   bytes: { before: 0, after: 0, archive: 0 },
+  netBytes: 0,
   facts: { kept: 0, total: 0 },
   levels: { fallback: 0, halved: 0, feedback: 0 },
 };
@@ -171,6 +172,7 @@ function addToTotals(totals: RunTotals, report: CompactReport | SkippedFileRepor
       after: bytes.after + sizes.after,
       archive: bytes.archive + sizes.archive,
     },
+    netBytes: totals.netBytes + (report.netBytes ?? 0),
     facts: { kept: facts.kept + (retention?.kept ?? 0), total: facts.total + (retention?.total ?? 0) },
     levels: {
       fallback: levels.fallback + made.fallback,

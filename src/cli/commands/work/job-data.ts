@@ -16,6 +16,7 @@ const OPTIONS = {
   ifOverBudget: z.literal(true).exactOptional(),
   conversation: z.string().exactOptional(),
   minRetention: z.number().min(0).max(1).exactOptional(),
+  minSaving: z.number().nonnegative().exactOptional(),
   olderThan: z.number().exactOptional(),
   keepRecent: z.int().nonnegative().exactOptional(),
   keepRecentTokens: z.int().nonnegative().exactOptional(),
