@@ -13,9 +13,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { parse } from 'yaml';
 import { chatTranscript } from '../support/chat.ts';
 import { CODE_CACHE, folderWith } from '../support/folders.ts';
 import { runHere } from '../support/program.ts';
+import { runSteps, type Step } from '../support/workflow.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FIXTURES = {
@@ -144,33 +146,25 @@ test('a file under two names is done once', async (t) => {
   assert.deepEqual((await runJob(folder)).results, { ...others, 'a-link.jsonl': 'nothing-new' });
 });
 
-/** The commands of the job in docs/ci.md, as they stand there. */
-function readJob(): string {
+/** The steps of the job in docs/ci.md, as they stand there. */
+function readJob(): readonly Step[] {
   const page = readFileSync(join(ROOT, 'docs/ci.md'), 'utf8');
-  const workflow = /```yaml\n(.*?)```/s.exec(page)?.[1] ?? '';
-  return (/- run: \|\n((?: {4}.*\n)+)/.exec(workflow)?.[1] ?? '').replaceAll(/^ {4}/gm, '');
+  return parse(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? '');
 }
 
 /** A folder as a job finds it: `compact` is a command there. */
 function jobFolder(t: TestContext, files: Readonly<Record<string, string>>) {
-  const folder = folderWith(t, files);
-  const command = join(folder, 'bin/compact');
-  mkdirSync(dirname(command));
+  const place = folderWith(t, { 'bin/': '', 'folder/': '' });
+  const folder = join(place, 'folder');
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  const command = join(place, 'bin/compact');
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'bin/compact.js')}" "$@"\n`);
   chmodSync(command, 0o755);
-  const env = { PATH: `${dirname(command)}:${process.env['PATH'] ?? ''}`, HOME: folder, CI: 'true', ...CODE_CACHE };
-  return {
-    folder,
-    run: () => {
-      const { status, stdout, stderr } = spawnSync('bash', ['-e'], {
-        cwd: folder,
-        env,
-        input: readJob(),
-        encoding: 'utf8',
-      });
-      return { code: status, stdout, stderr };
-    },
-  };
+  const environment = { PATH: `${dirname(command)}:${process.env['PATH'] ?? ''}`, HOME: place, ...CODE_CACHE };
+  return { folder, run: () => runSteps(readJob(), { folder, environment, github: { run_id: '7' } }) };
 }
 
 const hasJq = spawnSync('jq', ['--version']).status === 0;
