@@ -207,6 +207,8 @@ function worthOfLine(
 ): number {
   if (STEP.test(text)) return 0;
   if (kind === 'error') return WORTH.error;
+  // One word, such as a row of `ls`, says nothing on its own.
+  if (kind !== 'call' && !/\s/.test(text)) return 0;
   const isMentioned = (): boolean => (text.match(NAME) ?? []).some((name) => mentioned().has(name));
   if (source?.isFile === true) {
     if (!isTelling(text)) return text.search(NAME) >= 0 ? WORTH.other : 0;
@@ -275,8 +277,11 @@ function readPassages(
   return { passages, sources };
 }
 
-/** An edit answers with itself, a check that passed with its totals, and a question with what stands among the decisions. */
+const ASKS_HELP = /(?:^|\s)(?:--help|-h|man \S+)(?=\s|$)/;
+
+/** An edit answers with itself, a check that passed with its totals, and a question with what stands among the decisions. Help is in its program. */
 function isAnsweredElsewhere(done: CompletedCall): boolean {
+  if (ASKS_HELP.test(done.call.command ?? '')) return true;
   const isDone = !done.hasFailed && (done.call.written.length > 0 || (isCheck(done) && outcomeOf(done) === 'passed'));
   return isDone || asksUser(done.name);
 }
