@@ -2,11 +2,11 @@ import type {
   ArchiveEraseReport,
   ArchiveExportReport,
   ArchiveHoldReport,
+  ArchiveIndexReport,
   ArchiveListReport,
   ArchiveMergeReport,
   ArchiveReceiptsReport,
   ArchiveStatsReport,
-  CapturedSearchReport,
   SearchReport,
   ShowReport,
 } from '../app/contract/archive-reports.ts';
@@ -156,7 +156,7 @@ export type Reports = {
   undo: UndoReport;
   'undo-list': RunReport;
   verify: VerifyReport;
-  search: SearchReport | CapturedSearchReport;
+  search: SearchReport;
   show: ShowReport;
   batch: BatchRunReport;
   'batch-status': BatchStatusReport;
@@ -164,6 +164,7 @@ export type Reports = {
   'archive-stats': ArchiveStatsReport;
   'archive-check': ArchiveCheckReport;
   'archive-embed': ArchiveEmbedReport;
+  'archive-index': ArchiveIndexReport;
   'archive-hold': ArchiveHoldReport;
   'archive-erase': ArchiveEraseReport;
   'archive-receipts': ArchiveReceiptsReport;

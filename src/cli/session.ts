@@ -82,7 +82,11 @@ export async function inSession(
   reporter.report(read.value.remarks);
   const { settings, config } = read.value;
   const createUseCases = await context.loadUseCases();
-  const composition = { archivePath: settings.archive.path, maxUnpackedBytes: request.settings.maxUnpackedBytes };
+  const composition = {
+    archivePath: settings.archive.path,
+    indexing: settings.archive.index,
+    maxUnpackedBytes: request.settings.maxUnpackedBytes,
+  };
   const readerGone = new AbortController();
   const openUseCases = (signal: AbortSignal): UseCases =>
     createUseCases({

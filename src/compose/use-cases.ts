@@ -27,6 +27,7 @@ import {
 export type Composition = {
   readonly archivePath: string;
   readonly maxUnpackedBytes?: number | undefined;
+  readonly indexing?: AppDeps['indexing'];
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly stdout: (bytes: Uint8Array) => void;
@@ -65,6 +66,7 @@ export function createUseCases(composition: Composition) {
     signal,
     openArchive: archive.openWith({ vectorExtension: null }),
     archivePath,
+    indexing: composition.indexing,
     notice: composition.notice,
     erasures: composition.finishesErasures === false ? undefined : { hasFailed: false },
   };
@@ -122,7 +124,6 @@ export function createUseCases(composition: Composition) {
     recordGone: later(deps, async () => (await import('../app/archive/captured.ts')).recordGone),
     listCaptured: later(deps, async () => (await import('../app/archive/captured.ts')).listCaptured),
     restoreCaptured: inFile(writing, async () => (await import('../app/archive/restore-captured.ts')).restoreCaptured),
-    searchCaptured: inFile(deps, async () => (await import('../app/archive/search-captured.ts')).searchCaptured),
 
     searchArchive: async ({ embeddings, mask, ...request }: SearchRequest & WithEmbeddings & WithMask) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
@@ -138,6 +139,7 @@ export function createUseCases(composition: Composition) {
     ) => (await import('../app/search/show-archived.ts')).showOriginals({ ...deps, mask }, request, onLine),
     listArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).listArchive),
     measureArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).measureArchive),
+    indexArchive: later(deps, async () => (await import('../app/search/update-index.ts')).indexArchive),
     checkArchive: later(deps, async () => (await import('../app/search/check-archive.ts')).checkArchive),
     embedArchive: async ({ service, vectorExtension }: Embeddings) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');

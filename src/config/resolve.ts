@@ -42,7 +42,7 @@ export function resolveSettings(input: SettingsInput): ResolvedSettings {
       rules: [...(file?.rules ?? []), ...(flags?.rules ?? [])],
       drop_rules: [...(file?.drop_rules ?? []), ...(flags?.drop_rules ?? [])],
     },
-    archive: { path: url ?? archive.path ?? defaultArchivePath(input.host), url },
+    archive: { ...archive, path: url ?? archive.path ?? defaultArchivePath(input.host), url },
   };
 }
 

@@ -58,6 +58,10 @@ export const SETTINGS = {
       flag: '--archive',
       doc: 'A Postgres database that keeps the archive instead of `path`. The password comes from PGPASSWORD or ~/.pgpass.',
     }),
+    index: oneOf(['on-search', 'at-once', 'never'], {
+      default: 'on-search',
+      doc: 'When what is stored gets into the search index, which takes as long as compacting: when somebody searches, after each run, or only by `compact archive index`.',
+    }),
   },
   retention: {
     older_than: age({

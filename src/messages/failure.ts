@@ -203,7 +203,7 @@ const FAILURES: Sentences<LookupFailure> = {
   'read-only-format': ({ file, title, reason }) => [
     file,
     `an ${title} is not compacted: ${reason}.`,
-    'Use compact capture and compact search --captures instead.',
+    'Use compact capture and compact search instead.',
   ],
   'too-recent': ({ file }) => [file, 'its last message is too recent.', 'Leave out --older-than to compact it anyway.'],
   'no-text': (failure) => [failure.file, `${describeNoText(failure)}.`, TRANSCRIPT_ADVICE],

@@ -1,6 +1,8 @@
+import type { SearchReport } from '../app/contract/archive-reports.ts';
 import type { ConfigProblem } from '../config/parse.ts';
 import { assertNever } from '../core/result.ts';
 import type { OutputProblem } from '../compose/outputs.ts';
+import { countOf, formatBytes } from './quantities.ts';
 import { safeText, shellWord } from './text.ts';
 
 /** What is wrong with a command line; `command` is the one whose help explains it. */
@@ -66,6 +68,19 @@ export function renderBug(error: unknown): string {
 }
 
 /** Nothing was compacted yet, or the archive is elsewhere; that is an answer, not an error. */
+/** What a search left out, and what to do about it. */
+export function describeUnindexed({ messages, bytes, why }: NonNullable<SearchReport['unindexed']>): string {
+  const what = `${countOf(messages, 'message')} (${formatBytes(bytes)})`;
+  const advice = {
+    more: '`--wait` takes them in first, and so does `compact archive index`.',
+    'read-only': 'This archive cannot be written from here: whoever can write to it runs `compact archive index`.',
+    never: 'The setting archive.index is "never": `compact archive index` takes them in.',
+    busy: 'Another program is writing to the archive: try again when it has ended.',
+    'no-space': 'The disk is full, so that they cannot be taken in.',
+  }[why];
+  return `${what} not in the search index yet, and not searched. ${advice}`;
+}
+
 export function noArchive(path: string): string {
   return `${safeText(path)}: there is no archive yet. Name another one with --archive.`;
 }

@@ -33,8 +33,9 @@ export type ArchiveOrigin = {
   readonly archivedAt: Date;
 };
 
-/** An archived line, without its bytes. */
+/** An archived line, or a captured message that is in the search index, without its bytes. No compaction has a captured one: that has 0. */
 export type ArchivedLine = ArchiveOrigin & {
+  /** Negative: it is captured, as the line with the same id without the sign. */
   readonly lineId: number;
   /** 1-based, in the source. */
   readonly line: number;
@@ -128,8 +129,8 @@ export type ArchiveLookup = {
   readonly findBatches: (name: BatchName, limit: number) => Promise<readonly ArchivedBatch[]>;
   /** Oldest first; a line that was archived several times for one conversation comes once. */
   readonly findLines: (name: LineName, limit: number) => Promise<readonly ArchivedLine[]>;
-  /** Lines by id, in the order of their ids. */
-  readonly loadLines: (lineIds: readonly number[]) => Promise<readonly ArchivedLine[]>;
+  /** Lines by id, in the order of their ids. A captured line may be of several files: `filter` says of which. */
+  readonly loadLines: (lineIds: readonly number[], filter?: SearchFilter) => Promise<readonly ArchivedLine[]>;
   /** The labels that share the longest beginning with a text. */
   readonly nearLabels: (text: string, limit: number) => Promise<readonly string[]>;
   /** The batches that a re-summarized one was made from, and the batches that replaced one. */
@@ -141,6 +142,8 @@ export type ArchiveLookup = {
   readonly readLine: (lineId: number) => Promise<Uint8Array>;
   /** The beginnings of lines, up to `maxBytes` each. Each block is decompressed once; nothing is checked. */
   readonly readHeads: (lineIds: readonly number[], maxBytes: number) => Promise<ReadonlyMap<number, Uint8Array>>;
+  /** The beginning of what a captured file has before a captured line, if that is a part of the same line; null: it is not. */
+  readonly readBefore: (lineId: number, maxBytes: number) => Promise<Uint8Array | null>;
   /** Newest first. */
   readonly listCompactions: () => Promise<readonly CompactionSummary[]>;
   readonly measure: () => Promise<ArchiveFigures>;
@@ -162,7 +165,7 @@ export type StoredCandidate = Candidate & {
   readonly sha256: string;
 };
 
-/** An index of the words in archived messages. Ids are those of lines; neighboring messages have neighboring ids. */
+/** An index of the words in archived and captured messages. Ids are those of lines; neighboring messages have neighboring ids. */
 export type MessageIndex = {
   /** The approximate number of messages. */
   readonly countMessages: () => Promise<number>;
@@ -176,7 +179,7 @@ export type MessageIndex = {
   readonly listHitsAmong: (word: QueryTerm, lineIds: readonly number[]) => Promise<readonly number[]>;
   /** Loads messages by id, in any order: only applied ones that pass the filter. */
   readonly loadCandidates: (lineIds: readonly number[], filter: SearchFilter) => Promise<readonly StoredCandidate[]>;
-  /** Messages with any of the words, archived last first; a line that was archived several times for one conversation comes once. */
+  /** Messages with any of the words: archived ones, archived last first, and then as many captured ones, captured last first. A line that is there several times for one conversation comes once. */
   readonly listNewest: (
     words: readonly QueryTerm[],
     limits: { readonly filter: SearchFilter; readonly limit: number },

@@ -3,6 +3,7 @@ import type { Role } from '../core/message.ts';
 import type { ModelUsage } from '../core/model-request.ts';
 import type { ArchiveCheckStep } from './archive-check.ts';
 import type { ArchivedOutcome, ArchiveLookup, StoredBatch } from './archive-lookup.ts';
+import type { SearchIndexer } from './archive-index.ts';
 import type { ArchiveWriter } from './archive-writer.ts';
 import type { BatchRecords } from './batch.ts';
 import type { CaptureStore } from './captures.ts';
@@ -198,6 +199,7 @@ export type Archive = ArchiveLookup & {
   readonly providerBatches: BatchRecords;
   readonly runs: RunLog;
   readonly vectors: VectorStore;
+  readonly index: SearchIndexer;
   readonly captures: CaptureStore;
   readonly retention: RetentionStore;
   readonly droppedRules: DroppedRules;

@@ -91,9 +91,6 @@ export type UnitLine = {
   } | null;
 };
 
-/** A line to store; `text` is what search looks in. */
-export type UnitLineDraft = UnitLine & { readonly text: string };
-
 /** An erasure with its report as it is stored. */
 export type Receipt = {
   readonly receipt: string;
@@ -187,7 +184,7 @@ export type StoreStamp = { readonly erasures: number; readonly contents: string 
 /** An archive that others are merged into. Each method stores all or nothing, and may be repeated. */
 export type UnitStore = UnitReader & {
   /** False: it was there. Its receipts must be there, and the units that it refers to. */
-  readonly storeUnit: (unit: Unit, lines: AsyncIterable<readonly UnitLineDraft[]>) => Promise<boolean>;
+  readonly storeUnit: (unit: Unit, lines: AsyncIterable<readonly UnitLine[]>) => Promise<boolean>;
   /** Adds the files that runs wrote. Gives how many were new. */
   readonly storeFiles: (unit: Unit) => Promise<number>;
   /** Gives how many were new. The summary that was made first stays. */

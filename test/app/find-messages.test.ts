@@ -5,7 +5,7 @@ import { findBatches, findMessages } from '../../src/app/search/find-messages.ts
 import type { QueryTerm } from '../../src/core/search/question.ts';
 import type { BatchQuery, MessageIndex, SearchFilter } from '../../src/ports/archive-lookup.ts';
 import {
-  applied,
+  applied as stored,
   batchDraft,
   compactionDraft,
   cycleDraft,
@@ -15,6 +15,7 @@ import {
   type TestArchive,
   utf8,
 } from '../adapters/archive/drafts.ts';
+import { indexDrafts } from '../support/indexing.ts';
 import { VECTOR_EXTENSION } from '../support/meaning-bench.ts';
 import { createRandom } from '../support/random.ts';
 
@@ -22,6 +23,11 @@ type Said = { readonly text: string; readonly name?: string; readonly minute?: n
 
 const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
 const NOISE = 'tide rope quay sail crew dock buoy oar'.split(' ');
+
+async function applied(archive: TestArchive, ...[draft, lines]: Parameters<typeof archive.store>): Promise<void> {
+  await stored(archive, draft, lines);
+  await indexDrafts(archive, lines);
+}
 
 /** Says each of them; lines are equally long unless `bytesOf` says what stands in them. */
 async function talk(

@@ -2,21 +2,11 @@ import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { BatchHit, MessageHit, SearchReport } from '../../src/app/contract/archive-reports.ts';
-import type { SearchRequest } from '../../src/app/contract/requests.ts';
-import { searchArchive } from '../../src/app/search/search-archive.ts';
+import type { BatchHit, MessageHit } from '../../src/app/contract/archive-reports.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { oddTexts } from '../support/messages.ts';
+import { search } from '../support/searching.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
-
-const ANY = { conversation: null, role: null, since: null, until: null, source: null } as const;
-
-async function search(bench: Workbench, query: string, changes: Partial<SearchRequest> = {}): Promise<SearchReport> {
-  const request: SearchRequest = { ...ANY, query, kinds: 'all', order: 'best', limit: 10, ...changes };
-  const found = await searchArchive(bench.deps, request);
-  assert.ok(found.ok, JSON.stringify(found));
-  return found.value;
-}
 
 /** A talk in which one early message says more than the others. */
 async function compacted(
@@ -40,7 +30,12 @@ test('A5: an archived message is found by its words, with where it stood and wha
   const bench = benchFor(t);
   await compacted(bench, BOAT);
   const { hits, ...report } = await search(bench, 'painted boats', { kinds: 'messages' });
-  assert.deepEqual(report, { schema: 'compact/search@1', query: 'painted boats', archive: bench.archivePath });
+  assert.deepEqual(report, {
+    schema: 'compact/search@1',
+    query: 'painted boats',
+    archive: bench.archivePath,
+    unindexed: null,
+  });
   const [hit] = hits;
   const conversation = reportOf(await bench.compact('talk.jsonl')).conversations[0];
   assert.ok(hit !== undefined && conversation !== undefined);
@@ -140,12 +135,12 @@ test('a line that its format cannot read any more is shown as it is', async (t) 
   const bench = benchFor(t);
   await compacted(bench, BOAT);
   const formats = { ...bench.deps.formats, find: () => null };
-  const request = { ...ANY, query: 'wooden', kinds: 'messages', order: 'best', limit: 1 } as const;
-  const found = await searchArchive({ ...bench.deps, formats }, request);
-  assert.equal(found.ok && found.value.hits[0]?.text, 'Paint the wooden boat green');
+  const asked = { kinds: 'messages', limit: 1 } as const;
+  const found = await search({ deps: { ...bench.deps, formats } }, 'wooden', asked);
+  assert.equal(found.hits[0]?.text, 'Paint the wooden boat green');
   const broken = { ...formats, parseLine: () => ({ ok: false, column: 1, problem: 'cut off' }) as const };
-  const raw = await searchArchive({ ...bench.deps, formats: broken }, request);
-  assert.match((raw.ok && raw.value.hits[0]?.text) || '', /^\{"role":"user","id":"boat".*wooden/);
+  const raw = await search({ deps: { ...bench.deps, formats: broken } }, 'wooden', asked);
+  assert.match(raw.hits[0]?.text ?? '', /^\{"role":"user","id":"boat".*wooden/);
 });
 
 test('the excerpt of a line of many megabytes is one of its beginning', async (t) => {
@@ -175,5 +170,11 @@ test('any text is a legal query', async (t) => {
 
 test('without an archive there is an answer with nothing in it', async (t) => {
   const bench = benchFor(t, { openArchive: () => Promise.resolve({ ok: true, value: null }) });
-  assert.deepEqual(await search(bench, 'boat'), { schema: 'compact/search@1', query: 'boat', hits: [], archive: null });
+  assert.deepEqual(await search(bench, 'boat'), {
+    schema: 'compact/search@1',
+    query: 'boat',
+    hits: [],
+    archive: null,
+    unindexed: null,
+  });
 });

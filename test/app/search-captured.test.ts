@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { searchCaptured, type SearchCapturedRequest } from '../../src/app/archive/search-captured.ts';
-import type { CapturedHit } from '../../src/app/contract/archive-reports.ts';
+import type { MessageHit } from '../../src/app/contract/archive-reports.ts';
+import { showArchived } from '../../src/app/search/show-archived.ts';
 import { capture, damage } from '../support/captures.ts';
-import { chatLine } from '../support/chat.ts';
-import { benchFor, type Workbench } from '../support/workbench.ts';
+import { chatLine, chatTranscript } from '../support/chat.ts';
+import { erase } from '../support/retention.ts';
+import { findMessages, search } from '../support/searching.ts';
+import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
-const ANY = { limit: 10, role: null, since: null, until: null, source: null } as const;
-
-async function found(
-  { deps }: Workbench,
-  query: string,
-  changes: Partial<SearchCapturedRequest> = {},
-): Promise<readonly CapturedHit[]> {
-  const done = await searchCaptured(deps, { ...ANY, query, ...changes });
-  assert.ok(done.ok, JSON.stringify(done));
-  return done.value.hits;
-}
-
-const placesOf = (hits: readonly CapturedHit[], { folder }: Workbench): readonly string[] =>
-  hits.map(({ file, version, line }) => `${file.slice(folder.length + 1)}:${line} v${version}`);
+const placesOf = (hits: readonly MessageHit[], { folder }: Workbench): readonly string[] =>
+  hits.map(({ file, line }) => `${file.slice(folder.length + 1)}:${line}`);
 
 const FILLER = Array.from({ length: 40 }, (_, at) => chatLine({ role: 'user', content: `filler ${at}` }));
 const TALK = [
@@ -30,22 +20,30 @@ const TALK = [
 ];
 const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 
-test('messages of captured files are found in any form of the words, most words first, with their places', async (t) => {
+test('messages of captured files are found in any form of the words, best first, with their places', async (t) => {
   const bench = benchFor(t);
   bench.write('a.jsonl', text([...FILLER, ...TALK]));
   await capture(bench, 'a.jsonl');
-  const hits = await found(bench, 'parsers migration');
-  assert.deepEqual(placesOf(hits, bench), ['a.jsonl:42 v1', 'a.jsonl:41 v1']);
+  const hits = await findMessages(bench, 'parsers migration');
+  assert.deepEqual(placesOf(hits, bench), ['a.jsonl:42', 'a.jsonl:41']);
   const [first] = hits;
+  assert.ok(first !== undefined);
   assert.deepEqual(
-    first?.marks.map(({ start, end }) => first.text.slice(start, end)),
+    first.marks.map(({ start, end }) => first.text.slice(start, end)),
     ['parser', 'migrations'],
   );
-  assert.deepEqual(placesOf(await found(bench, 'größe'), bench), ['a.jsonl:43 v1']);
-  assert.deepEqual(placesOf(await found(bench, '日本語'), bench), ['a.jsonl:43 v1']);
-  assert.deepEqual(await found(bench, 'zebra'), []);
-  assert.deepEqual(placesOf(await found(bench, 'migration', { role: 'assistant' }), bench), ['a.jsonl:42 v1']);
-  assert.equal((await found(bench, 'filler', { limit: 3 })).length, 3);
+  assert.deepEqual([first.show, first.role, first.label, first.index], ['captured:42', 'assistant', null, null]);
+  const shown = await showArchived(bench.deps, { name: first.show });
+  assert.ok(shown.ok && shown.value.kind === 'message');
+  assert.equal(shown.value.text, 'The parser fails during migrations of the old table.');
+  assert.equal(shown.value.original.data, `${TALK[1] ?? ''}\n`);
+  const place = async (query: string, changes = {}): Promise<readonly string[]> =>
+    placesOf(await findMessages(bench, query, changes), bench);
+  assert.deepEqual(await place('größe'), ['a.jsonl:43']);
+  assert.deepEqual(await place('日本語'), ['a.jsonl:43']);
+  assert.deepEqual(await place('zebra'), []);
+  assert.deepEqual(await place('migration', { role: 'assistant' }), ['a.jsonl:42']);
+  assert.equal((await place('filler', { limit: 3 })).length, 3);
 });
 
 test('a log in Markdown is searched block by block', async (t) => {
@@ -54,11 +52,11 @@ test('a log in Markdown is searched block by block', async (t) => {
     '# aider chat started at 1\n\n#### Why does it drift?\n\nThe hopper is loose.\n\nTighten it.\n> Tokens: 9\n';
   bench.write('log.md', log);
   await capture(bench, 'log.md');
-  const [hit] = await found(bench, 'hopper');
+  const [hit] = await findMessages(bench, 'hopper');
   assert.deepEqual([hit?.role, hit?.text], ['assistant', 'The hopper is loose. Tighten it.']);
 });
 
-test('what was rewritten or is gone is found in its version, and what versions and forks share is found once', async (t) => {
+test('what was rewritten or is gone is found, and what versions and forks share is found once', async (t) => {
   const bench = benchFor(t);
   bench.write('a.jsonl', text([...FILLER, ...TALK]));
   bench.write('fork.jsonl', text([...FILLER, ...TALK, chatLine({ role: 'user', content: 'only the fork' })]));
@@ -67,22 +65,66 @@ test('what was rewritten or is gone is found in its version, and what versions a
   writeFileSync(bench.path('a.jsonl'), text(FILLER.slice(1)));
   await capture(bench, 'a.jsonl');
   rmSync(bench.path('fork.jsonl'));
-  assert.deepEqual(placesOf(await found(bench, 'parser'), bench), ['a.jsonl:42 v1']);
-  assert.deepEqual(placesOf(await found(bench, 'fork'), bench), ['fork.jsonl:44 v1']);
-  assert.equal((await found(bench, 'filler', { limit: 100 })).length, FILLER.length);
-  assert.deepEqual(placesOf(await found(bench, 'parser', { source: 'fork.jsonl' }), bench), ['fork.jsonl:42 v1']);
+  const place = async (query: string, changes = {}): Promise<readonly string[]> =>
+    placesOf(await findMessages(bench, query, changes), bench);
+  assert.deepEqual(await place('parser'), ['a.jsonl:42']);
+  assert.deepEqual(await place('fork'), ['fork.jsonl:44']);
+  assert.equal((await place('filler', { limit: 100 })).length, FILLER.length);
+  assert.deepEqual(await place('parser', { source: 'fork.jsonl' }), ['fork.jsonl:42']);
+  assert.deepEqual(await place('parser', { source: 'other.jsonl' }), []);
 });
 
-test('a line that was captured in two parts is found, and damage hides only its own file', async (t) => {
+test('a line that was captured in two parts is found, and damage hides only its own block', async (t) => {
   const bench = benchFor(t);
   const [start, end] = [TALK[1]?.slice(0, 20) ?? '', TALK[1]?.slice(20) ?? ''];
   bench.write('a.jsonl', text(FILLER) + start);
   await capture(bench, 'a.jsonl');
+  assert.deepEqual(await findMessages(bench, 'parser'), []);
   appendFileSync(bench.path('a.jsonl'), `${end}\n`);
   await capture(bench, 'a.jsonl');
-  assert.deepEqual(placesOf(await found(bench, 'parser'), bench), ['a.jsonl:41 v1']);
-  bench.write('b.jsonl', text([chatLine({ role: 'user', content: 'my own parser' }), ...TALK.slice(0, 1)]));
+  const [hit] = await findMessages(bench, 'parser');
+  assert.match(hit?.text ?? '', /^The parser fails/);
+  bench.write('b.jsonl', text(['x'.repeat(300_000), chatLine({ role: 'user', content: 'my own zebra' })]));
   await capture(bench, 'b.jsonl');
-  damage(bench, 'UPDATE captured_lines SET sha256 = randomblob(32) WHERE id = 1');
-  assert.deepEqual(placesOf(await found(bench, 'parser'), bench), ['b.jsonl:1 v1']);
+  bench.write('c.jsonl', text([chatLine({ role: 'user', content: 'a zebra of mine' })]));
+  await capture(bench, 'c.jsonl');
+  damage(bench, 'UPDATE captured_blocks SET data = zeroblob(9) WHERE id = 1');
+  assert.deepEqual(placesOf(await findMessages(bench, 'zebra'), bench), ['c.jsonl:1']);
+});
+
+test('a line that is captured and archived is one hit, whichever came first, and is found again when one goes', async (t) => {
+  for (const isCapturedFirst of [true, false]) {
+    const bench = benchFor(t);
+    bench.write('a.jsonl', text([chatLine({ role: 'user', content: 'the zebra is loose' })]) + chatTranscript(30));
+    bench.write('copy.jsonl', bench.read('a.jsonl'));
+    const output = { kind: 'file', path: bench.path('a.compact.jsonl') } as const;
+    const shows = async (): Promise<readonly string[]> =>
+      (await findMessages(bench, 'zebra loose')).map(({ show }) => show);
+    if (isCapturedFirst) {
+      await capture(bench, 'a.jsonl');
+      await capture(bench, 'copy.jsonl');
+      assert.deepEqual(await shows(), ['captured:1']);
+    }
+    reportOf(await bench.compact('a.jsonl', { output }));
+    if (!isCapturedFirst) {
+      assert.deepEqual(await shows(), ['message:1']);
+      await capture(bench, 'a.jsonl');
+      await capture(bench, 'copy.jsonl');
+    }
+    assert.deepEqual(await shows(), ['message:1']);
+    // What the copy has too stays.
+    await erase(bench, { kind: 'source', glob: 'a.jsonl' });
+    assert.deepEqual(
+      [await shows(), placesOf(await findMessages(bench, 'zebra loose'), bench)],
+      [['captured:1'], ['copy.jsonl:1']],
+    );
+    await erase(bench, { kind: 'source', glob: 'copy.jsonl' });
+    assert.deepEqual(await search(bench, 'zebra loose'), {
+      schema: 'compact/search@1',
+      query: 'zebra loose',
+      hits: [],
+      archive: bench.archivePath,
+      unindexed: null,
+    });
+  }
 });

@@ -3,7 +3,6 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { openPostgresArchive } from '../../src/adapters/archive/postgres/open.ts';
 import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
-import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { searchArchive } from '../../src/app/search/search-archive.ts';
 import type { Archive, LineDraft } from '../../src/ports/archive.ts';
 import {
@@ -15,6 +14,7 @@ import {
   sha256,
   utf8,
 } from '../adapters/archive/drafts.ts';
+import { INDEX_DEPS, indexAll } from '../support/indexing.ts';
 import { createTalk, type Talk } from './talk.ts';
 
 const USAGE = `npm run dev -- bench:search --archive <file.db or postgres://...> [--messages 1000000] [--queries 200]
@@ -35,6 +35,9 @@ if (values.archive === undefined) throw new Error(USAGE);
 const archive = await open(values.archive);
 const { messages } = await archive.measure();
 if (messages === 0) await fill(archive, Number(values.messages));
+const begun = performance.now();
+await indexAll(archive);
+console.error(`indexed in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 await measureSearches(archive, Number(values.queries));
 await archive.close();
 
@@ -84,7 +87,7 @@ async function measureSearches(from: Archive, count: number): Promise<void> {
   const deps = {
     openArchive: () => Promise.resolve({ ok: true, value: from } as const),
     archivePath: from.path,
-    formats: formatRegistry,
+    ...INDEX_DEPS,
   };
   const kinds: readonly (keyof Talk['ask'])[] = ['word', 'words', 'question', 'longQuestion'];
   const spent: { kind: string; wallMs: number; clientMs: number; serverMs: number }[] = [];

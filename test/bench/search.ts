@@ -1,8 +1,8 @@
 import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import { findVectorExtension } from '../../src/adapters/archive/sqlite/extension.ts';
-import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { searchArchive, type SearchDeps } from '../../src/app/search/search-archive.ts';
 import type { Archive } from '../../src/ports/archive.ts';
+import { INDEX_DEPS, indexAll } from '../support/indexing.ts';
 import { createWriter } from './prose.ts';
 import { createVectors, fillVectors } from './vectors.ts';
 
@@ -31,6 +31,7 @@ export async function measureSearches(archivePath: string): Promise<SearchMeasur
     }
   };
   const bytesOf = (): Promise<number> => inArchive(async (archive) => (await archive.measure()).bytes.file);
+  await inArchive(indexAll);
   const wordsMs = await inArchive((archive) => searchP95Ms(archive, {}));
   const before = await bytesOf();
   const count = await inArchive(async (archive) => {
@@ -48,7 +49,7 @@ async function searchP95Ms(archive: Archive, meaning: Pick<SearchDeps, 'queryVec
   const deps = {
     openArchive: () => Promise.resolve({ ok: true, value: archive } as const),
     archivePath: archive.path,
-    formats: formatRegistry,
+    ...INDEX_DEPS,
     ...meaning,
   };
   const writer = createWriter(9);

@@ -59,6 +59,7 @@ export function searchReport(changes: Partial<SearchReport> = {}): SearchReport 
     query: 'boat',
     hits: [messageHit(), batchHit()],
     archive: '/data/archive.db',
+    unindexed: null,
     ...changes,
   };
 }

@@ -182,14 +182,19 @@ const ANSWERS: { readonly [name in keyof UseCases]?: readonly [called: string | 
   endUndo: ['end-undo', answering(null)],
   verifyFile: ['verify', async ({ input }: FileRequest) => ok(verifyReport({ file: input.name }))],
   searchArchive: ['search', async ({ query }: Query) => ok(searchReport({ query }))],
-  searchCaptured: [
-    'search-captured',
-    async ({ query }: Query) => ok({ schema: 'compact/search@1', query, hits: [], archive: null }),
-  ],
   showArchived: ['show', async () => ok(shownBatch())],
   showOriginals: ['originals', answering(0)],
   listArchive: ['list', async () => ok(listReport())],
   measureArchive: ['stats', async () => ok(statsReport())],
+  indexArchive: [
+    'index',
+    answering({
+      schema: 'compact/archive-index@1',
+      archive: '/data/archive.db',
+      indexed: { messages: 1234, bytes: 5_600_000 },
+      left: { messages: 0, bytes: 0 },
+    }),
+  ],
   checkArchive: ['check', async () => ok(checkReport())],
   changeHolds: ['hold', unanswered],
   eraseArchived: ['erase', unanswered],

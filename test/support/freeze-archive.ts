@@ -84,6 +84,7 @@ test('writes fixtures/archives/schema-N with the program as it is now', async (t
     await compact(name, 'plain.toml');
     writeFileSync(join(frozen, name.replace('.jsonl', '.restored.jsonl')), first + second);
     copyFileSync(path, join(frozen, name));
+    if (name === 'talk.jsonl') await keep('index'); // the rest is not in the search index yet
   }
   const embedded = await runHere(['archive', 'embed', '--config', join(folder, 'vectors.toml'), '--archive', archive]);
   assert.equal(embedded.code, 0, embedded.stderr);

@@ -11,6 +11,7 @@ import { DEFAULT_COMPACTION_CONFIG } from '../../src/core/policy.ts';
 import type { Result } from '../../src/core/result.ts';
 import { createCompactor } from '../../src/index.ts';
 import { chatTranscript, prose } from './chat.ts';
+import { indexAll } from './indexing.ts';
 import { messages } from './messages.ts';
 import { createWorkbench, reportOf } from './workbench.ts';
 
@@ -52,6 +53,7 @@ export async function makeFullArchive(): Promise<{ readonly folder: string; read
   await compactor.compress(messages(...said), 'library');
   bench.write('prepared.jsonl', chatTranscript(20, 800));
   reportOf(await bench.compact('prepared.jsonl'));
+  await indexAll(bench.archive());
   await bench.archive().close();
   change(bench.archivePath, "UPDATE compactions SET status = 'prepared' WHERE source_path LIKE '%prepared.jsonl'");
   return { folder: bench.folder, remove: () => rmSync(bench.folder, { recursive: true, force: true }) };

@@ -7,7 +7,9 @@ import { createCatalog } from './read/catalog.ts';
 import { createCompactionReader } from './read/compactions.ts';
 import { createLineReader, createOriginals } from './read/lines.ts';
 import { createBatchSearch } from './search/batches.ts';
+import { createCapturedMessages, withCaptured } from './search/captured.ts';
 import type { SearchEngine, VectorEngine } from './search/engine.ts';
+import { createSearchIndexer } from './search/indexing.ts';
 import { createMessageIndex } from './search/messages.ts';
 import { type Sql, within, readUsedBytes } from './sql/query.ts';
 import { createCaptureStore } from './store/captures.ts';
@@ -36,22 +38,27 @@ type Facts = Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring' | 'c
 export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
   const { path } = facts;
   const [recent, unpack] = [createBlockCache<Uint8Array>(), createUnpack()];
-  const createState = (of: Sql): ArchiveState => ({
-    ...createCatalog(of, engine.fileBytes),
-    ...createOriginals(of, path, { recent, unpack }),
-    messages: createMessageIndex(of, engine.search),
-    searchBatches: createBatchSearch(of, engine.search),
-    vectors: createVectorStore(of, engine.vectors),
-  });
+  const createState = (of: Sql): ArchiveState => {
+    const captured = createCapturedMessages(of);
+    return {
+      ...createCatalog(of, { captured, fileBytes: engine.fileBytes }),
+      ...withCaptured(createOriginals(of, path, { recent, unpack }), of),
+      messages: createMessageIndex(of, engine.search, captured),
+      searchBatches: createBatchSearch(of, engine.search),
+      vectors: createVectorStore(of, engine.vectors),
+    };
+  };
+  const state = createState(sql);
   return engine.guard({
     ...facts,
-    ...createState(sql),
+    ...state,
     ...createCompactionReader(sql),
     ...createLineReader(sql, unpack),
     ...createCompactionStore(sql, engine.store),
     runs: createRunLog(sql),
     summaries: createSummaryCache(sql),
     providerBatches: createProviderBatches(sql),
+    index: createSearchIndexer(sql, engine.search, state),
     captures: createCaptureStore(sql, path),
     droppedRules: createDroppedRules(sql),
     retention: createRetention(sql, path, engine.retention),

@@ -7,7 +7,7 @@ import type {
   MergedVersion,
   Receipt,
   UnitKey,
-  UnitLineDraft,
+  UnitLine,
   UnitStore,
 } from '../../ports/exchange.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
@@ -99,10 +99,11 @@ function createCursor<T>(records: AsyncIterable<T>): Cursor<T> {
   };
 }
 
-async function* linesOf(lines: Cursor<ExportRecords['line']>, key: UnitKey): AsyncGenerator<readonly UnitLineDraft[]> {
-  const own = lines.takeWhile(({ unit }) => unit === key);
-  // Nothing searches in it, so no words are needed.
-  for await (const page of inPages(own, ({ bytes }) => bytes.length)) yield page.map((line) => ({ ...line, text: '' }));
+function linesOf(lines: Cursor<ExportRecords['line']>, key: UnitKey): AsyncGenerator<readonly UnitLine[]> {
+  return inPages(
+    lines.takeWhile(({ unit }) => unit === key),
+    ({ bytes }) => bytes.length,
+  );
 }
 
 function versionsOf(

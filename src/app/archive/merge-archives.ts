@@ -1,18 +1,9 @@
 import { ok, type Result } from '../../core/result.ts';
-import type {
-  ArchiveExchange,
-  OpenSource,
-  Receipt,
-  Unit,
-  UnitLine,
-  UnitLineDraft,
-  UnitStore,
-} from '../../ports/exchange.ts';
+import type { ArchiveExchange, OpenSource, Receipt, UnitLine, UnitStore } from '../../ports/exchange.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { ArchiveMergeReport, MergeCount, MergedArchive } from '../contract/archive-reports.ts';
 import { listRecords, UNCOLLECTED } from '../jobs/records.ts';
-import { readArchivedText } from '../search/find-archived.ts';
 import { openForStoring } from '../write/settle.ts';
 import { mergeCapture, withoutPruned } from './merge-captures.ts';
 import { type Conflict, findConflict, isErase } from './merge-conflicts.ts';
@@ -240,7 +231,7 @@ async function mergeUnits(
   compactions.refused += (await archive.listPrepared()).length;
   let done = 0;
   for await (const { id, unit } of reader.units()) {
-    if (await store.storeUnit(unit, withText(deps, unit, { pages: reader.lines(id), count: lines })))
+    if (await store.storeUnit(unit, counted(reader.lines(id), lines)))
       compactions[unit.isErased ? 'refused' : 'new'] += 1;
     else {
       compactions[gone.has(unit.key) && !unit.isErased ? 'refused' : 'known'] += 1;
@@ -252,20 +243,11 @@ async function mergeUnits(
   }
 }
 
-/** Counts lines, and adds the words that search looks in: the archive does not keep them, so they are read from the lines again. */
-async function* withText(
-  { formats }: Pick<AppDeps, 'formats'>,
-  { format }: Unit,
-  { pages, count }: { readonly pages: AsyncIterable<readonly UnitLine[]>; readonly count: Count },
-): AsyncGenerator<readonly UnitLineDraft[]> {
-  const codec = await formats.load(format);
+async function* counted(pages: AsyncIterable<readonly UnitLine[]>, count: Count): AsyncGenerator<readonly UnitLine[]> {
   for await (const lines of pages) {
     const erased = lines.filter(({ receipt }) => receipt !== null).length;
     count.refused += erased;
     count.new += lines.length - erased;
-    yield lines.map((line) => ({
-      ...line,
-      text: line.message === null ? '' : readArchivedText(formats, codec, { line: line.line, bytes: line.bytes }),
-    }));
+    yield lines;
   }
 }

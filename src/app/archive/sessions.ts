@@ -73,7 +73,7 @@ export async function findLinesOf(
 type JoinedLine = { readonly line: number; readonly bytes: Uint8Array; readonly ids: readonly number[] };
 
 /** The lines of a version, and the ids of their pieces: a piece may hold many lines, or a part of one. What was erased is left out. */
-export async function* joinPieces(pages: AsyncIterable<readonly CapturedPiece[]>): AsyncGenerator<JoinedLine> {
+async function* joinPieces(pages: AsyncIterable<readonly CapturedPiece[]>): AsyncGenerator<JoinedLine> {
   let line = 1;
   let torn: { readonly id: number; readonly bytes: Uint8Array }[] = [];
   const join = (): JoinedLine => {

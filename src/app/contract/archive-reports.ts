@@ -7,7 +7,7 @@ import type { BatchReport } from './reports.ts';
 export type MarkReport = { readonly start: Count; readonly end: Count };
 
 type HitCommon = {
-  /** The name for `compact show`: `message:N`, `batch:N`. */
+  /** The name for `compact show`: `message:N`, `captured:N`, `batch:N`. */
   readonly show: string;
   /** Absolute path of the source. */
   readonly file: string;
@@ -49,31 +49,28 @@ export type BatchHit = HitCommon & {
 
 export type SearchHit = MessageHit | BatchHit;
 
+/** Archived messages, and captured lines, of which some are messages. */
+type BacklogReport = { readonly messages: Count; readonly bytes: Count };
+
+/** What `archive index` did. */
+export type ArchiveIndexReport = {
+  readonly schema: 'compact/archive-index@1';
+  /** Null: there is none yet. */
+  readonly archive: string | null;
+  readonly indexed: BacklogReport;
+  readonly left: BacklogReport;
+};
+
 export type SearchReport = {
   readonly schema: 'compact/search@1';
   readonly query: string;
   readonly hits: readonly SearchHit[];
   readonly archive: string | null;
+  /** What is stored and could not be searched, because it is not in the search index yet; null: everything was searched. */
+  readonly unindexed: (BacklogReport & { readonly why: 'more' | 'read-only' | 'never' | 'busy' | 'no-space' }) | null;
   /** Why this query failed; only set if there are several queries. */
   readonly error?: string;
 };
-
-/** A message of a captured file; `score`: how many words of the query the excerpt has. */
-export type CapturedHit = Omit<HitCommon, 'show' | 'score'> & {
-  readonly kind: 'captured';
-  /** For `compact restore --captured`. */
-  readonly version: Ordinal;
-  /** Line in that version, from 1. */
-  readonly line: Ordinal;
-  readonly id: string;
-  readonly role: string;
-  readonly name: string | null;
-  readonly at: IsoTime | null;
-  readonly score: Count;
-};
-
-/** What `compact search --captures` found. */
-export type CapturedSearchReport = Omit<SearchReport, 'hits' | 'error'> & { readonly hits: readonly CapturedHit[] };
 
 export type BatchShown = BatchReport & {
   readonly schema: 'compact/show@1';

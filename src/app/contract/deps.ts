@@ -22,6 +22,8 @@ export type AppDeps = {
   /** Null: there is no archive, and the mode does not create one. It is opened once in a run. */
   readonly openArchive: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
   readonly archivePath: string;
+  /** When messages get into the search index; by default when somebody searches. */
+  readonly indexing?: 'on-search' | 'at-once' | 'never' | undefined;
   /** Called with sentences for the person at the terminal. */
   readonly notice?: ((sentence: string) => void) | undefined;
   /** This run finishes what an interrupted erasure left, unless an attempt in this run has failed. Undefined: it leaves that to other runs. */

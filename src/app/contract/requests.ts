@@ -118,9 +118,11 @@ export type SearchRequest = {
   readonly until: Date | null;
   /** The transcript's path, or the end of it. */
   readonly source: string | null;
+  /** The search waits until everything is in the index. */
+  readonly isPatient?: boolean;
   /** Queries that will follow: their vectors are requested together. */
   readonly upcoming?: readonly string[];
 };
 
-/** A label, the beginning of one, `batch:N`, `message:N`, a message's own id, or the key in a clip-archive's last line. */
+/** A label, the beginning of one, `batch:N`, `message:N`, `captured:N`, a message's own id, or the key in a clip-archive's last line. */
 export type ShowRequest = { readonly name: string };

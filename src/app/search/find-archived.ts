@@ -1,4 +1,5 @@
 import { originOf, SHOWN_KEY_DIGITS } from '../../core/clip-archive.ts';
+import { readTraits } from '../../core/search/query-hints.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type {
   ArchivedBatch,
@@ -7,12 +8,13 @@ import type {
   BatchName,
   CompactionSummary,
 } from '../../ports/archive-lookup.ts';
+import type { CapturedFacts } from '../../ports/archive-index.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { LookupFailure } from '../contract/failure.ts';
-import { parseRecord, trimRecord } from '../read/records.ts';
+import { concat, parseRecord, parseUntrimmed, splitPieces, trimRecord } from '../read/records.ts';
 
 export type FoundArchived =
   | { readonly kind: 'batch'; readonly batch: ArchivedBatch }
@@ -27,7 +29,7 @@ const LABEL_START = 'compaction-batch-';
 const MIN_SHARED = 4;
 
 /**
- * Finds what a name means: a label, `batch:N`, `message:N`, a clip-archive's key, a message's own id, or the unique beginning of a label. A
+ * Finds what a name means: a label, `batch:N`, `message:N`, `captured:N`, a clip-archive's key, a message's own id, or the unique beginning of a label. A
  * key is tried before an id because the ids come from the transcript's author.
  */
 export async function findArchived(
@@ -53,12 +55,17 @@ async function findBatch(archive: Archive, name: BatchName): Promise<Outcome> {
 }
 
 async function findByNumber(archive: Archive, name: string): Promise<Outcome> {
-  const [, kind, digits] = /^(batch|message):(\d{1,15})$/.exec(name) ?? [];
+  const [, kind, digits] = /^(batch|message|captured):(\d{1,15})$/.exec(name) ?? [];
   if (digits === undefined) return null;
   const id = Number(digits);
   if (kind === 'batch') return findBatch(archive, { kind: 'id', id });
-  const [line] = await archive.findLines({ kind: 'id', id }, 1);
+  const [line] = await archive.findLines({ kind: 'id', id: kind === 'captured' ? -id : id }, 1);
   return line === undefined ? null : ok({ kind: 'line', line });
+}
+
+/** What `compact show` calls an archived or a captured message. */
+export function nameLine(lineId: number): string {
+  return lineId < 0 ? `captured:${-lineId}` : `message:${lineId}`;
 }
 
 async function findByMessageId(archive: Archive, name: string): Promise<Outcome> {
@@ -69,7 +76,7 @@ async function findByMessageId(archive: Archive, name: string): Promise<Outcome>
   if (second === undefined) return ok({ kind: 'line', line });
   return ambiguous(
     name,
-    lines.map((one) => ({ name: `message:${one.lineId}`, about: `line ${one.line} of ${one.sourcePath}` })),
+    lines.map((one) => ({ name: nameLine(one.lineId), about: `line ${one.line} of ${one.sourcePath}` })),
   );
 }
 
@@ -129,8 +136,45 @@ export function readArchivedText(
   return typeof content === 'string' ? content : new TextDecoder().decode(bytes);
 }
 
+/** A message of a captured line, and what search knows of it. */
+type CapturedText = { readonly text: string; readonly facts: CapturedFacts };
+
+/**
+ * What a captured line says; null: it is no message, or not of a format whose messages can be read one by one. Where messages are no lines, one piece
+ * may have several.
+ */
+function readCapturedText(formats: FormatRegistry, codec: Codec | null, bytes: Uint8Array): CapturedText | null {
+  if (codec === null || (codec.records !== undefined && codec.format.layout.kind !== 'lines')) return null;
+  const records = codec.records === undefined ? [{ bytes }] : [...splitPieces(codec.records.open(0), [bytes])];
+  const messages = records.flatMap((record) => {
+    const parsed = parseUntrimmed(formats, codec, record.bytes);
+    const decoded = parsed.ok ? codec.open().observe(parsed.value, 1) : null;
+    return decoded === null || 'problem' in decoded || decoded.message === undefined ? [] : [decoded.message];
+  });
+  const [first] = messages;
+  if (first === undefined) return null;
+  const { role, name = null, created_at: at } = first;
+  const text = messages.map(({ content }) => content).join('\n\n');
+  return { text, facts: { role, name, at, traits: readTraits(text) } };
+}
+
 /** Search only knows text from this many bytes of a line; the rest is not decompressed. */
 const MAX_HEAD_BYTES = 1024 * 1024;
+
+type CapturedBytes = { readonly lineId: number; readonly codec: Codec | null; readonly bytes: Uint8Array };
+
+/** The message of a captured line, which may have been captured in two parts. */
+export async function readCaptured(
+  { readBefore }: Pick<ArchiveLookup, 'readBefore'>,
+  formats: FormatRegistry,
+  { lineId, codec, bytes }: CapturedBytes,
+): Promise<CapturedText | null> {
+  const whole = readCapturedText(formats, codec, bytes);
+  const isWhole = codec === null || codec.records !== undefined || parseUntrimmed(formats, codec, bytes).ok;
+  if (whole !== null || isWhole) return whole;
+  const before = await readBefore(lineId, MAX_HEAD_BYTES);
+  return before === null ? null : readCapturedText(formats, codec, concat([before, bytes]));
+}
 
 type LineOfText = Pick<ArchivedLine, 'lineId' | 'line' | 'format'>;
 
@@ -141,7 +185,10 @@ export type TextReader = {
 };
 
 /** Reads texts of messages, each once; a block that holds several of them is decompressed once. */
-export function createTextReader(archive: Pick<ArchiveLookup, 'readHeads'>, formats: FormatRegistry): TextReader {
+export function createTextReader(
+  archive: Pick<ArchiveLookup, 'readHeads' | 'readBefore'>,
+  formats: FormatRegistry,
+): TextReader {
   const texts = new Map<number, string>();
   const load = async (lines: readonly LineOfText[]): Promise<readonly string[]> => {
     const missing = lines.filter(({ lineId }) => !texts.has(lineId));
@@ -151,7 +198,9 @@ export function createTextReader(archive: Pick<ArchiveLookup, 'readHeads'>, form
     );
     for (const { lineId, format, line } of missing) {
       const bytes = heads.get(lineId) ?? new Uint8Array();
-      texts.set(lineId, readArchivedText(formats, await formats.load(format), { line, bytes }));
+      const codec = await formats.load(format);
+      const captured = lineId < 0 ? await readCaptured(archive, formats, { lineId, codec, bytes }) : null;
+      texts.set(lineId, captured?.text ?? readArchivedText(formats, codec, { line, bytes }));
     }
     return lines.map(({ lineId }) => texts.get(lineId) ?? '');
   };

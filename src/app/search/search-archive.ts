@@ -4,40 +4,74 @@ import { createExcerpter, type Excerpt } from '../../core/search/excerpt.ts';
 import { readQuestion } from '../../core/search/question.ts';
 import { readSearchTerms, spaceOutQuery } from '../../core/search/words.ts';
 import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored, SearchFilter } from '../../ports/archive-lookup.ts';
-import type { ArchiveState } from '../../ports/archive.ts';
+import type { Archive, ArchiveState } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure } from '../contract/failure.ts';
+import { attempt, carriedFailure, type Failure } from '../contract/failure.ts';
 import type { SearchRequest } from '../contract/requests.ts';
 import { openUnsettled } from '../write/settle.ts';
 import type { QueryVectors } from './embeddings/query-vectors.ts';
-import { createTextReader, type TextReader } from './find-archived.ts';
+import { createTextReader, nameLine, type TextReader } from './find-archived.ts';
 import { findBatches, findMessages, type MessageSearch } from './find-messages.ts';
+import { scanBacklog, withScanned } from './scan-backlog.ts';
+import { type IndexDeps, updateIndex } from './update-index.ts';
 
 /** Enough to show what a hit is about, in a terminal and in a model's context. */
 const MAX_EXCERPT_CHARS = 320;
-export type SearchDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats'> & {
-  /** Undefined: search uses words alone. */
-  readonly queryVectors?: QueryVectors;
-  /** Masks secrets before excerpts are cut, because a cut could split one; undefined: texts are shown as they are. */
-  readonly mask?: (text: string) => string;
-};
+/** A search brings the index up to date if that takes a few seconds at most. */
+const MAX_UNASKED_BYTES = 32 * 1024 * 1024;
 
-/** Finds archived batches and messages by words and, if possible, by meaning. Reads only: the next compaction settles what a crash left. */
+export type SearchDeps = IndexDeps &
+  Pick<AppDeps, 'openArchive' | 'archivePath' | 'indexing'> & {
+    /** Undefined: search uses words alone. */
+    readonly queryVectors?: QueryVectors;
+    /** Masks secrets before excerpts are cut, because a cut could split one; undefined: texts are shown as they are. */
+    readonly mask?: (text: string) => string;
+  };
+
+/** Finds archived batches and messages by words and, if possible, by meaning. What the search index lacks is added to it first. */
 export async function searchArchive(deps: SearchDeps, request: SearchRequest): Promise<Result<SearchReport, Failure>> {
   return attempt<SearchReport>({ file: deps.archivePath }, async () => {
     const archive = await openUnsettled(deps);
     const report = { schema: 'compact/search@1', query: request.query } as const;
-    if (archive === null) return ok({ ...report, hits: [], archive: null });
+    if (archive === null) return ok({ ...report, hits: [], archive: null, unindexed: null });
+    const { unindexed, scanned } = await prepareIndex(deps, archive, request);
     const vector = request.order === 'best' ? await deps.queryVectors?.find(archive.vectors, request) : null;
     const hits = await archive.inOneState(async (state) => {
       // Another run may meanwhile have begun to replace all vectors.
       const isUsable = vector?.length === (await state.vectors.findModel())?.dimensions;
-      return findHits(state, { ...deps, request, vector: isUsable ? (vector ?? null) : null });
+      const messages = scanned === null ? state.messages : withScanned(state, scanned);
+      return findHits({ ...state, messages }, { ...deps, request, vector: isUsable ? (vector ?? null) : null });
     });
-    return ok({ ...report, hits, archive: deps.archivePath });
+    return ok({ ...report, hits, archive: deps.archivePath, unindexed });
   });
+}
+
+/** Brings the index up to date as far as a search may. `scanned`: what is read instead; `unindexed`: what cannot be found. */
+async function prepareIndex(
+  deps: SearchDeps,
+  archive: Archive,
+  { isPatient = false }: SearchRequest,
+): Promise<Pick<SearchReport, 'unindexed'> & { readonly scanned: Awaited<ReturnType<typeof scanBacklog>> | null }> {
+  const why = archive.isReadOnly ? 'read-only' : deps.indexing === 'never' ? 'never' : null;
+  const scan = async (why: NonNullable<SearchReport['unindexed']>['why']): ReturnType<typeof prepareIndex> => {
+    const scanned = await scanBacklog(deps, archive);
+    return { scanned, unindexed: scanned.left.messages === 0 ? null : { ...scanned.left, why } };
+  };
+  if (why !== null) return scan(why);
+  try {
+    const { isAll, messages, bytes } = await updateIndex(
+      deps,
+      archive,
+      isPatient ? Number.POSITIVE_INFINITY : MAX_UNASKED_BYTES,
+    );
+    return { scanned: null, unindexed: isAll ? null : { messages, bytes, why: 'more' } };
+  } catch (error) {
+    const kind = carriedFailure(error)?.kind;
+    if (kind === 'busy' || kind === 'no-space') return scan(kind);
+    throw error;
+  }
 }
 
 type FoundLine = Scored<FoundMessage>;
@@ -89,7 +123,7 @@ async function findLines(
     return (await archive.messages.listNewest(words, { filter, limit })).map((line) => ({ ...line, score: null }));
   }
   const load = async (lineIds: readonly number[]): Promise<readonly ArchivedLine[]> => {
-    const byId = new Map((await archive.loadLines(lineIds)).map((line) => [line.lineId, line]));
+    const byId = new Map((await archive.loadLines(lineIds, filter)).map((line) => [line.lineId, line]));
     return lineIds.flatMap((id) => byId.get(id) ?? []);
   };
   const readTexts = async (lineIds: readonly number[]): Promise<readonly string[]> => reader.load(await load(lineIds));
@@ -130,18 +164,24 @@ function mergeFound(
   }: { readonly messages: readonly FoundLine[]; readonly batches: readonly Scored<ArchivedBatch>[] },
   order: SearchRequest['order'],
 ): readonly Found[] {
-  const keyOf = ({ found }: Found): number => (order === 'best' ? (found.score ?? 0) : found.compactionId);
+  // A captured message is as new as what it says.
+  const timeOf = ({ found, kind }: Found): number =>
+    (kind === 'message' && found.lineId < 0 ? (found.message.at ?? found.archivedAt) : found.archivedAt).getTime();
+  const compare = (a: Found, b: Found): number =>
+    order === 'best'
+      ? (b.found.score ?? 0) - (a.found.score ?? 0)
+      : timeOf(b) - timeOf(a) || b.found.compactionId - a.found.compactionId;
   return [
     ...batches.map((found): Found => ({ kind: 'batch', found })),
     ...messages.map((found): Found => ({ kind: 'message', found })),
-  ].toSorted((a, b) => keyOf(b) - keyOf(a));
+  ].toSorted(compare);
 }
 
 function toMessageHit(line: Scored<FoundMessage>, { text, marks }: Excerpt): MessageHit {
   const { message } = line;
   return {
     kind: 'message',
-    show: `message:${line.lineId}`,
+    show: nameLine(line.lineId),
     id: message.id,
     label: line.batchLabel,
     conversation: line.conversationId,

@@ -9,7 +9,7 @@ import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type LookupFailure } from '../contract/failure.ts';
 import type { ShowRequest } from '../contract/requests.ts';
 import { openExisting } from '../write/settle.ts';
-import { findArchived, type FoundArchived, readArchivedText } from './find-archived.ts';
+import { findArchived, type FoundArchived, nameLine, readArchivedText } from './find-archived.ts';
 
 type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runtime' | 'signal'> & {
   /** Masks secrets in reports, never in the bytes of lines; undefined: texts are shown as they are. */
@@ -131,7 +131,7 @@ async function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes:
   return {
     schema: 'compact/show@1',
     kind: 'message',
-    show: `message:${line.lineId}`,
+    show: nameLine(line.lineId),
     id: message?.id ?? null,
     label: line.batchLabel,
     conversation: line.conversationId,

@@ -8,8 +8,8 @@ import { defineCommand } from '../line/command.ts';
 import { OUTPUT_FLAGS, readSource, readTime, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { renderFailure } from '../../messages/failure.ts';
-import { noArchive } from '../../messages/problems.ts';
-import { renderCapturedHits, renderSearchReport } from '../render/search.ts';
+import { describeUnindexed, noArchive } from '../../messages/problems.ts';
+import { renderSearchReport } from '../render/search.ts';
 import { clipText, reportJson, safeText } from '../../messages/text.ts';
 import { createEmbeddingsIfAny } from '../runs/services.ts';
 import type { Session } from '../session.ts';
@@ -34,12 +34,8 @@ const FLAGS = [
     parse: parseUntil,
   },
   { flags: '--source <file>', description: 'only from this transcript: a path, or the end of one' },
-  {
-    flags: '--captures',
-    description: 'search captured transcripts instead (slower: they have no index)',
-    conflicts: ['messages', 'batches', 'conversation', 'newest'],
-  },
   { flags: '--limit <n>', description: `at most this many results (${DEFAULT_LIMIT})`, parse: parseCount },
+  { flags: '--wait', description: 'search only when everything stored is in the index, however long that takes' },
   { flags: '--newest', description: 'most recently archived first, instead of best first' },
   ...SETTINGS_FLAGS,
   ...OUTPUT_FLAGS,
@@ -54,10 +50,6 @@ export const command = defineCommand({
     ['compact search parser config', 'finds messages and summaries with any of these words'],
     ['compact search --messages --since 7d "why port 8080?"', 'searches messages of the last week'],
   ],
-  findConflict: (line) =>
-    line.options.captures === true && queryOf(line) === '-'
-      ? '--captures takes one query, not standard input (-)'
-      : null,
   session: ({ options }) => ({
     needs: ['archive'],
     wants: isByMeaning(options) ? ['embedding'] : [],
@@ -75,8 +67,8 @@ export const command = defineCommand({
       kinds: options.messages === true ? 'messages' : options.batches === true ? 'batches' : 'all',
       order: options.newest === true ? 'newest' : 'best',
       limit: options.limit ?? DEFAULT_LIMIT,
+      isPatient: options.wait === true,
     };
-    if (options.captures === true) return answerCaptured(session, request);
     const instead = 'this search uses words only';
     const embeddings = isByMeaning(options) ? await createEmbeddingsIfAny(session, { instead }) : null;
     const search = { ...request, embeddings };
@@ -88,26 +80,14 @@ function queryOf({ operands }: SearchLine): string {
   return operands.join(' ');
 }
 
-function isByMeaning({ captures, newest }: SearchLine['options']): boolean {
-  return newest !== true && captures !== true;
+function isByMeaning({ newest }: SearchLine['options']): boolean {
+  return newest !== true;
 }
 
-async function answerCaptured(session: Session, request: SearchRequest): Promise<ExitCode> {
-  const { reporter, useCases } = session;
-  const found = await useCases.searchCaptured(request, reporter.progress);
-  if (!found.ok) return session.fail(found.error);
-  const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
-  session.answer(found.value, () => renderCapturedHits(found.value, { theme, widthColumns }));
-  reportNothing(session, found.value);
-  return EXIT_CODES.done;
-}
-
-function reportNothing(
-  { reporter, settings }: Session,
-  { archive, hits, query }: Pick<SearchReport, 'archive' | 'query'> & { readonly hits: readonly unknown[] },
-): void {
+function reportNothing({ reporter, settings }: Session, { archive, hits, query, unindexed }: SearchReport): void {
   if (archive === null) reporter.report([noArchive(settings.archive.path)]);
   else if (hits.length === 0) reporter.report([`${clipText(safeText(query), 60)}: nothing found.`]);
+  if (unindexed !== null) reporter.report([describeUnindexed(unindexed)]);
 }
 
 type Search = SearchRequest & { readonly embeddings: Embeddings | null };
@@ -151,7 +131,7 @@ async function answerLines(session: Session, request: Search): Promise<ExitCode>
 }
 
 function withoutAnswer(query: string, error: string): SearchReport {
-  return { schema: 'compact/search@1', query, hits: [], archive: null, error };
+  return { schema: 'compact/search@1', query, hits: [], archive: null, unindexed: null, error };
 }
 
 const LF = 0x0a;

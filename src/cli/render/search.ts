@@ -1,10 +1,4 @@
-import type {
-  CapturedSearchReport,
-  MarkReport,
-  MessageHit,
-  SearchHit,
-  SearchReport,
-} from '../../app/contract/archive-reports.ts';
+import type { MarkReport, MessageHit, SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
 import { countOf, formatCount } from '../../messages/quantities.ts';
 import {
   clipStart,
@@ -26,23 +20,6 @@ const INDENT = '  ';
 /** For each hit the name for `compact show`, its place, and the words found, with the text around them. */
 export function renderSearchReport(report: SearchReport, rendering: SearchRendering): readonly string[] {
   return report.hits.flatMap((hit, index) => [...(index === 0 ? [] : ['']), ...renderHit(hit, rendering)]);
-}
-
-/** For each hit its place and version, who said it, and the words found. */
-export function renderCapturedHits(
-  { hits }: CapturedSearchReport,
-  { theme, widthColumns }: Rendering,
-): readonly string[] {
-  const inner = Math.max(MIN_COLUMNS, widthColumns) - INDENT.length;
-  return hits.flatMap((hit, index) => {
-    const place = `:${hit.line}${INDENT}version ${hit.version}`;
-    return [
-      ...(index === 0 ? [] : ['']),
-      `${theme.strong(clipStart(safeText(hit.file), inner - place.length))}${place}`,
-      `${INDENT}${theme.faint(clipText(aboutMessage(hit), inner))}`,
-      ...markedLines(hit, { columns: inner, paint: theme.match }),
-    ];
-  });
 }
 
 function renderHit(hit: SearchHit, { theme, widthColumns, isVerbose }: SearchRendering): readonly string[] {

@@ -109,7 +109,7 @@ export function messageDraft(overrides: Partial<MessageDraft> = {}): MessageDraf
 export function lineDraft(line: number, overrides: Partial<LineDraft> = {}): LineDraft {
   return {
     line,
-    bytes: utf8(`{"n":${line}}\n`),
+    bytes: utf8(`${JSON.stringify({ n: line, content: overrides.message?.text })}\n`),
     outcome: 'summarized',
     cycle: 0,
     batch: 0,

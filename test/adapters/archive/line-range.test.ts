@@ -43,6 +43,6 @@ test('of a file with many conversations only the lines of the one that is asked 
       { first: 1, last: 0 },
     ],
   );
-  assert.deepEqual(await rangeOf({}), { first: 0, last: Number.MAX_SAFE_INTEGER });
+  assert.deepEqual(await rangeOf({}), { first: Number.MIN_SAFE_INTEGER, last: Number.MAX_SAFE_INTEGER });
   assert.deepEqual(await rangeOf({ conversationId: 'quay', source: 'nowhere.jsonl' }), { first: 5, last: 0 });
 });

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { compactionDraft, lineDraft, messageDraft, tempArchive, type TestArchive } from './drafts.ts';
+import { indexAll } from '../../support/indexing.ts';
+import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, type TestArchive } from './drafts.ts';
 
 /** Rows of an index that hold all the words of a query. */
-function match(archive: TestArchive, index: 'message_search' | 'batch_search', query: string): readonly number[] {
+async function match(archive: TestArchive, query: string): Promise<readonly number[]> {
+  await indexAll(archive);
   const db = new Database(archive.path, { readonly: true });
   const rows = db
-    .prepare<[string], number>(`SELECT rowid FROM ${index} WHERE ${index} MATCH ? ORDER BY rowid`)
+    .prepare<[string], number>('SELECT rowid FROM message_search WHERE message_search MATCH ? ORDER BY rowid')
     .pluck()
     .all(query);
   db.close();
@@ -16,17 +18,17 @@ function match(archive: TestArchive, index: 'message_search' | 'batch_search', q
 
 test('words beside a NUL or a lone surrogate are found', async (t) => {
   const archive = tempArchive(t);
-  await archive.store(compactionDraft(1), [
+  await applied(archive, compactionDraft(1), [
     lineDraft(1, { message: messageDraft({ text: 'hull\0mast \ud800 keel' }) }),
   ]);
-  assert.deepEqual(match(archive, 'message_search', 'hull mast keel'), [1]);
+  assert.deepEqual(await match(archive, 'hull mast keel'), [1]);
 });
 
 test('a message is found by the first 200,000 characters of its text', async (t) => {
   const archive = tempArchive(t);
   const text = `early ${'x '.repeat(100_000)}late`;
-  await archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text }) })]);
-  assert.deepEqual([match(archive, 'message_search', 'early'), match(archive, 'message_search', 'late')], [[1], []]);
+  await applied(archive, compactionDraft(1), [lineDraft(1, { message: messageDraft({ text }) })]);
+  assert.deepEqual([await match(archive, 'early'), await match(archive, 'late')], [[1], []]);
 });
 
 test('who said a message, when, and its own id stand beside its line', async (t) => {

@@ -84,7 +84,11 @@ test('discarding a prepared compaction leaves no row of it in any table', async 
     ...vectors,
     ...others,
     'captured_lines',
+    'captured_messages',
     'erased_states',
+    // Only what is applied is searched.
+    'message_search',
+    'message_search_docsize',
   ]);
 });
 

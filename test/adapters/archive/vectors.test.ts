@@ -11,6 +11,7 @@ import type { ErasurePlan } from '../../../src/ports/retention.ts';
 import type { VectorDraft } from '../../../src/ports/vector-store.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
 import { collect } from '../../support/collect.ts';
+import { indexAll } from '../../support/indexing.ts';
 import { ANY, direction, filled, keepAll, MODEL } from '../../contract/archive/comparing.ts';
 import {
   applied,
@@ -87,6 +88,7 @@ test('an archive with vectors is read, searched, checked and added to where the 
   await keepAll(before.port, ids);
   before.close();
   const archive = openAt(path);
+  await indexAll(archive);
   assert.equal((await archive.messages.listHits([{ forms: ['boat'], isBeginning: false }], ANY))[0]?.length, 5);
   assert.deepEqual(await damage(archive), without);
   const more = compactionDraft(1, { source: { sha256: sha256('2'), sizeBytes: 9, lineCount: 1, hasBom: false } });

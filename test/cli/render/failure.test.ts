@@ -133,7 +133,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'read-only-format', file, title: 'X log', reason: 'nothing marks its end' },
-    'talk.jsonl: an X log is not compacted: nothing marks its end. Use compact capture and compact search --captures instead.',
+    'talk.jsonl: an X log is not compacted: nothing marks its end. Use compact capture and compact search instead.',
   ],
   [
     { kind: 'no-text', file, messages: 1200 },

@@ -3,13 +3,13 @@ import { appendFileSync, copyFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { listReceipts } from '../../../src/app/archive/erase-archived.ts';
-import { searchCaptured } from '../../../src/app/archive/search-captured.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { ArchiveEraseReport } from '../../../src/app/contract/archive-reports.ts';
 import { restoreFile } from '../../../src/app/restore/restore-file.ts';
 import { capture, tryRestore } from '../../support/captures.ts';
 import { chatLine, chatTranscript, prose } from '../../support/chat.ts';
 import { erase as eraseAny, hold, meanwhile, release, tryErase } from '../../support/retention.ts';
+import { findMessages } from '../../support/searching.ts';
 import { reportOf, type Workbench } from '../../support/workbench.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
 import { benchOn, type Engine, problemsOf } from './engine.ts';
@@ -370,9 +370,7 @@ export function eraseContract(engine: Engine): void {
     appendFileSync(bench.path('talk.jsonl'), chatTranscript(5, 200));
     await capture(bench, 'talk.jsonl');
     assert.deepEqual(await engine.findLeftovers(bench.archive(), secret), []);
-    const query = { query: 'marmalade', limit: 5, role: null, since: null, until: null, source: null };
-    const found = await searchCaptured(bench.deps, query);
-    assert.ok(found.ok && found.value.hits.length === 1, JSON.stringify(found));
+    assert.equal((await findMessages(bench, 'marmalade')).length, 1);
   });
 
   for (const [what, act] of MEANWHILE) {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { readQuestion } from '../../../src/core/search/question.ts';
 import type { BatchQuery, FoundMessage, SearchFilter } from '../../../src/ports/archive-lookup.ts';
+import { indexAll } from '../../support/indexing.ts';
 import { oddTexts } from '../../support/messages.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import {
@@ -31,6 +32,7 @@ async function newest(
   text: string,
   { filter, limit = 10 }: Asked = {},
 ): Promise<readonly FoundMessage[]> {
+  await indexAll(archive);
   return await archive.messages.listNewest(readQuestion(text, []).words, { filter: { ...ANY, ...filter }, limit });
 }
 
@@ -39,6 +41,7 @@ async function hits(archive: Archive, text: string, filter: Partial<SearchFilter
   const [word] = readQuestion(text, []).words;
   assert.ok(word !== undefined);
   const asked = { ...ANY, ...filter };
+  await indexAll(archive);
   const [ids = []] = await archive.messages.listHits([word], asked);
   const found = await archive.messages.loadCandidates(ids, asked);
   return found.map(({ lineId }) => lineId);
@@ -197,7 +200,7 @@ export function searchContract(engine: Engine): void {
       const lines = days.map((day, at) => {
         const time = day === null ? null : new Date(`${day}T00:00:00Z`);
         const message = messageDraft({ role: at === 1 ? 'tool' : 'user', at: time, text: 'hull' });
-        return lineDraft(at + 1, { bytes: utf8(`${at}\n`), message });
+        return lineDraft(at + 1, { message });
       });
       await applied(archive, compactionDraft(4), lines);
       const other = compactionDraft(1, {
@@ -371,6 +374,7 @@ export function searchContract(engine: Engine): void {
   test('an index that leads to a line that is no message is damage', async (t) => {
     const archive = await engine.open(t);
     await said(archive, ['hull']);
+    await indexAll(archive);
     await engine.execute(archive, 'UPDATE lines SET role = NULL');
     assert.equal((await rejectedFailure(() => idsOf(archive, 'hull'))).kind, 'damaged');
   });

@@ -191,10 +191,11 @@ function nameLines(lines: readonly number[]): string | null {
 
 /**
  * Checks that a summarized line of a block belongs to a batch and any other line to none, all within their own compaction, and that every message
- * is in the search index.
+ * is in the search index or will be.
  */
 async function* checkOwnership({ query, dialect }: CheckSource, id: number, place: Place): AsyncGenerator<Finding> {
-  const listUnindexed = `SELECT l.line FROM lines AS l WHERE l.block_id = :id AND l.role IS NOT NULL AND NOT ${dialect.isMessageIndexed} ORDER BY l.line`;
+  const listUnindexed = `SELECT l.line FROM lines AS l WHERE l.block_id = :id AND l.role IS NOT NULL AND NOT ${dialect.isMessageIndexed} AND NOT EXISTS (
+  SELECT 1 FROM unindexed_lines AS u WHERE u.first_id BETWEEN (SELECT min(id) FROM lines WHERE block_id = :id) AND l.id AND u.last_id >= l.id) ORDER BY l.line`;
   for (const [kind, what, sql, problem] of [
     ['reference', 'batches of its lines', LIST_STRAYS, 'not with a batch or conversation of its own'],
     ['search', 'search index', listUnindexed, 'not in the search index, and thus not found by its words'],

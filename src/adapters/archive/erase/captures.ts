@@ -100,6 +100,7 @@ export async function listChangedFiles(query: Query): Promise<readonly number[]>
 export async function eraseCapturedLines(query: Query, erasureId: number, onLine: (row: Row) => void): Promise<void> {
   await forRows(query, LIST_GONE, onLine);
   await forRows(query, LIST_BLOCKS, (row) => rewriteCaptured(query, readInteger(row, 'id')));
+  await query('DELETE FROM captured_messages WHERE captured_id IN (SELECT id FROM erased_captured)');
   await query(MARK_LINES, { erasureId });
   for (const sql of DELETE_UNUSED) await query(sql);
 }

@@ -5,6 +5,7 @@ import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, listChangedFiles, u
 import { archiveError, DamageError } from '../failure.ts';
 import { getBlock } from '../read/lines.ts';
 import { rewritePack } from './rewrite-block.ts';
+import { forgetWords, releaseCopies, SETTLE_INDEX } from '../search/indexing.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import { countRows, type Dialect, forRows, type Query, type Values } from '../sql/query.ts';
 
@@ -14,9 +15,7 @@ export type RetentionEngine = {
   readonly idType: string;
   /** The ids of the JSON array `:ids`, in parentheses. */
   readonly ids: string;
-  /** Removes the words of `batches` and of `lines` (statements that select ids) from the search indexes. */
-  readonly deleteWords: (batches: string, lines: readonly string[]) => readonly string[];
-  /** Removes the blocks of erased compactions, with their lines. */
+  /** Removes the blocks of erased compactions, with their lines and the words of these. */
   readonly deleteBlocks: (query: Query) => Promise<void>;
   /** Does the work of an erasure in one transaction, in which nobody else writes. `id`: of its receipt; null: the next one. */
   readonly erase: (work: (query: Query, id: number | null) => Promise<Erasure>) => Promise<Erasure>;
@@ -129,13 +128,16 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   await fill(query, plan.capturedFileIds, engine, (ids) => `erased_files SELECT id FROM ${ids} AS new WHERE true`);
   const capturedFiles = await eraseCapturedFiles(query, erasureId);
   await selectCaptured(query, plan, engine);
+  await forgetWords(query, dialect, { messages: 'SELECT -id FROM erased_captured' });
   await eraseCapturedLines(query, erasureId, add);
   const vectors = await deleteVectors(query, dialect);
   const summaries = await countRows(query, CONTENTS);
   await query(`UPDATE batches SET content = '', content_sha256 = :sha256 WHERE id IN (SELECT id FROM ${CONTENTS})`, {
     sha256: hash('sha256', '', 'buffer'),
   });
-  for (const sql of engine.deleteWords(BATCHES, [linesIn(dialect), 'SELECT id FROM erased_lines'])) await query(sql);
+  for (const ids of [linesIn(dialect), 'SELECT id FROM erased_lines'])
+    for (const sql of releaseCopies(ids)) await query(sql);
+  await forgetWords(query, dialect, { batches: BATCHES, messages: 'SELECT id FROM erased_lines' });
   await query(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(dialect)})`);
   await eraseClips(query);
   await query(ADD_PACKS);
@@ -143,7 +145,7 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   await query(ERASE_LINES, { erasureId });
   await engine.deleteBlocks(query);
   await query(DELETE_PACKS);
-  for (const sql of REBUILD_SPEAKERS) await query(sql);
+  for (const sql of [...REBUILD_SPEAKERS, ...SETTLE_INDEX]) await query(sql);
   const forgotten = await query(FORGET_RULES);
   const paidSummaries = await deletePaid(query, plan.paid);
   const sha256 = digest.digest('hex');
@@ -267,8 +269,8 @@ function addSummaryLines(query: Query, dialect: Dialect): Promise<void> {
   });
 }
 
-/** Statements that select the lines of erased compactions. */
-function linesIn({ onBlock }: Dialect): string {
+/** A statement that selects the lines of erased compactions. */
+export function linesIn({ onBlock }: Dialect): string {
   return `SELECT l.id FROM erased_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id JOIN lines AS l ON ${onBlock}`;
 }
 

@@ -6,7 +6,7 @@ import type {
   MergedVersion,
   StoreStamp,
   Unit,
-  UnitLineDraft,
+  UnitLine,
   UnitReader,
   UnitStore,
   UnitVector,
@@ -143,7 +143,7 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         if (!isDeepStrictEqual(await findCapture(path), before)) return false;
         const [known] = await query(FIND_FILE, { path });
         const fileId = idOf(known === undefined ? await query(INSERT_FILE, { path, format }) : [known]);
-        const stored = await storeVersions(query, engine.dialect, versions);
+        const stored = await storeVersions(query, engine.dialect, { fileId, versions });
         const [at, names] = [timeColumn(readAt), JSON.stringify(sessions)];
         await query(UPDATE_FILE, { fileId, format, stamp, at, sessions: names });
         await query(SET_ASIDE, { id: fileId });
@@ -222,10 +222,10 @@ async function findPlace(query: Query, unitId: number | null, one: UnitVector): 
 async function storeVersions(
   query: Query,
   dialect: Dialect,
-  versions: readonly MergedVersion[],
+  { fileId, versions }: { readonly fileId: number; readonly versions: readonly MergedVersion[] },
 ): Promise<readonly (MergedVersion & { readonly runs: readonly { readonly first: number; count: number }[] })[]> {
   for (const statement of dialect.capturing.begin) await query(statement);
-  const lines = await openLines(query, dialect);
+  const lines = await openLines(query, dialect, fileId);
   const idsOf = async ({ bytes, sha256, sizeBytes, receipt }: CapturedPiece): Promise<readonly number[]> => {
     if (receipt === null) return lines.add([bytes ?? new Uint8Array()]);
     const erasureId = await findErasure(query, receipt);
@@ -263,7 +263,7 @@ type Within = { readonly query: Query; readonly findUnit: UnitReader['findUnit']
 async function insertUnit(
   { storing, dialect }: Pick<MergeEngine, 'storing' | 'dialect'>,
   { query, findUnit }: Within,
-  { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
+  { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLine[]> },
 ): Promise<void> {
   const within = { query, findUnit: remember(findUnit) };
   const partition = await storing.prepare(query);
@@ -303,15 +303,14 @@ async function insertUnit(
     carried,
   });
   await joinPacks(query, dialect, partition);
-  await storing.finish(query, compactionId);
   await storeFiles(query, compactionId, unit);
 }
 
-/** Stores lines in blocks, and makes their messages searchable. Gives the first and the last id. */
+/** Stores lines in blocks. Gives the first and the last id. */
 async function storeLines(
   storing: StoreEngine,
   query: Query,
-  { ids, lines }: { readonly ids: Ids; readonly lines: AsyncIterable<readonly UnitLineDraft[]> },
+  { ids, lines }: { readonly ids: Ids; readonly lines: AsyncIterable<readonly UnitLine[]> },
 ): Promise<{ readonly first: number | null; readonly last: number | null }> {
   let first: number | null = null;
   let last: number | null = null;
@@ -321,7 +320,7 @@ async function storeLines(
     if (batch.length === 0) continue;
     const rows: LineRow[] = [];
     let offset = 0;
-    for (const { bytes, sha256, sizeBytes, receipt, text, ...draft } of batch) {
+    for (const { bytes, sha256, sizeBytes, receipt, ...draft } of batch) {
       const { cycle, batch: place } = draft;
       rows.push({
         ...draft,
@@ -331,7 +330,6 @@ async function storeLines(
         batchId: place === null ? null : (ids.cycles[place.cycle]?.batchIds[place.batch] ?? null),
         sha256: hashColumn(sha256),
         erasureId: receipt === null ? null : await findErasure(query, receipt),
-        entry: draft.message === null ? null : storing.toEntry(text),
       });
       offset += bytes.length;
     }

@@ -9,6 +9,7 @@ WHERE sha256 IN (SELECT substr(:hashes::bytea, n * 32 + 1, 32) FROM generate_ser
 export const POSTGRES: Dialect = {
   name: 'postgres',
   isAmong: (column, name) => `${column} = ANY(:${name}::bigint[])`,
+  isAmongTexts: (text, name) => `${text} = ANY(:${name}::text[])`,
   hex: (column) => `encode(${column}, 'hex')`,
   lineJoins: `
 JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month JOIN compactions AS c ON c.id = k.compaction_id
@@ -18,9 +19,12 @@ LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coal
   onPack: 'p.id = k.pack_id AND p.month = k.month',
   onCompaction: 'k.compaction_id = c.id AND k.month = c.month',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id AND blocks.month = lines.month',
+  words: { messages: { table: 'message_words', id: 'line_id' }, batches: { table: 'batch_words', id: 'batch_id' } },
+  wordBytes: `
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint AS size FROM pg_class AS c
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname ~ '^(message|batch)_words'`,
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_words AS w WHERE w.line_id = l.id AND w.month = l.month)',
-  isBatchIndexed: `
-EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id AND length(w.words) = (SELECT count(*) FROM batch_terms AS t WHERE t.batch_id = b.id))`,
+  isBatchIndexed: 'EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id)',
   storingLocks: ['LOCK TABLE compactions IN ROW EXCLUSIVE MODE'],
   lockPacks: 'AND p.month = :month::date ORDER BY p.id FOR UPDATE OF p SKIP LOCKED',
   partitionOfPack: 'SELECT month::text AS month FROM packs WHERE id = :id',

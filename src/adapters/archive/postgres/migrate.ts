@@ -119,12 +119,11 @@ const UNSAMPLED = [
   ['lines', 'name'],
   ['packs', 'data'],
   ['message_words', 'words'],
-  ['word_lines', 'word'],
+  ['message_words_captured', 'words'],
   ['batches', 'content'],
   ['dropped_rules', 'path'],
   ['dropped_rules', 'text'],
   ['batch_words', 'words'],
-  ['batch_terms', 'word'],
   ['inserted_lines', 'bytes'],
   ['speakers', 'name'],
   ['summaries', 'text'],
@@ -137,8 +136,11 @@ function noSamples(table: string, column: string): string {
   return `ALTER TABLE ${table} ALTER COLUMN ${column} SET STATISTICS 0`;
 }
 
+/** Of the partition with the words of captured lines, which belong to no month. */
+export const CAPTURED_MONTH = "DATE '0001-01-01'";
+
 /** The large tables, which have a partition for each month in which something was stored. */
-export const PARTITIONED = ['packs', 'blocks', 'lines', 'message_words', 'word_lines'] as const;
+export const PARTITIONED = ['packs', 'blocks', 'lines', 'message_words'] as const;
 
 /** Creates the partitions of a month, unless they exist. `month`: 'YYYY-MM-01'. */
 function partitionSql(month: string): readonly string[] {
@@ -174,7 +176,7 @@ export function createPartitions(sql: Sql, schema: string): (month: string) => P
     if (ready.has(month)) return;
     // The next month too, ahead of time: making a partition waits for every transaction that stores something.
     for (const one of [month, nextMonth(month)]) {
-      const [found = {}] = await sql.query(HAS_TABLE, { name: partitionName('word_lines', one) });
+      const [found = {}] = await sql.query(HAS_TABLE, { name: partitionName('message_words', one) });
       if (readInteger(found, 'found') === 1) continue;
       await sql.transaction('write', async (query) => {
         await query(LOCK_SCHEMA, { schema });

@@ -7,7 +7,6 @@ import { POSTGRES } from './dialect.ts';
 import { PARTITIONED, partitionName } from './migrate.ts';
 import type { PostgresSql } from './sql.ts';
 import { LOCK_VECTORS } from './pgvector.ts';
-import { indexWords } from './word-hits.ts';
 
 const ERASED_BLOCKS = 'SELECT k.id FROM blocks AS k JOIN erased_compactions AS g ON g.id = k.compaction_id';
 /**
@@ -25,14 +24,9 @@ async function deleteBlocks(query: Query): Promise<void> {
     for (const table of PARTITIONED)
       await query(`DROP TABLE IF EXISTS ${partitionName(table, readText(row, 'month'))}`);
   await query(`DELETE FROM message_words WHERE line_id IN (SELECT id FROM lines WHERE block_id IN (${ERASED_BLOCKS}))`);
-  await query('DELETE FROM word_lines WHERE compaction_id IN (SELECT id FROM erased_compactions)');
   await query(`DELETE FROM lines WHERE block_id IN (${ERASED_BLOCKS})`);
   await query('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)');
 }
-
-/** Compactions that lose some of their lines. */
-const TOUCHED = `
-SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON ${POSTGRES.onBlock}`;
 
 const RESERVE_ID = "SELECT nextval(pg_get_serial_sequence('erasures', 'id')) AS id";
 const FIND_ERASURE = 'SELECT receipt, at_ms, report FROM erasures WHERE id = :id';
@@ -52,13 +46,6 @@ export function createPostgresRetention(sql: PostgresSql, path: string): Retenti
   return {
     idType: 'bigint',
     ids: '(SELECT CAST(value AS bigint) AS id FROM json_array_elements_text(CAST(:ids AS json)))',
-    // Those of whole compactions go with their blocks.
-    deleteWords: (batches) => [
-      `DELETE FROM batch_words WHERE batch_id IN (${batches})`,
-      'DELETE FROM message_words WHERE line_id IN (SELECT id FROM erased_lines)',
-      `DELETE FROM word_lines WHERE compaction_id IN (${TOUCHED})`,
-      indexWords(TOUCHED),
-    ],
     deleteBlocks,
     erase: async (work) => {
       const [reserved = {}] = await sql.query(RESERVE_ID);
@@ -86,13 +73,14 @@ function tablesOf({ capturedFiles, capturedLines, paidSummaries, vectors }: Eras
   return [
     'batches',
     'batch_words',
-    'batch_terms',
     'inserted_lines',
     'speakers',
     'dropped_rules',
     ...(paidSummaries > 0 ? ['summaries'] : []),
     ...(vectors > 0 ? ['message_vectors', 'batch_vectors'] : []),
-    ...(capturedFiles + capturedLines > 0 ? ['captured_lines', 'captured_blocks'] : []),
+    ...(capturedFiles + capturedLines > 0
+      ? ['captured_lines', 'captured_blocks', 'captured_messages', 'message_words_captured']
+      : []),
   ];
 }
 

@@ -2,7 +2,7 @@ import { tablesFor } from '../sql/tables.ts';
 
 const FIRST_SCHEMA = `
 ${tablesFor('postgres')}
--- What each message says. A huge one has several parts, because Postgres limits the size of a tsvector.
+-- What each message says; captured lines have negative ids. A huge one has several parts, because Postgres limits the size of a tsvector.
 CREATE TABLE message_words (
   line_id bigint NOT NULL,
   month date NOT NULL,
@@ -10,17 +10,9 @@ CREATE TABLE message_words (
   words tsvector NOT NULL,
   PRIMARY KEY (line_id, part, month)
 ) PARTITION BY RANGE (month);
--- Made from message_words (word-hits.ts): the messages of a compaction that have a word. A GIN index would lead to a row for each
--- message, and reading so many rows takes most of a search. lines: two bytes each, to be added to the base.
-CREATE TABLE word_lines (
-  compaction_id bigint NOT NULL,
-  base bigint NOT NULL,
-  month date NOT NULL,
-  word text COLLATE "C" NOT NULL,
-  lines bytea NOT NULL
-) PARTITION BY RANGE (month);
-CREATE INDEX word_lines_by_word ON word_lines (word);
-CREATE INDEX word_lines_by_compaction ON word_lines (compaction_id);
+CREATE TABLE message_words_captured PARTITION OF message_words FOR VALUES FROM ('0001-01-01') TO ('0001-02-01') WITH (toast_tuple_target = 128);
+-- A short list of new words that are not in the index proper, because every search reads it.
+CREATE INDEX message_words_search ON message_words USING gin (words) WITH (gin_pending_list_limit = 256);
 
 -- Words with their positions, for phrases. word_count: all of its words.
 CREATE TABLE batch_words (
@@ -29,14 +21,6 @@ CREATE TABLE batch_words (
   words tsvector NOT NULL
 );
 CREATE INDEX batch_words_search ON batch_words USING gin (words);
--- The same words, with how often the batch has each.
-CREATE TABLE batch_terms (
-  batch_id bigint NOT NULL REFERENCES batch_words ON DELETE CASCADE,
-  count int NOT NULL,
-  word text COLLATE "C" NOT NULL
-);
-CREATE INDEX batch_terms_by_word ON batch_terms (word);
-CREATE INDEX batch_terms_by_batch ON batch_terms (batch_id);
 
 -- Compressed data is not compressed again.
 ALTER TABLE inserted_lines ALTER COLUMN bytes SET STORAGE EXTERNAL;

@@ -1,12 +1,26 @@
-import { readInteger } from '../rows.ts';
+import type { QueryTerm } from '../../../core/search/question.ts';
+import { readInteger, type Row } from '../rows.ts';
 import { ALL_LINES, filterValues, OF_SOURCE, type SearchEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
-import { createWordHits } from './word-hits.ts';
-import { messageQuery, phraseQuery, queryWords } from './words.ts';
+import { CAPTURED_MONTH } from './migrate.ts';
+import { messageQuery, messageVectors, phraseQuery } from './words.ts';
 
+const ADD_MESSAGES = `
+INSERT INTO message_words (line_id, month, part, words)
+SELECT u.line_id, coalesce(l.month, ${CAPTURED_MONTH}), u.part, u.words::tsvector
+FROM unnest(:ids::bigint[], :parts::int[], :words::text[]) AS u (line_id, part, words) LEFT JOIN lines AS l ON l.id = u.line_id`;
 const LIST_HITS_AMONG = `
 SELECT DISTINCT line_id AS id FROM message_words WHERE line_id = ANY(:ids::bigint[]) AND words @@ :match::tsquery ORDER BY line_id`;
+/** For each query in `:matches`. One row for each, because a row for each hit would cost far more. */
+const forEachQuery = (select: string): string => `
+SELECT h.found FROM unnest(:matches::text[]) WITH ORDINALITY AS u (match, position) CROSS JOIN LATERAL (${select}) AS h ORDER BY u.position`;
+const COUNT_HITS = forEachQuery(
+  'SELECT count(*) AS found FROM (SELECT 1 FROM message_words AS w WHERE w.words @@ u.match::tsquery LIMIT :atMost) AS f',
+);
+const LIST_HITS = forEachQuery(`
+  SELECT string_agg(int8send(w.line_id), ''::bytea) AS found FROM message_words AS w
+  WHERE w.words @@ u.match::tsquery AND (w.line_id < 0 OR w.line_id BETWEEN :first AND :last)`);
 /** Other lines may be in between. */
 const next = (isBefore: boolean): string => `(
   SELECT l.id, l.size_bytes, l.traits FROM lines AS l
@@ -34,11 +48,24 @@ WHERE EXISTS (SELECT 1 FROM batch_words WHERE batch_id = :id AND words @@ term::
   SELECT 1 FROM later JOIN batches AS b ON b.id = later.id ${POSTGRES.batchJoins} JOIN batch_words AS w ON w.batch_id = b.id
   WHERE c.status = 'applied' AND w.words @@ term::tsquery) LIMIT 1`;
 
-/** Full text by tables of words, and by tsvectors where words must follow each other. */
+/** Full text by the server's own index. */
 export const POSTGRES_SEARCH: SearchEngine = {
-  countMessages: 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS count FROM line_ids',
-  countHits: (query, words, atMost) => createWordHits(query).count(words, atMost),
-  listHits: (query, words, range) => createWordHits(query).list(words, range),
+  // A message without words has an entry too, so that `archive check` misses no message.
+  toEntry: (text) => {
+    const vectors = messageVectors(text);
+    return vectors.length === 0 ? [''] : vectors;
+  },
+  addMessages: async (query, messages) => {
+    const rows = messages.flatMap(({ id, parts }) => parts.map((words, part) => ({ id, part, words })));
+    const columns = { ids: rows.map(({ id }) => id), parts: rows.map(({ part }) => part) };
+    if (rows.length > 0) await query(ADD_MESSAGES, { ...columns, words: rows.map(({ words }) => words) });
+  },
+  countMessages:
+    'SELECT CASE WHEN is_called THEN last_value ELSE 0 END + (SELECT coalesce(max(captured_id), 0) FROM captured_messages) AS count FROM line_ids',
+  countHits: (query, words, atMost) =>
+    askEach(words, { none: 0, ask: (matches) => query(COUNT_HITS, { matches, atMost }), read: Number }),
+  listHits: (query, words, range) =>
+    askEach(words, { none: [], ask: (matches) => query(LIST_HITS, { matches, ...range }), read: readIds }),
   listHitsAmong: async (query, word, ids) => {
     const match = messageQuery(word);
     return match === null ? [] : query.numbers(LIST_HITS_AMONG, { ids, match });
@@ -61,35 +88,54 @@ export const POSTGRES_SEARCH: SearchEngine = {
   },
 };
 
-// Okapi BM25, as SQLite's FTS5 computes it.
-const K1 = 1.2;
+/** An answer for each word. `none`: that of a word that cannot be found. */
+async function askEach<T>(
+  words: readonly QueryTerm[],
+  how: {
+    readonly none: T;
+    readonly ask: (matches: readonly string[]) => Promise<readonly Row[]>;
+    readonly read: (found: Row[string]) => T;
+  },
+): Promise<readonly T[]> {
+  const matches = words.map(messageQuery);
+  const asked = matches.filter((match) => match !== null);
+  const found = (asked.length === 0 ? [] : await how.ask(asked)).values();
+  return matches.map((match) => (match === null ? how.none : how.read(found.next().value?.['found'])));
+}
+
+const ID_BYTES = 8;
+
+/** Ids, each once, ascending. */
+function readIds(found: Row[string]): readonly number[] {
+  if (!(found instanceof Uint8Array)) return [];
+  const bytes = Buffer.from(found.buffer, found.byteOffset, found.byteLength);
+  const ids = Float64Array.from({ length: bytes.length / ID_BYTES }, (_, at) =>
+    Number(bytes.readBigInt64BE(at * ID_BYTES)),
+  );
+  ids.sort();
+  return Array.from(ids.filter((id, at) => id !== ids[at - 1]));
+}
+
+/** Of Okapi BM25: long summaries count less. */
 const B = 0.75;
 const LEAST_RARITY = 1e-6;
 
 const MEASURE = 'SELECT count(*) AS count, coalesce(avg(word_count), 1)::float8 AS mean FROM batch_words';
-const LIST_HITS = `
-SELECT t.batch_id AS id, w.word_count, t.count FROM batch_terms AS t JOIN batch_words AS w ON w.batch_id = t.batch_id WHERE t.word = :word`;
-const LIST_PHRASE_HITS =
-  'SELECT batch_id AS id, word_count, 1 AS count FROM batch_words WHERE words @@ :match::tsquery';
+const SCORE = `
+SELECT batch_id AS id, word_count, ts_rank(words, :match::tsquery)::float8 AS rank FROM batch_words WHERE words @@ :match::tsquery`;
 
-/** Ids of the batches with any of the terms, best first, with their scores. A phrase counts as said once. */
+/** Ids of the batches with any of the terms, best first, with their scores: the server's rank for each term, and how rare the term is. */
 async function scoreBatches(query: Query, terms: readonly string[]): Promise<ReadonlyMap<number, number>> {
   const [measured] = await query(MEASURE);
   const [total, mean] = [readInteger(measured ?? {}, 'count'), Number(measured?.['mean'] ?? 1)];
   const scores = new Map<number, number>();
-  for (const term of terms) {
-    const words = queryWords(term);
-    const [word] = words;
-    if (word === undefined) continue;
-    const hits =
-      words.length === 1
-        ? await query(LIST_HITS, { word })
-        : await query(LIST_PHRASE_HITS, { match: phraseQuery(term) });
+  for (const match of terms.flatMap((term) => phraseQuery(term) ?? [])) {
+    const hits = await query(SCORE, { match });
     const rarity = Math.max(LEAST_RARITY, Math.log((total - hits.length + 0.5) / (hits.length + 0.5)));
     for (const row of hits) {
-      const [id, count] = [readInteger(row, 'id'), readInteger(row, 'count')];
-      const norm = K1 * (1 - B + (B * readInteger(row, 'word_count')) / mean);
-      scores.set(id, (scores.get(id) ?? 0) + (rarity * count * (K1 + 1)) / (count + norm));
+      const id = readInteger(row, 'id');
+      const norm = 1 - B + (B * readInteger(row, 'word_count')) / mean;
+      scores.set(id, (scores.get(id) ?? 0) + (rarity * Number(row['rank'])) / norm);
     }
   }
   return new Map([...scores].toSorted((a, b) => b[1] - a[1] || a[0] - b[0]));

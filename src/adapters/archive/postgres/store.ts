@@ -1,8 +1,7 @@
 import { readInteger, readText } from '../rows.ts';
 import type { StoreEngine } from '../store/engine.ts';
 import { thisMachine } from '../../runtime/node.ts';
-import { INDEX_BATCH_TERMS, indexWords } from './word-hits.ts';
-import { batchVector, messageVectors } from './words.ts';
+import { batchVector } from './words.ts';
 
 const THIS_MONTH = "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month";
 /** The tables with partitions have a sequence of their own. */
@@ -17,8 +16,7 @@ SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = 
 WHERE k.compaction_id = :id AND k.month = :month::date`;
 /** Rows of the small tables go with their compaction. */
 const DELETE_PREPARED = [
-  'DELETE FROM word_lines WHERE month = :month::date AND compaction_id = :id',
-  `DELETE FROM message_words WHERE month = :month::date AND line_id IN (${LINES})`,
+  `DELETE FROM unindexed_lines WHERE first_id IN (${LINES})`,
   `DELETE FROM message_vectors WHERE line_id IN (${LINES})`,
   `DELETE FROM lines WHERE month = :month::date AND id IN (${LINES})`,
   'DELETE FROM packs WHERE month = :month::date AND id IN (SELECT pack_id FROM blocks WHERE compaction_id = :id AND month = :month::date)',
@@ -34,22 +32,8 @@ export function createPostgresStore(preparePartitions: (month: string) => Promis
       count === 0
         ? []
         : (await query(RESERVE(table), { count })).map((row) => readInteger(row, 'id')).toSorted((a, b) => a - b),
-    // A message without words has an entry too, so that `archive check` misses no message.
-    toEntry: (text) => {
-      const vectors = messageVectors(text);
-      return vectors.length === 0 ? [''] : vectors;
-    },
-    indexMessages: (query, messages, partition) =>
-      query.insert(
-        'message_words',
-        messages.flatMap(({ id, entry }) => entry.map((words, part) => ({ line_id: id, ...partition, part, words }))),
-      ),
-    indexBatch: async (query, id, content) => {
-      await query(INDEX_BATCH, { id, ...batchVector(content) });
-      await query(INDEX_BATCH_TERMS, { id });
-    },
+    indexBatch: async (query, id, content) => void (await query(INDEX_BATCH, { id, ...batchVector(content) })),
     headColumns: ({ first, last }) => ({ machine: thisMachine(), first_line_id: first, last_line_id: last }),
-    finish: async (query, compactionId) => void (await query(indexWords(':compactionId'), { compactionId })),
     // Until the end of the transaction, nobody else takes a label that begins like this.
     lockLabel: 'SELECT pg_advisory_xact_lock(hashtextextended(:label::text, 0))',
     findPrepared: FIND_PREPARED,

@@ -1,7 +1,7 @@
 import { stemmer } from 'stemmer';
 import { INDEXED_WORD, spaceOut } from '../../../core/search/words.ts';
 import type { QueryTerm } from '../../../core/search/question.ts';
-import { MAX_SEARCH_CHARS } from '../store/engine.ts';
+import { MAX_SEARCH_CHARS } from '../search/engine.ts';
 
 /** Longer words are data; Postgres cuts them off at 2 KB. */
 const MAX_WORD_CHARS = 200;
@@ -19,7 +19,7 @@ function indexWords(text: string): readonly string[] {
 }
 
 /** The same for the text of a query, which is spaced out already. */
-export function queryWords(text: string): readonly string[] {
+function queryWords(text: string): readonly string[] {
   const words = text.match(INDEXED_WORD) ?? [];
   return words.map(toIndexWord).filter((word) => word !== '');
 }

@@ -8,6 +8,7 @@ import type {
   LineName,
 } from '../../../ports/archive-lookup.ts';
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
+import type { CapturedMessages } from '../search/captured.ts';
 import type { Sql, Values, Dialect } from '../sql/query.ts';
 import { IS_SETTLED } from '../store/packs.ts';
 import { BATCH_COLUMNS, IS_LIVE, LINE_COLUMNS, toArchivedBatch, toArchivedLine, toOrigin } from './lookup.ts';
@@ -93,21 +94,33 @@ type Catalog = Pick<
   | 'measure'
 >;
 
-/** Finds batches and lines by name, lists compactions, and measures the archive. `fileBytes`: what it takes on disk. */
-export function createCatalog(
-  { query, transaction, dialect }: Sql,
-  fileBytes: () => number | Promise<number>,
-): Catalog {
+type CatalogParts = {
+  readonly captured: CapturedMessages;
+  /** What the archive takes on disk. */
+  readonly fileBytes: () => number | Promise<number>;
+};
+
+/** Finds batches and lines by name, lists compactions, and measures the archive. */
+export function createCatalog({ query, transaction, dialect }: Sql, { captured, fileBytes }: CatalogParts): Catalog {
   const sql = createStatements(dialect);
   const listBatches = async (...[text, values]: Chosen): Promise<readonly ArchivedBatch[]> =>
     (await query(text, values)).map(toArchivedBatch);
   return {
     findBatches: (name, limit) => listBatches(...chooseBatches(sql, name, limit)),
     findLines: async (name, limit) => {
+      if (name.kind === 'id' && name.id < 0) return captured.loadLines([name.id]);
       const rows = await query(...chooseLines(sql, name));
       return takeFirst(rows.map(toArchivedLine), limit);
     },
-    loadLines: async (ids) => (ids.length === 0 ? [] : (await query(sql.linesById, { ids })).map(toArchivedLine)),
+    loadLines: async (ids, filter) => [
+      ...(await captured.loadLines(
+        ids.filter((id) => id < 0),
+        filter,
+      )),
+      ...(ids.length === 0
+        ? []
+        : (await query(sql.linesById, { ids: ids.filter((id) => id > 0) })).map(toArchivedLine)),
+    ],
     nearLabels: async (text, limit) => {
       const before = await query(sql.labelsBefore, { text, limit });
       return takeNearest([...before, ...(await query(sql.labelsAfter, { text, limit }))], { text, limit });
@@ -123,8 +136,8 @@ export function createCatalog(
     measure: () =>
       transaction('snapshot', async (read) => {
         const [row = {}] = await read(sql.counts);
-        const [captured = {}] = await read(sql.captured);
-        return toFigures({ row, captured, formats: await read(sql.formats), fileBytes: await fileBytes() });
+        const [files = {}] = await read(sql.captured);
+        return toFigures({ row, captured: files, formats: await read(sql.formats), fileBytes: await fileBytes() });
       }),
   };
 }

@@ -6,6 +6,10 @@ import type { VectorModel } from '../../../ports/vector-store.ts';
 
 /** What the full text of an engine tells. Everything else about a search is the same for all engines. */
 export type SearchEngine = {
+  /** What the index takes of a message, in one or more parts. Needs no database. */
+  readonly toEntry: (text: string) => readonly string[];
+  /** Adds messages to the index, whose ids ascend. */
+  readonly addMessages: (query: Query, messages: readonly IndexEntry[]) => Promise<void>;
   /** The approximate number of messages, as `count`. */
   readonly countMessages: string;
   /** How many messages contain each word; counting stops at `atMost`. */
@@ -31,6 +35,21 @@ export type SearchEngine = {
   readonly hasUniqueTerm: (query: Query, batchId: number, terms: readonly string[]) => Promise<boolean>;
 };
 
+/** A message for the index. `parts`: as `toEntry` gives them. */
+export type IndexEntry = { readonly id: number; readonly parts: readonly string[] };
+
+/**
+ * Only the first 200,000 characters of a message are searchable; nobody writes more by hand. The stored line is complete.
+ */
+export function cutForSearch(text: string): string {
+  if (text.length <= MAX_SEARCH_CHARS) return text;
+  const cut = `${text.slice(0, MAX_SEARCH_CHARS)}\n`;
+  // Until a character of it is read, V8 only notes where the piece is, and keeps the long text for it.
+  return Number.isNaN(cut.charCodeAt(0)) ? '' : cut;
+}
+
+export const MAX_SEARCH_CHARS = 200_000;
+
 /** What engines do differently with vectors. */
 export type VectorEngine = {
   /** Before vectors are stored or compared in a transaction or query. Throws if the engine cannot. */
@@ -55,10 +74,12 @@ export type VectorEngine = {
   ) => Promise<readonly number[] | null>;
 };
 
-/** For compactions AS c. A value may be null, so Postgres must be told its type. */
-export const OF_SOURCE = `
-(CAST(:source AS text) IS NULL OR c.source_path = :source
-  OR substr(c.source_path, length(c.source_path) - length(CAST(:sourceEnd AS text)) + 1) = :sourceEnd)`;
+/** A value may be null, so Postgres must be told its type. */
+export const OF_PATH = (column: string): string => `
+(CAST(:source AS text) IS NULL OR ${column} = :source
+  OR substr(${column}, length(${column}) - length(CAST(:sourceEnd AS text)) + 1) = :sourceEnd)`;
+/** For compactions AS c. */
+export const OF_SOURCE = OF_PATH('c.source_path');
 
 /** For lines AS l with the dialect's `lineJoins`; values from `filterValues`. */
 export const LINE_PASSES = `
@@ -81,7 +102,7 @@ export function filterValues({ conversationId, role, since, until, source }: Sea
   };
 }
 
-/** Ids of lines from first to last, both included; empty if first is higher. */
+/** Ids of archived lines from first to last, both included; empty if first is higher. Captured lines, with their negative ids, are always in it. */
 export type LineRange = { readonly first: number; readonly last: number };
 
-export const ALL_LINES: LineRange = { first: 0, last: Number.MAX_SAFE_INTEGER };
+export const ALL_LINES: LineRange = { first: Number.MIN_SAFE_INTEGER, last: Number.MAX_SAFE_INTEGER };

@@ -1,23 +1,28 @@
-import type { QueryTerm } from '../../../core/search/question.ts';
 import type { NearMessage } from '../../../core/search/rank.ts';
-import type { FoundMessage, MessageIndex, SearchFilter, StoredCandidate } from '../../../ports/archive-lookup.ts';
+import type {
+  ArchivedLine,
+  FoundMessage,
+  MessageIndex,
+  SearchFilter,
+  StoredCandidate,
+} from '../../../ports/archive-lookup.ts';
 import { DamageError } from '../failure.ts';
 import { createDistinct, LINE_COLUMNS, toArchivedLine } from '../read/lookup.ts';
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row, toTraits } from '../rows.ts';
 import type { Sql } from '../sql/query.ts';
+import { type CapturedMessages, NEAR } from './captured.ts';
 import { filterValues, LINE_PASSES, type SearchEngine } from './engine.ts';
 
 const MAX_SPEAKERS = 5000;
 const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAKERS}`;
 /** Lines that are looked at in one go. */
 const NEWEST_PAGE = 500;
-/** How many messages before a candidate, and after it, count for it. */
-const NEAR = 2;
 
 /** Finds messages by words. */
 export function createMessageIndex(
   { query, dialect }: Pick<Sql, 'query' | 'dialect'>,
   engine: SearchEngine,
+  captured: CapturedMessages,
 ): MessageIndex {
   const isAmong = dialect.isAmong('l.id', 'ids');
   const listNewest = `
@@ -61,14 +66,27 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
     };
   };
 
-  /** Newest first, a page at a time, because most readers want only the first few. */
-  async function* newestMessages(words: readonly QueryTerm[], filter: SearchFilter): AsyncGenerator<FoundMessage> {
-    const ids = [...new Set((await listHits(words, filter)).flat())].toSorted((a, b) => b - a);
-    for (let first = 0; first < ids.length; first += NEWEST_PAGE) {
-      const values = { ...filterValues(filter), ids: ids.slice(first, first + NEWEST_PAGE) };
-      for (const row of await query(listNewest, values)) yield toFoundMessage(row);
-    }
-  }
+  const loadArchived = async (ids: readonly number[], filter: SearchFilter): Promise<readonly FoundMessage[]> =>
+    (await query(listNewest, { ...filterValues(filter), ids })).map(toFoundMessage);
+  const loadCaptured = async (ids: readonly number[], filter: SearchFilter): Promise<readonly FoundMessage[]> => {
+    const passing = await captured.loadCandidates(ids, filter);
+    const lines = await captured.loadLines(
+      passing.map(({ lineId }) => lineId),
+      filter,
+    );
+    return lines.toReversed().map(toFound);
+  };
+  /** The first of these ids, a page at a time, because most readers want only the first few. */
+  const takeFirst = async (
+    ids: readonly number[],
+    load: (page: readonly number[]) => Promise<readonly FoundMessage[]>,
+    limit: number,
+  ): Promise<readonly FoundMessage[]> => {
+    const distinct = createDistinct<FoundMessage>(({ sha256 }) => sha256, limit);
+    for (let first = 0; first < ids.length && !distinct.isFull(); first += NEWEST_PAGE)
+      for (const message of await load(ids.slice(first, first + NEWEST_PAGE))) distinct.add(message);
+    return distinct.list();
+  };
 
   return {
     countMessages: async () => readInteger((await query(engine.countMessages))[0] ?? {}, 'count'),
@@ -78,18 +96,23 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
     listHitsAmong: async (word, ids) => (await engine.listHitsAmong(query, word, ids)).toSorted((a, b) => a - b),
     loadCandidates: async (ids, filter) => {
       if (ids.length === 0) return [];
-      const rows = await query(loadCandidates, { ...filterValues(filter), ids });
+      const own = await captured.loadCandidates(
+        ids.filter((id) => id < 0),
+        filter,
+      );
+      const rows = await query(loadCandidates, { ...filterValues(filter), ids: ids.filter((id) => id > 0) });
       const nearOf = await findNear(rows);
-      return rows.map((row) => toCandidate(row, nearOf));
+      return [...own, ...rows.map((row) => toCandidate(row, nearOf))];
     },
     listNewest: async (words, { filter, limit }) => {
       if (words.length === 0 || limit < 1) return [];
-      const distinct = createDistinct<FoundMessage>(({ sha256 }) => sha256, limit);
-      for await (const message of newestMessages(words, filter)) {
-        distinct.add(message);
-        if (distinct.isFull()) break;
-      }
-      return distinct.list();
+      const ids = [...new Set((await listHits(words, filter)).flat())].toSorted((a, b) => a - b);
+      const own = ids.filter((id) => id < 0);
+      const archived = ids.slice(own.length).toReversed();
+      return [
+        ...(await takeFirst(archived, (page) => loadArchived(page, filter), limit)),
+        ...(await takeFirst(own, (page) => loadCaptured(page, filter), limit)),
+      ];
     },
   };
 }
@@ -118,7 +141,10 @@ function toCandidate(row: Row, nearOf: (id: number) => readonly NearMessage[]): 
 }
 
 function toFoundMessage(row: Row): FoundMessage {
-  const line = toArchivedLine(row);
+  return toFound(toArchivedLine(row));
+}
+
+function toFound(line: ArchivedLine): FoundMessage {
   if (line.message === null)
     throw new DamageError(`the search index leads to archived line ${line.lineId}, which is no message`);
   return { ...line, message: line.message };

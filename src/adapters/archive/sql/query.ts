@@ -90,6 +90,8 @@ export type Dialect = {
   readonly name: 'sqlite' | 'postgres';
   /** A condition: the column is one of the numbers in the array `:name`. */
   readonly isAmong: (column: string, name: string) => string;
+  /** A condition: the text is one of those in the array `:name`. */
+  readonly isAmongTexts: (text: string, name: string) => string;
   /** A hash as text in hex. */
   readonly hex: (column: string) => string;
   /** Joins blocks AS k and what owns them, compactions AS c and cycles AS y, to lines AS l. */
@@ -104,6 +106,10 @@ export type Dialect = {
   readonly onCompaction: string;
   /** Joins the table of blocks to that of lines, both under their own names. */
   readonly blockOfLine: string;
+  /** What the search indexes of messages and of batches are, and their columns of ids. */
+  readonly words: Readonly<Record<'messages' | 'batches', { readonly table: string; readonly id: string }>>;
+  /** What these take on disk, as `size`. */
+  readonly wordBytes: string;
   /** A condition: the words of the message in lines AS l are in the search index. */
   readonly isMessageIndexed: string;
   /** The same for the summary in batches AS b. */

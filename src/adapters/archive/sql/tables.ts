@@ -185,6 +185,15 @@ CREATE INDEX lines_by_batch ON lines (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX lines_by_cycle ON lines (cycle_id) WHERE cycle_id IS NOT NULL;
 postgres: CREATE INDEX lines_by_message ON lines USING hash (message_id) WHERE message_id IS NOT NULL;
 
+-- Lines of one block, from the first id to the last, whose messages the search index does not have yet. Captured lines have negative ids there.
+CREATE TABLE unindexed_lines (
+  first_id bigint PRIMARY KEY,
+  last_id bigint NOT NULL,
+  line_count bigint NOT NULL, -- archived: messages
+  size_bytes bigint NOT NULL,
+  file_id bigint -- captured_files; null: they are archived
+) keyed;
+
 CREATE TABLE carried_lines (
   cycle_id bigint NOT NULL REFERENCES cycles ON DELETE CASCADE,
   line_id bigint NOT NULL soft REFERENCES lines,
@@ -343,6 +352,18 @@ postgres: id bigint PRIMARY KEY,
   erasure_id bigint REFERENCES erasures -- its bytes are gone from the block
 );
 CREATE INDEX captured_lines_by_block ON captured_lines (block_id);
+
+-- What the search index knows of captured lines that are messages. line_id: an archived line with the same bytes, which is found instead.
+CREATE TABLE captured_messages (
+  captured_id bigint PRIMARY KEY REFERENCES captured_lines ON DELETE CASCADE,
+  line_id bigint soft REFERENCES lines,
+  file_id bigint,
+  role int CHECK (role BETWEEN 0 AND 3),
+  at_ms bigint,
+  name anytext,
+  traits int NOT NULL CHECK (traits BETWEEN 0 AND 3)
+) keyed;
+CREATE INDEX captured_messages_by_line ON captured_messages (line_id) WHERE line_id IS NOT NULL;
 sqlite: CREATE INDEX captured_lines_by_hash ON captured_lines (substr(sha256, 1, 8));
 postgres: CREATE INDEX captured_lines_by_hash ON captured_lines USING hash (sha256);
 postgres: -- The last ids that captures have used; they are never used again.

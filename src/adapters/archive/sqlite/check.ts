@@ -52,9 +52,16 @@ function nameTree(line: string, roots: ReadonlyMap<number, string>): string {
 /** Rows of an index that are checked in one go. */
 const WINDOW_IDS = 50_000;
 
+const MESSAGES = `
+SELECT 1 FROM lines AS o WHERE o.role IS NOT NULL AND o.id = d.id
+UNION ALL SELECT 1 FROM captured_messages AS o WHERE o.line_id IS NULL AND o.captured_id = -d.id`;
 const INDEXES = [
-  { name: 'the search index of messages', table: 'message_search', owned: 'lines AS o WHERE o.role IS NOT NULL AND' },
-  { name: 'the search index of batches', table: 'batch_search', owned: "batches AS o WHERE o.content <> '' AND" },
+  { name: 'the search index of messages', table: 'message_search', owned: MESSAGES },
+  {
+    name: 'the search index of batches',
+    table: 'batch_search',
+    owned: "SELECT 1 FROM batches AS o WHERE o.content <> '' AND o.id = d.id",
+  },
 ] as const;
 
 /** Finds rows of the full-text indexes that lead to nothing; yields null between windows of rows. */
@@ -62,13 +69,14 @@ async function* checkLeftovers(query: Query): AsyncGenerator<Finding | null> {
   for (const { name, table, owned } of INDEXES) {
     const place = nowhere(name);
     // A contentless index lists its rows in its docsize table.
-    const getLast = `SELECT coalesce(max(id), 0) AS id FROM ${table}_docsize`;
+    const getEnds = `SELECT coalesce(min(id), 1) AS first, coalesce(max(id), 0) AS last FROM ${table}_docsize`;
     const listLeftovers = `
 SELECT d.id FROM ${table}_docsize AS d
-WHERE d.id > :from AND d.id <= :to AND NOT EXISTS (SELECT 1 FROM ${owned} o.id = d.id) ORDER BY d.id`;
+WHERE d.id > :from AND d.id <= :to AND NOT EXISTS (${owned}) ORDER BY d.id`;
     yield* attempt(place, async function* (): AsyncGenerator<Finding | null> {
-      const last = readInteger((await query(getLast))[0] ?? {}, 'id');
-      for (let from = 0; from < last; from += WINDOW_IDS) {
+      const [ends = {}] = await query(getEnds);
+      const last = readInteger(ends, 'last');
+      for (let from = readInteger(ends, 'first') - 1; from < last; from += WINDOW_IDS) {
         yield null;
         const rows = await query(listLeftovers, { from, to: from + WINDOW_IDS });
         const [first] = rows;

@@ -9,6 +9,7 @@ WHERE substr(sha256, 1, 8) = substr(:sha256, 1, 8) AND sha256 = :sha256 AND eras
 export const SQLITE: Dialect = {
   name: 'sqlite',
   isAmong: (column, name) => `${column} IN (SELECT value FROM json_each(:${name}))`,
+  isAmongTexts: (text, name) => `${text} IN (SELECT value FROM json_each(:${name}))`,
   hex: (column) => `lower(hex(${column}))`,
   lineJoins: `
 CROSS JOIN blocks AS k ON k.id = l.block_id CROSS JOIN compactions AS c ON c.id = k.compaction_id
@@ -19,6 +20,10 @@ CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id 
   onPack: 'p.id = k.pack_id',
   onCompaction: 'k.compaction_id = c.id',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id',
+  words: { messages: { table: 'message_search', id: 'rowid' }, batches: { table: 'batch_search', id: 'rowid' } },
+  wordBytes: `
+SELECT coalesce(sum((SELECT sum(s.pgsize) FROM dbstat AS s WHERE s.name = t.name AND s.aggregate)), 0) AS size
+FROM sqlite_schema AS t WHERE t.name GLOB 'message_search_*' OR t.name GLOB 'batch_search_*'`,
   // A contentless index lists its rows in its docsize table.
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_search_docsize AS d WHERE d.id = l.id)',
   isBatchIndexed: 'EXISTS (SELECT 1 FROM batch_search_docsize AS d WHERE d.id = b.id)',

@@ -2,7 +2,7 @@ import { accessSync, constants, realpathSync, statfsSync, statSync } from 'node:
 import { dirname } from 'node:path';
 import { env } from 'node:process';
 import Database from 'better-sqlite3';
-import type { RetentionEngine } from '../erase/erase.ts';
+import { linesIn, type RetentionEngine } from '../erase/erase.ts';
 import { archiveError } from '../failure.ts';
 import { type Query, readUsedBytes, type Sql } from '../sql/query.ts';
 import { SQLITE } from './dialect.ts';
@@ -24,13 +24,11 @@ export function createSqliteRetention(sql: Sql, { db, path, takeTurn }: Place): 
   return {
     idType: 'INTEGER',
     ids: '(SELECT value AS id FROM json_each(:ids))',
-    deleteWords: (batches, lines) => [
-      `DELETE FROM batch_search WHERE rowid IN (${batches})`,
-      ...lines.map((ids) => `DELETE FROM message_search WHERE rowid IN (${ids})`),
-    ],
     // Lines are deleted with their block.
-    deleteBlocks: async (query) =>
-      void (await query('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)')),
+    deleteBlocks: async (query) => {
+      await query(`DELETE FROM message_search WHERE rowid IN (${linesIn(SQLITE)})`);
+      await query('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)');
+    },
     erase: (work) =>
       sql.transaction('write', async (query) => {
         if ((await query(HAS_VECTORS)).length > 0 && !loadVectors(query)) {

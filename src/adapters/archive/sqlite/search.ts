@@ -1,7 +1,15 @@
+import { spaceOut } from '../../../core/search/words.ts';
 import type { QueryTerm } from '../../../core/search/question.ts';
 import { isSqliteError } from '../failure.ts';
 import { readInteger, readOptionalInteger, type Row } from '../rows.ts';
-import { ALL_LINES, filterValues, type LineRange, OF_SOURCE, type SearchEngine } from '../search/engine.ts';
+import {
+  ALL_LINES,
+  cutForSearch,
+  filterValues,
+  type LineRange,
+  OF_SOURCE,
+  type SearchEngine,
+} from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 import { SQLITE } from './dialect.ts';
 
@@ -46,7 +54,15 @@ SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM batch_search WHERE batch_search MA
 
 /** Full text by FTS5. */
 export const SQLITE_SEARCH: SearchEngine = {
-  countMessages: 'SELECT coalesce(max(id), 0) AS count FROM lines',
+  // The index has no use for half characters, which would make it bytes instead of text.
+  toEntry: (text) => [spaceOut(cutForSearch(text)).toWellFormed()],
+  addMessages: (query, messages) =>
+    query.insert(
+      'message_search',
+      messages.map(({ id, parts }) => ({ rowid: id, text: parts[0] })),
+    ),
+  countMessages:
+    'SELECT (SELECT coalesce(max(id), 0) FROM lines) + (SELECT coalesce(max(captured_id), 0) FROM captured_messages) AS count',
   countHits: async (query, words, atMost) => {
     const counts: number[] = [];
     for (const word of words) {
@@ -57,7 +73,12 @@ export const SQLITE_SEARCH: SearchEngine = {
   },
   listHits: async (query, words, range) => {
     const hits: (readonly number[])[] = [];
-    for (const word of words) hits.push(await listNumbers(query, LIST_HITS, { match: matchTerm(word), ...range }));
+    const list = (word: QueryTerm, of: LineRange): Promise<readonly number[]> =>
+      listNumbers(query, LIST_HITS, { match: matchTerm(word), ...of });
+    for (const word of words) {
+      const captured = range.first > 0 ? await list(word, { ...ALL_LINES, last: -1 }) : [];
+      hits.push([...captured, ...(await list(word, range))]);
+    }
     return hits;
   },
   listHitsAmong: (query, word, ids) => listNumbers(query, LIST_HITS_AMONG, { match: matchTerm(word), ids }),

@@ -1,6 +1,6 @@
 import { spaceOut } from '../../../core/search/words.ts';
 import { readInteger } from '../rows.ts';
-import { cutForSearch, type StoreEngine } from '../store/engine.ts';
+import type { StoreEngine } from '../store/engine.ts';
 
 /** Lines come before the rows that they refer to. */
 const DEFER_REFERENCES = 'PRAGMA defer_foreign_keys = ON';
@@ -21,25 +21,17 @@ export const SQLITE_STORE: StoreEngine = {
     const last = readInteger((await query(LAST_ID, { table }))[0] ?? {}, 'id');
     return Array.from({ length: count }, (_, at) => last + 1 + at);
   },
-  // The index has no use for half characters, which would make it bytes instead of text.
-  toEntry: (text) => [spaceOut(cutForSearch(text)).toWellFormed()],
-  indexMessages: (query, messages) =>
-    query.insert(
-      'message_search',
-      messages.map(({ id, entry }) => ({ rowid: id, text: entry[0] })),
-    ),
   indexBatch: async (query, id, content) =>
     void (await query('INSERT INTO batch_search (rowid, content) VALUES (:id, :text)', {
       id,
       text: spaceOut(content).toWellFormed(),
     })),
   headColumns: () => ({}),
-  finish: async () => undefined,
   lockLabel: null,
   findPrepared: "SELECT id FROM compactions WHERE id = :id AND status = 'prepared'",
   // The schema deletes the rows of a compaction with it, except those of the full-text indexes.
   deletePrepared: [
-    `DELETE FROM message_search WHERE rowid IN (${LINES})`,
+    `DELETE FROM unindexed_lines WHERE first_id IN (${LINES})`,
     `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
     // Nothing else is in the packs of a compaction before it is applied.
     'PRAGMA defer_foreign_keys = ON',

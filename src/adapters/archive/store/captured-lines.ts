@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { compressReadably, MAX_BLOCK_BYTES } from '../blocks.ts';
 import { createBlockReader, tryUnpack } from '../read/captured.ts';
 import { readBytes, readHash, readInteger, type Row, toHex } from '../rows.ts';
+import { noteUnindexed } from '../search/indexing.ts';
 import type { Dialect, Query } from '../sql/query.ts';
 
 const FIND_ERASED = `
@@ -33,8 +34,8 @@ type LineStore = {
   readonly end: () => Promise<{ readonly newBytes: number; readonly storedBytes: number }>;
 };
 
-/** Stores each line once and packs new lines into blocks, within a transaction of the caller. */
-export async function openLines(query: Query, { capturing }: Dialect): Promise<LineStore> {
+/** Stores each line once and packs new lines into blocks, within a transaction of the caller. `fileId`: of the captured file that has them. */
+export async function openLines(query: Query, { capturing }: Dialect, fileId: number): Promise<LineStore> {
   const [ids = {}] = await query(capturing.lastIds);
   const next = { line: readInteger(ids, 'line') + 1, block: readInteger(ids, 'block') + 1 };
   const buffer = new Uint8Array(MAX_BLOCK_BYTES);
@@ -65,6 +66,14 @@ export async function openLines(query: Query, { capturing }: Dialect): Promise<L
         erasure_id: erasureId,
       })),
     );
+    const last = of.firstLineId + of.storedLines + of.added.length - 1;
+    await noteUnindexed(query, {
+      first_id: -last,
+      last_id: -(of.firstLineId + of.storedLines),
+      line_count: of.added.length,
+      size_bytes: of.added.reduce((sum, { size }) => sum + size, 0),
+      file_id: fileId,
+    });
     totals.storedBytes += data.length - of.storedBytes;
   };
   const flush = async (): Promise<void> => {

@@ -66,7 +66,7 @@ function createBegin(sql: Sql): CaptureStore['begin'] {
       await end();
       return null;
     }
-    const lines = await step(() => openLines(query, sql.dialect));
+    const lines = await step(() => openLines(query, sql.dialect, target.fileId));
     const { versionId, version } = target;
     const run = { position: target.runCount, first: 0, count: 0 };
     let sizeBytes = target.sizeBytes;

@@ -32,7 +32,7 @@ import { recordFile } from './runs.ts';
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 /** Blocks that are being compressed. */
 const MAX_UNDERWAY = 3;
-/** Roughly what a line takes in memory beside its words. */
+/** Roughly what a line takes in memory. */
 const LINE_BYTES = 400;
 
 type CompactionStore = Pick<Archive, 'begin' | 'markApplied' | 'discard'>;
@@ -85,7 +85,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   const pack = async (blocks: readonly RawBlock[]): Promise<void> => {
     for (const raw of blocks) {
       for (const { draft } of raw.members) addLine(archived, draft);
-      const packing = packBlock(raw, state.position, engine);
+      const packing = packBlock(raw, state.position);
       packing.catch(() => undefined); // thrown when it is awaited
       state.position += 1;
       underway.push(packing);
@@ -110,7 +110,6 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
           await flush(query, ids);
           await writeRest(query, engine, { draft, ids, lineIds });
           await joinPacks(query, sql.dialect, ids.partition);
-          await engine.finish(query, ids.compactionId);
         };
         const storeFirst = async (query: Query, ids: Ids): Promise<void> => {
           state.bytesBefore = await measure(query);
@@ -118,7 +117,6 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
         };
         const id = open === null ? await storeOnce(sql, engine, outline, storeFirst) : await commitOpen(open, storeAll);
         await end();
-        // After the commit, which writes the search index.
         return { id, archiveBytes: Math.max(0, (await measure(sql.query)) - state.bytesBefore) };
       }),
     abandon: end,
@@ -134,26 +132,22 @@ async function commitOpen(
   return ids.compactionId;
 }
 
-/** A line that is hashed and cut into words, but whose owners have no ids yet. */
+/** A line that is hashed, but whose owners have no ids yet. */
 type HeldLine = Omit<LineRow, 'cycleId' | 'batchId'> & Pick<LineDraft, 'cycle' | 'batch'>;
 type HeldBlock = Omit<BlockRows, 'lines'> & { readonly lines: readonly HeldLine[]; readonly heldBytes: number };
 
-async function packBlock({ raw, members }: RawBlock, position: number, { toEntry }: StoreEngine): Promise<HeldBlock> {
+async function packBlock({ raw, members }: RawBlock, position: number): Promise<HeldBlock> {
   const compressing = compressAside(raw);
-  let heldBytes = 0;
   const lines = members.map(({ draft: { message, ...draft }, ...place }): HeldLine => {
-    const entry = message === null ? null : toEntry(message.text);
-    heldBytes += LINE_BYTES + (entry?.reduce((sum, { length }) => sum + 2 * length, 0) ?? 0);
     return {
       ...draft,
       ...place,
       erasureId: null,
-      entry,
       message: message === null ? null : toMessage(message, draft.line),
     };
   });
   const data = await compressing;
-  return { position, data, rawSizeBytes: raw.length, lines, heldBytes: heldBytes + data.length };
+  return { position, data, rawSizeBytes: raw.length, lines, heldBytes: LINE_BYTES * lines.length + data.length };
 }
 
 /** Without its text, which is not needed any more. */

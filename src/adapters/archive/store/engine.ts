@@ -24,18 +24,9 @@ export type StoreEngine = {
   readonly prepareAhead: ((partition: Values) => Promise<void>) | null;
   /** Hands out ids of new rows, ascending. */
   readonly reserve: (query: Query, table: string, count: number) => Promise<readonly number[]>;
-  /** What the search index takes of a message, in one or more parts. Needs no database. */
-  readonly toEntry: (text: string) => readonly string[];
-  readonly indexMessages: (
-    query: Query,
-    messages: readonly { readonly id: number; readonly entry: readonly string[] }[],
-    partition: Values,
-  ) => Promise<void>;
   readonly indexBatch: (query: Query, id: number, content: string) => Promise<void>;
   /** Further columns of the row of a compaction with these lines. */
   readonly headColumns: (lines: { readonly first: number | null; readonly last: number | null }) => Values;
-  /** After all rows of a compaction. */
-  readonly finish: (query: Query, compactionId: number) => Promise<void>;
   /** Until the end of the transaction, nobody else takes a label that begins with `:label`. Null: nobody can. */
   readonly lockLabel: string | null;
   /** Finds compaction `:id` if it is prepared, so that nobody else applies or discards it. */
@@ -120,17 +111,4 @@ export function createSteps(leave: () => Promise<void>) {
     }
   };
   return { step, end };
-}
-
-/**
- * Only the first 200,000 characters of a message are searchable; nobody writes more by hand. The archived line is
- * complete.
- */
-export const MAX_SEARCH_CHARS = 200_000;
-
-export function cutForSearch(text: string): string {
-  if (text.length <= MAX_SEARCH_CHARS) return text;
-  const cut = `${text.slice(0, MAX_SEARCH_CHARS)}\n`;
-  // Until a character of it is read, V8 only notes where the piece is, and keeps the long text for it.
-  return Number.isNaN(cut.charCodeAt(0)) ? '' : cut;
 }

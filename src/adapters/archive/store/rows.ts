@@ -2,6 +2,7 @@ import type { InsertedLine } from '../../../ports/archive.ts';
 import type { Unit, UnitBatch, UnitCycle, UnitLine } from '../../../ports/exchange.ts';
 import { compressInsertedLine } from '../blocks.ts';
 import { hashColumn, LEVELS, OUTCOMES, readText, ROLES } from '../rows.ts';
+import { noteUnindexed } from '../search/indexing.ts';
 import type { Query, Values } from '../sql/query.ts';
 import type { CycleIds, Ids, StoreEngine } from './engine.ts';
 import { writePack } from './packs.ts';
@@ -14,8 +15,6 @@ export type LineRow = Pick<UnitLine, 'line' | 'sizeBytes' | 'outcome' | 'message
   readonly batchId: number | null;
   readonly sha256: Uint8Array;
   readonly erasureId: number | null;
-  /** What the search index takes of its message; null: it has none. */
-  readonly entry: readonly string[] | null;
 };
 
 function lineColumns(row: LineRow): Values {
@@ -46,7 +45,7 @@ export type BlockRows = {
   readonly lines: readonly LineRow[];
 };
 
-/** Stores a block in a pack of its own, with its lines and their words. Gives the ids of its lines. */
+/** Stores a block in a pack of its own, with its lines, which the search index has yet to take. Gives the ids of its lines. */
 export async function writeBlock(
   query: Query,
   engine: StoreEngine,
@@ -63,8 +62,12 @@ export async function writeBlock(
     'lines',
     lines.map((line, at) => ({ id: ids[at], block_id: blockId, ...lineColumns(line), ...partition })),
   );
-  const messages = lines.flatMap(({ entry }, at) => (entry === null ? [] : [{ id: ids[at] ?? 0, entry }]));
-  await engine.indexMessages(query, messages, partition);
+  const messages = lines.filter(({ message }) => message !== null);
+  if (messages.length > 0) {
+    const size_bytes = messages.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const [first_id, last_id] = [ids[0] ?? 0, ids.at(-1) ?? 0];
+    await noteUnindexed(query, { first_id, last_id, line_count: messages.length, size_bytes, file_id: null });
+  }
   await writeSpeakers(query, lines);
   return ids;
 }
