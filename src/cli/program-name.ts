@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
@@ -62,6 +62,17 @@ function shellFolders(environment: Environment): readonly string[] {
   const folders = (environment['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   if (environment['npm_command'] === undefined) return folders;
   return folders.filter((folder) => !/[\\/](?:node_modules[\\/]\.bin|node-gyp-bin)[\\/]?$/.test(folder));
+}
+
+/** Where a program is on the PATH that is not in this folder; null: it is nowhere. */
+export function findProgram(name: string, environment: Environment, notIn: string): string | null {
+  const inside = `${notIn.replace(/\/*$/, '')}/`;
+  const folders = shellFolders(environment).filter((folder) => !`${realPath(folder) ?? folder}/`.startsWith(inside));
+  return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  return isFile(path) && orElse(false, () => accessSync(path, constants.X_OK) === undefined);
 }
 
 function findCommand(name: string, folders: readonly string[]): string | null {

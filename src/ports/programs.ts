@@ -11,6 +11,8 @@ export type Program = {
   readonly resume: readonly string[];
   /** Those with which it begins a session on a terminal: `PROMPT` stands for the first prompt. Null: it takes none. */
   readonly begin: readonly string[] | null;
+  /** What it is given in addition to read files in a folder, `FOLDER`, that is not the one it works in. Undefined: nothing. */
+  readonly mayRead?: readonly string[];
 };
 
 /** Where a session of a program belongs. */

@@ -3,7 +3,8 @@ import { rmSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import type { Summarizer } from '../../src/app/contract/deps.ts';
 import { createBreaker } from '../../src/app/summarize/limits.ts';
-import type { Channel, Terminal } from '../../src/cli/terminal/terminal.ts';
+import type { ProgramCode } from '../../src/cli/terminal/exit-codes.ts';
+import type { Channel, Launch, Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Embeddings } from '../../src/compose/services.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/compose/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';
@@ -31,12 +32,17 @@ export const CHAT_FORMAT: Format = {
   layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
 };
 
+/** How a program ends that a fake terminal becomes. */
+export const EXITED = 7 as ProgramCode;
+
 export type FakeTerminal = Terminal & {
   readonly out: () => string;
   readonly errors: () => string;
   readonly interrupt: () => void;
   /** Those that would be killed at the end. */
   readonly children: ReadonlySet<Pick<ChildProcess, 'kill'>>;
+  /** The programs that it was to become. */
+  readonly started: readonly Launch[];
   /** The arguments of the processes that were started. */
   readonly detached: readonly (readonly string[])[];
 };
@@ -65,6 +71,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
   const stdout = createFakeChannel(options, options.closesAfter ?? Number.POSITIVE_INFINITY);
   const stderr = createFakeChannel(options, Number.POSITIVE_INFINITY);
   const detached: (readonly string[])[] = [];
+  const started: Launch[] = [];
   const children = new Set<Pick<ChildProcess, 'kill'>>();
   return {
     argv,
@@ -91,6 +98,11 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
     stderr: stderr.channel,
     signal: interruption.signal,
     removeAtExit: (path) => () => rmSync(path, { recursive: true, force: true }),
+    become: async (launch) => {
+      started.push(launch);
+      return EXITED;
+    },
+    started,
     forgetAtExit: () => undefined,
     killAtExit: (child) => {
       children.add(child);

@@ -103,7 +103,8 @@ function createScene(t: TestContext, page: string) {
 /** The arguments of a line that is nothing but a call of compact; null: it needs a shell. */
 function readWords(line: string): readonly string[] | null {
   const words = line.match(/'[^']*'|"[^"$`]*"|[\w.,:=/-]+/g) ?? [];
-  if (words[0] !== 'compact' || words.join(' ') !== line) return null;
+  const startsProgram = words[1] === 'resume' || line.includes(' --to ');
+  if (words[0] !== 'compact' || startsProgram || words.join(' ') !== line) return null;
   return words.slice(1).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
 }
 

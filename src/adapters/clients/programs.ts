@@ -29,6 +29,7 @@ const DESCRIPTIONS: readonly Description[] = [
     packageName: '@anthropic-ai/claude-code',
     resume: ['--resume', 'ID'],
     begin: ['PROMPT'],
+    mayRead: ['--add-dir', 'FOLDER'],
     ids: UUID,
     idOf: ({ path }) => basename(path, '.jsonl'),
     standsFor: (path, folder) => isDashed(basename(dirname(path)), folder),
@@ -50,6 +51,7 @@ const DESCRIPTIONS: readonly Description[] = [
     packageName: '@google/gemini-cli',
     resume: ['--resume', 'ID'],
     begin: ['--prompt-interactive', 'PROMPT'],
+    mayRead: ['--include-directories', 'FOLDER'],
     ids: UUID,
     idOf: ({ sample }) => firstString(sample, 'sessionId'),
     folderAt: projectRootOf,
@@ -72,6 +74,7 @@ const DESCRIPTIONS: readonly Description[] = [
     packageName: '@github/copilot',
     resume: ['--resume=ID'],
     begin: ['--interactive', 'PROMPT'],
+    mayRead: ['--add-dir', 'FOLDER'],
     ids: UUID,
     idOf: ({ path }) => basename(dirname(path)),
   },
@@ -92,6 +95,7 @@ const DESCRIPTIONS: readonly Description[] = [
     packageName: '@qwen-code/qwen-code',
     resume: ['--resume', 'ID'],
     begin: ['--prompt-interactive', 'PROMPT'],
+    mayRead: ['--include-directories', 'FOLDER'],
     ids: UUID,
     idOf: ({ path }) => basename(path, '.jsonl'),
     standsFor: (path, folder) => isDashed(basename(dirname(dirname(path))), folder),
@@ -103,6 +107,7 @@ const DESCRIPTIONS: readonly Description[] = [
     packageName: '@moonshot-ai/kimi-code',
     resume: ['--session', 'ID'],
     begin: null,
+    folderAt: workFolderOf,
     ids: /^session_[0-9a-f-]{36}$/i,
     idOf: ({ path }) => basename(dirname(dirname(dirname(path)))),
     standsFor: (path, folder) => {
@@ -139,13 +144,33 @@ function isDashed(name: string, folder: string): boolean {
   return dashed.length <= MAX_DASHED_CHARS ? name === dashed : name.startsWith(dashed.slice(0, MAX_DASHED_CHARS));
 }
 
-const MAX_PATH_BYTES = 16 * 1024;
+/** Kimi Code notes the folder of a session beside the folder of its agents. */
+function workFolderOf(path: string): string | null {
+  const note = parseJson(readNote(join(dirname(dirname(dirname(path))), 'state.json')));
+  return firstString([note], 'cwd') ?? firstString([note], 'workDir') ?? null;
+}
+
+function parseJson(text: string): Json {
+  try {
+    const value: Json = JSON.parse(text);
+    return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return null;
+  }
+}
+
+const MAX_NOTE_BYTES = 1024 * 1024;
+
+/** Empty: there is none. */
+function readNote(path: string): string {
+  const read = readOutsideFile(path, { maxBytes: MAX_NOTE_BYTES, followsLinks: false });
+  return read.ok ? (decodeText(read.value.bytes) ?? '') : '';
+}
 
 /** Gemini CLI notes the folder of a project beside the folder of its chats. */
 function projectRootOf(path: string): string | null {
-  const note = join(dirname(dirname(path)), '.project_root');
-  const read = readOutsideFile(note, { maxBytes: MAX_PATH_BYTES, followsLinks: false });
-  const root = read.ok ? (decodeText(read.value.bytes)?.trim() ?? '') : '';
+  const root = readNote(join(dirname(dirname(path)), '.project_root')).trim();
   return root === '' ? null : root;
 }
 

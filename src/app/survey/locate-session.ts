@@ -1,5 +1,6 @@
 import { ok, type Result } from '../../core/result.ts';
 import type { Json } from '../../ports/codec.ts';
+import type { FileWriter } from '../../ports/files.ts';
 import type { Programs, SessionPlace } from '../../ports/programs.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -9,7 +10,18 @@ import { parseRecord, readRecords, trimRecord } from '../read/records.ts';
 
 type LocateDeps = AppDeps & { readonly programs: Programs };
 
-export type LocatedSession = { readonly format: string; readonly place: SessionPlace | null };
+export type LocateRequest = {
+  readonly input: TranscriptInput;
+  /** Whether to look for a program that has it open. */
+  readonly findsUser: boolean;
+};
+
+export type LocatedSession = {
+  readonly format: string;
+  readonly place: SessionPlace | null;
+  /** The program that has it open; null: none is to be seen, or nobody looked. */
+  readonly user: FileWriter | null;
+};
 
 /** So many records at the beginning of a file may name the folder that was worked in. */
 const SAMPLE_RECORDS = 50;
@@ -17,7 +29,7 @@ const SAMPLE_RECORDS = 50;
 /** Whose session a file is, and in which folder it was held, from its first records. */
 export async function locateSession(
   deps: LocateDeps,
-  input: TranscriptInput,
+  { input, findsUser }: LocateRequest,
 ): Promise<Result<LocatedSession, Failure>> {
   return attempt({ file: input.name }, async () => {
     const { source, codec } = await openTranscript(input, deps);
@@ -32,7 +44,11 @@ export async function locateSession(
       const { name } = codec.format;
       const folder = sample.map((record) => codec.readProject?.(record) ?? null).find((one) => one !== null) ?? null;
       const path = deps.files.absolute(input.path);
-      return ok({ format: name, place: deps.programs.locate({ format: name, path, sample, folder }) });
+      const user = findsUser
+        ? ((await deps.files.findSessionUser(path, codec.format.openSigns ?? [])) ??
+          (await deps.files.findWriter(source.stamp)))
+        : null;
+      return ok({ format: name, user, place: deps.programs.locate({ format: name, path, sample, folder }) });
     } finally {
       source.close();
     }

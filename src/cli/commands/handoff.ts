@@ -1,8 +1,12 @@
-import type { HandoffReport } from '../reports.ts';
+import { resolve } from 'node:path';
+import { nearestName } from '../../config/nearest.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Program } from '../../ports/programs.ts';
+import type { ReadyInput } from '../inputs/gather.ts';
 import { chooseSession } from '../inputs/sessions.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineBareCommand, formatOf } from '../line/command.ts';
 import {
   FORMAT_FLAG,
   MAX_UNPACKED_FLAG,
@@ -11,87 +15,154 @@ import {
   SETTINGS_FLAGS,
   SHARED_STDOUT,
 } from '../line/flags.ts';
+import type { Line, OptionsOf } from '../line/line.ts';
 import { describeLookup, HAND_OVER_START, renderHandOff } from '../render/handoff.ts';
 import { archiveToName, inputOf, modelOf, policyOf } from '../runs/compact.ts';
+import { beginWith, describeMissing, doubtPlace, findLaunch, inSessionBefore } from '../runs/launch.ts';
 import { createSummarizer, warned } from '../runs/services.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
+import type { HandoffReport } from '../reports.ts';
+import type { Session } from '../session.ts';
+import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
+import type { Launch } from '../terminal/terminal.ts';
 
 const DEFAULT_TOKENS = 4_000;
 
-export const command = defineCommand({
+const FLAGS = [
+  { flags: '--to <program>', description: "start this program with it, in the session's folder", conflicts: 'output' },
+  { flags: '--tokens <n>', description: `how long it may be (${DEFAULT_TOKENS})`, parse: parseCount },
+  { flags: '-o, --output <file>', description: 'write it here (standard output)' },
+  { flags: '--no-capture', description: 'do not store the session for later searches' },
+  { flags: '--raw', description: 'do not mask secrets' },
+  ...MODEL_FLAGS,
+  FORMAT_FLAG,
+  MAX_UNPACKED_FLAG,
+  ...SETTINGS_FLAGS,
+  ...OUTPUT_FLAGS,
+] as const;
+
+type HandoffLine = Line<OptionsOf<typeof FLAGS>>;
+
+export const command = defineBareCommand({
   operands: {
     syntax: '[session...]',
     description: "a path, an id's first digits, or words of the title; without any, the newest of this folder",
   },
-  flags: [
-    { flags: '--tokens <n>', description: `how long it may be (${DEFAULT_TOKENS})`, parse: parseCount },
-    { flags: '-o, --output <file>', description: 'write it here (standard output)' },
-    { flags: '--no-capture', description: 'do not store the session for later searches' },
-    { flags: '--raw', description: 'do not mask secrets' },
-    ...MODEL_FLAGS,
-    FORMAT_FLAG,
-    MAX_UNPACKED_FLAG,
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
-  ],
+  flags: FLAGS,
   examples: [
     ['compact handoff 6b6f4218 | codex exec -', 'lets another program go on'],
-    ['compact handoff session.jsonl -o handover.md', 'writes it into a file, for a person'],
+    ['compact handoff 6b6f4218 --to codex', 'the same, in a conversation'],
   ],
-  findConflict: ({ options, outputOptions }) => (outputOptions.json && options.output === '-' ? SHARED_STDOUT : null),
-  session: { needs: ['selection', 'model', 'archive'] },
-  run: async (session, { operands, options, outputOptions }) => {
-    const { reporter, useCases, settings, terminal } = session;
-    const chosen = await chooseSession(session, operands);
-    if (typeof chosen === 'number') return chosen;
-    const input = inputOf(chosen, options);
-    const policy = { ...policyOf(session, {}), keepInvalid: true };
-    const summarizer = await createSummarizer(session, { isDryRun: false, compaction: policy.compaction });
-    if (!summarizer.ok) return session.refuse(summarizer.error);
-    const mask =
-      options.raw === true ? null : warned(session, await useCases.createMask(settings.privacy.redact_rules));
-    if (mask?.ok === false) return session.refuse(mask.error);
-    reporter.progress.name(chosen.name);
-    const isFile = chosen.name === chosen.path;
-    const captured =
-      options.capture === false || !isFile
-        ? null
-        : await useCases.captureFile({ input, isDryRun: false, rereads: false }, reporter.progress);
-    if (captured?.ok === false && captured.error.kind === 'interrupted') return session.fail(captured.error);
-    const made = await useCases.handOff(
-      {
-        input,
-        policy,
-        summarizer: summarizer.value,
-        ...modelOf(settings),
-        maxTokens: options.tokens ?? DEFAULT_TOKENS,
-      },
-      reporter.progress,
+  findConflict: ({ options, outputOptions }) => {
+    if (outputOptions.json && options.to !== undefined) return '--json and --to are for different readers';
+    return outputOptions.json && options.output === '-' ? SHARED_STDOUT : null;
+  },
+  run: async (context, line) => {
+    const needs = ['selection', 'model', 'archive'] as const;
+    return inSessionBefore(context, { ...line, format: formatOf(line), needs }, (session, start) =>
+      handOff(session, line, start),
     );
-    if (!made.ok) return session.fail(made.error);
-    // The hand-over is worth more than the search.
-    if (captured?.ok === false) session.fail(captured.error);
-    const handOff = made.value;
-    const format = useCases.listFormats().find(({ name }) => name === handOff.format);
-    const text = renderHandOff(handOff, {
-      program: format?.title ?? handOff.format,
-      mask: mask?.value ?? ((all) => all),
-      lookup:
-        captured?.ok === true
-          ? describeLookup(handOff, { program: terminal.program(), archive: archiveToName(session) })
-          : [],
-    });
-    const { output = '-' } = options;
-    if (output !== '-') {
-      const start = new TextEncoder().encode(HAND_OVER_START);
-      const bytes = new TextEncoder().encode(text);
-      const written = await useCases.writePage({ path: output, bytes, start, file: chosen.name });
-      if (!written.ok) return session.fail(written.error);
-      reporter.report([`${safeText(chosen.name)} → ${safeText(output)}`]);
-    }
-    const report: HandoffReport = { schema: 'compact/handoff@1', ...handOff, text };
-    if (outputOptions.json) reporter.answerPiece(reportJson(report));
-    else if (output === '-') reporter.answerPiece(text);
-    return EXIT_CODES.done;
   },
 });
+
+async function handOff(
+  session: Session,
+  { operands, options, outputOptions }: HandoffLine,
+  start: (launch: Launch) => void,
+): Promise<ExitCode> {
+  const { reporter, useCases } = session;
+  const { to, output = '-' } = options;
+  const program = to === undefined ? null : findTarget(session, to);
+  if (program?.ok === false) return session.refuse(program.error);
+  const chosen = await chooseSession(session, operands);
+  if (typeof chosen === 'number') return chosen;
+  const folder = program === null ? null : await folderOf(session, chosen);
+  const target =
+    program === null || folder === null
+      ? null
+      : { ...program.value, folder, launch: findLaunch(session, { ...program.value, args: [], folder }) };
+  if (target !== null && target.launch === null) {
+    reporter.error(describeMissing(target));
+    return EXIT_CODES.failed;
+  }
+  const made = await write(session, { chosen, options });
+  if (typeof made === 'number') return made;
+  const { report } = made;
+  if (target?.launch !== undefined && target.launch !== null) {
+    start({ ...target.launch, args: beginWith(session, target, report.text) });
+    return EXIT_CODES.done;
+  }
+  if (output !== '-') {
+    const [start, bytes] = [HAND_OVER_START, report.text].map((text) => new TextEncoder().encode(text)) as [
+      Uint8Array,
+      Uint8Array,
+    ];
+    const written = await useCases.writePage({ path: output, bytes, start, file: chosen.name });
+    if (!written.ok) return session.fail(written.error);
+    reporter.report([`${safeText(chosen.name)} → ${safeText(output)}`]);
+  }
+  if (outputOptions.json) reporter.answerPiece(reportJson(report));
+  else if (output === '-') reporter.answerPiece(report.text);
+  return EXIT_CODES.done;
+}
+
+type Target = Program & { readonly begin: readonly string[] };
+
+/** The program of this name that can begin with a text. */
+function findTarget({ useCases }: Session, name: string): Result<Target, string> {
+  const known = useCases.listPrograms();
+  const program = known.find(({ command }) => command === name);
+  if (program === undefined) {
+    const names = known.map(({ command }) => command);
+    return err(`--to cannot be '${name}': did you mean ${nearestName(name, names)}? (${names.join(', ')})`);
+  }
+  const { begin, title } = program;
+  if (begin !== null) return ok({ ...program, begin });
+  return err(`${title} takes no first prompt on a terminal: write the hand-over with -o FILE, and name the file to it`);
+}
+
+/** The session's own folder if the session is where its program keeps it, or else this one. */
+async function folderOf(session: Session, chosen: ReadyInput): Promise<string> {
+  const { workingFolder } = session.terminal.host;
+  const located = await session.useCases.locateSession({ input: inputOf(chosen, {}), findsUser: false });
+  const place = located.ok ? located.value.place : null;
+  if (!located.ok || place === null || place.folder === null) return workingFolder;
+  const format = session.useCases.listFormats().find(({ name }) => name === located.value.format);
+  return doubtPlace(session, { place, format, file: resolve(workingFolder, chosen.path) }) === null
+    ? place.folder
+    : workingFolder;
+}
+
+/** Captures the session, and writes its hand-over. */
+async function write(
+  session: Session,
+  { chosen, options }: { readonly chosen: ReadyInput; readonly options: HandoffLine['options'] },
+): Promise<{ readonly report: HandoffReport } | ExitCode> {
+  const { reporter, useCases, settings, terminal } = session;
+  const input = inputOf(chosen, options);
+  const policy = { ...policyOf(session, {}), keepInvalid: true };
+  const summarizer = await createSummarizer(session, { isDryRun: false, compaction: policy.compaction });
+  if (!summarizer.ok) return session.refuse(summarizer.error);
+  const mask = options.raw === true ? null : warned(session, await useCases.createMask(settings.privacy.redact_rules));
+  if (mask?.ok === false) return session.refuse(mask.error);
+  reporter.progress.name(chosen.name);
+  const isFile = chosen.name === chosen.path;
+  const captured =
+    options.capture === false || !isFile
+      ? null
+      : await useCases.captureFile({ input, isDryRun: false, rereads: false }, reporter.progress);
+  if (captured?.ok === false && captured.error.kind === 'interrupted') return session.fail(captured.error);
+  const maxTokens = options.tokens ?? DEFAULT_TOKENS;
+  const request = { input, policy, summarizer: summarizer.value, ...modelOf(settings), maxTokens };
+  const made = await useCases.handOff(request, reporter.progress);
+  if (!made.ok) return session.fail(made.error);
+  // The hand-over is worth more than the search.
+  if (captured?.ok === false) session.fail(captured.error);
+  const handOff = made.value;
+  const names = { program: terminal.program(), archive: archiveToName(session) };
+  const text = renderHandOff(handOff, {
+    program: useCases.listFormats().find(({ name }) => name === handOff.format)?.title ?? handOff.format,
+    mask: mask?.value ?? ((all) => all),
+    lookup: captured?.ok === true ? describeLookup(handOff, names) : [],
+  });
+  return { report: { schema: 'compact/handoff@1', ...handOff, text } };
+}

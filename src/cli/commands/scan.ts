@@ -1,10 +1,8 @@
-import type { ScanFileRequest, ScanReport } from '../../app/survey/scan-file.ts';
+import type { ScanFileRequest } from '../../app/survey/scan-file.ts';
 import { resolveModelAccess } from '../../config/access.ts';
 import { parseBytes, parseCount } from '../../config/quantity.ts';
 import { toModel } from '../../config/resolve.ts';
-import { costOf } from '../../app/summarize/usage.ts';
 import { assertNever } from '../../core/result.ts';
-import type { FindPrice } from '../../ports/prices.ts';
 import { findScanned, type Scanned } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
 import {
@@ -19,10 +17,11 @@ import {
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { countOf } from '../../messages/quantities.ts';
-import type { ReadCost, ScanGroup, ScanRow } from '../reports.ts';
+import type { ScanGroup, ScanRow } from '../reports.ts';
 import { renderNextStep, renderScan, renderScanGroups, sumRows } from '../render/scan.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
 import { policyOf } from '../runs/compact.ts';
+import { costOfReading } from '../runs/read-cost.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';
 import type { Channel } from '../terminal/terminal.ts';
@@ -142,16 +141,6 @@ function maskingOf({ settings, config, terminal, asked }: Session): Pick<ScanFil
   const { environment } = terminal.host;
   const access = resolveModelAccess({ settings, config, flags: asked.settings.flags, environment, isDryRun: true });
   return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};
-}
-
-/** What sending it to its model once costs without a cache: that is how a session which lay for an hour goes on. */
-function costOfReading({ model, tokens }: ScanReport, findPrice: FindPrice): ReadCost | null {
-  const price = model === null ? null : findPrice(model, tokens.before);
-  if (model === null || price === null) return null;
-  const cost = (inputTokens: number): number =>
-    costOf({ inputTokens, outputTokens: 0 }, findPrice(model, inputTokens) ?? price) ?? 0;
-  const { listedOn } = price;
-  return { before: cost(tokens.before), after: cost(tokens.after), ...(listedOn !== undefined && { listedOn }) };
 }
 
 type Sorted = Pick<ScanGroup, 'saving' | 'netBytes' | 'bytes' | 'tokens'> & {

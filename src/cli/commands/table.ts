@@ -23,6 +23,11 @@ export const COMMANDS = {
     group: 'Everyday',
     load: () => import('./scan.ts'),
   },
+  resume: {
+    summary: 'compacts a session and goes on with it in its program',
+    group: 'Everyday',
+    load: () => import('./resume.ts'),
+  },
   handoff: {
     summary: 'hands a session to another program or person',
     group: 'Everyday',

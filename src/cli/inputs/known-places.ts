@@ -1,8 +1,10 @@
-import { join, resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
 import type { HostEnvironment } from '../../config/find.ts';
 import { hasSessionId, isOtherAgent } from '../../core/paths.ts';
 import type { Format, Place } from '../../ports/codec.ts';
 import type { FileFailure } from '../../ports/files.ts';
+import { orElse } from '../../system/files.ts';
 import { dropRepeated } from './inputs.ts';
 import { isCompacted, isTranscriptName, listFolder, walkFolder } from '../../compose/transcript-files.ts';
 
@@ -56,6 +58,19 @@ function findRoot({ variable, base }: Place, { environment, workingFolder, homeF
   const named = variable === undefined ? undefined : environment[variable];
   if (named === undefined || named === '') return join(homeFolder, base);
   return resolve(workingFolder, named.replace(/^~(?=\/|$)/, homeFolder));
+}
+
+/** Whether a file is where its producer keeps its transcripts. No link leads there from elsewhere. */
+export function isInPlace(path: string, places: readonly Place[], host: HostEnvironment): boolean {
+  return places.some((place) => {
+    const parts = relative(
+      orElse('/', () => realpathSync(findRoot(place, host))),
+      orElse('..', () => realpathSync(path)),
+    ).split(sep);
+    const pattern = place.folder.split('/').filter((part) => part !== '');
+    const isBelow = pattern.every((part, at) => part === parts[at] || (part === '*' && (parts[at] ?? '..') !== '..'));
+    return isBelow && parts[0] !== '..' && parts.length > pattern.length && accepts(place, parts.at(-1) ?? '');
+  });
 }
 
 function accepts({ file }: Place, name: string): boolean {

@@ -71,7 +71,10 @@ async function chooseHere(session: Session, files: readonly ScannedFile[]): Prom
   const found: ScannedFile[] = [];
   for (const { path, name, ...file } of files) {
     if (terminal.signal.aborted) return interruptionCode(terminal.signal);
-    const located = await useCases.locateSession({ path, name, format: null, refusesLinks: true });
+    const located = await useCases.locateSession({
+      input: { path, name, format: null, refusesLinks: true },
+      findsUser: false,
+    });
     const folder = located.ok ? (located.value.place?.folder ?? null) : null;
     if (folder === null || realFolder(folder) !== here) continue;
     found.push({ path, name, ...file });

@@ -17,6 +17,8 @@ export type Command = {
   readonly actions?: readonly ActionHelp[];
   /** Without operands it reads what is piped in. */
   readonly takesPipe?: true;
+  /** What stands behind `--` is for another program, and no operand. */
+  readonly passesOn?: true;
   /** The error names options that cannot be combined. */
   readonly read: (line: ParsedLine) => Result<Call, string>;
 };
@@ -28,7 +30,7 @@ export type Example = readonly [line: string, meaning: string];
 /** What a line asks for, and the function that does it. */
 export type Call = { readonly line: Line; readonly run: (context: CliContext) => Promise<ExitCode> };
 
-type ParsedLine = Pick<Line, 'command' | 'operands' | 'isStdinImplied' | 'options'> & {
+type ParsedLine = Pick<Line, 'command' | 'operands' | 'isStdinImplied' | 'options' | 'passed'> & {
   /** The flags that stand on the line, in the command's order. */
   readonly given: readonly Flag[];
 };

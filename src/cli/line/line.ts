@@ -74,6 +74,8 @@ export type Line<Options = object> = CommonRequest & {
   readonly command: string;
   readonly operands: readonly string[];
   readonly options: Options;
+  /** What stands behind `--`, for a command that passes it on. */
+  readonly passed?: readonly string[];
   /** The operand is standard input: none was given, and something is piped in. */
   readonly isStdinImplied: boolean;
 };

@@ -92,18 +92,21 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
   }
   if (problem !== null) return err(problem);
   if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
+  const words = wordsBeforeDashes(program.args, argv);
   const call = command.read({
     command: program.name(),
     options: program.opts(),
     given: givenFlags(program, command),
-    operands: program.args,
+    ...(command.passesOn === true
+      ? { operands: words, passed: program.args.slice(words.length) }
+      : { operands: program.args }),
     isStdinImplied,
   });
   if (!call.ok) {
     const lacking = program.args.length === 0 ? { lacksOperand: true } : {};
     return err({ message: call.error, command: program.name(), ...lacking });
   }
-  return ok({ kind: 'command', ...call.value, openWords: isOpen ? wordsBeforeDashes(program.args, argv) : [] });
+  return ok({ kind: 'command', ...call.value, openWords: isOpen ? words : [] });
 }
 
 /** The command's flags that stand on the line. */

@@ -12,7 +12,10 @@ export const EXIT_CODES = {
   terminated: 143,
 } as const;
 
-export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
+/** The exit code of a program that this one has become. */
+export type ProgramCode = number & { readonly of: 'program' };
+
+export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES] | ProgramCode;
 
 /** The exit code of a run that a signal ended: 128 plus the signal's number, as in a shell. */
 export function interruptionCode({ reason }: AbortSignal): ExitCode {

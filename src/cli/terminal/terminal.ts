@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { constants, homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { RemoveAtExit } from '../../ports/files.ts';
 import type { Readable, Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import type { HostEnvironment } from '../../config/find.ts';
 import type { LaunchCommand } from '../../ports/clients.ts';
-import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
+import { EXIT_CODES, type ExitCode, type ProgramCode } from './exit-codes.ts';
 import { ENTRY_ARGS, launchCommand, programName } from '../program-name.ts';
 import { systemCode } from '../../core/result.ts';
 import { orElse, tryTo } from '../../system/files.ts';
@@ -45,6 +45,8 @@ export type Terminal = {
   readonly dialog: () => { readonly input: Readable; readonly output: Writable };
   /** Starts this program once more, in this folder. It goes on when this process ends, and appends its messages to the log. */
   readonly startDetached: (args: readonly string[], place: DetachedPlace) => void;
+  /** Runs another program in the place of this one: with its terminal, its signals and its exit code. Null: it cannot be started. */
+  readonly become: (launch: Launch) => Promise<ProgramCode | null>;
   /** Aborted by the first SIGINT or SIGTERM, with the exit code as its reason; the second one ends the process. */
   readonly signal: AbortSignal;
   /** Removes a path when the process ends for any reason. Returns a function that removes it now. */
@@ -54,6 +56,9 @@ export type Terminal = {
   /** Kills a child when this process ends for any reason, before paths are removed. Returns a function that takes this back. */
   readonly killAtExit: (child: Pick<ChildProcess, 'kill'>) => () => void;
 };
+
+/** A program by its path, and where to start it. No shell reads the arguments. */
+export type Launch = { readonly path: string; readonly args: readonly string[]; readonly folder: string };
 
 type DetachedPlace = { readonly folder: string; readonly log: string };
 
@@ -114,6 +119,11 @@ export function createTerminal(): OwnedTerminal {
     stdout: createChannel(1, () => process.stdout),
     stderr: createChannel(2, () => process.stderr),
     dialog: () => ({ input: process.stdin, output: process.stderr }),
+    become: async (launch) => {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', terminate);
+      return become(launch);
+    },
     signal: interruption.signal,
     removeAtExit: (path) => {
       leftovers.add(path);
@@ -196,6 +206,24 @@ function createChannel(
     isClosed: () => state.isClosed,
     failure: () => state.failure,
   };
+}
+
+/** A terminal sends these to every program in front, so that the other one gets them anyway, and decides what they mean. */
+const OF_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
+/** These come to this process alone. */
+const PASSED_ON = ['SIGTERM', 'SIGHUP'] as const;
+
+async function become({ path, args, folder }: Launch): Promise<ProgramCode | null> {
+  for (const signal of OF_TERMINAL) process.on(signal, () => undefined);
+  const child = spawn(path, args, { cwd: folder, stdio: 'inherit' });
+  for (const signal of PASSED_ON) process.on(signal, () => void child.kill(signal));
+  return new Promise((resolve) => {
+    child.on('error', () => resolve(null));
+    // As in a shell: 128 plus the number of the signal that ended it.
+    child.on('exit', (code, signal) =>
+      resolve((code ?? 128 + (signal === null ? 0 : constants.signals[signal])) as ProgramCode),
+    );
+  });
 }
 
 /** A longer log is begun anew. */

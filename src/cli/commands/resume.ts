@@ -1,0 +1,180 @@
+import type { CompactReport } from '../../app/contract/reports.ts';
+import type { ScanReport } from '../../app/survey/scan-file.ts';
+import { parseCountOrZero } from '../../config/quantity.ts';
+import { formatChange, formatCost, formatCount } from '../../messages/quantities.ts';
+import { safeText } from '../../messages/text.ts';
+import type { ReadyInput } from '../inputs/gather.ts';
+import { chooseSession } from '../inputs/sessions.ts';
+import { defineBareCommand, formatOf } from '../line/command.ts';
+import { FORMAT_FLAG, MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import type { Line, OptionsOf } from '../line/line.ts';
+import { inputOf, modelOf, policyOf } from '../runs/compact.ts';
+import { describeLaunch, describeMissing, findLaunch, inSessionBefore, planResumption } from '../runs/launch.ts';
+import { createSummarizer } from '../runs/services.ts';
+import type { Session } from '../session.ts';
+import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
+import type { Launch } from '../terminal/terminal.ts';
+
+const DEFAULT_IF_OVER = 40_000;
+
+const FLAGS = [
+  { flags: '-n, --dry-run', description: 'show the plan; nothing is written or started' },
+  { flags: '--print', description: 'print the command; nothing is written or started', conflicts: 'dryRun' },
+  {
+    flags: '--if-over <tokens>',
+    description: `compact a session over so many tokens (${DEFAULT_IF_OVER})`,
+    parse: parseCountOrZero,
+  },
+  ...MODEL_FLAGS,
+  FORMAT_FLAG,
+  ...SETTINGS_FLAGS,
+  ...OUTPUT_FLAGS.filter(({ flags }) => flags !== '--json'),
+] as const;
+
+type ResumeLine = Line<OptionsOf<typeof FLAGS>>;
+
+export const command = defineBareCommand({
+  operands: {
+    syntax: '[session...]',
+    description: "a path, an id's first digits, or words of the title; without any, the newest of this folder",
+  },
+  flags: FLAGS,
+  passesOn: true,
+  examples: [
+    ['compact resume', 'goes on with the newest session of this folder'],
+    ['compact resume 6b6f4218 -- --model opus', 'goes on with this one, and passes an option to its program'],
+  ],
+  run: async (context, line) => {
+    const needs = ['selection', 'model', 'archive'] as const;
+    return inSessionBefore(context, { ...line, format: formatOf(line), needs }, (session, start) =>
+      prepare(session, line, start),
+    );
+  },
+});
+
+/** Compacts the session if that is worth it. `start` is told what to become then. */
+async function prepare(session: Session, line: ResumeLine, start: (launch: Launch) => void): Promise<ExitCode> {
+  const { reporter, useCases } = session;
+  const { operands, options, passed = [] } = line;
+  const chosen = await chooseSession(session, operands);
+  if (typeof chosen === 'number') return chosen;
+  const input = inputOf(chosen, options);
+  const isShown = options.dryRun === true || options.print === true;
+  const located = await useCases.locateSession({ input, findsUser: !isShown });
+  if (!located.ok) return session.fail(located.error);
+  const { place, user } = located.value;
+  const format = useCases.listFormats().find(({ name }) => name === located.value.format);
+  const name = safeText(chosen.name);
+  if (place === null) {
+    const title = format?.title ?? located.value.format;
+    return session.refuse(`${name}: no program goes on with a ${title}; 'compact handoff' hands it to one`);
+  }
+  const { program } = place;
+  const resumption = planResumption(session, { place, format, path: chosen.path, passed });
+  if (resumption === null)
+    return session.refuse(`${name}: it has no id that ${program.title} could have given it, so nothing is started`);
+  const printed = describeLaunch(program.command, resumption);
+  if (options.print === true) {
+    reporter.answer([printed]);
+    return EXIT_CODES.done;
+  }
+  if (resumption.doubt !== null) {
+    reporter.error(`${name}: nothing is compacted or started, because ${safeText(resumption.doubt)}.`);
+    reporter.report(['If you trust it:']);
+    reporter.answer([printed]);
+    return EXIT_CODES.failed;
+  }
+  if (user !== null) {
+    reporter.error(
+      `${name}: ${safeText(user.name)} (process ${user.processId}) has this session open. Go on there, or close it first.`,
+    );
+    return EXIT_CODES.failed;
+  }
+  if (options.dryRun === true) return showPlan(session, { chosen, options, printed });
+  const launch = findLaunch(session, { command: program.command, ...resumption });
+  if (launch === null) {
+    reporter.error(describeMissing(program));
+    reporter.report(['Nothing was compacted or started. Then:', `  ${printed}`]);
+    return EXIT_CODES.failed;
+  }
+  const compacted = await compactIfOver(session, { chosen, options });
+  if (compacted !== EXIT_CODES.done) return compacted;
+  reporter.report([reporter.theme.faint(printed)]);
+  start(launch);
+  return EXIT_CODES.done;
+}
+
+type Compacting = { readonly chosen: ReadyInput; readonly options: ResumeLine['options'] };
+
+function policyFor(session: Session, { ifOver = DEFAULT_IF_OVER }: ResumeLine['options']) {
+  return policyOf(session, { ifOver });
+}
+
+async function showPlan(
+  session: Session,
+  { chosen, options, printed }: Compacting & { readonly printed: string },
+): Promise<ExitCode> {
+  const { useCases, reporter, settings } = session;
+  const request = {
+    input: inputOf(chosen, options),
+    policy: policyFor(session, options),
+    ...modelOf(settings),
+    only: { format: null, largerThanBytes: null, before: null },
+  };
+  const scanned = await useCases.scanFile(request, reporter.progress);
+  if (!scanned.ok) return session.fail(scanned.error);
+  if (scanned.value === null) return EXIT_CODES.done;
+  const { tokens, reason } = scanned.value;
+  const left = `${formatCount(tokens.before)} tokens: it stays as it is (${reason ?? ''})`;
+  const plan = reason === undefined ? await describeSaving(session, scanned.value, 'at most ') : left;
+  reporter.answer([`${safeText(chosen.name)}: ${plan}`, printed]);
+  return EXIT_CODES.done;
+}
+
+async function compactIfOver(session: Session, { chosen, options }: Compacting): Promise<ExitCode> {
+  const { useCases, reporter, settings } = session;
+  const policy = policyFor(session, options);
+  const summarizer = await createSummarizer(session, { isDryRun: false, compaction: policy.compaction });
+  if (!summarizer.ok) return session.refuse(summarizer.error);
+  reporter.progress.name(chosen.name);
+  const input = inputOf(chosen, options);
+  const common = { input, policy, ...modelOf(settings) };
+  const only = { format: null, largerThanBytes: null, before: null };
+  const scanned = await useCases.scanFile({ ...common, only }, reporter.progress);
+  const model = scanned.ok ? (scanned.value?.model ?? null) : null;
+  const request = { ...common, summarizer: summarizer.value, embeddings: null, output: { kind: 'in-place' } as const };
+  const done = await useCases.compactFile({ ...request, minIdleMs: 0 }, reporter.progress);
+  if (!done.ok) return session.fail(done.error);
+  const { result, reason, notes, conversations } = done.value;
+  const name = safeText(chosen.name);
+  if (reason === 'in-use') {
+    reporter.error(`${name}: ${safeText(notes.join('; '))}. Go on there, or close it first.`);
+    return EXIT_CODES.failed;
+  }
+  const tokens = sumTokens(conversations);
+  const said =
+    result === 'compacted' ? await describeSaving(session, { model, tokens }, '') : safeText(notes.join('; '));
+  reporter.report([`${name}: ${said}`]);
+  return EXIT_CODES.done;
+}
+
+function sumTokens(conversations: CompactReport['conversations']) {
+  const sum = (key: 'before' | 'after'): number => conversations.reduce((all, one) => all + one.tokens[key], 0);
+  return { before: sum('before'), after: sum('after') };
+}
+
+/** '120,000 → 14,000 tokens; the first request costs 0.32 USD less (list prices of 2026-11-01)'. */
+async function describeSaving(
+  { settings }: Session,
+  measured: Pick<ScanReport, 'model'> & { readonly tokens: { readonly before: number; readonly after: number } },
+  bound: string,
+): Promise<string> {
+  const change = `${formatChange(measured.tokens)} tokens`;
+  const { loadPrices } = await import('../../compose/prices.ts');
+  const { costOfReading } = await import('../runs/read-cost.ts');
+  const cost = costOfReading(measured, await loadPrices(settings.prices));
+  if (cost === null) return change;
+  const [currency, prices] =
+    cost.listedOn === undefined ? ['', 'your prices'] : [' USD', `list prices of ${cost.listedOn}`];
+  return `${change}; the first request costs ${bound}${formatCost(cost.after)}${currency} instead of ${formatCost(cost.before)} (${prices})`;
+}
