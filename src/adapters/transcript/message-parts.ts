@@ -1,4 +1,5 @@
 import type { ConversationMessage, MessagePart, ToolCall } from '../../core/message.ts';
+import { isWrittenByProducer } from '../../core/producer-texts.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
 import type { Json, RecordProblem, SummaryInput } from '../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
@@ -146,13 +147,13 @@ export function ruleWords(texts: readonly string[]): string | undefined {
   return typedText(words);
 }
 
-/** Adds what was typed in a message, and what of it may state rules; no key if nothing was. */
+/** Adds what was typed in a message, and what of it may state rules; no key if nothing was, or if it is a producer's own summary. */
 export function withTyped<T extends object>(
   message: T,
   typed: string | undefined,
   ruleText?: string,
 ): T & Pick<ConversationMessage, 'typed' | 'ruleText'> {
-  if (typed === undefined || typed.trim() === '') return message;
+  if (typed === undefined || typed.trim() === '' || isWrittenByProducer(typed)) return message;
   return { ...message, typed, ...(ruleText !== undefined && ruleText.trim() !== '' && { ruleText }) };
 }
 

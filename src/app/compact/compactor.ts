@@ -1,6 +1,7 @@
 import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../../core/chunk.ts';
 import { originOf } from '../../core/clip-archive.ts';
 import { chunkLimitsOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
+import { isWrittenByProducer } from '../../core/producer-texts.ts';
 import { splitHistory } from '../../core/split.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
@@ -71,7 +72,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
 function withTyped(message: ConversationMessage, { rulesFromChats = false }: CompactionConfig): ConversationMessage {
   const isMarked = 'typed' in message;
   const typed = isMarked ? message.typed : message.role === 'user' ? message.content : undefined;
-  if (typed === undefined) return message;
+  if (typed === undefined || isWrittenByProducer(typed)) return message;
   return { ...message, typed, ...((isMarked || rulesFromChats) && { ruleText: message.ruleText ?? typed }) };
 }
 

@@ -2,19 +2,6 @@ import { quoteText } from '../quoted-text.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { type HandoverLine, LINE_ENDS } from './line.ts';
 
-const BEGINNINGS: readonly RegExp[] = [
-  /^\s*This session is being continued from a previous conversation/,
-  /^\s*Another language model started to solve this problem and produced a summary/,
-  /^\s*The conversation history before this point was compacted into the following summary/,
-  /^\s*<state_snapshot>/,
-  /^\s*\[Context Summary — /,
-];
-
-/** Whether a text in the user's name is a summary that a program wrote when it compacted the conversation. */
-export function isProducerSummary(text: string): boolean {
-  return BEGINNINGS.some((beginning) => beginning.test(text.slice(0, 200)));
-}
-
 const FRAME =
   /^(?:This session is being continued from|Analysis:$|<\/?(?:analysis|summary|state_snapshot)>$|Summary:$|If you need specific details from before compaction|Please continue the conversation from where|Continue the conversation from where|\[Context Summary — )/;
 const ANALYSIS = /(?:^|\n)(?:Analysis:|<analysis>)[\s\S]*?\n(?=(?:Summary:|<summary>)\s*\n)/;

@@ -1,7 +1,7 @@
 import { dayOf } from '../extract/summary-lines.ts';
 import { callsOf, type ConversationMessage } from '../message.ts';
 import type { KeptRequest } from '../model-request.ts';
-import { isProducerSummary } from './producer-summary.ts';
+import { isProducerSummary } from '../producer-texts.ts';
 import { isAnnouncement } from './statements.ts';
 
 export type Request = Extract<Step, { readonly kind: 'request' }>;
@@ -44,7 +44,9 @@ export function readConversation(
   kept: readonly KeptRequest[] = [],
 ): Conversation {
   const dayByMessage = new Map(messages.map(({ id, created_at: at }) => [id, dayOf(at)]));
-  const steps = withKept(readSteps(messages), kept).filter((step) => step.kind !== 'said' || !isEmptyWord(step.text));
+  const steps = withoutNoise(withKept(readSteps(messages), kept)).filter(
+    (step) => step.kind !== 'said' || !isEmptyWord(step.text),
+  );
   const groups: Step[][] = [];
   for (const step of steps) {
     const group = groups.at(-1);
@@ -76,6 +78,27 @@ export function readConversation(
   });
   return { turns, summaries: steps.filter((step) => step.kind === 'summary') };
 }
+
+/** Words that ask for nothing: commands that only steer the client or the terminal, greetings and exclamations. */
+const NOISE =
+  /^(?:\/(?:exit|quit|clear|help|status|cost|usage|context|config|model|login|logout|resume|doctor|compact|new|vim|theme)|:?wq?!?|ls|pwd|clear|exit|quit|test|testing|ping|hi|hello|hey|yo|wow|whoa|oh|ah|haha+|lol|hm+|cool|nice|great|awesome|amazing|perfect|thanks?(?: you| a lot)?|thx|ty)[\s.!,…)\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]*$/iu;
+const CONSENT = /^(?:ok(?:ay)?|k|yes|yep|yeah|sure|right|fine)[\s.!,]*$/i;
+const MAX_NOISE_CHARS = 40;
+
+/** The steps without requests that ask for nothing. A bare "ok" stays if it answers a question or an offer. */
+function withoutNoise(steps: readonly Step[]): readonly Step[] {
+  let said = '';
+  return steps.filter((step) => {
+    if (step.kind === 'said') said = step.text;
+    if (step.kind !== 'request' || step.rejects !== null || step.text.length > MAX_NOISE_CHARS) return true;
+    const text = step.text.trim();
+    return !NOISE.test(text) && !(CONSENT.test(text) && said !== '' && !OFFERS.test(said));
+  });
+}
+
+/** Ends with a question or an offer, or lists options. */
+const OFFERS =
+  /[?？؟]|\b(?:shall|should|would you|let me know|ready|option|proceed|if you)\b|^\s*(?:[A-D1-9][.)]|\*\*[A-D1-9])/im;
 
 /** The steps with the requests that stay at their places. */
 function withKept(steps: readonly Step[], kept: readonly KeptRequest[]): readonly Step[] {

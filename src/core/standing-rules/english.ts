@@ -30,7 +30,7 @@ const STANDING: Cues = {
 /** Absolute orders and properties: what must never or always be. */
 const ABSOLUTE: Cues = {
   'never always':
-    /(?:^|[,;:.(–—-] ?|\b(?:and|but|or|so|then|also|please|pls|you|we|should|must|shall|are) )(?:never|always)(?:, ever,?)? (?!(?:been|had|got|mind|seen|heard|knew|happened|worked|forget|forgets|so|the same|a|an|the|in|because|when|had|did|was|were|is|are|red|green|null|empty|wrong|broken|failing|like|this|that)\b)(?![a-zµ]+(?:ed|[^s\s]s)\b)[a-zµ\-/"'@.]/u,
+    /(?:^|[,;:.(–—-] ?|\b(?:and|but|or|so|then|also|please|pls|you|we|should|must|shall|are) )(?:never|always)(?:, ever,?)? (?![a-z]+ \d)(?!(?:been|had|got|mind|seen|heard|knew|happened|worked|forget|forgets|so|the same|a|an|the|in|because|when|had|did|was|were|is|are|red|green|null|empty|wrong|broken|failing|like|this|that)\b)(?![a-zµ]+(?:ed|[^s\s]s)\b)[a-zµ\-/"'@.]/u,
   'not don dont & do don dont':
     /(?:^|[,;:.!–—-] ?|\b(?:please|pls|and|but|so|then|also|just|you|session|project) )(?:do not|don't|dont) (?:you )?(?:ever )?(?!you\b|worry|forget|mind|think|know|see|understand|get it|need|have|remember|believe|hesitate|bother|panic|care|feel|seem|look|work|exist|want|like|quite|even|really)[a-zµ]+/u,
   '^avoid refrain steer stick adhere stay keep comply':
@@ -90,7 +90,7 @@ const SCOPED: Cues = {
   '^when whenever every each any if & you we':
     /^(?:when(?:ever)?|every time|each time|any time|if) (?:you|we) (?:ever )?(?:are unsure|aren't sure|are not sure|are in doubt|(?:change|touch|add|edit|modify|create|write|commit|push|merge|deploy|rename|delete|remove|install|introduce|update|release|use|refactor|move|upgrade)\b)[^,]*, (?:please )?(?!(?:i|it|we|there|that|this|he|she|they|the|you|then i)\b)[a-zµ]/u,
   '^ask check talk tell confirm consult run lint format make take always first & before after whenever time':
-    /^(?:please )?(?:always |first )?(?:ask|check with|talk|tell|confirm|consult|run|lint|format|make a backup|take a backup)\b[^.!?]* (?:before|after|whenever|each time|every time) (?:you |we )?(?:each |every |any |you |anything|(?:change|touch|commit|push|merg|deploy|edit|add|delet|remov|install|releas|renam|publish|ship|modify|writ|creat|drop|migrat)[a-zµ]*)/u,
+    /^(?:please )?(?:always |first )?(?:ask|check with|talk|tell|confirm|consult|run|lint|format|make a backup|take a backup)\b[^.!?]* (?:before|after|whenever|each time|every time) (?:you |we )?(?:each |every |any |you |anything|(?:change|touch|commit|push|merg|deploy|edit|add|delet|remov|install|releas|renam|publish|ship|modify|writ|creat|drop|migrat|run|start|execut|call|spend|send|us(?:e|ing)\b|open|clos|refactor|switch|rewrit|mov|updat|upgrad)[a-zµ]*)/u,
   '^keep':
     /^(?:please )?keep (?!going|it open|this|that|me posted|the (?:first|second|last))[^.!?]*\b(?:under|below|within|above|short|small|simple|minimal|minimum|clean|pure|stable|consistent|sorted|separate|private|in sync|up to date|out of|at (?:most|least)|free of|as (?:it|they) (?:is|are)|as is|alive|intact|compatible|alphabetical|to \d+|in (?:memory|english)|only)\b/,
   '^use keep write read run touch change edit modify work stay add target test deploy commit push log store allow accept import have make only & only everywhere throughout consistently exclusively default most':
@@ -178,6 +178,20 @@ const NO_RULE: Cues = {
   '^every each any & time': /^(?:every|each|any) time (?:i|it|we|they|he|she|the)\b/,
   'only & happens fail fails work works': /\bonly happens\b|\bonly (?:fails?|works?) (?:on|in|when|if)\b/,
   '^to': /^to (?:avoid|prevent|keep|stay)\b/,
+  // Tasks for one occasion, and descriptions.
+  '^verify confirm validate ensure that':
+    /^(?:please )?(?:verify|confirm|validate)\b(?!.*\b(?:before (?:you|each|every|any)|after (?:each|every)|every time|whenever|always|never)\b)/,
+  '^this & must should shall has needs':
+    /^this [a-z]+ (?:must|should|shall|has to|needs to)\b(?! (?:never|always|not)\b)/,
+  'great nice good helpful & would': /\bwould be (?:great|nice|good|helpful)\b/,
+  '^must should & be': /^(?:must|should) be (?:[a-z]+ed|able|possible)\b/,
+  '^outputs returns prints adds shows sends writes reads creates uses gets makes sets runs calls has':
+    /^(?:outputs|returns|prints|adds|shows|sends|writes|reads|creates|uses|gets|makes|sets|runs|calls|has) /,
+  'should must & now also then maybe probably': /\b(?:should|must) (?:now|also now|then|maybe|probably)\b/,
+  '^change rename replace move fix convert switch extend & do don dont not':
+    /^(?:change|rename|replace|move|fix|convert|switch|extend) [^.]*(?:,| and| but) (?:do not|don't|dont)\b/,
+  '^if & i': /^if i [a-z]+/,
+  'wondering & if': /\bwondering\b/,
   '^before when once': /^(?:before you (?:start|begin)|when you(?: are|'re) (?:done|finished|ready)|once you)\b/,
 };
 
@@ -239,6 +253,7 @@ export function isEnglishRule(sentence: string): boolean {
   const polite = read.replace(POLITE, '');
   if (polite === read && /\?["')\]]*$/.test(read)) return false;
   const said = polite.replace(OPENING, '');
+  if (SUMMARIZED.test(said)) return false;
   const words = wordsIn(said);
   const isCued = findCue(said, words);
   const isStanding = (isCued && findStanding(said, words)) || (polite !== said && findStanding(polite));
@@ -247,6 +262,10 @@ export function isEnglishRule(sentence: string): boolean {
   const unlabeled = said.replace(LABEL, '');
   return unlabeled !== said && findCue(unlabeled) && !findVeto(unlabeled);
 }
+
+/** A line of somebody's summary of the work. */
+const SUMMARIZED =
+  /^(?:main |primary |current |original |latest |overall |user )+(?:request|task|goal|intent|state|status|work)s?\b[^:]{0,30}:|^(?:next steps?|pending|to-?dos?|remaining|in progress)\b[^:]{0,30}:/;
 
 /** A topic or revocation before the rule, as in "Forget Redis: …". */
 const LABEL = /^[^:;]{1,40}[:;] /;

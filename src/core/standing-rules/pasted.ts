@@ -8,9 +8,9 @@ const MIN_MAIL_HEADERS = 3;
 
 /** Lines of logs, diffs, stack traces and terminals. */
 const PRINTED =
-  /^\s*(?:[+-]{3}\s|@@ |diff --git|[$❯%] \S|\S{0,40}>>> |PS [A-Z]:\\|at \S+ \(|File "|Traceback|caused by|\S*(?:error|exception|warning)\b[^.!?]{0,40}:|\[?(?:info|debug|trace|warn(?:ing)?|error|fatal|notice)\b[\]:|]|\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|[a-z]{3} +\d{1,2} \d\d:\d\d:\d\d|\d{1,5}(?:→|[|:]\s)|[✓✔✗✘×●•○] |(?:PASS|FAIL|ok|not ok)\b)/i;
+  /^\s*(?:[+-]{3}\s|@@ |diff --git|[$❯%] \S|\S{0,40}>>> |PS [A-Z]:\\|at \S+ \(|File "|Traceback|caused by|\S*(?:error|exception|warning)\b[^.!?]{0,40}:|\[?(?:info|debug|trace|warn(?:ing)?|error|fatal|notice)\b[\]:|]|\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|[a-z]{3} +\d{1,2} \d\d:\d\d:\d\d|\S+\.\w{1,5}:\d+[:\s]|\d{1,5}(?:→|[|:]\s)|[✓✔✗✘✕×●•○] |={3,} \S|(?:PASS|FAIL|ok|not ok)\b)/i;
 /** What a terminal printed stands below the command, and a diff below its head. */
-const PRINTS_BELOW = /^\s*(?:[$❯] \S|PS [A-Z]:\\|@@ |diff --git|Traceback )/;
+const PRINTS_BELOW = /^\s*(?:[$❯] \S|PS [A-Z]:\\|@@ |diff --git|Traceback |={3,} (?:RUN|Step|FAIL)|--- (?:PASS|FAIL))/;
 
 /** Prompts speak of "you", "I" and "please"; so many lines in a row without such a word are a document. */
 const MAX_UNADDRESSED = 20;

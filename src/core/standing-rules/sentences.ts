@@ -22,7 +22,7 @@ const FENCE = /^\s*(?:```|~~~)/;
 const MARKER = /^[\s>]*(?:[-*+•–—]|\d{1,3}[.)]|\[[ x]\])\s+/u;
 /** Pasted output, code, tables and quotations. */
 const NOT_PROSE =
-  /^\s*(?:>|\||#{1,6}\s|\/\/|[+-]{3}\s|@@ |diff --git|\$ |at \S+ \(|<\/?[a-z!][^>]*>|(?:npm (?:err|warn)|error|warn(?:ing)?|info|debug|fatal|trace|traceback|caused by|e {3})\b[^.!?]{0,40}[:!\]]|\S*(?:error|exception|warning): |\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|\[[a-z0-9:. -]+\] )|[{};]\s*$|^\s*(?:import|export|const|let|var|def|class|return|function|public|private|if \(|for \(|while \()\s.*[;{(:]\s*$|=>|::|\\n|"\}|\(\)\s*\{/iu;
+  /^\s*(?:>|\||#{1,6}\s|\/\/|[+-]{3}\s|@@ |diff --git|\$ |at \S+ \(|<\/?[a-z!][^>]*>|(?:npm (?:err|warn)|error|warn(?:ing)?|info|debug|fatal|trace|traceback|caused by|e {3})\b[^.!?]{0,40}[:!\]]|\S*(?:error|exception|warning): |\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|\[[a-z0-9:. -]+\] |\S+\.[a-z]{1,5}:\d+[:\s]|\S+\.[a-z]{1,5}::|[✓✔✗✘✕×●] |e {3,}\S|={3,} \S|-{3} (?:pass|fail)|(?:pass|fail)(?:\s*$|:\s|\s+\S*[./]\S)|ok\s{2,}\S)|[{};]\s*$|^\s*(?:import|export|const|let|var|def|class|return|function|public|private|if \(|for \(|while \()\s.*[;{(:]\s*$|=>|::|\\n|"\}|\(\)\s*\{/iu;
 
 /**
  * The sentences of a typed text that state a standing rule, or a permission that may revoke one. In order, each on one line. Takes linear
@@ -108,9 +108,9 @@ function kindOf(sentence: string): 'rule' | 'permission' | null {
   return hasEnglishWords(sentence, PLAIN.test(sentence) ? 1 : 2) ? null : readOtherLanguage(sentence);
 }
 
-/** A prompt with this many headings is a pasted document or a plan, so its lists describe the work. */
+/** A prompt with this many headings, or lines with a bold label, is a pasted document or a plan, so its lists describe the work. */
 const DOCUMENT_HEADINGS = 3;
-const HEADING = /^#{1,6} \S/gm;
+const HEADING = /^#{1,6} \S|^[ \t]*(?:[-*] |\d{1,3}[.)] )?\*\*[^*\n]{1,60}:?\*\*:? \S/gm;
 const LISTED = /^\s*(?:[-*+•–—]\s|\d{1,3}[.)]\s|\*\*)/;
 
 function isDocument(text: string): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSteps } from '../../../src/core/handover/turns.ts';
+import { readConversation, readSteps } from '../../../src/core/handover/turns.ts';
 
 test('a summary that the archive has as text is read as one, whatever it begins with', () => {
   const message = {
@@ -17,4 +17,28 @@ test('a summary that the archive has as text is read as one, whatever it begins 
     readSteps([message]).map(({ kind }) => kind),
     ['note'],
   );
+});
+
+test('what asks for nothing is no request, and a bare consent is one only after a question or an offer', () => {
+  const said = (role: 'user' | 'assistant', content: string, at: number) => ({
+    id: `m${at}`,
+    conversation_id: 'c',
+    role,
+    content,
+    created_at: null,
+    ...(role === 'user' && { typed: content }),
+  });
+  const asked = (...texts: readonly string[]): readonly string[] =>
+    readConversation(texts.map((text, at) => said(at % 2 === 0 ? 'user' : 'assistant', text, at))).turns.flatMap(
+      ({ request }) => (request === null ? [] : [request.text]),
+    );
+  assert.deepEqual(asked('Build the quay.', 'It stands.', 'wow!', 'Thanks.', '/exit', 'Bye.', 'ls', 'a b'), [
+    'Build the quay.',
+  ]);
+  assert.deepEqual(asked('Build the quay.', 'It stands.', 'ok'), ['Build the quay.']);
+  assert.deepEqual(asked('Build the quay.', 'Shall I paint it?', 'ok'), ['Build the quay.', 'ok']);
+  assert.deepEqual(asked('/review the quay', 'Done.', 'perfect, now the boat'), [
+    '/review the quay',
+    'perfect, now the boat',
+  ]);
 });
