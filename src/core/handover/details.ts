@@ -184,9 +184,10 @@ const OPENS_CODE = /^(?:const|let|var|if|for|while|return|def|class|function|imp
 
 /** Whether a sentence of the assistant says something on its own: 0 or 1. */
 function worthOfSentence(text: string, { kind }: Unit): number {
+  if (kind !== 'prose') return 0;
   const said = bare(text);
-  if (kind !== 'prose' || wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said) || PONDERS.test(said)) return 0;
-  return BEGINS.test(said) && !OPENS_CODE.test(said) && !/[,([{]$/.test(said) ? 1 : 0;
+  if (!BEGINS.test(said) || OPENS_CODE.test(said) || /[,([{]$/.test(said) || PONDERS.test(said)) return 0;
+  return wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said) ? 0 : 1;
 }
 
 const WORTH = { written: 0.9, declared: 0.6, told: 0.8, error: 1, other: 0.25 } as const;

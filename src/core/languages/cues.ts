@@ -22,5 +22,15 @@ const READ_CHARS = 600;
 /** Whether a text in another language than English states a cause or a decision, or announces what comes next. */
 export function hasCue(text: string, cue: Cue): boolean {
   const said = foldLetters(text.slice(0, READ_CHARS).toLowerCase());
-  return likelyLanguages(said).some((language) => patternsOf.get(language)?.[cue].test(said) === true);
+  if (english.has(said)) return false;
+  const languages = likelyLanguages(said);
+  if (languages.length === 0) {
+    if (english.size >= MAX_REMEMBERED) english.clear();
+    english.add(said);
+  }
+  return languages.some((language) => patternsOf.get(language)?.[cue].test(said) === true);
 }
+
+/** Texts in no other language. The same sentences are asked about for one section of a summary after the other. */
+const english = new Set<string>();
+const MAX_REMEMBERED = 50_000;

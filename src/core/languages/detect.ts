@@ -25,6 +25,7 @@ const BY_SCRIPT = Map.groupBy(LANGUAGES, ({ script }) => script);
 const SCRIPT_NAMES = [...BY_SCRIPT.keys()];
 const NOT_ASCII = /[^\0-\x7f]/;
 /** Also the articles that French and Italian write without a blank. */
+const ASCII_LETTER = /[^\s!-@[-`{-~]/;
 const WORD = /[^\s!-@[-`{-~«»„“”‘’…–—،؛؟।。、]+'?/gu;
 
 export function hasSpaces({ script }: Language): boolean {
@@ -62,25 +63,60 @@ const accentsOf = lazily(
 );
 
 /** How much the distinct words and letters of a text speak for each language. A word that English shares counts half, a foreign letter against it. */
-type Evidence = { readonly counts: ReadonlyMap<Language, number>; readonly english: number; readonly words: number };
+type Evidence = { readonly counts: ReadonlyMap<Language, number>; readonly english: number };
+
+/** A function word of English or of other languages. `reading`: the latest text in which it was seen. */
+type FunctionWord = { readonly isEnglish: boolean; readonly languages: readonly Language[]; reading: number };
+
+const functionWords = lazily(() => {
+  const words = new Map<string, FunctionWord>();
+  for (const word of [...FUNCTION_WORDS, ...languagesOfWord().keys()]) {
+    const languages = languagesOfWord().get(word) ?? [];
+    words.set(word, { isEnglish: FUNCTION_WORDS.has(word), languages, reading: 0 });
+  }
+  return words;
+});
+const state = { reading: 0 };
 
 function weigh(text: string): Evidence {
   const counts = new Map<Language, number>();
-  const words = new Set(text.match(WORD));
+  const known = functionWords();
+  const isAscii = !NOT_ASCII.test(text);
+  state.reading += 1;
   let english = 0;
-  for (const word of words) {
-    const isEnglish = FUNCTION_WORDS.has(word);
-    if (isEnglish) english += 1;
-    for (const language of languagesOfWord().get(word) ?? []) {
-      counts.set(language, (counts.get(language) ?? 0) + (isEnglish ? SHARED : 1));
-    }
+  const add = (word: string): void => {
+    const found = known.get(word);
+    if (found === undefined || found.reading === state.reading) return;
+    found.reading = state.reading;
+    if (found.isEnglish) english += 1;
+    for (const one of found.languages) counts.set(one, (counts.get(one) ?? 0) + (found.isEnglish ? SHARED : 1));
+  };
+  if (isAscii) {
+    forEachAsciiWord(text, add);
+    return { counts, english };
   }
+  for (const word of text.match(WORD) ?? []) add(word);
   for (const accent of new Set(text.match(LATIN_ACCENTS))) {
     for (const language of BY_SCRIPT.get('latin') ?? []) {
       if (accentsOf().get(language)?.has(accent) !== true) counts.set(language, (counts.get(language) ?? 0) - SHARED);
     }
   }
-  return { counts, english, words: words.size };
+  return { counts, english };
+}
+
+const APOSTROPHE = 39;
+const IS_LETTER = Uint8Array.from({ length: 128 }, (_, code) => (ASCII_LETTER.test(String.fromCharCode(code)) ? 1 : 0));
+
+/** What `WORD` finds in a text of ASCII characters, in a third of the time. */
+function forEachAsciiWord(text: string, visit: (word: string) => void): void {
+  for (let at = 0; at < text.length; at += 1) {
+    if (IS_LETTER[text.charCodeAt(at)] === 0) continue;
+    const start = at;
+    while (at < text.length && IS_LETTER[text.charCodeAt(at)] === 1) at += 1;
+    if (text.charCodeAt(at) === APOSTROPHE) at += 1;
+    visit(text.slice(start, at));
+    at -= 1;
+  }
 }
 
 const SHARED = 0.5;
@@ -94,13 +130,20 @@ const ALSO_LIKELY = 0.75;
 export function likelyLanguages(sentence: string): readonly Language[] {
   const isAscii = !NOT_ASCII.test(sentence);
   const { counts, english } = weigh(sentence);
+  if (isAscii && counts.size === 0) return [];
   return scriptsIn(sentence).flatMap((script) => {
     const all = BY_SCRIPT.get(script) ?? [];
-    const most = Math.max(0, ...all.map((one) => counts.get(one) ?? 0));
+    const most = mostOf(all, counts);
     if (script === 'latin' && english * SHARED > Math.max(most, SHARED)) return [];
     if (most > 0) return all.filter((one) => (counts.get(one) ?? 0) >= most * ALSO_LIKELY);
     return isAscii || (script === 'latin' && !LATIN_ACCENT.test(sentence)) ? [] : withLeastAgainst(all, counts);
   });
+}
+
+function mostOf(languages: readonly Language[], counts: ReadonlyMap<Language, number>): number {
+  let most = 0;
+  for (const one of languages) most = Math.max(most, counts.get(one) ?? 0);
+  return most;
 }
 
 function withLeastAgainst(all: readonly Language[], counts: ReadonlyMap<Language, number>): readonly Language[] {
@@ -127,10 +170,11 @@ const SHORT_WORDS = 30;
 /** The languages, except English, in which a text of any kind is surely or probably written. */
 export function languagesOf(text: string): readonly Language[] {
   const sample = foldLetters(text.slice(0, SAMPLE_CHARS).toLowerCase());
-  const { counts, english, words } = weigh(sample);
+  const { counts, english } = weigh(sample);
+  const words = new Set(sample.match(WORD)).size;
   return scriptsIn(sample).flatMap((script) => {
     const all = BY_SCRIPT.get(script) ?? [];
-    const most = Math.max(0, ...all.map((one) => counts.get(one) ?? 0));
+    const most = mostOf(all, counts);
     if (script === 'latin') {
       const isMeant = most >= MIN_EVIDENCE && most >= words * MIN_SHARE && most >= english;
       if (isMeant) return all.filter((one) => (counts.get(one) ?? 0) >= most * ALSO_LIKELY);
@@ -146,7 +190,7 @@ export function languagesOfQuery(query: string): readonly Language[] {
   const { counts, english } = weigh(asked);
   return scriptsIn(asked).flatMap((script) => {
     const all = BY_SCRIPT.get(script) ?? [];
-    const most = Math.max(0, ...all.map((one) => counts.get(one) ?? 0));
+    const most = mostOf(all, counts);
     if (script === 'latin' && english > most) return [];
     return all;
   });
