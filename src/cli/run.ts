@@ -40,7 +40,7 @@ async function perform(context: CliContext, parsed: Parsed): Promise<ExitCode> {
       return refuse(context, { message: mistake, command: 'compact' });
     }
     case 'version':
-      stdout.write(`${parsed.version}\n`);
+      stdout.write(parsed.isVerbose ? await describeVerbosely(parsed.version, context) : `${parsed.version}\n`);
       return EXIT_CODES.done;
     case 'help':
       (parsed.isAnswer ? stdout : stderr).write(parsed.text);
@@ -48,6 +48,11 @@ async function perform(context: CliContext, parsed: Parsed): Promise<ExitCode> {
     default:
       return assertNever(parsed);
   }
+}
+
+async function describeVerbosely(version: string, { terminal }: CliContext): Promise<string> {
+  const { describeProgram } = await import('./render/version.ts');
+  return describeProgram(version, terminal.host);
 }
 
 async function findMistake(words: readonly string[]): Promise<string | null> {

@@ -146,7 +146,8 @@ test('numbers, sizes and times are read in one way by every flag', async () => {
 
 test('formats and the version need no transcript', async () => {
   assert.partialDeepStrictEqual(await parsed('--formats'), { operands: [], options: { formats: true } });
-  assert.deepEqual(await parsed('-V'), { kind: 'version', version: '1.2.3' });
+  assert.deepEqual(await parsed('-V'), { kind: 'version', version: '1.2.3', isVerbose: false });
+  assert.partialDeepStrictEqual(await parsed('--version', '--verbose'), { kind: 'version', isVerbose: true });
 });
 
 test('help that was asked for is an answer, and help for want of anything is not', async () => {

@@ -54,6 +54,7 @@ const SCENES: {
   'docs/agents.md': { files: { '../home/.claude/settings.json': '{}\n' } },
   'docs/report.md': { before: ['compact session.jsonl'] },
   'docs/restore.md': { before: ['compact session.jsonl', 'compact -i session.jsonl', 'compact -i log.jsonl sessions'] },
+  'docs/upgrading.md': { before: ['compact session.jsonl'] },
   'docs/search.md': { before: ['compact -i session.jsonl'] },
 };
 

@@ -36,8 +36,8 @@ test('every path that CONTRIBUTING.md names is there', () => {
   );
 });
 
-/** Flags of other programs that a page names. */
-const FOREIGN = new Set(['--scope', '--silent', '--output-format', '--to', '--restore-chat-history']);
+/** Flags that a page names and the commands do not have: those of other programs, and one of the one file. */
+const FOREIGN = new Set(['--licenses', '--scope', '--silent', '--output-format', '--to', '--restore-chat-history']);
 
 test('every command and flag that a page names exists', async () => {
   const shown = await loadShown();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, release } from 'node:os';
+import { isSea } from 'node:sea';
 import { lazily } from '../../core/lazy.ts';
 import type { RunMark } from '../../ports/archive.ts';
 import type { Hash } from 'node:crypto';
@@ -18,6 +19,11 @@ export function createNodeRuntime(): Runtime {
     yieldToEvents: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
     processId: process.pid,
   };
+}
+
+export function systemFacts(): { readonly node: string; readonly platform: string } {
+  const { arch, platform, version } = process;
+  return { node: isSea() ? `${version}, inside this file` : version, platform: `${platform} ${arch} ${release()}` };
 }
 
 function toRunningHash(running: Hash): RunningHash {

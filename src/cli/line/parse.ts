@@ -20,7 +20,7 @@ export type Parsed =
         /** The operands that could be a mistyped command; empty after a command's name or `--`. */
         readonly openWords: readonly string[];
       })
-  | { readonly kind: 'version'; readonly version: string }
+  | { readonly kind: 'version'; readonly version: string; readonly isVerbose: boolean }
   /** `isAnswer` false: nobody asked for help, so the text goes to stderr. */
   | { readonly kind: 'help'; readonly text: string; readonly isAnswer: boolean };
 
@@ -91,7 +91,10 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
     return ok({ kind: 'help', text: await helpFor(name, { words: argv, isLong, facts }), isAnswer: true });
   }
   if (problem !== null) return err(problem);
-  if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
+  if (program.getOptionValue('version') === true) {
+    const isVerbose = program.getOptionValue('verbose') === true;
+    return ok({ kind: 'version', version: facts.version, isVerbose });
+  }
   const words = wordsBeforeDashes(program.args, argv);
   const call = command.read({
     command: program.name(),

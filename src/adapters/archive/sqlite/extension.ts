@@ -18,3 +18,12 @@ export async function findVectorExtension(): Promise<Result<string, string>> {
     return err(`sqlite-vec cannot be loaded (${error instanceof Error ? error.message : String(error)})`);
   }
 }
+
+export function sqliteVersion(): string {
+  const db = new Database(':memory:');
+  try {
+    return String(db.prepare('SELECT sqlite_version()').pluck().get());
+  } finally {
+    db.close();
+  }
+}
