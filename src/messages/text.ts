@@ -86,7 +86,7 @@ export function quoteForShell(argv: readonly string[]): string {
   return argv.map((word) => (word.startsWith('-') ? shellWord(word).replace('./-', '-') : shellWord(word))).join(' ');
 }
 
-/** A text whose quoted commands ('compact undo') are called as this program is: `npx compact`. */
+/** A text whose quoted commands ('compact undo') are called as the user calls this program. */
 export function callAs(text: string, program: () => string): string {
   return text.replaceAll(/(?<=['`])compact(?= [a-z-])/g, program);
 }
