@@ -13,9 +13,11 @@ export function formatAtMost(change: { readonly before: number; readonly after: 
 
 /** '95 % saved', or by how much it grew. Rounded toward zero, so that it never claims too much. */
 export function formatSaving(change: { readonly before: number; readonly after: number }): string {
+  const saved = change.before - change.after;
   if (change.before === 0) return 'nothing saved';
-  const percent = Math.trunc((100 * (change.before - change.after)) / change.before);
-  return percent < 0 ? `${formatCount(-percent)} % more` : `${percent} % saved`;
+  if (saved === 0) return 'as many as before';
+  const percent = Math.trunc((100 * Math.abs(saved)) / change.before);
+  return `${percent === 0 ? 'less than 1' : formatCount(percent)} % ${saved < 0 ? 'more' : 'saved'}`;
 }
 
 /** Money in any currency: to the cent, small sums to two significant digits. */

@@ -28,6 +28,8 @@ test('a saving never claims more than there is', () => {
   assert.equal(formatSaving({ before: 1000, after: 1 }), '99 % saved');
   assert.equal(formatSaving({ before: 100, after: 130 }), '30 % more');
   assert.equal(formatSaving({ before: 0, after: 0 }), 'nothing saved');
+  assert.equal(formatSaving({ before: 1000, after: 999 }), 'less than 1 % saved');
+  assert.equal(formatSaving({ before: 1000, after: 1000 }), 'as many as before');
 });
 
 test('bytes are shown in the usual unit', () => {
