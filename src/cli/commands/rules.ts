@@ -2,6 +2,7 @@ import { gatherInputs } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
 import { FORMAT_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import { renderRules } from '../render/rules.ts';
+import { shellWord } from '../../messages/text.ts';
 import { inputOf, policyOf } from '../runs/compact.ts';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
@@ -21,7 +22,7 @@ export const command = defineCommand({
   ],
   examples: [
     ['compact rules session.jsonl', 'lists your standing rules, and where you said each'],
-    ["compact rules --drop-rule 'Friday' session.jsonl", 'drops a rule for good'],
+    ["compact rules --drop-rule 'by hand' session.jsonl", 'drops a rule for good'],
   ],
   // The rules that it drops are no setting of this run.
   fix: ({ settings, ...common }) => {
@@ -49,7 +50,7 @@ export const command = defineCommand({
       for (const text of listed.value.unmatched) {
         hasFailed = true;
         reporter.error(
-          `${name}: no rule contains ${JSON.stringify(text)}. 'compact rules' without --drop-rule lists them.`,
+          `${name}: no rule contains ${JSON.stringify(text)}. 'compact rules ${shellWord(name)}' lists them.`,
         );
       }
       session.answer(listed.value, () => {

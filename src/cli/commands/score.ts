@@ -120,7 +120,7 @@ function answer({ reporter, terminal }: Session, report: ScoreReport, line: List
   const shown = selectShown(report.messages, line);
   const [first] = shown;
   if (message !== undefined && first === undefined) {
-    reporter.error(describeMissing(report, { id: message, terminal }));
+    reporter.error(describeMissing(report, { id: message, terminal, isFile: !line.operands.includes('-') }));
     return false;
   }
   if (line.outputOptions.json) {
@@ -146,7 +146,7 @@ function answer({ reporter, terminal }: Session, report: ScoreReport, line: List
 /** A message that a compaction removed is in the archive, and its score in the restored original. */
 function describeMissing(
   { file, messages }: ScoreReport,
-  { id, terminal }: { readonly id: string; readonly terminal: Session['terminal'] },
+  { id, terminal, isFile }: { readonly id: string; readonly terminal: Session['terminal']; readonly isFile: boolean },
 ): string {
   const name = safeText(file);
   const several = findMessages(messages, id);
@@ -156,12 +156,15 @@ function describeMissing(
       ...renderCandidates(several),
     ].join('\n');
   const [word, path] = [shellWord(id), shellWord(file)];
+  const inOriginal = [
+    'and see why it was removed, in the original, with',
+    `  ${commandLine(terminal, ['restore', SETTINGS_FLAGS])} ${path} -o - | ${commandLine(terminal, ['score', SCORE_FLAGS])} --message ${word} -`,
+  ];
   return [
     `${name}: there is no message ${safeText(id)} in it now. ${describeNear(messages, id)}`.trimEnd(),
     'If a compaction removed it, read it with',
     `  ${commandLine(terminal, ['show', SETTINGS_FLAGS])} ${word}`,
-    'and see why it was removed, in the original, with',
-    `  ${commandLine(terminal, ['restore', SETTINGS_FLAGS])} ${path} -o - | ${commandLine(terminal, ['score', SCORE_FLAGS])} --message ${word} -`,
+    ...(isFile ? inOriginal : []),
   ].join('\n');
 }
 
