@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { prose } from '../support/chat.ts';
 import { claudeSession, projectFolder } from '../support/client-sessions.ts';
 import { loadShown } from '../../src/cli/commands/table.ts';
 import { parseArguments } from '../../src/cli/line/parse.ts';
 import { FACTS } from '../cli/command-lines.ts';
-import { chatTranscript } from '../support/chat.ts';
+import { chatTranscript, prose } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runIn } from '../support/program.ts';
 import { PAGES, readBlocks } from './pages.ts';
@@ -194,7 +193,7 @@ function readPrinted(output: string): readonly string[] {
 
 test('the commands that the source quotes are written as they are parsed', async () => {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    /\.ts$/.test(name),
+    name.endsWith('.ts'),
   );
   const quoted = files.flatMap((name) => {
     const text = readFileSync(join(ROOT, 'src', name), 'utf8');
