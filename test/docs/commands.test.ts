@@ -83,7 +83,6 @@ const SCENES: {
 
 /** Lines that say what to type next. */
 const PROMPTING = [
-  'compact scan .',
   'compact logs/talk.jsonl',
   'compact report log.jsonl',
   'compact score --message 00000001-0000-4000-8000-000000000001 session.jsonl',
@@ -96,6 +95,7 @@ const PROMPTING = [
   'compact restore --captured nothing -o x',
   'compact statistics',
   'compact undo',
+  'compact scan .',
 ];
 
 const EXAMPLES = (await loadShown()).flatMap(({ command }) => command.examples.map(([line]) => line));
