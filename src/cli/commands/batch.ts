@@ -13,7 +13,7 @@ export const command = defineActions<Session>({
   operands: [{ syntax: '[transcript...]', description: 'for submit: files, folders or globs' }],
   flags: [...SUBMIT_FLAGS, ...modelFlags('anthropic or openai'), ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   examples: [
-    ['compact batch submit -i logs -n --provider anthropic --model MODEL', 'shows the plan and what it would cost'],
+    ['compact batch submit -n --provider claude --model M logs', 'shows the plan and what it would cost'],
     ['compact batch status', 'lists batches and transcripts'],
   ],
   refuseOperands: (action, operands) => (operands.includes('-') ? NEEDS_FILES : noTranscripts(action)),
