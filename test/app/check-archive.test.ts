@@ -5,7 +5,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { type ArchiveCheckReport, checkArchive } from '../../src/app/search/check-archive.ts';
 import { sha256 } from '../adapters/archive/drafts.ts';
-import { change, checked, copyOf, makeFullArchive } from '../support/full-archive.ts';
+import { change, checked, copyOf, makeFullArchive, spoilText } from '../support/full-archive.ts';
 
 const made: { folder: string; remove: () => void } = { folder: '', remove: () => undefined };
 
@@ -57,15 +57,19 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
     'a block with other bytes in it',
     "UPDATE packs SET data = CAST(x'00' || substr(data, 2) AS BLOB) WHERE id = 2",
     'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
+    'unreadable: compaction 2, lines of its output: its block of summaries cannot be decompressed [talk.jsonl]',
+    'unreadable: compaction 2, its conversation: its block of summaries cannot be decompressed [talk.jsonl]',
   ],
   [
     'a block that stands in the place of another',
     'UPDATE packs SET data = (SELECT data FROM packs WHERE id = 1) WHERE id = 2',
     'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
+    'unreadable: compaction 2, lines of its output: its block of summaries cannot be decompressed [talk.jsonl]',
+    'unreadable: compaction 2, its conversation: its block of summaries cannot be decompressed [talk.jsonl]',
   ],
   [
     "a batch's text",
-    "UPDATE batches SET content = content || '!' WHERE id = 3",
+    spoilText('batches', 3),
     `wrong-hash: compaction 1, its conversation: batch L is not what was stored (by sha256) ${TALK}`,
   ],
   [
@@ -80,12 +84,12 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
   ],
   [
     'settings',
-    "UPDATE compactions SET settings = '{}' WHERE id = 6",
+    "UPDATE settings SET value = '{}' WHERE id = (SELECT settings_id FROM compactions WHERE id = 6)",
     'wrong-hash: compaction 6: its settings differ from their hash [session.jsonl, session.compact.jsonl]',
   ],
   [
     'a clip-archive',
-    "UPDATE inserted_lines SET bytes = CAST(printf('%' || raw_size || 's', 'x') AS BLOB), raw_size = NULL WHERE compaction_id = 5",
+    spoilText('inserted_lines', 5),
     'wrong-hash: compaction 5: the clip-archive of its conversation differs from its hash [fork.jsonl]',
   ],
   [
@@ -112,8 +116,8 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
   ],
   [
     'a block',
-    'DELETE FROM blocks WHERE id = 2',
-    'reference: compaction 2: 47 of its lines belong to blocks that are gone (the first to 2) [talk.jsonl]',
+    'DELETE FROM blocks WHERE compaction_id = 2 AND position = 0',
+    'reference: compaction 2: 47 of its lines belong to blocks that are gone (the first to 3) [talk.jsonl]',
     'hole: compaction 2: source lines 1 to 47 are neither kept nor archived [talk.jsonl]',
   ],
   [
@@ -152,7 +156,7 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
     'a row that names a compaction',
     'DELETE FROM compactions WHERE id = 8',
     'reference: compaction 8: 1 of its cycles belongs to compactions that are gone (the first to 8) []',
-    'reference: compaction 8: 1 of its blocks belongs to compactions that are gone (the first to 8) []',
+    'reference: compaction 8: 2 of its blocks belong to compactions that are gone (the first to 8) []',
     'reference: compaction 8: 1 of its inserted_lines belongs to compactions that are gone (the first to 8) []',
     'reference: compaction 8: 1 of its run_files belongs to compactions that are gone (the first to 8) []',
   ],
@@ -235,11 +239,19 @@ test('damage here does not hide damage there', async (t) => {
   const report = await reportAfter(
     t,
     `UPDATE packs SET data = x'00' WHERE id = 2; DELETE FROM lines WHERE id = (SELECT max(id) FROM lines);
-    UPDATE batches SET content = 'x' WHERE cycle_id = 5 AND position = 0`,
+    UPDATE batches SET content_sha256 = zeroblob(32) WHERE cycle_id = 5 AND position = 0`,
   );
   assert.deepEqual(
     tell(report).map((told) => told.replace(/:.*\[/, ' [')),
-    ['block [talk.jsonl]', 'wrong-hash [fork.jsonl]', 'block [prepared.jsonl]', 'hole [prepared.jsonl]', 'search []'],
+    [
+      'block [talk.jsonl]',
+      'unreadable [talk.jsonl]',
+      'unreadable [talk.jsonl]',
+      'wrong-hash [fork.jsonl]',
+      'block [prepared.jsonl]',
+      'hole [prepared.jsonl]',
+      'search []',
+    ],
   );
 });
 

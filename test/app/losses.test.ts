@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import type { OutputTarget } from '../../src/app/contract/requests.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import type { Step } from '../../src/ports/runtime.ts';
+import { change, spoilText } from '../support/full-archive.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
@@ -45,26 +45,18 @@ async function killAfter(t: TestContext, bench: Workbench, step: Step, settings:
   await assert.rejects(killed.compact('talk.jsonl', settings), /killed/);
 }
 
-function damage(bench: Workbench, sql: string): void {
-  const db = new Database(bench.archivePath);
-  db.exec(sql);
-  db.close();
-}
-
 for (const [what, sql] of [
   ['lines', 'UPDATE packs SET data = zeroblob(length(data))'],
-  ['own line', "UPDATE inserted_lines SET bytes = CAST('PARSER' AS BLOB), raw_size = NULL"],
-  [
-    'packed own line',
-    "UPDATE inserted_lines SET bytes = CAST(substr(bytes, 1, length(bytes) - 4) || X'00000000' AS BLOB)",
-  ],
+  ['own line', spoilText('inserted_lines', 1)],
+  ['place of an own line', 'UPDATE inserted_lines SET text_offset = 1, text_size = text_size - 1'],
+  ['end of an own line', 'UPDATE inserted_lines SET text_size = text_size + 1'],
 ] as const) {
   test(`the only copy is not replaced by what a damaged archive (${what}) cannot give back`, async (t) => {
     const bench = benchFor(t);
     bench.write('talk.jsonl', original);
     reportOf(await bench.compact('talk.jsonl'));
     bench.write('talk.jsonl', original);
-    damage(bench, sql);
+    change(bench.archivePath, sql);
     const done = await bench.compact('talk.jsonl');
     const isAsItWas = bench.read('talk.jsonl').toString() === original;
     assert.ok(isAsItWas || (await bench.restore('talk.jsonl')).toString() === original, JSON.stringify(done));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import Database from 'better-sqlite3';
 import type { VerifyProblem } from '../../src/app/contract/reports.ts';
 import { chatTranscript } from '../support/chat.ts';
+import { change, spoilText } from '../support/full-archive.ts';
 import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
@@ -14,10 +14,7 @@ async function compacted(bench: Workbench): Promise<void> {
 }
 
 function tamper(bench: Workbench, ...statements: readonly string[]): void {
-  const db = new Database(bench.archivePath);
-  db.pragma('foreign_keys = OFF');
-  for (const statement of statements) db.exec(statement);
-  db.close();
+  change(bench.archivePath, statements.join(';'));
 }
 
 async function problemsOf(bench: Workbench): Promise<readonly string[]> {
@@ -86,7 +83,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'damage inside an archived block',
-    statements: ['UPDATE packs SET data = zeroblob(length(data)) WHERE id = 1'],
+    statements: ['UPDATE packs SET data = spoiled(data, 0, 20) WHERE id = 1'],
     kind: 'damaged-archive',
   },
   { what: 'damage in an earlier cycle', statements: ['DELETE FROM lines WHERE id = 7'], kind: 'hole', isEarlier: true },
@@ -116,7 +113,7 @@ test('a batch whose text was changed is found, shown or not, and restoring still
     const bench = benchFor(t);
     bench.write('talk.jsonl', original);
     reportOf(await bench.compact('talk.jsonl', { compaction: { chunkSize: 15 } }));
-    tamper(bench, `UPDATE batches SET content = 'nothing happened' WHERE id = ${id}`);
+    change(bench.archivePath, spoilText('batches', id));
     assert.ok((await problemsOf(bench)).includes('changed-batch'), `batch ${id}`);
     assert.equal((await bench.restore('talk.jsonl')).toString(), original);
   }

@@ -2,6 +2,7 @@ import { appendFileSync, copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { openArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
@@ -93,11 +94,25 @@ function inTwoConversations(chat: string): string {
 }
 
 /** Changes an archive behind its back: nothing of SQLite's or ours stands in the way. */
+/** SQL that changes the letters of a text in its pack, and nothing else. `table`: batches, whose texts are in quotation marks, or inserted_lines. */
+export function spoilText(table: 'batches' | 'inserted_lines', id: number): string {
+  const compaction =
+    table === 'batches' ? '(SELECT compaction_id FROM cycles WHERE id = t.cycle_id)' : 't.compaction_id';
+  const find = (what: string): string => `
+(SELECT ${what} FROM ${table} AS t JOIN blocks AS k ON k.compaction_id = ${compaction} AND k.position = -1 WHERE t.id = ${id})`;
+  return `
+UPDATE packs SET data = spoiled(data, ${find('k.pack_offset + t.text_offset + 1')}, ${find('t.text_size - 3')}) WHERE id = ${find('k.pack_id')}`;
+}
+
 export function change(path: string, sql: string): void {
   const db = new Database(path);
   db.unsafeMode(true);
   db.pragma('foreign_keys = OFF');
   db.pragma('ignore_check_constraints = ON');
+  db.function('spoiled', { deterministic: true }, (data, from, size) => {
+    const raw = zstdDecompressSync(data as Uint8Array);
+    return zstdCompressSync(raw.fill('x', Number(from), Number(from) + Number(size)));
+  });
   db.exec(sql);
   db.close();
 }

@@ -5,11 +5,7 @@ import Database from 'better-sqlite3';
 
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const GZIP = Buffer.from([0x1f, 0x8b, 0x08]);
-const COMPRESSED = [
-  'SELECT data FROM packs',
-  'SELECT data FROM captured_blocks',
-  'SELECT bytes FROM inserted_lines WHERE raw_size IS NOT NULL',
-];
+const COMPRESSED = ['SELECT data FROM packs', 'SELECT data FROM captured_blocks'];
 const INDEXES = ['message_search', 'batch_search'];
 
 /**

@@ -17,6 +17,7 @@ import { createCompactionStore } from './store/compactions.ts';
 import { createDroppedRules, createProviderBatches, createSummaryCache } from './store/records.ts';
 import type { StoreEngine } from './store/engine.ts';
 import { createRunLog } from './store/runs.ts';
+import type { Reading } from './texts.ts';
 import { createVectorStore } from './vectors/vector-store.ts';
 
 /** What engines do differently. */
@@ -37,23 +38,24 @@ type Facts = Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring' | 'c
 /** The archive in a database. */
 export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
   const { path } = facts;
-  const [recent, unpack] = [createBlockCache<Uint8Array>(), createUnpack()];
-  const createState = (of: Sql): ArchiveState => {
+  const recent = createBlockCache<Uint8Array>();
+  const reading = { ...sql, unpack: createUnpack() };
+  const createState = (of: Sql & Reading): ArchiveState => {
     const captured = createCapturedMessages(of);
     return {
       ...createCatalog(of, { captured, fileBytes: engine.fileBytes }),
-      ...withCaptured(createOriginals(of, path, { recent, unpack }), of),
+      ...withCaptured(createOriginals(of, path, recent), of),
       messages: createMessageIndex(of, engine.search, captured),
       searchBatches: createBatchSearch(of, engine.search),
       vectors: createVectorStore(of, engine.vectors),
     };
   };
-  const state = createState(sql);
+  const state = createState(reading);
   return engine.guard({
     ...facts,
     ...state,
-    ...createCompactionReader(sql),
-    ...createLineReader(sql, unpack),
+    ...createCompactionReader(reading),
+    ...createLineReader(reading),
     ...createCompactionStore(sql, engine.store),
     runs: createRunLog(sql),
     summaries: createSummaryCache(sql),
@@ -67,7 +69,7 @@ export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
     inOneState: async (work) => {
       const { query, rollback } = await sql.begin('snapshot');
       try {
-        return await work(engine.guard(createState(within(sql, query))));
+        return await work(engine.guard(createState({ ...reading, ...within(sql, query) })));
       } finally {
         await rollback(); // nothing was written
       }

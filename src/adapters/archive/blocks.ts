@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
 import type { LineDraft } from '../../ports/archive.ts';
 import { DamageError } from './failure.ts';
-import { readBytes, readInteger, readOptionalInteger, type Row } from './rows.ts';
+import { readBytes, readInteger, type Row } from './rows.ts';
 
 /** Lines of a transcript repeat each other, so blocks are as large as can be decompressed in a millisecond or two. */
 export const MAX_BLOCK_BYTES = 1024 * 1024;
@@ -108,7 +108,11 @@ export function unpackBlock(block: Row, unpack: Unpack = tryUnpack): Uint8Array 
   const raw = unpack(block);
   const lines = raw === null ? null : takeBlock(block, raw);
   if (lines !== null) return lines;
-  const name = `the block of archived lines that begins with source line ${readInteger(block, 'first_line')}`;
+  const firstLine = readInteger(block, 'first_line');
+  const name =
+    firstLine === 0
+      ? 'its block of summaries'
+      : `the block of archived lines that begins with source line ${firstLine}`;
   throw new DamageError(`${name} cannot be decompressed`);
 }
 
@@ -199,23 +203,4 @@ export function checkPlaces(rows: readonly Row[]): void {
     if (offset < end) throw new DamageError(`archived source line ${line} is not behind the one before it`);
     end = offset + readInteger(row, 'size_bytes');
   }
-}
-
-/** The columns of a line that a compaction added to its output: compressed if that is shorter, and then with its original size. */
-export function compressInsertedLine(line: Uint8Array): {
-  readonly bytes: Uint8Array;
-  readonly raw_size: number | null;
-} {
-  const packed = compressBlock(line);
-  return packed.length < line.length ? { bytes: packed, raw_size: line.length } : { bytes: line, raw_size: null };
-}
-
-/** Reads the columns `bytes` and `raw_size`. Throws a `DamageError`. */
-export function readInsertedLine(row: Row): Uint8Array {
-  const bytes = readBytes(row, 'bytes');
-  const rawSizeBytes = readOptionalInteger(row, 'raw_size');
-  if (rawSizeBytes === null) return bytes;
-  const line = tryDecompress(bytes, rawSizeBytes);
-  if (line?.length === rawSizeBytes) return line;
-  throw new DamageError('a line that a compaction added to its output cannot be decompressed');
 }

@@ -59,7 +59,7 @@ for (const { what, sql, reason } of [
   },
   {
     what: 'an index on an expression',
-    sql: 'CREATE INDEX by_settings ON compactions (hex(settings))',
+    sql: 'CREATE INDEX by_settings ON compactions (hex(settings_id))',
     reason: 'compact did not make its index "by_settings"',
   },
   {

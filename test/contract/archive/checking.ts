@@ -39,17 +39,19 @@ async function fill(archive: Archive): Promise<void> {
   );
 }
 
-const SOME_HASH = '(SELECT settings_sha256 FROM compactions)';
+const SOME_HASH = '(SELECT sha256 FROM settings)';
 const DAMAGE: readonly (readonly [what: string, sql: string, kind: ArchiveDamageKind])[] = [
   ['the hash of a line', `UPDATE lines SET sha256 = ${SOME_HASH} WHERE line = 1`, 'wrong-hash'],
   ['a line', 'DELETE FROM lines WHERE line = 2', 'block'],
   ['a block', `UPDATE packs SET data = ${SOME_HASH}`, 'block'],
   ['a kept line', 'DELETE FROM kept_runs', 'hole'],
-  ['the settings', "UPDATE compactions SET settings = 'other'", 'wrong-hash'],
+  ['the settings', "UPDATE settings SET value = 'other'", 'wrong-hash'],
   ['the size of the source', 'UPDATE compactions SET source_size_bytes = 99', 'wrong-count'],
   ['the size of the output', 'UPDATE compactions SET output_size_bytes = 99', 'wrong-count'],
   ['a clip-archive', `UPDATE cycles SET clip_sha256 = ${SOME_HASH}`, 'wrong-hash'],
-  ['the text of a batch', "UPDATE batches SET content = 'other'", 'wrong-hash'],
+  ['the text of a batch', `UPDATE batches SET content_sha256 = ${SOME_HASH}`, 'wrong-hash'],
+  ['the place of a text', 'UPDATE batches SET text_size = text_size - 1', 'unreadable'],
+  ['the end of a text', 'UPDATE inserted_lines SET text_size = text_size + 100', 'unreadable'],
   ['the count of a batch', 'UPDATE batches SET message_count = 7', 'wrong-count'],
   ['a live batch', 'DELETE FROM live_batches', 'wrong-count'],
   ['a conversation', 'DELETE FROM cycles', 'reference'],

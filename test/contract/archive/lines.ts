@@ -129,7 +129,7 @@ export function lineContract(engine: Engine): void {
     });
   });
 
-  for (const sizeBytes of [3, 5]) {
+  for (const sizeBytes of [3, 5000]) {
     test(`a block of 4 bytes that should have ${sizeBytes} is damage`, async (t) => {
       const archive = await engine.open(t);
       const id = await storeBytes(archive, [utf8('one\n')]);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
 import type { Archive } from '../../../ports/archive.ts';
 import { createUnpack } from '../blocks.ts';
-import { readHead } from '../read/compactions.ts';
+import { GET_COMPACTION, readHead } from '../read/compactions.ts';
 import { readHash, readInteger, readOptionalText, readText } from '../rows.ts';
 import type { Sql } from '../sql/query.ts';
 import { checkCaptures } from './captures.ts';
@@ -117,7 +117,7 @@ async function* checkCompaction(
   const heads: Head[] = [];
   const place = placeOf(id);
   yield* attempt(place, async function* () {
-    for (const row of await query('SELECT * FROM compactions WHERE id = :id', { id })) {
+    for (const row of await query(GET_COMPACTION, { id })) {
       const status = readText(row, 'status');
       if (status !== 'erased') heads.push({ ...readHead(row), id, place, isPrepared: status === 'prepared' });
       if (hash('sha256', readText(row, 'settings')) !== readHash(row, 'settings_sha256'))
@@ -128,7 +128,7 @@ async function* checkCompaction(
     totals.compactions += 1;
     yield head;
     const lines = yield* checkLines(source, head, totals);
-    yield* checkInsertedLines(query, head, lines);
+    yield* checkInsertedLines(source, head, lines);
     yield* checkCycles(source, { head, lines, totals });
   }
 }

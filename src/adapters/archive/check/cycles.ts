@@ -1,6 +1,7 @@
 import type { Dialect } from '../sql/query.ts';
 import { hash } from 'node:crypto';
 import { OUTCOMES, readHash, readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
+import { readContent, withTexts } from '../texts.ts';
 import { attempt, type CheckSource, finding, type Finding, type Head, type Place, type Totals } from './finding.ts';
 import type { LineFacts } from './lines.ts';
 
@@ -14,10 +15,10 @@ SELECT c.id, c.position, c.conversation_id, c.cycle, c.parent_cycle_id, c.messag
 FROM cycles AS c LEFT JOIN cycles AS p ON p.id = c.parent_cycle_id WHERE c.compaction_id = :id ORDER BY c.position`;
 const LIST_BATCHES = 'SELECT id FROM batches WHERE cycle_id = :id ORDER BY position';
 const getBatch = ({ isBatchIndexed }: Dialect): string => `
-SELECT b.label, b.content, b.content_sha256, b.depth, b.message_count, (SELECT count(*) FROM carried_lines WHERE batch_id = b.id) AS carried_count, count(s.source_id) AS source_count,
+SELECT b.label, y.compaction_id, b.text_offset, b.text_size, b.content_sha256, b.depth, b.message_count, (SELECT count(*) FROM carried_lines WHERE batch_id = b.id) AS carried_count, count(s.source_id) AS source_count,
   CAST(coalesce(sum(o.message_count), 0) AS bigint) AS source_messages, max(o.depth) AS source_depth, max(s.source_id) AS newest_source,
   CAST(NOT ${isBatchIndexed} AS int) AS is_unfindable
-FROM batches AS b LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = :id GROUP BY b.id`;
+FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = :id GROUP BY b.id, y.compaction_id`;
 
 type Of = { readonly head: Head; readonly lines: LineFacts; readonly totals: Totals };
 
@@ -25,14 +26,15 @@ type Of = { readonly head: Head; readonly lines: LineFacts; readonly totals: Tot
  * Checks a compaction's cycles and batches: all exist, match their hashes, count their messages right, and are newer
  * than their sources.
  */
-export function checkCycles({ query, dialect }: CheckSource, { head, lines, totals }: Of): AsyncIterable<Finding> {
+export function checkCycles(source: CheckSource, { head, lines, totals }: Of): AsyncIterable<Finding> {
+  const { query, dialect } = source;
   async function* checkCycle(row: Row, place: Place): AsyncGenerator<Finding> {
     const batchIds = (await query(LIST_BATCHES, { id: readInteger(row, 'id') })).map((one) => readInteger(one, 'id'));
     yield* checkCounts(row, batchIds.length, place);
     for (const batchId of batchIds) {
       totals.batches += 1;
       const lineCount = lines.isWhole ? (lines.linesOf.get(batchId) ?? 0) : null;
-      for (const batch of await query(getBatch(dialect), { id: batchId }))
+      for (const batch of await withTexts(source, await query(getBatch(dialect), { id: batchId })))
         yield* checkBatch(batch, { batchId, place, lineCount });
     }
   }
@@ -84,9 +86,9 @@ function* checkBatch(
 ): Generator<Finding> {
   const label = readText(row, 'label');
   const messageCount = readInteger(row, 'message_count');
-  if (hash('sha256', readText(row, 'content')) !== readHash(row, 'content_sha256'))
+  if (hash('sha256', readContent(row)) !== readHash(row, 'content_sha256'))
     yield finding('wrong-hash', place, `batch ${label} is not what was stored (by sha256)`);
-  if (row['content'] === '') return; // erased
+  if (row['text_size'] === 0) return; // erased
   if (readInteger(row, 'is_unfindable') === 1)
     yield finding('search', place, `batch ${label} is not in the search index, so that search does not find it`);
   const depth = readInteger(row, 'depth');

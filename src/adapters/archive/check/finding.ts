@@ -1,8 +1,7 @@
 import type { ArchiveDamageKind } from '../../../ports/archive-check.ts';
 import type { CompactionDraft } from '../../../ports/archive.ts';
-import type { Unpack } from '../blocks.ts';
 import { describeDamage } from '../failure.ts';
-import type { Sql } from '../sql/query.ts';
+import type { Reading } from '../texts.ts';
 
 /** One thing that is wrong, and what it affects directly. */
 export type Finding = {
@@ -70,4 +69,4 @@ export function placeOf(compactionId: number): Place {
 }
 
 /** What a check reads: one state of the archive. */
-export type CheckSource = Pick<Sql, 'query' | 'dialect'> & { readonly unpack: Unpack };
+export type CheckSource = Reading;

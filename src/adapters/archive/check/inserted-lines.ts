@@ -1,12 +1,10 @@
 import { createHash, hash } from 'node:crypto';
-import { readInsertedLine } from '../blocks.ts';
-import { readHash, readInteger, readText, type Row } from '../rows.ts';
-import type { Query } from '../sql/query.ts';
+import { LIST_INSERTED } from '../read/compactions.ts';
+import { readBytes, readHash, readInteger, readText, type Row } from '../rows.ts';
+import { type Reading, withTexts } from '../texts.ts';
 import { attempt, finding, type Finding, type Head } from './finding.ts';
 import type { LineFacts } from './lines.ts';
 
-const LIST_INSERTED = 'SELECT id FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
-const GET_INSERTED = 'SELECT before_line, bytes, raw_size, erased_sha256 FROM inserted_lines WHERE id = :id';
 const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = :id ORDER BY position';
 
 const COMMA = 0x2c;
@@ -16,11 +14,11 @@ const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]); // white s
  * Checks the lines that a compaction added to its output: each cycle's clip-archive is among them, and with the kept
  * lines they make up the output.
  */
-export function checkInsertedLines(query: Query, head: Head, lines: LineFacts): AsyncIterable<Finding> {
+export function checkInsertedLines(reading: Reading, head: Head, lines: LineFacts): AsyncIterable<Finding> {
   return attempt({ ...head.place, name: `${head.place.name}, lines of its output` }, async function* () {
-    const rows: Row[] = [];
+    const { query } = reading;
     // A missing one shows in the total size.
-    for (const { id } of await query(LIST_INSERTED, { id: head.id })) rows.push(...(await query(GET_INSERTED, { id })));
+    const rows = await withTexts(reading, await query(LIST_INSERTED, { id: head.id }));
     yield* inspectInserted({ head, lines }, rows, await query(LIST_CLIPS, { id: head.id }));
   });
 }
@@ -36,7 +34,7 @@ function* inspectInserted(
   let sizeBytes = lines.keptBytes;
   for (const row of rows) {
     if (row['erased_sha256'] !== null) return; // nothing is left to compare
-    const bytes = readInsertedLine(row);
+    const bytes = readBytes(row, 'text');
     const beforeLine = readInteger(row, 'before_line');
     if (beforeLine < 1 || beforeLine > source.lineCount + 1)
       yield finding(

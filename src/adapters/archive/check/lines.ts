@@ -2,7 +2,8 @@ import { createHash, hash } from 'node:crypto';
 import { bytesIn, takeBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
-import { getBlock } from '../read/lines.ts';
+import { LIST_BLOCKS } from '../read/lines.ts';
+import { getBlock } from '../texts.ts';
 import type { Query } from '../sql/query.ts';
 import {
   attempt,
@@ -15,7 +16,6 @@ import {
   tryRead,
 } from './finding.ts';
 
-const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id ORDER BY position';
 const LIST_LINES = `
 SELECT line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines WHERE block_id = :id ORDER BY line`;
 /** With a batch or cycle of another compaction, or without one that they need. */

@@ -1,12 +1,12 @@
 import { createHash, hash } from 'node:crypto';
 import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../../ports/retention.ts';
-import { bytesIn, readInsertedLine, unpackBlock } from '../blocks.ts';
+import { bytesIn, createUnpack } from '../blocks.ts';
 import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, listChangedFiles, unerasedOf } from './captures.ts';
-import { archiveError, DamageError } from '../failure.ts';
-import { getBlock } from '../read/lines.ts';
+import { archiveError } from '../failure.ts';
+import { readBlock, type Reading, TEXTS_POSITION, withTexts } from '../texts.ts';
 import { rewritePack } from './rewrite-block.ts';
 import { forgetWords, releaseCopies, SETTLE_INDEX } from '../search/indexing.ts';
-import { OUTCOMES, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
+import { OUTCOMES, readBytes, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import { countRows, type Dialect, forRows, type Query, type Values } from '../sql/query.ts';
 
 /** What engines do differently when they remove something. */
@@ -42,7 +42,7 @@ WITH RECURSIVE family (id) AS (
 )
 SELECT id FROM family`;
 const BATCHES = 'SELECT b.id FROM affected_cycles AS t JOIN batches AS b ON b.cycle_id = t.id';
-const CONTENTS = "batches WHERE cycle_id IN (SELECT id FROM affected_cycles) AND content <> ''";
+const CONTENTS = 'batches WHERE cycle_id IN (SELECT id FROM affected_cycles) AND text_size > 0';
 const MARK_WHOLE = `
 UPDATE compactions SET status = 'erased', erasure_id = :erasureId WHERE id IN (SELECT id FROM erased_compactions)`;
 const MARK_TOUCHED = `
@@ -50,10 +50,10 @@ UPDATE compactions SET erasure_id = :erasureId WHERE status = 'applied' AND (
   id IN (SELECT compaction_id FROM cycles WHERE id IN (SELECT id FROM affected_cycles))
   OR id IN (SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id))`;
 const LIST_CLIPS = `
-SELECT i.id, i.bytes, i.raw_size FROM inserted_lines AS i
-WHERE i.compaction_id IN (SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id) AND length(i.bytes) > 0 AND i.id > :after
+SELECT i.id, i.compaction_id, i.text_offset, i.text_size FROM inserted_lines AS i
+WHERE i.compaction_id IN (SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id) AND i.text_size > 0 AND i.id > :after
 ORDER BY i.id LIMIT 1`;
-const ERASE_CLIP = 'UPDATE inserted_lines SET bytes = :empty, raw_size = NULL, erased_sha256 = :sha256 WHERE id = :id';
+const ERASE_CLIP = 'UPDATE inserted_lines SET text_offset = 0, text_size = 0, erased_sha256 = :sha256 WHERE id = :id';
 const ADD_PACKS = `
 INSERT INTO erased_packs SELECT DISTINCT k.pack_id FROM erased_blocks AS g JOIN blocks AS k ON k.id = g.id`;
 const LIST_PACKS = 'SELECT id FROM erased_packs WHERE id > :after ORDER BY id LIMIT 2000';
@@ -108,6 +108,7 @@ type Erasing = {
 /** Erases what a plan names, in a transaction in which nobody else writes. The freed space still has the bytes. */
 export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): Promise<Erasure> {
   const { engine, dialect, path, id } = erasing;
+  const reading = { query, dialect, unpack: createUnpack() };
   await refuseChanged(query, plan, path);
   await selectArchived(query, plan, erasing);
   const at = timeColumn(plan.at);
@@ -132,14 +133,15 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   await eraseCapturedLines(query, erasureId, add);
   const vectors = await deleteVectors(query, dialect);
   const summaries = await countRows(query, CONTENTS);
-  await query(`UPDATE batches SET content = '', content_sha256 = :sha256 WHERE id IN (SELECT id FROM ${CONTENTS})`, {
-    sha256: hash('sha256', '', 'buffer'),
-  });
+  await query(
+    `UPDATE batches SET text_offset = 0, text_size = 0, content_sha256 = :sha256 WHERE id IN (SELECT id FROM ${CONTENTS})`,
+    { sha256: hash('sha256', '', 'buffer') },
+  );
   for (const ids of [linesIn(dialect), 'SELECT id FROM erased_lines'])
     for (const sql of releaseCopies(ids)) await query(sql);
   await forgetWords(query, dialect, { batches: BATCHES, messages: 'SELECT id FROM erased_lines' });
   await query(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(dialect)})`);
-  await eraseClips(query);
+  await eraseClips(reading);
   await query(ADD_PACKS);
   await forRows(query, LIST_PACKS, (row) => rewritePack(query, dialect, readInteger(row, 'id')));
   await query(ERASE_LINES, { erasureId });
@@ -230,7 +232,7 @@ async function selectArchived(
   );
   await fill(query, cycleIds, engine, (ids) => `matched_cycles SELECT id FROM ${ids} AS new WHERE true`);
   await query(ADD_CYCLES);
-  await addSummaryLines(query, dialect);
+  await addSummaryLines({ query, dialect, unpack: createUnpack() });
 }
 
 async function selectCaptured(query: Query, plan: ErasedIds, engine: RetentionEngine): Promise<void> {
@@ -254,13 +256,12 @@ async function fill(
 }
 
 /** Clip-archives that a later compaction archived as lines of its source are summaries too. */
-function addSummaryLines(query: Query, dialect: Dialect): Promise<void> {
+function addSummaryLines(reading: Reading): Promise<void> {
+  const { query } = reading;
   return forRows(query, LIST_CONTINUED, async ({ id }) => {
     const lines = await query(LIST_OTHERS, { id });
     if (lines.length === 0) return;
-    const [block] = await query(getBlock(dialect), { id });
-    if (block === undefined) throw new DamageError(`block ${String(id)} of the archived lines is missing`);
-    const raw = unpackBlock(block);
+    const raw = await readBlock(reading, Number(id));
     for (const line of lines)
       if (Buffer.from(bytesIn(raw, line)).includes('[Context Summary '))
         await query('INSERT INTO erased_lines (id) VALUES (:id) ON CONFLICT DO NOTHING', {
@@ -278,7 +279,8 @@ export function linesIn({ onBlock }: Dialect): string {
 async function listErasedLines(query: Query, { onBlock }: Dialect, onLine: (row: Row) => void): Promise<void> {
   await query(`
 INSERT INTO erased_blocks SELECT k.id FROM erased_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id
-UNION SELECT l.block_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id`);
+UNION SELECT l.block_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id
+UNION SELECT k.id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id JOIN blocks AS k ON k.compaction_id = y.compaction_id AND k.position = ${TEXTS_POSITION}`);
   const list = `
 SELECT l.sha256, l.size_bytes FROM lines AS l JOIN blocks AS k ON ${onBlock} WHERE l.block_id = :id AND l.erasure_id IS NULL
 AND (EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id) OR EXISTS (SELECT 1 FROM erased_lines AS g WHERE g.id = l.id))
@@ -312,10 +314,12 @@ async function deletePaid(query: Query, paid: ErasurePlan['paid']): Promise<numb
 }
 
 /** A clip-archive is compared with its hash, so the hash stays. */
-function eraseClips(query: Query): Promise<void> {
-  return forRows(query, LIST_CLIPS, async (row) => {
-    const sha256 = hash('sha256', readInsertedLine(row), 'buffer');
-    await query(ERASE_CLIP, { id: readInteger(row, 'id'), sha256, empty: new Uint8Array() });
+function eraseClips(reading: Reading): Promise<void> {
+  const { query } = reading;
+  return forRows(query, LIST_CLIPS, async (found) => {
+    const [row = {}] = await withTexts(reading, [found]);
+    const sha256 = hash('sha256', readBytes(row, 'text'), 'buffer');
+    await query(ERASE_CLIP, { id: readInteger(row, 'id'), sha256 });
   });
 }
 

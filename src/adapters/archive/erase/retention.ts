@@ -89,7 +89,7 @@ SELECT c.id, c.format, c.source_path,
   (SELECT max(t.at_ms) FROM (SELECT c.created_at_ms AS at_ms
     UNION ALL SELECT r.begun_at_ms FROM run_files AS f JOIN runs AS r ON r.id = f.run_id WHERE f.compaction_id = c.id) AS t) AS archived_at_ms,
   (SELECT count(*) FROM blocks AS k JOIN lines AS l ON ${onBlock} WHERE ${onCompaction} AND l.erasure_id IS NULL) AS lines,
-  (SELECT CAST(coalesce(sum(k.raw_size_bytes), 0) AS bigint) FROM blocks AS k WHERE ${onCompaction}) AS bytes,
+  (SELECT CAST(coalesce(sum(k.raw_size_bytes), 0) AS bigint) FROM blocks AS k WHERE ${onCompaction} AND k.position >= 0) AS bytes,
   (SELECT CAST(coalesce(sum(length(p.data) * k.raw_size_bytes / CASE WHEN p.raw_size_bytes = 0 THEN 1 ELSE p.raw_size_bytes END), 0) AS bigint)
     FROM blocks AS k JOIN packs AS p ON ${onPack} WHERE ${onCompaction}) AS stored_bytes
 FROM compactions AS c WHERE c.status = 'applied' AND c.id > :after ORDER BY c.id LIMIT 100`,

@@ -4,6 +4,7 @@ import { unpackCaptured } from '../read/captured.ts';
 import { readInteger } from '../rows.ts';
 import type { Dialect, Query } from '../sql/query.ts';
 import { GET_PACK, packRaw } from '../store/packs.ts';
+import { TEXTS_POSITION } from '../texts.ts';
 
 /** `gone`: the table of the lines that go. */
 const TABLES = {
@@ -47,8 +48,34 @@ export async function rewriteCaptured(query: Query, id: number): Promise<void> {
   await query(CHANGE_CAPTURED, { id, size: left.length, data: compressReadably(left) });
 }
 
+const TEXTS = {
+  batches: 'cycle_id IN (SELECT id FROM cycles WHERE compaction_id = :id)',
+  inserted_lines: 'compaction_id = :id',
+} as const;
+
+/** Gives the texts of a compaction without those that were erased, and moves their places. Throws a `DamageError`. */
+async function dropTexts(query: Query, id: number, raw: Uint8Array): Promise<Uint8Array> {
+  const left: Uint8Array[] = [];
+  let end = 0;
+  for (const [table, condition] of Object.entries(TEXTS)) {
+    const rows = await query(
+      `SELECT id, text_offset, text_size FROM ${table} WHERE ${condition} AND text_size > 0 ORDER BY text_offset`,
+      { id },
+    );
+    for (const row of rows) {
+      const [start, size] = [readInteger(row, 'text_offset'), readInteger(row, 'text_size')];
+      const text = raw.subarray(start, start + size);
+      if (text.length !== size) throw new DamageError(`a summary of compaction ${id} ends behind its block`);
+      left.push(text);
+      await query(`UPDATE ${table} SET text_offset = :end WHERE id = :id`, { id: row['id'], end });
+      end += size;
+    }
+  }
+  return Buffer.concat(left);
+}
+
 const LIST_LEFT = `
-SELECT k.id, k.raw_size_bytes, k.pack_offset,
+SELECT k.id, k.compaction_id, k.position, k.raw_size_bytes, k.pack_offset,
   CASE WHEN EXISTS (SELECT 1 FROM erased_blocks AS g WHERE g.id = k.id) THEN 1 ELSE 0 END AS is_touched
 FROM blocks AS k WHERE k.pack_id = :id AND NOT EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id)
 ORDER BY k.pack_offset`;
@@ -67,7 +94,12 @@ export async function rewritePack(query: Query, dialect: Dialect, id: number): P
     const blockId = readInteger(block, 'id');
     if (raw === null) throw new DamageError(`block ${blockId} of archived lines ends behind its pack`);
     const isTouched = readInteger(block, 'is_touched') === 1;
-    parts.push({ id: blockId, raw: isTouched ? await dropLines(query, 'archived', { id: blockId, raw }) : raw });
+    const left = !isTouched
+      ? raw
+      : readInteger(block, 'position') === TEXTS_POSITION
+        ? await dropTexts(query, readInteger(block, 'compaction_id'), raw)
+        : await dropLines(query, 'archived', { id: blockId, raw });
+    parts.push({ id: blockId, raw: left });
   }
   const [partition = {}] = await query(dialect.partitionOfPack, { id });
   const packId = await packRaw(query, partition, Buffer.concat(parts.map(({ raw }) => raw)));

@@ -36,6 +36,7 @@ import {
 } from '../rows.ts';
 import { type Dialect, listPages, type Query } from '../sql/query.ts';
 import { toSummary } from '../store/records.ts';
+import { withTexts } from '../texts.ts';
 import { findModel } from '../vectors/vector-store.ts';
 import { parseJson } from './manifest.ts';
 
@@ -43,7 +44,8 @@ const BATCH_NAME = 'b.position AS batch, y.position AS cycle, y.compaction_id';
 const LIST_CYCLES = `
 SELECT y.*, p.compaction_id AS parent_compaction_id, p.position AS parent_position
 FROM cycles AS y LEFT JOIN cycles AS p ON p.id = y.parent_cycle_id WHERE y.compaction_id = :id ORDER BY y.position`;
-const LIST_BATCHES = 'SELECT * FROM batches WHERE cycle_id = :id ORDER BY position';
+const LIST_BATCHES = `
+SELECT b.*, y.compaction_id FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id WHERE b.cycle_id = :id ORDER BY b.position`;
 const LIST_SOURCES = `
 SELECT ${BATCH_NAME} FROM batch_sources AS s JOIN batches AS b ON b.id = s.source_id JOIN cycles AS y ON y.id = b.cycle_id
 WHERE s.batch_id = :id ORDER BY s.position`;
@@ -63,13 +65,15 @@ const PAGE = 2000;
 const MAX_KNOWN_KEYS = 1000;
 const LIST_RECEIPTS = 'SELECT receipt, at_ms, report FROM erasures ORDER BY id';
 const LIST_UNFINISHED = 'SELECT receipt FROM erasures WHERE is_finished = 0';
-const COMPACTIONS = 'SELECT c.*, e.receipt FROM compactions AS c LEFT JOIN erasures AS e ON e.id = c.erasure_id';
+const COMPACTIONS = `
+SELECT c.*, s.sha256 AS settings_sha256, s.value AS settings, e.receipt
+FROM compactions AS c JOIN settings AS s ON s.id = c.settings_id LEFT JOIN erasures AS e ON e.id = c.erasure_id`;
 const LIST_COMPACTIONS = `${COMPACTIONS} WHERE c.status <> 'prepared' AND c.id > :after ORDER BY c.id LIMIT 1`;
 const LIST_TOUCHED = `
 ${COMPACTIONS} WHERE c.status <> 'prepared' AND c.erasure_id IS NOT NULL AND c.id > :after ORDER BY c.id LIMIT 1`;
 const LOAD_COMPACTION = `${COMPACTIONS} WHERE c.id = :id`;
 const FIND_COMPACTIONS = `
-SELECT * FROM compactions WHERE source_sha256 = :source AND settings_sha256 = :settings AND status <> 'prepared' ORDER BY id`;
+${COMPACTIONS} WHERE c.source_sha256 = :source AND s.sha256 = :settings AND c.status <> 'prepared' ORDER BY c.id`;
 const LIST_LINES = `
 SELECT l.*, e.receipt, y.position AS own_cycle, b.position AS batch_position, z.position AS batch_cycle
 FROM lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id LEFT JOIN cycles AS y ON y.id = l.cycle_id
@@ -128,7 +132,7 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
       receipt: readOptionalText(row, 'receipt'),
       isErased: row['status'] === 'erased',
       cycles,
-      inserted: (await query(LIST_INSERTED, { id })).map(toInserted),
+      inserted: (await withTexts(reading, await query(LIST_INSERTED, { id }))).map(toInserted),
       kept: (await query(LIST_KEPT, { id })).map(toKept),
       carried,
       files: (await query(LIST_FILES, { id })).map((file) => ({
@@ -160,7 +164,7 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
     const id = readInteger(row, 'id');
     const parent = readOptionalInteger(row, 'parent_compaction_id');
     const batches: UnitBatch[] = [];
-    for (const batch of await query(LIST_BATCHES, { id }))
+    for (const batch of await withTexts(reading, await query(LIST_BATCHES, { id })))
       batches.push({ ...readBatch(batch), sources: await readBatchNames(LIST_SOURCES, readInteger(batch, 'id')) });
     return {
       conversationId: readText(row, 'conversation_id'),

@@ -14,7 +14,7 @@ import type {
 import { keepErasedState } from '../erase/captures.ts';
 import { addReceipt, findReceipt } from '../erase/erase.ts';
 import { ADD_HOLD } from '../erase/retention.ts';
-import { compressReadably } from '../blocks.ts';
+import { compressReadably, MAX_BLOCK_BYTES } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import { CHANGES, hashColumn, readInteger, readOptionalText, type Row, timeColumn } from '../rows.ts';
 import type { VectorEngine } from '../search/engine.ts';
@@ -24,7 +24,8 @@ import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, marksColumns, UP
 import { DROP_RULE, keepSummary } from '../store/records.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
 import { joinPacks } from '../store/packs.ts';
-import { type CompactionRows, type LineRow, writeBlock, writeCompaction } from '../store/rows.ts';
+import { type CompactionRows, type LineRow, type PackRows, writeBlocks, writeCompaction } from '../store/rows.ts';
+import { layOutTexts, TEXTS_POSITION } from '../texts.ts';
 import { keepFile } from '../store/runs.ts';
 import { isSameModel } from '../vectors/nearest.ts';
 import { beginVectors, keepVector } from '../vectors/vector-store.ts';
@@ -214,7 +215,7 @@ async function findPlace(query: Query, unitId: number | null, one: UnitVector): 
   const [found] =
     one.kind === 'message'
       ? await query(FIND_MESSAGE, { unitId, line: one.line })
-      : await query(`${FIND_BATCH} AND b.content <> ''`, { unitId, cycle: one.cycle, batch: one.batch });
+      : await query(`${FIND_BATCH} AND b.text_size > 0`, { unitId, cycle: one.cycle, batch: one.batch });
   return found === undefined ? null : readInteger(found, 'id');
 }
 
@@ -270,7 +271,11 @@ async function insertUnit(
   const batchCounts = unit.cycles.map(({ batches }) => batches.length);
   const ids: Ids = { ...(await reserveIds(storing, query, { batchCounts })), partition };
   const { compactionId } = ids;
-  const lineIds = await storeLines(storing, query, { ids, lines });
+  const texts = layOutTexts(
+    unit.cycles.map(({ batches }) => batches),
+    unit.inserted,
+  );
+  const lineIds = await storeLines(storing, query, { ids, lines, texts: texts.raw });
   const resolve = async (names: readonly BatchName[]): Promise<readonly number[]> => {
     const found: number[] = [];
     for (const name of names) {
@@ -299,6 +304,7 @@ async function insertUnit(
     status: unit.isErased ? 'erased' : 'applied',
     erasureId: unit.receipt === null ? null : await findErasure(query, unit.receipt),
     lineIds,
+    texts,
     cycles,
     carried,
   });
@@ -306,15 +312,30 @@ async function insertUnit(
   await storeFiles(query, compactionId, unit);
 }
 
-/** Stores lines in blocks. Gives the first and the last id. */
+/** Stores lines in blocks, with the texts at the end. Gives the first and the last id. */
 async function storeLines(
   storing: StoreEngine,
   query: Query,
-  { ids, lines }: { readonly ids: Ids; readonly lines: AsyncIterable<readonly UnitLine[]> },
+  {
+    ids,
+    lines,
+    texts,
+  }: { readonly ids: Ids; readonly lines: AsyncIterable<readonly UnitLine[]>; readonly texts: Uint8Array },
 ): Promise<{ readonly first: number | null; readonly last: number | null }> {
   let first: number | null = null;
   let last: number | null = null;
   let position = -1;
+  let held: { readonly raw: Uint8Array; readonly block: PackRows['blocks'][number] } | null = null;
+  const flush = async (more: Uint8Array): Promise<void> => {
+    const raw = Buffer.concat([...(held === null ? [] : [held.raw]), more]);
+    const own = { position: TEXTS_POSITION, rawSizeBytes: more.length, lines: [] };
+    const blocks = [...(held === null ? [] : [held.block]), ...(more.length === 0 ? [] : [own])];
+    held = null;
+    if (blocks.length === 0) return;
+    const lineIds = await writeBlocks(query, storing, ids, { data: compressReadably(raw), blocks });
+    first ??= lineIds[0] ?? null;
+    last = lineIds.at(-1) ?? last;
+  };
   for await (const batch of lines) {
     position += 1;
     if (batch.length === 0) continue;
@@ -333,14 +354,16 @@ async function storeLines(
       });
       offset += bytes.length;
     }
+    await flush(NOTHING);
     const raw = Buffer.concat(batch.map(({ bytes }) => bytes));
-    const block = { position, data: compressReadably(raw), rawSizeBytes: raw.length, lines: rows };
-    const lineIds = await writeBlock(query, storing, ids, block);
-    first ??= lineIds[0] ?? null;
-    last = lineIds.at(-1) ?? last;
+    held = { raw, block: { position, rawSizeBytes: raw.length, lines: rows } };
+    if (raw.length + texts.length > MAX_BLOCK_BYTES) await flush(NOTHING);
   }
+  await flush(texts);
   return { first, last };
 }
+
+const NOTHING = new Uint8Array();
 
 /** Null: it was never applied, so nothing leads to it. */
 async function findCycle({ query, findUnit }: Within, { unit, cycle }: CycleName): Promise<number | null> {

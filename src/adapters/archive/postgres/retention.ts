@@ -71,9 +71,7 @@ const LIST_TABLES = 'SELECT DISTINCT name FROM erasures, unnest(tables) AS name 
 /** The tables without partitions that an erasure changed. */
 function tablesOf({ capturedFiles, capturedLines, paidSummaries, vectors }: Erasure): readonly string[] {
   return [
-    'batches',
     'batch_words',
-    'inserted_lines',
     'speakers',
     'dropped_rules',
     ...(paidSummaries > 0 ? ['summaries'] : []),

@@ -23,7 +23,6 @@ CREATE TABLE batch_words (
 CREATE INDEX batch_words_search ON batch_words USING gin (words);
 
 -- Compressed data is not compressed again.
-ALTER TABLE inserted_lines ALTER COLUMN bytes SET STORAGE EXTERNAL;
 ALTER TABLE captured_blocks ALTER COLUMN data SET STORAGE EXTERNAL;
 `;
 

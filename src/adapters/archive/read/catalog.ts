@@ -10,6 +10,7 @@ import type {
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
 import type { CapturedMessages } from '../search/captured.ts';
 import type { Sql, Values, Dialect } from '../sql/query.ts';
+import { type Reading, withTexts } from '../texts.ts';
 import { IS_SETTLED } from '../store/packs.ts';
 import { BATCH_COLUMNS, IS_LIVE, LINE_COLUMNS, toArchivedBatch, toArchivedLine, toOrigin } from './lookup.ts';
 
@@ -35,9 +36,9 @@ function createStatements({ batchJoins, lineJoins, blockOfLine, isAmong }: Diale
     labelsBefore: `${labels} AND b.label < :text ORDER BY b.label DESC LIMIT :limit`,
     labelsAfter: `${labels} AND b.label >= :text ORDER BY b.label LIMIT :limit`,
     compactions: `
-SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, c.output_path, c.source_sha256, c.settings_sha256, c.source_size_bytes, c.output_size_bytes,
+SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, c.output_path, c.source_sha256, s.sha256 AS settings_sha256, c.source_size_bytes, c.output_size_bytes,
   c.source_line_count, ${archivedCount} AS archived_count
-FROM compactions AS c WHERE c.status = 'applied' ORDER BY c.id DESC`,
+FROM compactions AS c JOIN settings AS s ON s.id = c.settings_id WHERE c.status = 'applied' ORDER BY c.id DESC`,
     conversations: `
 SELECT y.compaction_id, y.conversation_id, y.cycle FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
 WHERE c.status = 'applied' ORDER BY y.compaction_id, y.position`,
@@ -51,10 +52,10 @@ SELECT
   (SELECT CAST(coalesce(sum(length(data)), 0) AS bigint) FROM packs AS p WHERE ${IS_SETTLED}) AS packed_bytes,
   (SELECT min(created_at_ms) FROM compactions WHERE status = 'applied') AS oldest_ms,
   (SELECT max(created_at_ms) FROM compactions WHERE status = 'applied') AS newest_ms`,
-    // A block holds nothing but its lines.
+    // A block of lines holds nothing else.
     formats: `
 SELECT c.format, count(*) AS compactions,
-  CAST(coalesce(sum((SELECT sum(raw_size_bytes) FROM blocks WHERE compaction_id = c.id)), 0) AS bigint) AS original_bytes,
+  CAST(coalesce(sum((SELECT sum(raw_size_bytes) FROM blocks WHERE compaction_id = c.id AND position >= 0)), 0) AS bigint) AS original_bytes,
   CAST(sum(${archivedCount}) AS bigint) AS lines
 FROM compactions AS c WHERE c.status = 'applied' GROUP BY c.format ORDER BY original_bytes DESC, c.format`,
     captured: `
@@ -101,10 +102,13 @@ type CatalogParts = {
 };
 
 /** Finds batches and lines by name, lists compactions, and measures the archive. */
-export function createCatalog({ query, transaction, dialect }: Sql, { captured, fileBytes }: CatalogParts): Catalog {
+export function createCatalog(
+  { query, transaction, dialect, unpack }: Sql & Reading,
+  { captured, fileBytes }: CatalogParts,
+): Catalog {
   const sql = createStatements(dialect);
   const listBatches = async (...[text, values]: Chosen): Promise<readonly ArchivedBatch[]> =>
-    (await query(text, values)).map(toArchivedBatch);
+    (await withTexts({ query, dialect, unpack }, await query(text, values))).map(toArchivedBatch);
   return {
     findBatches: (name, limit) => listBatches(...chooseBatches(sql, name, limit)),
     findLines: async (name, limit) => {

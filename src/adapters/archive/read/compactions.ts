@@ -2,7 +2,6 @@ import type { StoredBatch } from '../../../ports/archive-lookup.ts';
 import type { Archive, KeptRun, StoredCompaction, StoredCycle, StoredInsertedLine } from '../../../ports/archive.ts';
 import type { UnitBatch } from '../../../ports/exchange.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
-import { readInsertedLine } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import {
   hashColumn,
@@ -18,14 +17,18 @@ import {
   toHex,
 } from '../rows.ts';
 import type { Query, Sql, Dialect } from '../sql/query.ts';
+import { readContent, type Reading, withTexts } from '../texts.ts';
 
-const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = :id';
+/** Selects from compactions AS c with their settings AS s. */
+const COMPACTIONS =
+  'SELECT c.*, s.sha256 AS settings_sha256, s.value AS settings FROM compactions AS c JOIN settings AS s ON s.id = c.settings_id';
+export const GET_COMPACTION = `${COMPACTIONS} WHERE c.id = :id`;
 const FIND_SAME = `
-SELECT * FROM compactions WHERE source_sha256 = :source AND settings_sha256 = :settings AND status = 'applied' AND erasure_id IS NULL
-ORDER BY id DESC LIMIT 1`;
-const LIST_PREPARED = "SELECT * FROM compactions WHERE status = 'prepared' ORDER BY id";
+${COMPACTIONS} WHERE c.source_sha256 = :source AND s.sha256 = :settings AND c.status = 'applied' AND c.erasure_id IS NULL
+ORDER BY c.id DESC LIMIT 1`;
+const LIST_PREPARED = `${COMPACTIONS} WHERE c.status = 'prepared' ORDER BY c.id`;
 export const LIST_INSERTED =
-  'SELECT before_line, bytes, raw_size, erased_sha256 FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
+  'SELECT id, compaction_id, before_line, text_offset, text_size, erased_sha256 FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
 export const LIST_KEPT =
   'SELECT first_line, line_count, size_bytes, line_sha256 FROM kept_runs WHERE compaction_id = :id ORDER BY position';
 const CYCLE_COLUMNS =
@@ -35,9 +38,9 @@ const FIND_CYCLES = `
 SELECT ${CYCLE_COLUMNS} FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
 WHERE y.clip_sha256 = :clip AND c.status <> 'prepared' ORDER BY y.id DESC`;
 const listMade = ({ isAmong }: Dialect): string =>
-  `SELECT * FROM batches WHERE ${isAmong('cycle_id', 'cycles')} ORDER BY cycle_id, position`;
+  `SELECT b.*, y.compaction_id FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id WHERE ${isAmong('b.cycle_id', 'cycles')} ORDER BY b.cycle_id, b.position`;
 const listLive = ({ isAmong }: Dialect): string => `
-SELECT live.cycle_id AS shown_in, batches.* FROM live_batches AS live JOIN batches ON batches.id = live.batch_id
+SELECT live.cycle_id AS shown_in, b.*, y.compaction_id FROM live_batches AS live JOIN batches AS b ON b.id = live.batch_id JOIN cycles AS y ON y.id = b.cycle_id
 WHERE ${isAmong('live.cycle_id', 'cycles')} ORDER BY live.cycle_id, live.position`;
 const listSources = ({ isAmong }: Dialect): string => `
 SELECT s.batch_id, s.source_id FROM batch_sources AS s JOIN batches AS b ON b.id = s.batch_id
@@ -46,8 +49,8 @@ WHERE ${isAmong('b.cycle_id', 'cycles')} ORDER BY s.batch_id, s.position`;
 type CompactionReader = Pick<Archive, 'findCycles' | 'loadCompaction' | 'findSame' | 'listPrepared'>;
 
 /** Reads compactions without their lines, each as one snapshot. */
-export function createCompactionReader(sql: Sql): CompactionReader {
-  const { dialect } = sql;
+export function createCompactionReader(sql: Sql & Reading): CompactionReader {
+  const { dialect, unpack } = sql;
 
   const toCompaction = async (query: Query, [row]: readonly Row[]): Promise<StoredCompaction | null> => {
     if (row === undefined) return null;
@@ -57,7 +60,7 @@ export function createCompactionReader(sql: Sql): CompactionReader {
       ...compaction,
       erased: readMark(await findMarks(query, dialect, [row]), row),
       cycles: await toCycles(query, await query(LIST_CYCLES, { id })),
-      inserted: (await query(LIST_INSERTED, { id })).map(toInserted),
+      inserted: (await withTexts({ query, dialect, unpack }, await query(LIST_INSERTED, { id }))).map(toInserted),
       kept: (await query(LIST_KEPT, { id })).map(toKept),
     };
   };
@@ -66,8 +69,11 @@ export function createCompactionReader(sql: Sql): CompactionReader {
   const toCycles = async (query: Query, rows: readonly Row[]): Promise<readonly StoredCycle[]> => {
     const cycles = rows.map((row) => readInteger(row, 'id'));
     if (cycles.length === 0) return [];
-    const live = Map.groupBy(await query(listLive(dialect), { cycles }), (row) => readInteger(row, 'shown_in'));
-    const made = Map.groupBy(await query(listMade(dialect), { cycles }), (row) => readInteger(row, 'cycle_id'));
+    const list = async (sql: string, by: string): Promise<ReadonlyMap<number, readonly Row[]>> =>
+      Map.groupBy(await withTexts({ query, dialect, unpack }, await query(sql, { cycles })), (row) =>
+        readInteger(row, by),
+      );
+    const [live, made] = [await list(listLive(dialect), 'shown_in'), await list(listMade(dialect), 'cycle_id')];
     const sources = Map.groupBy(await query(listSources(dialect), { cycles }), (row) => readInteger(row, 'batch_id'));
     return rows.map((row) => {
       const cycle = readCycle(row);
@@ -161,9 +167,10 @@ export function readHead(
 
 const STATUSES = ['applied', 'erased'] as const;
 
+/** With its `text`. */
 export function toInserted(row: Row): StoredInsertedLine {
   const erasedSha256 = row['erased_sha256'] === null ? null : readHash(row, 'erased_sha256');
-  return { beforeLine: readInteger(row, 'before_line'), bytes: readInsertedLine(row), erasedSha256 };
+  return { beforeLine: readInteger(row, 'before_line'), bytes: readBytes(row, 'text'), erasedSha256 };
 }
 
 const HASH_HEX_LENGTH = 64;
@@ -196,6 +203,7 @@ function readCycle(row: Row): Omit<StoredCycle, 'live' | 'made' | 'isErased'> {
   };
 }
 
+/** With its `text`. */
 export function toBatch(row: Row): StoredBatch {
   const { startMs: _start, endMs: _end, firstIndex, lastIndex, ...batch } = readBatch(row);
   return {
@@ -208,11 +216,11 @@ export function toBatch(row: Row): StoredBatch {
   };
 }
 
-/** As every archive has it. */
+/** With its `text`: as every archive has it. */
 export function readBatch(row: Row): Omit<UnitBatch, 'sources'> {
   return {
     label: readText(row, 'label'),
-    content: readText(row, 'content'),
+    content: readContent(row),
     contentSha256: readHash(row, 'content_sha256'),
     depth: readInteger(row, 'depth'),
     startMs: readOptionalInteger(row, 'start_ms'),

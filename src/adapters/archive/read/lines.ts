@@ -4,14 +4,12 @@ import type { ArchiveLookup, OriginalLine } from '../../../ports/archive-lookup.
 import type { Archive, StoredLine } from '../../../ports/archive.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
 import {
-  BLOCK_COLUMNS,
   checkPlaces,
   type BlockCache,
   MAX_BLOCK_BYTES,
   MAX_RAW_BYTES,
   takeBlock,
   tryUnpack,
-  type Unpack,
   unpackBlock,
 } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
@@ -25,14 +23,11 @@ import {
   readText,
   type Row,
 } from '../rows.ts';
-import type { Dialect, Sql } from '../sql/query.ts';
+import { readBlock, type Reading } from '../texts.ts';
 import { findMarks, readMark } from './compactions.ts';
 import { LINE_COLUMNS, toArchivedLine } from './lookup.ts';
 
-const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id ORDER BY position';
-/** A pack may be replaced between two statements, so this is one. */
-export const getBlock = ({ onPack }: Dialect): string =>
-  `SELECT ${BLOCK_COLUMNS} FROM blocks AS k JOIN packs AS p ON ${onPack} WHERE k.id = :id`;
+export const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id AND position >= 0 ORDER BY position';
 const COUNT_ARCHIVED = `
 SELECT source_line_count - CAST((SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS bigint) AS count
 FROM compactions AS c WHERE id = :id AND status <> 'erased'`;
@@ -40,8 +35,8 @@ FROM compactions AS c WHERE id = :id AND status <> 'erased'`;
 type LineReader = Pick<Archive, 'readLines' | 'readSurvivors'>;
 
 /** Reads archived lines back and checks each against its hash; a mismatch is damage. */
-export function createLineReader({ query, dialect }: Sql, unpack: Unpack): LineReader {
-  const reading = { query, dialect, unpack };
+export function createLineReader(reading: Reading): LineReader {
+  const { query, dialect } = reading;
   // The hash as text: a buffer for each line takes longer to make than all else in the row.
   const columns = `
 l.id, l.block_id, l.line, l."offset", l.size_bytes, l.outcome, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, ${dialect.hex('l.sha256')} AS sha256, l.erasure_id`;
@@ -102,15 +97,6 @@ export async function* readLineBlocks(
   }
 }
 
-export type Reading = Pick<Sql, 'query' | 'dialect'> & { readonly unpack: Unpack };
-
-/** Throws a `DamageError`. */
-async function readBlock({ query, dialect, unpack }: Reading, id: number): Promise<Uint8Array> {
-  const [row] = await query(getBlock(dialect), { id });
-  if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
-  return unpackBlock(row, unpack);
-}
-
 function toLine(row: Row, raw: Uint8Array, erased: ErasureMark | null): StoredLine {
   return {
     id: readInteger(row, 'id'),
@@ -154,13 +140,9 @@ type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>
  * Reads the bytes of archived lines of any compaction. `path`: of the archive, for messages. `recent`: packs that were read before, because a
  * search reads the same ones again and again.
  */
-export function createOriginals(
-  { query, dialect }: Sql,
-  path: string,
-  { recent, unpack }: { readonly recent: BlockCache<Uint8Array>; readonly unpack: Unpack },
-): Originals {
+export function createOriginals(reading: Reading, path: string, recent: BlockCache<Uint8Array>): Originals {
+  const { query, dialect } = reading;
   const { isAmong, lineJoins } = dialect;
-  const reading = { query, dialect, unpack };
   const listFamilyLines = `
 ${FAMILY}
 SELECT ${LINE_COLUMNS}, l."offset" FROM lines AS l ${lineJoins}

@@ -1,7 +1,7 @@
 import type { ArchivedBatch, ArchiveLookup, Scored } from '../../../ports/archive-lookup.ts';
 import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, createDistinct, toArchivedBatch } from '../read/lookup.ts';
 import { readInteger } from '../rows.ts';
-import type { Sql } from '../sql/query.ts';
+import { type Reading, withTexts } from '../texts.ts';
 import { BATCH_PASSES, filterValues, type SearchEngine } from './engine.ts';
 
 const IS_REPLACED = `
@@ -12,7 +12,7 @@ const PAGE = 25;
 
 /** Finds summaries by words. Replaced ones are found by what none that was made from them says. */
 export function createBatchSearch(
-  { query, dialect }: Pick<Sql, 'query' | 'dialect'>,
+  { query, dialect, unpack }: Reading,
   engine: SearchEngine,
 ): ArchiveLookup['searchBatches'] {
   const load = (isLive: 0 | 1, condition: string): string => `
@@ -38,7 +38,10 @@ WHERE ${dialect.isAmong('b.id', 'ids')} AND ${condition} AND ${BATCH_PASSES}`;
       const distinct = createDistinct<Scored<ArchivedBatch>>(({ contentSha256 }) => contentSha256, limit);
       for (let first = 0; first < ids.length && !distinct.isFull(); first += PAGE) {
         const page = ids.slice(first, first + PAGE);
-        const rows = await query(sql, { ...filterValues(filter), ids: page });
+        const rows = await withTexts(
+          { query, dialect, unpack },
+          await query(sql, { ...filterValues(filter), ids: page }),
+        );
         const byId = new Map(rows.map((row) => [readInteger(row, 'id'), row]));
         for (const id of page) {
           const row = byId.get(id);

@@ -47,6 +47,13 @@ CREATE TABLE dropped_rules (
   PRIMARY KEY (conversation_id, path, text)
 ) keyed;
 
+-- What results depend on, as JSON. Most compactions share it.
+CREATE TABLE settings (
+  id identity,
+  sha256 bytea NOT NULL UNIQUE CHECK (length(sha256) = 32),
+  value anytext NOT NULL
+);
+
 -- Of an erased one, only what is needed to recognize its output is left: no lines, and no texts.
 CREATE TABLE compactions (
   id identity,
@@ -61,8 +68,7 @@ postgres: month date NOT NULL, -- of its partition in the large tables
   source_has_bom int NOT NULL CHECK (source_has_bom IN (0, 1)),
   output_sha256 bytea NOT NULL CHECK (length(output_sha256) = 32),
   output_size_bytes bigint NOT NULL,
-  settings_sha256 bytea NOT NULL CHECK (length(settings_sha256) = 32),
-  settings anytext NOT NULL,
+  settings_id bigint NOT NULL REFERENCES settings,
   created_at_ms bigint NOT NULL,
   process_id bigint NOT NULL,
 postgres: machine text NOT NULL, -- on which its paths name its files
@@ -70,7 +76,8 @@ postgres: first_line_id bigint, -- the ids of its archived lines are in this ran
 postgres: last_line_id bigint,
   erasure_id bigint REFERENCES erasures -- the last that removed anything of it
 );
-CREATE INDEX compactions_by_source ON compactions (source_sha256, settings_sha256);
+CREATE INDEX compactions_by_source ON compactions (source_sha256);
+CREATE INDEX compactions_by_settings ON compactions (settings_id);
 postgres: CREATE INDEX compactions_by_path ON compactions (source_path);
 CREATE INDEX compactions_prepared ON compactions (id) WHERE status = 'prepared';
 
@@ -96,7 +103,8 @@ CREATE TABLE batches (
   cycle_id bigint NOT NULL REFERENCES cycles ON DELETE CASCADE,
   position int NOT NULL,
   label anytext NOT NULL UNIQUE,
-  content anytext NOT NULL, -- empty: erased
+  text_offset bigint NOT NULL, -- of its content among the texts of its compaction (texts.ts)
+  text_size bigint NOT NULL, -- 0: erased
   content_sha256 bytea NOT NULL CHECK (length(content_sha256) = 32),
   depth int NOT NULL,
   start_ms bigint,
@@ -144,7 +152,7 @@ sqlite: id identity,
 postgres: id bigint NOT NULL DEFAULT nextval('block_ids'),
 postgres: month date NOT NULL,
   compaction_id bigint NOT NULL soft REFERENCES compactions ON DELETE CASCADE,
-  position int NOT NULL,
+  position int NOT NULL, -- -1: its texts
   first_line bigint NOT NULL,
   pack_id bigint NOT NULL soft REFERENCES packs,
   pack_offset bigint NOT NULL,
@@ -208,8 +216,8 @@ CREATE TABLE inserted_lines (
   compaction_id bigint NOT NULL REFERENCES compactions ON DELETE CASCADE,
   position int NOT NULL,
   before_line bigint NOT NULL,
-  bytes bytea NOT NULL,
-  raw_size bigint CHECK (raw_size > 0), -- of a line that is compressed (zstd) the bytes that it had; null: it is not
+  text_offset bigint NOT NULL, -- among the texts of its compaction
+  text_size bigint NOT NULL,
   erased_sha256 bytea CHECK (length(erased_sha256) = 32), -- of an erased line, which has no bytes
   UNIQUE (compaction_id, position)
 );

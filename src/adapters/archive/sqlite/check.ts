@@ -60,7 +60,7 @@ const INDEXES = [
   {
     name: 'the search index of batches',
     table: 'batch_search',
-    owned: "SELECT 1 FROM batches AS o WHERE o.content <> '' AND o.id = d.id",
+    owned: 'SELECT 1 FROM batches AS o WHERE o.text_size > 0 AND o.id = d.id',
   },
 ] as const;
 

@@ -30,8 +30,8 @@ const [LIST_BEFORE, LIST_AFTER] = [listNear(true), listNear(false)];
 const FIND_OF_COMPACTIONS = `
 WITH span AS (SELECT min(c.id) AS oldest, max(c.id) AS newest FROM compactions AS c WHERE ${OF_SOURCE})
 SELECT
-  (SELECT min(id) FROM lines WHERE block_id = (SELECT min(id) FROM blocks WHERE compaction_id >= (SELECT oldest FROM span))) AS first,
-  (SELECT max(id) FROM lines WHERE block_id = (SELECT max(id) FROM blocks WHERE compaction_id <= (SELECT newest FROM span))) AS last`;
+  (SELECT min(id) FROM lines WHERE block_id = (SELECT min(id) FROM blocks WHERE position >= 0 AND compaction_id >= (SELECT oldest FROM span))) AS first,
+  (SELECT max(id) FROM lines WHERE block_id = (SELECT max(id) FROM blocks WHERE position >= 0 AND compaction_id <= (SELECT newest FROM span))) AS last`;
 /** A file may hold thousands of conversations, and most have consecutive ids too. */
 const FIND_OF_CONVERSATION = `
 SELECT min(first) AS first, max(last) AS last FROM (

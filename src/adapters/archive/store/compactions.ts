@@ -15,6 +15,7 @@ import { compressAside, createBlockGatherer, MAX_BLOCK_BYTES, type RawBlock } fr
 import { DamageError } from '../failure.ts';
 import { timeColumn, traitsColumn } from '../rows.ts';
 import { type Query, type Sql, readUsedBytes } from '../sql/query.ts';
+import { layOutTexts, TEXTS_POSITION, type Texts } from '../texts.ts';
 import {
   beginStoring,
   createSteps,
@@ -24,7 +25,7 @@ import {
   storeOnce,
   type Storing,
 } from './engine.ts';
-import { type BlockRows, type CompactionRows, type LineRow, writeBlock, writeCompaction } from './rows.ts';
+import { type CompactionRows, type LineRow, type PackRows, writeBlocks, writeCompaction } from './rows.ts';
 import { joinPacks } from './packs.ts';
 import { recordFile } from './runs.ts';
 
@@ -34,6 +35,8 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024;
 const MAX_UNDERWAY = 3;
 /** Roughly what a line takes in memory. */
 const LINE_BYTES = 400;
+
+const NO_LINES: RawBlock = { raw: new Uint8Array(), members: [] };
 
 type CompactionStore = Pick<Archive, 'begin' | 'markApplied' | 'discard'>;
 
@@ -56,20 +59,20 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   const archived: LineRun[] = [];
   const lineIds: { first: number | null; last: number | null } = { first: null, last: null };
   const state = { position: 0, heldBytes: 0, bytesBefore: 0 };
-  const underway: Promise<HeldBlock>[] = [];
-  let held: HeldBlock[] = [];
+  const underway: Promise<HeldPack>[] = [];
+  let held: HeldPack[] = [];
   let open: Storing | null = null;
 
   const flush = async (query: Query, ids: Ids): Promise<void> => {
-    for (const block of held) {
-      const stored = await writeBlock(query, engine, ids, withOwners(block, ids));
+    for (const pack of held) {
+      const stored = await writeBlocks(query, engine, ids, withOwners(pack, ids));
       lineIds.first ??= stored[0] ?? null;
       lineIds.last = stored.at(-1) ?? lineIds.last;
     }
   };
-  const hold = async (block: HeldBlock): Promise<void> => {
-    held.push(block);
-    state.heldBytes += block.heldBytes;
+  const hold = async (pack: HeldPack): Promise<void> => {
+    held.push(pack);
+    state.heldBytes += pack.heldBytes;
     if (state.heldBytes <= MAX_HELD_BYTES) return;
     if (open === null) {
       open = await beginStoring(sql, engine, outline);
@@ -82,10 +85,10 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   const settle = async (left: number): Promise<void> => {
     for (const packing of underway.splice(0, Math.max(0, underway.length - left))) await hold(await packing);
   };
-  const pack = async (blocks: readonly RawBlock[]): Promise<void> => {
+  const pack = async (blocks: readonly RawBlock[], texts: Uint8Array = NO_LINES.raw): Promise<void> => {
     for (const raw of blocks) {
       for (const { draft } of raw.members) addLine(archived, draft);
-      const packing = packBlock(raw, state.position);
+      const packing = packBlock(raw, { position: state.position, texts });
       packing.catch(() => undefined); // thrown when it is awaited
       state.position += 1;
       underway.push(packing);
@@ -103,12 +106,19 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
       }),
     commit: (draft) =>
       step(async () => {
-        await pack(gatherer.end());
+        const texts = layOutTexts(
+          draft.cycles.map(({ newBatches }) => newBatches),
+          draft.inserted,
+        );
+        const [last = NO_LINES] = gatherer.end();
+        const isRoomy = last.raw.length + texts.raw.length <= MAX_BLOCK_BYTES;
+        if (!isRoomy) await pack([last]);
+        if (last !== NO_LINES || texts.raw.length > 0) await pack([isRoomy ? last : NO_LINES], texts.raw);
         await settle(0);
         checkCoverage(draft, archived);
         const storeAll = async (query: Query, ids: Ids): Promise<void> => {
           await flush(query, ids);
-          await writeRest(query, engine, { draft, ids, lineIds });
+          await writeRest(query, engine, { draft, texts, ids, lineIds });
           await joinPacks(query, sql.dialect, ids.partition);
         };
         const storeFirst = async (query: Query, ids: Ids): Promise<void> => {
@@ -134,10 +144,15 @@ async function commitOpen(
 
 /** A line that is hashed, but whose owners have no ids yet. */
 type HeldLine = Omit<LineRow, 'cycleId' | 'batchId'> & Pick<LineDraft, 'cycle' | 'batch'>;
-type HeldBlock = Omit<BlockRows, 'lines'> & { readonly lines: readonly HeldLine[]; readonly heldBytes: number };
+type HeldBlock = Omit<PackRows['blocks'][number], 'lines'> & { readonly lines: readonly HeldLine[] };
+type HeldPack = { readonly data: Uint8Array; readonly blocks: readonly HeldBlock[]; readonly heldBytes: number };
 
-async function packBlock({ raw, members }: RawBlock, position: number): Promise<HeldBlock> {
-  const compressing = compressAside(raw);
+/** `texts`: those of the compaction, which come after its last lines. */
+async function packBlock(
+  { raw, members }: RawBlock,
+  { position, texts }: { readonly position: number; readonly texts: Uint8Array },
+): Promise<HeldPack> {
+  const compressing = compressAside(texts.length === 0 ? raw : Buffer.concat([raw, texts]));
   const lines = members.map(({ draft: { message, ...draft }, ...place }): HeldLine => {
     return {
       ...draft,
@@ -147,7 +162,11 @@ async function packBlock({ raw, members }: RawBlock, position: number): Promise<
     };
   });
   const data = await compressing;
-  return { position, data, rawSizeBytes: raw.length, lines, heldBytes: LINE_BYTES * lines.length + data.length };
+  const blocks = [
+    ...(lines.length === 0 ? [] : [{ position, rawSizeBytes: raw.length, lines }]),
+    ...(texts.length === 0 ? [] : [{ position: TEXTS_POSITION, rawSizeBytes: texts.length, lines: [] }]),
+  ];
+  return { data, blocks, heldBytes: LINE_BYTES * lines.length + data.length };
 }
 
 /** Without its text, which is not needed any more. */
@@ -156,8 +175,9 @@ function toMessage({ id, role, name, at, index, text }: MessageDraft, line: numb
   return { role, atMs: timeColumn(at), index: index ?? null, id: id === `line:${line}` ? null : id, name, traits };
 }
 
-function withOwners({ lines, ...block }: HeldBlock, { cycles }: Ids): BlockRows {
-  return { ...block, lines: lines.map((line) => ({ ...line, ...ownerOf(line, cycles) })) };
+function withOwners({ data, blocks }: HeldPack, { cycles }: Ids): PackRows {
+  const own = (line: HeldLine): LineRow => ({ ...line, ...ownerOf(line, cycles) });
+  return { data, blocks: blocks.map(({ lines, ...block }) => ({ ...block, lines: lines.map(own) })) };
 }
 
 /** A summarized line belongs to its batch, and so to the batch's cycle; any other to a cycle, or to none. */
@@ -176,12 +196,13 @@ function ownerOf(
 
 type Rest = {
   readonly draft: CompactionDraft;
+  readonly texts: Texts;
   readonly ids: Ids;
   readonly lineIds: CompactionRows['lineIds'];
 };
 
 /** Writes everything but the lines. */
-async function writeRest(query: Query, engine: StoreEngine, { draft, ids, lineIds }: Rest): Promise<void> {
+async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids, lineIds }: Rest): Promise<void> {
   const { compactionId, cycles } = ids;
   const { run, source, sourcePath, outputPath } = draft;
   if (draft.cycles.length !== cycles.length)
@@ -193,6 +214,7 @@ async function writeRest(query: Query, engine: StoreEngine, { draft, ids, lineId
     status: 'prepared',
     erasureId: null,
     createdAtMs: timeColumn(draft.createdAt),
+    texts,
     lineIds,
     cycles: draft.cycles.map((cycle, position) => toCycle(cycle, position, cycles[position]?.batchIds ?? [])),
     carried: draft.carried.map(({ lineId, cycle, batch }) => {

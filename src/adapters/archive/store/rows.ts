@@ -1,9 +1,9 @@
 import type { InsertedLine } from '../../../ports/archive.ts';
 import type { Unit, UnitBatch, UnitCycle, UnitLine } from '../../../ports/exchange.ts';
-import { compressInsertedLine } from '../blocks.ts';
-import { hashColumn, LEVELS, OUTCOMES, readText, ROLES } from '../rows.ts';
+import { hashColumn, LEVELS, OUTCOMES, readInteger, readText, ROLES, type Row } from '../rows.ts';
 import { noteUnindexed } from '../search/indexing.ts';
 import type { Query, Values } from '../sql/query.ts';
+import type { TextPlace, Texts } from '../texts.ts';
 import type { CycleIds, Ids, StoreEngine } from './engine.ts';
 import { writePack } from './packs.ts';
 
@@ -37,39 +37,49 @@ function lineColumns(row: LineRow): Values {
   };
 }
 
-export type BlockRows = {
+type BlockRows = {
   /** Among the blocks of the compaction. */
   readonly position: number;
-  readonly data: Uint8Array;
   readonly rawSizeBytes: number;
+  /** Without `LineRow`s it has texts. */
   readonly lines: readonly LineRow[];
 };
 
-/** Stores a block in a pack of its own, with its lines, which the search index has yet to take. Gives the ids of its lines. */
-export async function writeBlock(
+/** Blocks that are compressed together, in their order. */
+export type PackRows = { readonly data: Uint8Array; readonly blocks: readonly BlockRows[] };
+
+/** Stores blocks in a pack of their own, with their lines, which the search index has yet to take. Gives the ids of the lines. */
+export async function writeBlocks(
   query: Query,
   engine: StoreEngine,
   { compactionId, partition }: Ids,
-  { position, data, rawSizeBytes, lines }: BlockRows,
+  { data, blocks }: PackRows,
 ): Promise<readonly number[]> {
+  const rawSizeBytes = blocks.reduce((sum, block) => sum + block.rawSizeBytes, 0);
   const packId = await writePack(query, { partition, data, rawSizeBytes });
-  const [blockId] = await engine.reserve(query, 'blocks', 1);
-  const ids = await engine.reserve(query, 'lines', lines.length);
-  const place = { pack_id: packId, pack_offset: 0, raw_size_bytes: rawSizeBytes };
-  const block = { compaction_id: compactionId, position, first_line: lines[0]?.line, ...place };
-  await query.insert('blocks', [{ id: blockId, ...partition, ...block }]);
-  await query.insert(
-    'lines',
-    lines.map((line, at) => ({ id: ids[at], block_id: blockId, ...lineColumns(line), ...partition })),
-  );
-  const messages = lines.filter(({ message }) => message !== null);
-  if (messages.length > 0) {
-    const size_bytes = messages.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    const [first_id, last_id] = [ids[0] ?? 0, ids.at(-1) ?? 0];
-    await noteUnindexed(query, { first_id, last_id, line_count: messages.length, size_bytes, file_id: null });
+  const lineIds: number[] = [];
+  let end = 0;
+  for (const { position, rawSizeBytes: sizeBytes, lines } of blocks) {
+    const [blockId] = await engine.reserve(query, 'blocks', 1);
+    const ids = await engine.reserve(query, 'lines', lines.length);
+    lineIds.push(...ids);
+    const place = { pack_id: packId, pack_offset: end, raw_size_bytes: sizeBytes };
+    const block = { compaction_id: compactionId, position, first_line: lines[0]?.line ?? 0, ...place };
+    await query.insert('blocks', [{ id: blockId, ...partition, ...block }]);
+    end += sizeBytes;
+    await query.insert(
+      'lines',
+      lines.map((line, at) => ({ id: ids[at], block_id: blockId, ...lineColumns(line), ...partition })),
+    );
+    const messages = lines.filter(({ message }) => message !== null);
+    if (messages.length > 0) {
+      const size_bytes = messages.reduce((sum, { sizeBytes: bytes }) => sum + bytes, 0);
+      const [first_id, last_id] = [ids[0] ?? 0, ids.at(-1) ?? 0];
+      await noteUnindexed(query, { first_id, last_id, line_count: messages.length, size_bytes, file_id: null });
+    }
+    await writeSpeakers(query, lines);
   }
-  await writeSpeakers(query, lines);
-  return ids;
+  return lineIds;
 }
 
 /** A tool's name says what it does, so in a search it is an ordinary word. In one order, so that two that store do not wait for each other forever. */
@@ -106,6 +116,8 @@ export type CompactionRows = Pick<
   /** As many as have ids, each with as many batches. */
   readonly cycles: readonly CycleRows[];
   readonly inserted: readonly (InsertedLine & { readonly erasedSha256?: string | null })[];
+  /** Where the contents of the batches and the inserted lines are. */
+  readonly texts: Omit<Texts, 'raw'>;
   readonly carried: readonly CarriedRow[];
 };
 
@@ -116,7 +128,7 @@ export async function writeCompaction(
   rows: CompactionRows,
 ): Promise<void> {
   const { compactionId, partition } = ids;
-  const { source, output, cycles } = rows;
+  const { source, output, cycles, texts } = rows;
   await query.insert('compactions', [
     {
       id: compactionId,
@@ -131,8 +143,7 @@ export async function writeCompaction(
       source_has_bom: source.hasBom ? 1 : 0,
       output_sha256: hashColumn(output.sha256),
       output_size_bytes: output.sizeBytes,
-      settings_sha256: hashColumn(rows.settingsSha256),
-      settings: rows.settings,
+      settings_id: await keepSettings(query, rows),
       created_at_ms: rows.createdAtMs,
       process_id: rows.processId,
       ...partition,
@@ -156,7 +167,12 @@ export async function writeCompaction(
       },
     ]);
     for (const [at, batch] of cycle.batches.entries())
-      await writeBatch(query, engine, { id: batchIds[at] ?? 0, cycle_id: cycleId, position: at }, batch);
+      await writeBatch(
+        query,
+        engine,
+        { id: batchIds[at] ?? 0, cycle_id: cycleId, position: at, ...texts.batches[position]?.[at] },
+        batch,
+      );
   }
   for (const { cycle, cycleId, batchIds } of placed) {
     for (const [at, { sourceIds }] of cycle.batches.entries())
@@ -171,11 +187,11 @@ export async function writeCompaction(
   }
   await query.insert(
     'inserted_lines',
-    rows.inserted.map(({ beforeLine, bytes, erasedSha256 = null }, position) => ({
+    rows.inserted.map(({ beforeLine, erasedSha256 = null }, position) => ({
       compaction_id: compactionId,
       position,
       before_line: beforeLine,
-      ...compressInsertedLine(bytes),
+      ...texts.inserted[position],
       erased_sha256: erasedSha256 === null ? null : hashColumn(erasedSha256),
     })),
   );
@@ -193,6 +209,20 @@ export async function writeCompaction(
   await query.insert('carried_lines', rows.carried);
 }
 
+const FIND_SETTINGS = 'SELECT id FROM settings WHERE sha256 = :sha256';
+const ADD_SETTINGS = 'INSERT INTO settings (sha256, value) VALUES (:sha256, :value) ON CONFLICT DO NOTHING';
+
+async function keepSettings(
+  query: Query,
+  { settingsSha256, settings }: Pick<CompactionRows, 'settingsSha256' | 'settings'>,
+): Promise<number> {
+  const sha256 = hashColumn(settingsSha256);
+  const find = async (): Promise<Row | undefined> => (await query(FIND_SETTINGS, { sha256 }))[0];
+  const known = await find();
+  if (known === undefined) await query(ADD_SETTINGS, { sha256, value: settings });
+  return readInteger(known ?? (await find()) ?? {}, 'id');
+}
+
 const NO_IDS: CycleIds = { cycleId: 0, batchIds: [] };
 
 const LIST_TAKEN = `
@@ -202,7 +232,7 @@ SELECT label FROM batches WHERE label = :label OR (label > :label || '-' AND lab
 async function writeBatch(
   query: Query,
   engine: StoreEngine,
-  place: { readonly id: number; readonly cycle_id: number; readonly position: number },
+  place: { readonly id: number; readonly cycle_id: number; readonly position: number } & Partial<TextPlace>,
   { label, content, ...batch }: BatchRows,
 ): Promise<void> {
   if (engine.lockLabel !== null) await query(engine.lockLabel, { label });
@@ -211,7 +241,6 @@ async function writeBatch(
     {
       ...place,
       label: makeUnique(label, (name) => taken.has(name)),
-      content,
       content_sha256: hashColumn(batch.contentSha256),
       depth: batch.depth,
       start_ms: batch.startMs,

@@ -4,6 +4,7 @@ import { BATCH_COLUMNS, createDistinct, IS_LIVE, IS_LIVE_IN, toArchivedBatch } f
 import { hashColumn, readBytes, readInteger, readText, type Row } from '../rows.ts';
 import { BATCH_PASSES, filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
 import { type Dialect, type Query, type Sql, type Values } from '../sql/query.ts';
+import { readContent, type Reading, withTexts } from '../texts.ts';
 import { cosine, isSameModel, vectorBytes } from './nearest.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
@@ -32,7 +33,7 @@ WHERE ${ofSource(scope)} AND EXISTS (SELECT 1 FROM live_batches AS f WHERE f.bat
 ${scope.isRemade ? '' : 'AND NOT EXISTS (SELECT 1 FROM batch_vectors AS v WHERE v.batch_id = b.id)'}`;
 
 /** Vectors of messages and summaries. */
-export function createVectorStore(sql: Sql, engine: VectorEngine): VectorStore {
+export function createVectorStore(sql: Sql & Reading, engine: VectorEngine): VectorStore {
   const { query, dialect } = sql;
   const listPassing = `SELECT l.id FROM lines AS l ${dialect.lineJoins} WHERE ${dialect.isAmong('l.id', 'ids')} AND ${LINE_PASSES}`;
   const loadVectors = `
@@ -69,15 +70,15 @@ SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${dialect.batchJoins} WH
       const left = limit - messages.length;
       if (left < 1) return messages;
       const batches = await query(
-        `SELECT b.id, b.content ${batchesOf(scope)} AND b.id > :after ORDER BY b.id LIMIT :limit`,
+        `SELECT b.id, y.compaction_id, b.text_offset, b.text_size ${batchesOf(scope)} AND b.id > :after ORDER BY b.id LIMIT :limit`,
         { ...values, limit: left, after: after.batchId },
       );
       return [
         ...messages,
-        ...batches.map((row): MissingVector => ({
+        ...(await withTexts(sql, batches)).map((row): MissingVector => ({
           kind: 'batch',
           batchId: readInteger(row, 'id'),
-          content: readText(row, 'content'),
+          content: readContent(row),
         })),
       ];
     },
@@ -127,7 +128,7 @@ SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${dialect.batchJoins} WH
       const distinct = createDistinct<Scored<ArchivedBatch>>(({ contentSha256 }) => contentSha256, limit);
       for (const [id, score] of rank(vector, await query(LIST_BATCH_VECTORS))) {
         if (distinct.isFull()) break;
-        const [row] = await query(load, { ...filterValues(filter), id });
+        const [row] = await withTexts(sql, await query(load, { ...filterValues(filter), id }));
         if (row !== undefined) distinct.add({ ...toArchivedBatch(row), score });
       }
       return distinct.list();
