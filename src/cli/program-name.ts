@@ -54,7 +54,9 @@ export function extensionSource(client: 'pi' | 'opencode'): string {
 function findOnPath(environment: Environment, nodePath: string): string | null {
   const folders = shellFolders(environment);
   const [entry = nodePath] = ENTRY_ARGS;
-  return NAMES.find((name) => isThisProgram(findCommand(name, folders), entry)) ?? null;
+  // Windows, which has a `compact.exe` of its own, runs files with these endings only.
+  const endings = environment['PATHEXT']?.toLowerCase().split(';') ?? [''];
+  return NAMES.find((name) => isThisProgram(findCommand(name, folders, endings), entry)) ?? null;
 }
 
 /** The folders of PATH without those that npm adds while it runs a command. */
@@ -75,8 +77,8 @@ function isExecutable(path: string): boolean {
   return isFile(path) && orElse(false, () => accessSync(path, constants.X_OK) === undefined);
 }
 
-function findCommand(name: string, folders: readonly string[]): string | null {
-  return folders.map((folder) => join(folder, name)).find(isFile) ?? null;
+function findCommand(name: string, folders: readonly string[], endings: readonly string[] = ['']): string | null {
+  return folders.flatMap((folder) => endings.map((ending) => join(folder, name + ending))).find(isFile) ?? null;
 }
 
 const SCRIPT_BYTES = 4096;
@@ -84,7 +86,7 @@ const SCRIPT_BYTES = 4096;
 /** Whether the file is a link to this program, or a package manager's script that starts it. */
 function isThisProgram(path: string | null, entry: string): boolean {
   if (path === null) return false;
-  return realPath(path) === realPath(entry) || readStart(path).includes('compact-transcript/bin/compact.js');
+  return realPath(path) === realPath(entry) || /compact-transcript[\\/]bin[\\/]compact\.js/.test(readStart(path));
 }
 
 function readStart(path: string): string {

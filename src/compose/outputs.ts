@@ -1,5 +1,5 @@
 import { mkdir, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import type { OutputTarget } from '../app/contract/requests.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
@@ -96,7 +96,7 @@ async function nameTargets(
     return ok(files.map((file) => ({ kind: 'default', path: compactedPath(file.path) })));
   }
   const existing = await identify(choice.path);
-  const isFolder = existing === null ? choice.path.endsWith('/') : existing.isFolder;
+  const isFolder = existing === null ? choice.path.endsWith('/') || choice.path.endsWith(sep) : existing.isFolder;
   if (!isSeveral && !isFolder) return ok(files.map(() => ({ kind: 'file', path: choice.path })));
   if (!isFolder && (existing !== null || isTranscriptName(choice.path))) {
     return err({ kind: 'needs-folder', path: choice.path, exists: existing !== null });

@@ -15,12 +15,18 @@ export function hidePassword(url: string): string {
 
 /**
  * Whether a path matches a glob: `*` and `?` stay within a folder, `**` crosses folders. A glob that is not absolute
- * matches the end of the path, from a slash on.
+ * matches the end of the path, from a slash on. A slash also matches the other one, as Windows has it in paths.
  */
 export function matchesGlob(path: string, glob: string): boolean {
   const pieces = glob.split(/(\*\*\/|\*\*|\*|\?)/).map((piece) => WILDCARDS[piece] ?? escapeForRegExp(piece));
   const start = glob.startsWith('/') || /^[a-z]:[/\\]/i.test(glob) ? '' : '(?:.*[/\\\\])?';
   return new RegExp(`^${start}${pieces.join('')}$`, 'su').test(path);
+}
+
+/** The folder before the first wildcard of a glob, and '' if there is none. On Windows both slashes part folders. */
+export function folderOfGlob(glob: string, isWindows: boolean): string {
+  const fixed = glob.slice(0, Math.max(0, glob.search(/[*?[\]{}]/)));
+  return fixed.slice(0, Math.max(fixed.lastIndexOf('/'), isWindows ? fixed.lastIndexOf('\\') : -1) + 1);
 }
 
 const WILDCARDS: Readonly<Record<string, string>> = {
@@ -31,7 +37,7 @@ const WILDCARDS: Readonly<Record<string, string>> = {
 };
 
 function escapeForRegExp(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`).replaceAll('/', '[/\\\\]');
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
@@ -44,7 +50,7 @@ const AGENTS = 'agents';
 
 /** The id of a session that its producer put into the name of the file or of its folder; null: there is none. The path is absolute. */
 export function sessionIdOf(path: string): string | null {
-  const [name = '', folder = '', above = '', session = ''] = path.split('/').toReversed();
+  const [name = '', folder = '', above = '', session = ''] = path.split(/[/\\]/).toReversed();
   for (const one of [name.replace(ENDINGS, ''), folder, ...(above === AGENTS ? [session] : [])]) {
     const id = UUID.exec(one)?.[0] ?? LAST_PART.exec(one)?.[1];
     if (id !== undefined) return id.toLowerCase();
@@ -54,7 +60,7 @@ export function sessionIdOf(path: string): string | null {
 
 /** Whether a file is that of an agent other than the main one, in the folder of their session. */
 export function isOtherAgent(path: string): boolean {
-  const [, agent, above] = path.split('/').toReversed();
+  const [, agent, above] = path.split(/[/\\]/).toReversed();
   return above === AGENTS && agent !== 'main';
 }
 

@@ -28,6 +28,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     advice: 'Raise the limit (ulimit -n), or work on fewer files at a time with -j.',
   },
   ENFILE: { reason: 'the system has too many files open', advice: 'Close other programs, or try again later.' },
+  EBUSY: { reason: 'another program has it open', advice: 'Close that program, and try again.' },
   ENAMETOOLONG: { reason: 'its name or its path is too long', advice: 'Name a shorter one.' },
 };
 

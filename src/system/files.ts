@@ -16,6 +16,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { platform } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { FileFailure } from '../ports/files.ts';
 
@@ -142,6 +143,38 @@ export function listNames(folder: string): readonly string[] {
   return orElse([], () => readdirSync(folder));
 }
 
+/** What Windows says while a scanner or an indexer has a file open, which passes. */
+const BUSY_CODES = ['EPERM', 'EACCES', 'EBUSY'];
+const BUSY_WAITS_MS = [1, 10, 50, 150, 400];
+
+/** What a test has in the place of the system. */
+type Renaming = {
+  readonly isWindows: boolean;
+  readonly rename: (from: string, to: string) => void;
+  readonly wait: (ms: number) => void;
+};
+
+const RENAMING: Renaming = { isWindows: platform() === 'win32', rename: renameSync, wait: sleepSync };
+
+/** Renames a file. On Windows this waits for programs that have it open, and fails with EBUSY where one keeps it. */
+export function moveFile(from: string, to: string, { isWindows, rename, wait }: Renaming = RENAMING): void {
+  for (const waitMs of isWindows ? BUSY_WAITS_MS : []) {
+    if (tryTo(() => rename(from, to), BUSY_CODES)) return;
+    wait(waitMs);
+  }
+  try {
+    rename(from, to);
+  } catch (error) {
+    if (isWindows && error instanceof Error && BUSY_CODES.includes(errorCode(error) ?? ''))
+      throw Object.assign(error, { code: 'EBUSY' });
+    throw error;
+  }
+}
+
+function sleepSync(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 /** Replaces a file atomically. */
 export function replaceFile(file: string, text: string, mode = 0o600): void {
   const temporary = `${file}.${crypto.randomUUID()}.tmp`;
@@ -155,7 +188,7 @@ export function replaceFile(file: string, text: string, mode = 0o600): void {
       },
       mode,
     );
-    renameSync(temporary, file);
+    moveFile(temporary, file);
   } finally {
     rmSync(temporary, { force: true });
   }

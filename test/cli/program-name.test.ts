@@ -39,6 +39,20 @@ test("where `compact` is somebody else's program, the package's own name is take
   assert.equal(programName({ PATH }, node), 'compact-transcript');
 });
 
+test("where Windows' own compact.exe comes first, the package's own name is taken, as npm's script has it", (t) => {
+  const script = String.raw`"%_prog%" "%dp0%\node_modules\compact-transcript\bin\compact.js" %*`;
+  const folder = folderWith(t, {
+    'System32/compact.exe': 'MZ',
+    'npm/compact': '#!/bin/sh\n',
+    'npm/compact.cmd': script,
+    'npm/compact-transcript.cmd': script,
+  });
+  const PATH = [join(folder, 'System32'), join(folder, 'npm')].join(delimiter);
+  const PATHEXT = '.COM;.EXE;.BAT;.CMD';
+  assert.equal(programName({ PATH, PATHEXT }, node), 'compact-transcript');
+  assert.equal(programName({ PATH: join(folder, 'npm'), PATHEXT }, node), 'compact');
+});
+
 test('a program that the shell does not find is called by its path', (t) => {
   const folder = folderWith(t, { 'with space/': '' });
   symlinkSync(node, join(folder, 'with space/node'));

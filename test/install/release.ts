@@ -2,10 +2,21 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, globSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { parse } from 'yaml';
 import { folderWith } from '../support/folders.ts';
+import { startPostgres } from '../support/postgres-server.ts';
 import { type Installed, proveIntegrations, proveMainJob, proveWork } from './prove.ts';
 
 /** Proves what `npm run release` has made in the folder `release`. Needs the registry of npm. */
@@ -111,6 +122,23 @@ function oneFile(): Installed {
 test('one file without Node does the main job, with an empty PATH and no home', (t) => proveMainJob(t, oneFile()));
 test('one file without Node works in agents and shells', (t) => proveIntegrations(t, oneFile()));
 test('one file without Node shares a queue in Postgres', (t) => proveWork(t, oneFile()));
+
+test('one file without Node does what the cron job of Kubernetes says', async (t) => {
+  const cron = parse(readFileSync(join(root, 'packaging/kubernetes/cronjob.yaml'), 'utf8'));
+  const [script]: readonly string[] = cron.spec.jobTemplate.spec.template.spec.containers[0].args;
+  const folder = folderWith(t, { 'logs/': '', 'bin/': '' });
+  const session = join(folder, 'logs/session.jsonl');
+  copyFileSync(join(root, 'fixtures/transcripts/claude-code/session.jsonl'), session);
+  const before = statSync(session).size;
+  symlinkSync(oneFile().command, join(folder, 'bin/compact'));
+  const server = startPostgres();
+  t.after(server.remove);
+  const line = (script ?? '').replaceAll('/work', join(folder, 'logs')).replace('--if-over 100k', '--if-over 1k');
+  const env = { PATH: join(folder, 'bin'), HOME: '', ARCHIVE: server.url };
+  const { status, stderr } = spawnSync('/bin/sh', ['-c', line], { env, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  assert.ok(statSync(session).size < before, stderr);
+});
 
 test('one file without Node says its version as fast as Node starts', (t) => {
   const { command, environment } = oneFile();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { toFileFailure } from '../../src/system/files.ts';
+import { findRemedy } from '../../src/core/result.ts';
+import { moveFile, toFileFailure } from '../../src/system/files.ts';
 
 const systemError = (code: string): Error => Object.assign(new Error(code), { code, syscall: 'open' });
 const of = (code: string, what: 'read' | 'write' = 'read') => toFileFailure(systemError(code), { path: 'x', what });
@@ -25,5 +26,45 @@ suite('what the system says no to', () => {
   test('an error of the program is thrown on', () => {
     const bug = new TypeError('not a function');
     assert.throws(() => toFileFailure(bug, { path: 'x', what: 'read' }), bug);
+  });
+});
+
+suite('renaming while another program has the file open, as Windows refuses it', () => {
+  /** A system that refuses the first renames with a code. */
+  function refusing(times: number, code: string, isWindows: boolean) {
+    const seen = { renames: 0, waitedMs: 0 };
+    const rename = (): void => {
+      seen.renames += 1;
+      if (seen.renames <= times) throw systemError(code);
+    };
+    const wait = (ms: number): void => void (seen.waitedMs += ms);
+    return { seen, run: () => moveFile('a', 'b', { isWindows, rename, wait }) };
+  }
+
+  test('a scanner that has it open for a moment is waited for', () => {
+    for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
+      const { seen, run } = refusing(3, code, true);
+      run();
+      assert.deepEqual(seen, { renames: 4, waitedMs: 61 }, code);
+    }
+  });
+
+  test('a program that keeps it open is named as the reason, within a second', () => {
+    const { seen, run } = refusing(Infinity, 'EPERM', true);
+    assert.throws(run, { code: 'EBUSY' });
+    assert.ok(seen.renames > 3 && seen.waitedMs < 1000);
+    assert.deepEqual(of('EBUSY', 'write'), { kind: 'io', path: 'x', code: 'EBUSY' });
+    assert.equal(findRemedy('EBUSY')?.reason, 'another program has it open');
+  });
+
+  test('another error is thrown at once, and elsewhere a lack of permission is one', () => {
+    for (const [code, isWindows] of [
+      ['ENOENT', true],
+      ['EPERM', false],
+    ] as const) {
+      const { seen, run } = refusing(Infinity, code, isWindows);
+      assert.throws(run, { code });
+      assert.deepEqual(seen, { renames: 1, waitedMs: 0 });
+    }
   });
 });

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { constants, fstatSync, linkSync, renameSync, statSync, unlinkSync } from 'node:fs';
+import { constants, fstatSync, linkSync, statSync, unlinkSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileLock, FileStamp, MovedFile } from '../../ports/files.ts';
 import {
@@ -11,6 +11,7 @@ import {
   toFileFailure,
   withOpenFile,
   tryTo,
+  moveFile,
 } from '../../system/files.ts';
 import { appendLate, isWhole, readFrom } from './late-bytes.ts';
 import {
@@ -123,7 +124,7 @@ export function createSwap(
     if (!moveName(target, guess.path)) return null;
     // Another file may have come to the name in between. Under the hidden name nobody replaces it.
     const known = nameFor(guess.path, statName(guess.path)?.ino ?? inode);
-    if (known.path !== guess.path) renameSync(guess.path, known.path);
+    if (known.path !== guess.path) moveFile(guess.path, known.path);
     return known;
   };
 
@@ -239,7 +240,7 @@ export function createSwap(
         }
         if (moved === null) return null;
         const old = names.old({ ...moved, isNamed: true });
-        renameSync(moved.path, old.path);
+        moveFile(moved.path, old.path);
         standing.olds = standing.olds.map((one) => (one === moved ? old : one));
         return asMoved(old);
       }),
@@ -271,7 +272,7 @@ function isOpenElsewhere(path: string): boolean {
 
 /** False: there is no such file. */
 function moveName(from: string, to: string): boolean {
-  return tryTo(() => renameSync(from, to), ['ENOENT']);
+  return tryTo(() => moveFile(from, to), ['ENOENT']);
 }
 
 /**
@@ -285,7 +286,7 @@ function giveName(from: string, to: string): 'given' | 'taken' {
     const code = errorCode(error);
     if (code === null) throw error;
     if (code === 'EEXIST' || statName(to) !== undefined) return 'taken';
-    renameSync(from, to);
+    moveFile(from, to);
     return 'given';
   }
   removeName(from);

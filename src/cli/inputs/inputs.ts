@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { basename, dirname, relative } from 'node:path';
-import { findMovedAside } from '../../core/paths.ts';
+import { basename, dirname, relative, sep } from 'node:path';
+import { findMovedAside, folderOfGlob } from '../../core/paths.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { InputPath } from '../../compose/outputs.ts';
 import { isCompacted, isTranscriptName, walkFolder } from '../../compose/transcript-files.ts';
@@ -95,7 +95,7 @@ async function findNamed(operand: string, rules: InputRules): Promise<Found> {
   if (kind === 'folder') return { kind, ...(await searchFolder(operand, rules)) };
   if (kind === 'missing') return { kind: 'file', files: [], problems: [{ kind: 'missing', operand }] };
   if (kind === 'dangling') return { kind: 'file', files: [], problems: [toDangling(operand)] };
-  const name = lastPart(operand);
+  const name = basename(operand);
   const file = { path: operand, pathInFolder: name, pathInOperand: name, isNamed: true, refusesLinks: false };
   return { kind: 'file', files: [file], problems: [] };
 }
@@ -164,18 +164,13 @@ async function matchPattern(pattern: string, rules: InputRules): Promise<Found> 
   const problems = dangling.toSorted().map(toDangling);
   if (paths.length + problems.length === 0)
     return { kind: 'glob', files: [], problems: [{ kind: 'no-match', pattern }] };
-  const segments = pattern.split('/');
-  const fixed = segments.slice(
-    0,
-    segments.findIndex((segment) => PATTERN.test(segment)),
-  );
-  const root = pattern.startsWith('/') ? `/${fixed.join('/')}` : fixed.join('/');
+  const root = folderOfGlob(pattern, sep === '\\');
   const files = paths
     .filter((path) => !(rules.skipsCompacted && isCompacted(path)))
     .toSorted()
     .map((path): InputFile => ({
       path,
-      pathInFolder: lastPart(path),
+      pathInFolder: basename(path),
       pathInOperand: relative(root, path),
       isNamed: false,
       refusesLinks: !isLink(path),
@@ -200,8 +195,4 @@ function identify(path: string): string {
     // It cannot be read, so compare it by name; opening it will report why.
     return path;
   }
-}
-
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -64,9 +64,14 @@ const WRITTEN = [
   String.raw`\b${DAY}(?: of)? ${MONTH}(?:,? ${YEAR})?`,
   String.raw`\b${MONTH} ${DAY}(?:,? ${YEAR})?`,
   String.raw`\b${MONTH},? (?:of )?${YEAR}`,
-  String.raw`\b(?i:in|of|on|during|since|by|until|before|after|last|this|early|late|mid|between|and) ${MONTH}`,
-  String.raw`\b(?i:in|of|during|since|by|until|before|after|year|spring|summer|autumn|fall|winter) ${YEAR}`,
+  String.raw`\b${anyCase('in|of|on|during|since|by|until|before|after|last|this|early|late|mid|between|and')} ${MONTH}`,
+  String.raw`\b${anyCase('in|of|during|since|by|until|before|after|year|spring|summer|autumn|fall|winter')} ${YEAR}`,
 ].map((pattern) => new RegExp(pattern));
+
+/** The words in capitals too. Node 22 does not know `(?i:…)`. */
+function anyCase(words: string): string {
+  return `(?:${words.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)})`;
+}
 
 /** The first date in a query, or null. Supports English month names and ISO dates. */
 export function readPeriod(query: string): Period | null {

@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
-  renameSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -18,7 +17,7 @@ import { lazily } from '../../../core/lazy.ts';
 import { systemCode } from '../../../core/result.ts';
 import type { ExportEncoding, ExportFolders, ExportKind, ExportWriter } from '../../../ports/exchange.ts';
 import { readOutsideLines } from '../../../system/outside-file.ts';
-import { carriedFileFailure, isFullDisk, tryTo } from '../../../system/files.ts';
+import { carriedFileFailure, isFullDisk, moveFile, tryTo } from '../../../system/files.ts';
 import { createArchiveFile } from '../sqlite/create.ts';
 import { archiveError } from '../failure.ts';
 import {
@@ -132,14 +131,14 @@ function createExport(
           listed.push({ records: 0, ...files.get(name), name, sha256: hash.digest('hex') });
         }
         const manifest = { format: 'compact-export', version: 1, encoding, files: listed };
-        for (const name of outputs.keys()) renameSync(temporary(name), join(folder, name));
+        for (const name of outputs.keys()) moveFile(temporary(name), join(folder, name));
         // Without it, the folder is not an export.
         writeFileSync(temporary(MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, {
           flag: 'wx',
           mode: 0o600,
           flush: true,
         });
-        renameSync(temporary(MANIFEST), join(folder, MANIFEST));
+        moveFile(temporary(MANIFEST), join(folder, MANIFEST));
         state.isOver = true;
       }),
     abandon: () => {
