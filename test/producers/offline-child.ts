@@ -6,17 +6,30 @@ import type { OfflineCommand } from './offline.ts';
 
 /** Runs one command beside a mock of its model: the command comes as JSON on stdin, how it went goes to stdout. */
 
-const { command, args, cwd, env, timeoutMs }: OfflineCommand = JSON.parse(await readText(process.stdin));
+/** Programs want two presses within a second or so, and none while they answer. */
+const PRESS_MS = 700;
+/** It may ask for a title first. */
+const WAITED_TICKS = 4;
+
+const { command, args, cwd, env, timeoutMs, onTerminalUntil }: OfflineCommand = JSON.parse(
+  await readText(process.stdin),
+);
 const model = await serveMockModel();
 const fill = (text: string): string => text.replaceAll('MODEL_URL', model.url);
 const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value)]));
-const child = spawn(command, args.map(fill), {
+const filledArgs = args.map(fill);
+const [program, ...words] =
+  onTerminalUntil === undefined
+    ? [command, ...filledArgs]
+    : ['script', '-qefc', `stty cols 100 rows 30; exec ${[command, ...filledArgs].map(quote).join(' ')}`, '/dev/null'];
+const child = spawn(program, words, {
   cwd,
-  env: { PATH: process.env['PATH'], TERM: 'dumb', ...filled },
-  stdio: ['ignore', 'pipe', 'pipe'],
+  env: { PATH: process.env['PATH'], TERM: onTerminalUntil === undefined ? 'dumb' : 'xterm-256color', ...filled },
   timeout: timeoutMs,
   killSignal: 'SIGKILL',
 });
+if (onTerminalUntil === undefined) child.stdin.end();
+else sitAt(onTerminalUntil);
 const [stdout, stderr, [code]] = await Promise.all([
   readText(child.stdout),
   readText(child.stderr),
@@ -24,3 +37,23 @@ const [stdout, stderr, [code]] = await Promise.all([
 ]);
 model.close();
 process.stdout.write(JSON.stringify({ code, stdout, stderr, asked: model.asked }));
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Answers what a program asks its terminal, and presses Ctrl-C when the model was asked. */
+function sitAt(words: string): void {
+  const type = (keys: string): void => void child.stdin.write(keys);
+  child.stdin.on('error', () => undefined);
+  child.stdout.on('data', (data: Buffer) => {
+    if (data.includes('\u001b[6n')) type('\u001b[1;1R');
+    if (data.includes('\u001b[c')) type('\u001b[?62c');
+  });
+  let ticks = 0;
+  const timer = setInterval(() => {
+    if (model.asked.some(({ body }) => body.includes(words))) ticks += 1;
+    if (ticks > WAITED_TICKS) type('\u0003');
+  }, PRESS_MS);
+  child.on('close', () => clearInterval(timer));
+}

@@ -12,6 +12,8 @@ export type OfflineCommand = {
   /** All of its environment but PATH. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** It runs on a terminal of its own. Once the model was asked with these words, it is interrupted until it ends. */
+  readonly onTerminalUntil?: string;
 };
 
 export type OfflineRun = {

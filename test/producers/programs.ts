@@ -193,7 +193,7 @@ export const KIMI: Program = {
   },
 };
 
-function kimiSettings(models: ReadonlySet<string>): string {
+export function kimiSettings(models: ReadonlySet<string>): string {
   const provider = ['[providers.mock]', 'type = "anthropic"', 'api_key = "not-a-key"'];
   const entries = Array.from(models, (name) => [
     `[models.${JSON.stringify(name)}]`,

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { checkContinued, checkHandedOver, clientOf, HANDED_OVER, versionOf } from './continued.ts';
 import { install, producersFolder } from './install.ts';
 import { checkInstalled, INSTALLATIONS } from './installed.ts';
 import { type Fields, listOf, parseFields, textOf } from './json.ts';
@@ -14,18 +15,16 @@ import { type Resumed, withFolder } from './resumed.ts';
 //   npm run dev -- test:producers --versions newest          with the newest programs instead of the pinned ones
 //   npm run dev -- test:producers --format pi a.jsonl b.jsonl    other files
 // Then `compact install` is tried with the same programs: they must run our hooks in a compaction of their own.
+// `compact resume` and `compact handoff --to` start them on a terminal, where they must send what is left of a session, or its hand-over.
 // A transcript is compacted twice, keeping four messages and then one; both results are looked at.
 
 const ROOT = join(import.meta.dirname, '../..');
 const KEEP_RECENT = [4, 1];
-/** Fixtures are short: a summary must be shorter still. */
-const MAX_SUMMARY_TOKENS = '40';
 
 type Compacted = { readonly result: string; readonly before: number; readonly after: number };
 
 function compact(file: string, keepRecent: number, archive: string): Compacted {
-  const kept = ['--keep-recent', String(keepRecent), '--max-summary-tokens', MAX_SUMMARY_TOKENS];
-  const args = ['-i', '--json', '--keep-invalid', ...kept, '--archive', archive, file];
+  const args = ['-i', '--json', '--keep-invalid', '--keep-recent', String(keepRecent), '--archive', archive, file];
   const run = spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), ...args], { encoding: 'utf8' });
   const report: Fields = parseFields(run.stdout.trim()) ?? {};
   const tokens = listOf(report['conversations']).map((one) => parseFields(JSON.stringify(one['tokens'])) ?? {});
@@ -96,6 +95,22 @@ async function main(): Promise<number> {
     }
     for (const path of positionals.length > 0 ? positionals : fixturesOf(producer)) {
       failures += await tryFile(producer, path, into);
+    }
+    const client = clientOf(producer.format);
+    if (client !== null && positionals.length === 0) {
+      const missing = install(client.package, into, versions);
+      const version = missing === null ? versionOf(client, into) : '';
+      const faults = missing ?? (await checkContinued(producer.format, into));
+      const handedOver = HANDED_OVER.find((format) => format === producer.format);
+      const others = handedOver === undefined ? '' : await checkHandedOver(handedOver, into);
+      for (const [what, fault] of [
+        ['compact resume', faults],
+        ...(handedOver === undefined ? [] : [['compact handoff --to', others]]),
+      ]) {
+        if (fault !== '') failures += 1;
+        const how = fault === '' ? `${client.command} ${version} goes on, on a terminal` : `FAILED: ${fault}`;
+        console.log(`${producer.format.padEnd(12)} ${what}: ${how}`);
+      }
     }
     for (const installation of INSTALLATIONS.filter(({ client }) => client === producer.folder)) {
       const { needs } = installation;
