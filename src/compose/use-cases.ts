@@ -5,7 +5,7 @@ import { beginRun, createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
 import type { ExportDeps } from '../app/archive/export-archive.ts';
 import type { AppDeps } from '../app/contract/deps.ts';
-import type { CompactFileRequest, SearchRequest, ShowRequest } from '../app/contract/requests.ts';
+import type { CaptureFileRequest, CompactFileRequest, SearchRequest, ShowRequest } from '../app/contract/requests.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { ReportFileRequest } from '../app/survey/report-file.ts';
 import { ok } from '../core/result.ts';
@@ -86,6 +86,12 @@ export function createUseCases(composition: Composition) {
     return { ...deps, openArchive: archive.openWith(use), exchange, folders: await createFolders(use) };
   };
   const erasing = async () => ({ ...writing, openArchive: archive.openWith(await withVectors()) });
+  /** With `archive.index = "at-once"`, what was stored is searchable when the run ends. */
+  const indexed = async <T extends { readonly ok: boolean }>(done: T, isDryRun: boolean): Promise<T> => {
+    if (!done.ok || isDryRun || composition.indexing !== 'at-once') return done;
+    await (await import('../app/search/update-index.ts')).indexArchive(deps, { maxBytes: null });
+    return done;
+  };
   return {
     createSummarizer: (choice: SummarizerChoice) => createSummarizer(choice, deps.runtime),
     createEmbeddings: (choice: EmbedderChoice) => createEmbeddings(choice, deps),
@@ -95,7 +101,8 @@ export function createUseCases(composition: Composition) {
       const { compactFile } = await import('../app/compact/compact-file.ts');
       const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null });
       const compacting = { ...writing, openArchive, progress };
-      const done = await compactFile(compacting, request);
+      const stores = request.output.kind !== 'none' && request.output.kind !== 'preview';
+      const done = await indexed(await compactFile(compacting, request), !stores);
       if (!done.ok || embeddings === null) return done;
       const { embedCompacted } = await import('../app/search/embeddings/embed-archive.ts');
       return ok(await embedCompacted({ ...compacting, ...embeddings }, done.value));
@@ -120,7 +127,10 @@ export function createUseCases(composition: Composition) {
     undoFile: inFile(writing, async () => (await import('../app/restore/undo.ts')).undoFile),
     endUndo: later(deps, async () => (await import('../app/restore/undo.ts')).endUndo),
 
-    captureFile: inFile(writing, async () => (await import('../app/archive/capture-file.ts')).captureFile),
+    captureFile: async (request: CaptureFileRequest, progress: Progress) => {
+      const { captureFile } = await import('../app/archive/capture-file.ts');
+      return indexed(await captureFile({ ...writing, progress }, request), request.isDryRun);
+    },
     recordGone: later(deps, async () => (await import('../app/archive/captured.ts')).recordGone),
     listCaptured: later(deps, async () => (await import('../app/archive/captured.ts')).listCaptured),
     restoreCaptured: inFile(writing, async () => (await import('../app/archive/restore-captured.ts')).restoreCaptured),

@@ -1,3 +1,4 @@
+import type { IndexBacklog } from './archive-index.ts';
 import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
 import type { QueryTerm } from '../core/search/question.ts';
@@ -102,6 +103,8 @@ export type ArchiveFigures = {
   readonly messages: number;
   /** Bytes of the archived lines, originally and as stored; and of the archive with its log files. */
   readonly bytes: StoredBytes & { readonly file: number };
+  /** What the search index takes, and what it does not have yet. */
+  readonly index: { readonly bytes: number; readonly unindexed: IndexBacklog };
   /** Whole files that were captured, and the bytes of their distinct lines. */
   readonly captured: { readonly files: number; readonly bytes: StoredBytes };
   readonly oldest: Date | null;

@@ -17,7 +17,7 @@ function depsFor(queue: FakeQueue | null, onSleep: () => void = () => undefined)
   return { deps, interrupt: () => interruption.abort() };
 }
 
-const QUIET = { concurrency: 1, keepsRunning: false, onWaiting: () => undefined } as const;
+const QUIET = { concurrency: 1, keepsRunning: false, whenIdle: async () => false, onWaiting: () => undefined } as const;
 const DONE: WorkRequest['perform'] = async () => ({ kind: 'done' });
 
 const statesOf = ({ entries }: FakeQueue): readonly string[] => entries.map(({ state }) => state);
@@ -109,7 +109,12 @@ test('a worker waits for the jobs of others, because they come back if those die
     const [entry] = queue.entries;
     if (entry?.state === 'active' && waited.length > 0) entry.state = 'open';
   });
-  await workJobs(deps, { ...QUIET, perform: DONE, onWaiting: ({ others }) => waited.push(others) });
+  await workJobs(deps, {
+    ...QUIET,
+    perform: DONE,
+    whenIdle: async () => false,
+    onWaiting: ({ others }) => waited.push(others),
+  });
   assert.deepEqual([waited, statesOf(queue)], [[1], ['done']]);
 });
 
@@ -126,7 +131,12 @@ test('a worker says once that it waits for a job that it put off, and does it wh
   const waited: object[] = [];
   const perform: WorkRequest['perform'] = async () =>
     queue.entries[0]?.delays.length === 0 ? { kind: 'deferred', delaySeconds: 900 } : { kind: 'done' };
-  await workJobs(deps, { ...QUIET, perform, onWaiting: (waitsFor) => waited.push(waitsFor) });
+  await workJobs(deps, {
+    ...QUIET,
+    perform,
+    whenIdle: async () => false,
+    onWaiting: (waitsFor) => waited.push(waitsFor),
+  });
   assert.deepEqual([clock.seconds, waited, statesOf(queue)], [900, [{ others: 0, later: 2 }], ['done', 'done']]);
 });
 

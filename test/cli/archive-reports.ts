@@ -160,6 +160,7 @@ export function statsReport(changes: Partial<ArchiveStatsReport> = {}): ArchiveS
     lines: 1200,
     messages: 1100,
     bytes: { original: 48_000_000, compressed: 9_000_000, file: 16_000_000, share: 1 / 3 },
+    index: { bytes: 2_100_000, unindexed: { messages: 0, bytes: 0 } },
     captured: { files: 0, bytes: { original: 0, compressed: 0 } },
     vectors: null,
     oldest: '2026-01-02T00:00:00.000Z',

@@ -39,7 +39,10 @@ test('a folder is captured, and only what changed is captured again', async (t) 
     /sub\/b\.jsonl: gone, version 1 of [\d.]+ kB can be restored\n3 files: 1 captured \(0 bytes new/,
   );
   const stats = await compact('archive', 'stats');
-  assert.match(stats.stdout, /captured +2 files, [\d.]+ kB compressed to [\d.]+ kB\n +on disk .* of the originals/);
+  assert.match(
+    stats.stdout,
+    /captured +2 files, [\d.]+ kB compressed to [\d.]+ kB\n +search [^\n]+\n +on disk .* of the originals/,
+  );
   const { code, stderr } = await compact('restore', '--captured', path('logs/sub/b.jsonl'), '-o', path('b.jsonl'));
   assert.deepEqual([code, readFileSync(path('b.jsonl'), 'utf8')], [0, B]);
   assert.match(stderr, /sub\/b\.jsonl → .*b\.jsonl: version 1, captured /);

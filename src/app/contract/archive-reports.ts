@@ -175,6 +175,8 @@ export type ArchiveStatsReport = {
      */
     readonly share: number | null;
   };
+  /** What the search index takes of the file, and what it does not have yet. */
+  readonly index: { readonly bytes: Count; readonly unindexed: BacklogReport };
   /** Files of `compact capture`: the bytes of their distinct lines. */
   readonly captured: {
     readonly files: Count;

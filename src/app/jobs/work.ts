@@ -33,6 +33,8 @@ export type WorkRequest = {
   /** Whether to wait for more jobs when all are done. */
   readonly keepsRunning: boolean;
   readonly perform: (job: TakenJob) => Promise<JobOutcome>;
+  /** Called while there is nothing to take and nothing in work; true: there is more to do meanwhile. */
+  readonly whenIdle: () => Promise<boolean>;
   /** Called when there is nothing to take, but some jobs are not done, once until the next job or another reason. */
   readonly onWaiting: (waitsFor: WaitsFor) => void;
 };
@@ -65,6 +67,11 @@ export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<R
           state.working -= 1;
           state.stopped ??= stopped;
           continue;
+        }
+        if (state.working === 0) {
+          state.working += 1;
+          const isBusy = await request.whenIdle().finally(() => (state.working -= 1));
+          if (isBusy) continue;
         }
         const { open, active } = await queue.status();
         if (open + active === 0 && !request.keepsRunning) return;

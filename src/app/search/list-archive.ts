@@ -46,6 +46,7 @@ const NOTHING: ArchiveFigures = {
   lines: 0,
   messages: 0,
   bytes: { ...NO_BYTES, file: 0 },
+  index: { bytes: 0, unindexed: { messages: 0, bytes: 0 } },
   captured: { files: 0, bytes: NO_BYTES },
   oldest: null,
   newest: null,

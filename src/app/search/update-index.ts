@@ -5,7 +5,7 @@ import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ArchiveIndexReport } from '../contract/archive-reports.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
-import { openSettled } from '../write/settle.ts';
+import { openUnsettled } from '../write/settle.ts';
 import { readArchivedText, readCaptured } from './find-archived.ts';
 
 export type IndexDeps = Pick<AppDeps, 'formats' | 'runtime' | 'signal' | 'progress'>;
@@ -75,7 +75,7 @@ export async function indexArchive(
   { maxBytes }: { readonly maxBytes: number | null },
 ): Promise<Result<ArchiveIndexReport, Failure>> {
   return attempt<ArchiveIndexReport>({ file: deps.archivePath, progress: deps.progress }, async () => {
-    const archive = await openSettled(deps, 'existing');
+    const archive = await openUnsettled(deps);
     const report = { schema: 'compact/archive-index@1', archive: archive === null ? null : archive.path } as const;
     if (archive === null) return ok({ ...report, indexed: NONE, left: NONE });
     if (archive.isReadOnly) {

@@ -83,6 +83,11 @@ export const command = defineCommand({
     // The protocol's library is slow to load, and only this command needs it.
     const { serve } = await import('../mcp/serve.ts');
     const outage = createOutage();
+    const ending = new AbortController();
+    const indexing =
+      settings.archive.index === 'never'
+        ? null
+        : indexAside(openUseCases(AbortSignal.any([terminal.signal, ending.signal])));
     await serve({
       input: terminal.stdin.open(),
       write: (line) => {
@@ -107,9 +112,20 @@ export const command = defineCommand({
       ],
       onBug: (error) => reportBug(session, error),
     });
+    ending.abort();
+    await indexing;
     return EXIT_CODES.done;
   },
 });
+
+/** Brings the search index up to date while the first calls come in. A call tells what is wrong with the archive. */
+async function indexAside(useCases: UseCases): Promise<void> {
+  try {
+    await useCases.indexArchive({ maxBytes: null });
+  } finally {
+    await useCases.close();
+  }
+}
 
 /** Use cases that mask secrets in everything they show. */
 function withMask(useCases: UseCases, mask: Mask): UseCases {

@@ -5,6 +5,7 @@ import type { SearchRequest } from '../../app/contract/requests.ts';
 import { parseSince, parseUntil } from '../../config/quantity.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../../messages/failure.ts';
+import { describeUnindexed } from '../../messages/problems.ts';
 import { countOf } from '../../messages/quantities.ts';
 import { safeText, textLines } from '../../messages/text.ts';
 import type { Embeddings } from '../../compose/services.ts';
@@ -144,14 +145,16 @@ function toAnswer(
     shown.push(rendered);
     chars += rendered.length;
   }
+  const { unindexed } = report;
+  const rest = unindexed === null ? '' : ` ${describeUnindexed(unindexed)}`;
   const nextOffset = offset + shown.length;
   const hasMore = report.hits.length > nextOffset && nextOffset <= MAX_OFFSET;
   const hint =
     report.archive === null
       ? `Nothing is archived yet: no transcript was compacted into ${safeText(archivePath)}. Go on without the memory.`
       : shown.length === 0
-        ? nothingFound(offset)
-        : `memory_expand gives the exact words behind a label or an id.${hasMore ? ` There are more: repeat the call with offset ${nextOffset}.` : ''}`;
+        ? nothingFound(offset) + rest
+        : `memory_expand gives the exact words behind a label or an id.${hasMore ? ` There are more: repeat the call with offset ${nextOffset}.` : ''}${rest}`;
   return {
     text: [...shown, hint].join('\n\n'),
     data: {

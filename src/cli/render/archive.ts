@@ -57,7 +57,7 @@ function row(label: string, text: string): string {
 
 /** The archive's name, then counts, sizes and formats, one per line. */
 export function renderArchiveStats(report: ArchiveStatsReport, { theme, widthColumns }: Rendering): readonly string[] {
-  const { bytes, captured, oldest, newest, prepared, vectors } = report;
+  const { bytes, captured, index, oldest, newest, prepared, vectors } = report;
   const times = oldest === null || newest === null ? '' : `, ${formatMinute(oldest)} to ${formatMinute(newest)}`;
   const path = clipStart(safeText(report.archive ?? ''), Math.max(MIN_PATH_COLUMNS, widthColumns));
   const share = bytes.share === null ? '' : ` (${Math.round(100 * bytes.share)} % of the originals)`;
@@ -72,6 +72,7 @@ export function renderArchiveStats(report: ArchiveStatsReport, { theme, widthCol
     ...(captured.files === 0
       ? []
       : [row('captured', `${countOf(captured.files, 'file')}, ${compressedText(captured.bytes)}`)]),
+    row('search', `${formatBytes(index.bytes)}${unindexedText(index.unindexed)}`),
     row('on disk', `${formatBytes(bytes.file)}${share}`),
     ...(vectors === null
       ? []
@@ -88,6 +89,12 @@ export function renderArchiveStats(report: ArchiveStatsReport, { theme, widthCol
       ? []
       : [theme.warning(row('unsettled', `${formatCount(prepared)}; the next compaction settles it`))]),
   ];
+}
+
+function unindexedText({ messages, bytes }: ArchiveStatsReport['index']['unindexed']): string {
+  return messages === 0
+    ? ', everything is indexed'
+    : `, without ${countOf(messages, 'message')} (${formatBytes(bytes)}): 'compact archive index' adds them`;
 }
 
 function compressedText(bytes: { readonly original: number; readonly compressed: number }): string {

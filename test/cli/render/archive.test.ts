@@ -45,6 +45,7 @@ test('figures of an archive stand a line each', () => {
     '  batches      5',
     '  originals    48 MB',
     '  compressed   9.0 MB',
+    '  search       2.1 MB, everything is indexed',
     '  on disk      16 MB (33 % of the originals)',
     '  chat-lines   3 compactions, 1,200 lines, 48 MB',
     '  unsettled    1; the next compaction settles it',

@@ -9,6 +9,7 @@ import type {
 } from '../../../ports/archive-lookup.ts';
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
 import type { CapturedMessages } from '../search/captured.ts';
+import { measureUnindexed } from '../search/indexing.ts';
 import type { Sql, Values, Dialect } from '../sql/query.ts';
 import { type Reading, withTexts } from '../texts.ts';
 import { IS_SETTLED } from '../store/packs.ts';
@@ -141,7 +142,10 @@ export function createCatalog(
       transaction('snapshot', async (read) => {
         const [row = {}] = await read(sql.counts);
         const [files = {}] = await read(sql.captured);
-        return toFigures({ row, captured: files, formats: await read(sql.formats), fileBytes: await fileBytes() });
+        const [words = {}] = await read(dialect.wordBytes);
+        const index = { bytes: readInteger(words, 'size'), unindexed: await measureUnindexed(read) };
+        const formats = await read(sql.formats);
+        return toFigures({ row, captured: files, formats, index, fileBytes: await fileBytes() });
       }),
   };
 }
@@ -183,7 +187,7 @@ function sharedLength(label: string, text: string): number {
 }
 
 /** From the rows of the queries above. */
-function toFigures({ row, captured, fileBytes, ...counted }: Counted): ArchiveFigures {
+function toFigures({ row, captured, index, fileBytes, ...counted }: Counted): ArchiveFigures {
   const formats = counted.formats.map((one) => ({
     format: readText(one, 'format'),
     compactions: readInteger(one, 'compactions'),
@@ -202,6 +206,7 @@ function toFigures({ row, captured, fileBytes, ...counted }: Counted): ArchiveFi
       compressed: readInteger(row, 'packed_bytes'),
       file: fileBytes,
     },
+    index,
     captured: {
       files: readInteger(captured, 'files'),
       bytes: {
@@ -216,6 +221,7 @@ function toFigures({ row, captured, fileBytes, ...counted }: Counted): ArchiveFi
 }
 
 type Counted = {
+  readonly index: ArchiveFigures['index'];
   readonly row: Row;
   readonly captured: Row;
   readonly formats: readonly Row[];

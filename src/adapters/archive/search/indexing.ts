@@ -1,4 +1,5 @@
 import type {
+  IndexBacklog,
   IndexCursor,
   IndexedMessage,
   IndexSlice,
@@ -98,10 +99,7 @@ WHERE l.block_id = (SELECT block_id FROM lines WHERE id = :first) AND l.id BETWE
   };
 
   return {
-    measure: async () => {
-      const [row = {}] = await query(MEASURE);
-      return { messages: readInteger(row, 'messages'), bytes: readInteger(row, 'bytes') };
-    },
+    measure: () => measureUnindexed(query),
     read: async (from, maxBytes) => {
       const found = await readFrom(from, maxBytes);
       if (found !== null || from.kind === 'captured') return found;
@@ -115,6 +113,12 @@ WHERE l.block_id = (SELECT block_id FROM lines WHERE id = :first) AND l.id BETWE
         await addMessages({ query: within, engine, dialect }, taken, messages);
       }),
   };
+}
+
+/** What the index does not have yet. */
+export async function measureUnindexed(query: Query): Promise<IndexBacklog> {
+  const [row = {}] = await query(MEASURE);
+  return { messages: readInteger(row, 'messages'), bytes: readInteger(row, 'bytes') };
 }
 
 /** Notes lines of one block that the index does not have yet. The values are columns. */

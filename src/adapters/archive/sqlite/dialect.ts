@@ -22,7 +22,7 @@ CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id 
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id',
   words: { messages: { table: 'message_search', id: 'rowid' }, batches: { table: 'batch_search', id: 'rowid' } },
   wordBytes: `
-SELECT coalesce(sum((SELECT sum(s.pgsize) FROM dbstat AS s WHERE s.name = t.name AND s.aggregate)), 0) AS size
+SELECT coalesce(sum((SELECT sum(s.pgsize) FROM dbstat AS s WHERE s.name = t.name AND s.aggregate = 1)), 0) AS size
 FROM sqlite_schema AS t WHERE t.name GLOB 'message_search_*' OR t.name GLOB 'batch_search_*'`,
   // A contentless index lists its rows in its docsize table.
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_search_docsize AS d WHERE d.id = l.id)',

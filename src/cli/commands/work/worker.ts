@@ -81,6 +81,12 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
     concurrency,
     keepsRunning: options.keepRunning === true,
     perform: (job) => perform(worker, job),
+    whenIdle: async () => {
+      if (session.settings.archive.index === 'never') return false;
+      // A search, or the next turn, tells what is wrong.
+      const done = await session.useCases.indexArchive({ maxBytes: IDLE_BYTES });
+      return done.ok && done.value.indexed.bytes > 0 && done.value.left.bytes > 0;
+    },
     onWaiting: ({ others, later }) =>
       reporter.report([
         ...(others > 0 ? [`Waiting for ${countOf(others, 'job')} of other workers, in case one of them dies.`] : []),
@@ -98,6 +104,9 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
   }
   return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
+
+/** What goes into the search index before the worker looks for a job again. */
+const IDLE_BYTES = 4 * 1024 * 1024;
 
 /** One summarizer for all jobs that share its rules, so that rate limits hold for all of them together. */
 function createSummarizers(session: Session): Worker['summarizerFor'] {
