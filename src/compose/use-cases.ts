@@ -132,6 +132,7 @@ export function createUseCases(composition: Composition) {
       return indexed(await captureFile({ ...writing, progress }, request), request.isDryRun);
     },
     recordGone: later(deps, async () => (await import('../app/archive/captured.ts')).recordGone),
+    findUncaptured: later(deps, async () => (await import('../app/archive/captured.ts')).findUncaptured),
     listCaptured: later(deps, async () => (await import('../app/archive/captured.ts')).listCaptured),
     restoreCaptured: inFile(writing, async () => (await import('../app/archive/restore-captured.ts')).restoreCaptured),
 

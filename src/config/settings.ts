@@ -63,6 +63,13 @@ export const SETTINGS = {
       doc: 'When what is stored gets into the search index, which takes as long as compacting: when somebody searches, after each run, or only by `compact archive index`.',
     }),
   },
+  capture: {
+    on_search: yesOrNo({
+      default: false,
+      uses: ['archive'],
+      doc: 'Whether `compact search` first captures what is new in the folders of the clients.',
+    }),
+  },
   retention: {
     older_than: age({
       default: null,

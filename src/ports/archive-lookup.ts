@@ -147,6 +147,11 @@ export type ArchiveLookup = {
   readonly readHeads: (lineIds: readonly number[], maxBytes: number) => Promise<ReadonlyMap<number, Uint8Array>>;
   /** The beginning of what a captured file has before a captured line, if that is a part of the same line; null: it is not. */
   readonly readBefore: (lineId: number, maxBytes: number) => Promise<Uint8Array | null>;
+  /** Lines with the first messages of users in a conversation, or else in a captured file; empty: they are not known. */
+  readonly listOpenings: (session: {
+    readonly conversation: string | null;
+    readonly file: string;
+  }) => Promise<readonly number[]>;
   /** Newest first. */
   readonly listCompactions: () => Promise<readonly CompactionSummary[]>;
   readonly measure: () => Promise<ArchiveFigures>;

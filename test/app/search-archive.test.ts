@@ -53,6 +53,8 @@ test('A5: an archived message is found by its words, with where it stood and wha
       index: 1,
       line: 1,
       file: bench.path('talk.jsonl'),
+      program: 'chat-lines',
+      title: null,
       score: hit.score,
       text: 'Paint the wooden boat green',
       marks: [

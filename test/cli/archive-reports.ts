@@ -18,6 +18,8 @@ export function messageHit(changes: Partial<MessageHit> = {}): MessageHit {
   return {
     kind: 'message',
     show: 'message:7',
+    program: 'Chat lines',
+    title: 'Paint the boat',
     id: 'm-7',
     label: 'compaction-batch-c1-x',
     conversation: 'c1',
@@ -38,6 +40,8 @@ export function batchHit(changes: Partial<BatchHit> = {}): BatchHit {
   return {
     kind: 'batch',
     show: 'batch:2',
+    program: 'Claude Code',
+    title: null,
     id: 'compaction-batch-c1-x',
     label: 'compaction-batch-c1-x',
     conversation: 'c1',

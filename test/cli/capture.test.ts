@@ -126,7 +126,10 @@ test('captured transcripts are searched with archived ones, as text and as JSON'
   assert.match(none.stderr, /there is no archive yet/);
   await compact('capture', path('logs'));
   const found = await compact('search', 'zebra');
-  assert.match(found.stdout, /^captured:\d+ {2}user\n[^]*a\.jsonl[^]*Where is the zebra\?\n/);
+  assert.match(
+    found.stdout,
+    /^captured:\d+ {2}user, chat-lines\n[^]*a\.jsonl[^]*Where is the zebra\?\n {2}compact show captured:\d+\n/,
+  );
   const { stdout } = await compact('search', '--json', 'zebra');
   const report = JSON.parse(stdout);
   assert.deepEqual([report.hits.length, problemsWith('search', report)], [1, []]);

@@ -185,6 +185,7 @@ const ANSWERS: { readonly [name in keyof UseCases]?: readonly [called: string | 
   writePage: ['write-page', answering(undefined)],
   captureFile: ['capture', unanswered],
   recordGone: ['record-gone', answering([])],
+  findUncaptured: [null, async () => ok([])],
   listCaptured: ['list-captured', answering([])],
   restoreCaptured: ['restore-captured', unanswered],
   restoreFile: ['restore', async (request: Parameters<typeof restoreReport>[0]) => ok(restoreReport(request))],

@@ -39,7 +39,9 @@ function runSession(): string {
     });
     // A long path of a temp folder is shown without its beginning.
     const work = /(?:\/|…)\S*\/work\//g;
-    return shown.join('\n').replaceAll(home, '/home/you').replaceAll(work, '/home/you/');
+    // The age of a hit is another one each month.
+    const text = shown.join('\n').replaceAll(/(?<=^message:.*, )\d+(?:mo|y)(?=, )/gm, '3d');
+    return text.replaceAll(home, '/home/you').replaceAll(work, '/home/you/');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -11,6 +11,7 @@ import { createCapturedMessages, withCaptured } from './search/captured.ts';
 import type { SearchEngine, VectorEngine } from './search/engine.ts';
 import { createSearchIndexer } from './search/indexing.ts';
 import { createMessageIndex } from './search/messages.ts';
+import { createOpenings } from './search/openings.ts';
 import { type Sql, within, readUsedBytes } from './sql/query.ts';
 import { createCaptureStore } from './store/captures.ts';
 import { createCompactionStore } from './store/compactions.ts';
@@ -45,6 +46,7 @@ export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
     return {
       ...createCatalog(of, { captured, fileBytes: engine.fileBytes }),
       ...withCaptured(createOriginals(of, path, recent), of),
+      ...createOpenings(of),
       messages: createMessageIndex(of, engine.search, captured),
       searchBatches: createBatchSearch(of, engine.search),
       vectors: createVectorStore(of, engine.vectors),

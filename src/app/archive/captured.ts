@@ -38,6 +38,18 @@ export async function recordGone(
   });
 }
 
+/** Those of some files that were never captured. */
+export async function findUncaptured(
+  deps: AppDeps,
+  paths: readonly string[],
+): Promise<Result<readonly string[], Failure>> {
+  return attempt({ file: deps.archivePath }, async () => {
+    const archive = await openUnsettled(deps);
+    const known = new Set(((await archive?.captures.list()) ?? []).map(({ path }) => path));
+    return ok(paths.filter((path) => !known.has(path)));
+  });
+}
+
 /** Lists captured files with their versions: those that a name may mean, or all. */
 export async function listCaptured(
   deps: AppDeps,

@@ -11,6 +11,10 @@ type HitCommon = {
   readonly show: string;
   /** Absolute path of the source. */
   readonly file: string;
+  /** Whose session it is in: 'Claude Code'; or else its format. */
+  readonly program: string;
+  /** What its session is about: the first line of the first request; null: unknown, or not asked for. */
+  readonly title: string | null;
   /** Higher is better; null if sorted by time. A batch's score is on the same scale as a message's. */
   readonly score: number | null;
   /** An excerpt around the words found. */

@@ -118,6 +118,8 @@ export type SearchRequest = {
   readonly until: Date | null;
   /** The transcript's path, or the end of it. */
   readonly source: string | null;
+  /** Also find the titles of the hits' sessions. */
+  readonly withTitles?: boolean;
   /** The search waits until everything is in the index. */
   readonly isPatient?: boolean;
   /** Queries that will follow: their vectors are requested together. */

@@ -160,6 +160,8 @@ function readCapturedText(formats: FormatRegistry, codec: Codec | null, bytes: U
 
 /** Search only knows text from this many bytes of a line; the rest is not decompressed. */
 const MAX_HEAD_BYTES = 1024 * 1024;
+/** A longer first message has no title: it is pasted. */
+const MAX_TITLE_BYTES = 64 * 1024;
 
 type CapturedBytes = { readonly lineId: number; readonly codec: Codec | null; readonly bytes: Uint8Array };
 
@@ -174,6 +176,36 @@ export async function readCaptured(
   if (whole !== null || isWhole) return whole;
   const before = await readBefore(lineId, MAX_HEAD_BYTES);
   return before === null ? null : readCapturedText(formats, codec, concat([before, bytes]));
+}
+
+const MAX_TITLE_CHARS = 200;
+
+/** Finds what sessions are about, each once: the first line of the first message that a person typed, as far as the format tells. */
+export function createTitles(
+  archive: Pick<ArchiveLookup, 'listOpenings' | 'loadLines' | 'readHeads'>,
+  formats: FormatRegistry,
+): (session: Parameters<ArchiveLookup['listOpenings']>[0]) => Promise<string | null> {
+  const known = new Map<string, string | null>();
+  const find = async (session: Parameters<ArchiveLookup['listOpenings']>[0]): Promise<string | null> => {
+    const ids = await archive.listOpenings(session);
+    const lines = new Map((await archive.loadLines(ids)).map((line) => [line.lineId, line]));
+    const heads = await archive.readHeads([...lines.keys()], MAX_TITLE_BYTES);
+    for (const id of ids) {
+      const codec = await formats.load(lines.get(id)?.format ?? '');
+      const parsed = codec === null ? null : parseUntrimmed(formats, codec, heads.get(id) ?? new Uint8Array());
+      const decoded = codec === null || parsed?.ok !== true ? null : codec.open().observe(parsed.value, 1);
+      const message = decoded === null || 'problem' in decoded ? undefined : decoded.message;
+      const said = codec?.format.marksTyped === true ? message?.typed : message?.content;
+      const line = said?.split('\n').find((one) => one.trim() !== '');
+      if (line !== undefined) return Array.from(line.trim().replace(/\s+/g, ' ')).slice(0, MAX_TITLE_CHARS).join('');
+    }
+    return null;
+  };
+  return async (session) => {
+    const key = session.conversation ?? session.file;
+    if (!known.has(key)) known.set(key, await find(session));
+    return known.get(key) ?? null;
+  };
 }
 
 type LineOfText = Pick<ArchivedLine, 'lineId' | 'line' | 'format'>;

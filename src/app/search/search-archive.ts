@@ -12,7 +12,7 @@ import { attempt, carriedFailure, type Failure } from '../contract/failure.ts';
 import type { SearchRequest } from '../contract/requests.ts';
 import { openUnsettled } from '../write/settle.ts';
 import type { QueryVectors } from './embeddings/query-vectors.ts';
-import { createTextReader, nameLine, type TextReader } from './find-archived.ts';
+import { createTextReader, createTitles, nameLine, type TextReader } from './find-archived.ts';
 import { findBatches, findMessages, type MessageSearch } from './find-messages.ts';
 import { scanBacklog, withScanned } from './scan-backlog.ts';
 import { type IndexDeps, updateIndex } from './update-index.ts';
@@ -102,11 +102,26 @@ async function findHits(
   const marked = readQuestion(query, []).words.flatMap(({ forms }) => forms);
   const excerptOf = createExcerpter({ terms: marked, maxChars: MAX_EXCERPT_CHARS });
   await reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
-  return found.map((one) =>
-    one.kind === 'batch'
-      ? toBatchHit(one.found, excerptOf(mask(one.found.content)))
-      : toMessageHit(one.found, excerptOf(mask(reader.textOf(one.found)))),
-  );
+  const titleOf = request.withTitles === true ? createTitles(archive, formats) : async () => null;
+  const hits: SearchHit[] = [];
+  for (const one of found) {
+    const title = await titleOf({ conversation: one.found.conversationId, file: one.found.sourcePath });
+    const about = { program: programOf(formats, one.found.format), title: title === null ? null : mask(title) };
+    hits.push(
+      one.kind === 'batch'
+        ? { ...toBatchHit(one.found, excerptOf(mask(one.found.content))), ...about }
+        : { ...toMessageHit(one.found, excerptOf(mask(reader.textOf(one.found)))), ...about },
+    );
+  }
+  return hits;
+}
+
+type About = Pick<SearchHit, 'program' | 'title'>;
+
+/** The program whose sessions these are, or else the format. */
+function programOf(formats: FormatRegistry, format: string): string {
+  const title = formats.list().find(({ name }) => name === format)?.title ?? '';
+  return title.endsWith(' session') ? title.slice(0, -' session'.length) : format;
 }
 
 async function findLines(
@@ -177,7 +192,7 @@ function mergeFound(
   ].toSorted(compare);
 }
 
-function toMessageHit(line: Scored<FoundMessage>, { text, marks }: Excerpt): MessageHit {
+function toMessageHit(line: Scored<FoundMessage>, { text, marks }: Excerpt): Omit<MessageHit, keyof About> {
   const { message } = line;
   return {
     kind: 'message',
@@ -197,7 +212,7 @@ function toMessageHit(line: Scored<FoundMessage>, { text, marks }: Excerpt): Mes
   };
 }
 
-function toBatchHit(batch: Scored<ArchivedBatch>, { text, marks }: Excerpt): BatchHit {
+function toBatchHit(batch: Scored<ArchivedBatch>, { text, marks }: Excerpt): Omit<BatchHit, keyof About> {
   return {
     kind: 'batch',
     show: `batch:${batch.id}`,

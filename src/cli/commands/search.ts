@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { SearchReport } from '../../app/contract/archive-reports.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
@@ -10,6 +11,7 @@ import type { Line, OptionsOf } from '../line/line.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { describeUnindexed, noArchive } from '../../messages/problems.ts';
 import { renderSearchReport } from '../render/search.ts';
+import { countOf, formatBytes } from '../../messages/quantities.ts';
 import { clipText, reportJson, safeText } from '../../messages/text.ts';
 import { createEmbeddingsIfAny } from '../runs/services.ts';
 import type { Session } from '../session.ts';
@@ -68,11 +70,14 @@ export const command = defineCommand({
       order: options.newest === true ? 'newest' : 'best',
       limit: options.limit ?? DEFAULT_LIMIT,
       isPatient: options.wait === true,
+      withTitles: true,
     };
     const instead = 'this search uses words only';
     const embeddings = isByMeaning(options) ? await createEmbeddingsIfAny(session, { instead }) : null;
     const search = { ...request, embeddings };
-    return request.query === '-' ? answerLines(session, search) : answerOne(session, search);
+    const known = await findKnown(session);
+    if (session.settings.capture.on_search) await captureNew(session, known);
+    return request.query === '-' ? answerLines(session, search) : answerOne(session, search, known);
   },
 });
 
@@ -92,14 +97,45 @@ function reportNothing({ reporter, settings }: Session, { archive, hits, query, 
 
 type Search = SearchRequest & { readonly embeddings: Embeddings | null };
 
-async function answerOne(session: Session, request: Search): Promise<ExitCode> {
-  const { reporter, useCases, asked } = session;
+/** The transcripts in the folders of the clients. What cannot be read there is no matter of a search. */
+async function findKnown({ useCases, terminal }: Session): Promise<readonly string[]> {
+  const { findKnownFiles, placesOf } = await import('../inputs/known-places.ts');
+  const { files } = await findKnownFiles(placesOf(useCases.listFormats()), terminal.host);
+  return [...new Set(files.map(({ path }) => path))];
+}
+
+/** Unchanged files are recognized without being read. A file that cannot be captured is not searched, as before. */
+async function captureNew({ useCases, reporter, terminal }: Session, paths: readonly string[]): Promise<void> {
+  for (const [index, path] of paths.entries()) {
+    if (terminal.signal.aborted) return;
+    const input = { path, name: path, format: null, refusesLinks: true };
+    const progress = reporter.progress.of(path, { index, count: paths.length });
+    const done = await useCases.captureFile({ input, isDryRun: false, rereads: false }, progress);
+    if (!done.ok && done.error.kind === 'archive') return;
+  }
+}
+
+/** What a search cannot find because nobody stored it. */
+async function reportUncaptured({ useCases, reporter, terminal }: Session, known: readonly string[]): Promise<void> {
+  const found = await useCases.findUncaptured(known);
+  if (!found.ok || found.value.length === 0) return;
+  const { value } = found;
+  const bytes = value.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+  const what = `${countOf(value.length, 'session')} ${value.length === 1 ? 'is' : 'are'} not captured`;
+  reporter.report([`${what}; \`${terminal.program()} capture\` makes them searchable (about ${formatBytes(bytes)}).`]);
+}
+
+async function answerOne(session: Session, request: Search, known: readonly string[]): Promise<ExitCode> {
+  const { reporter, useCases, asked, terminal } = session;
   const found = await useCases.searchArchive(request);
   if (!found.ok) return session.fail(found.error);
   const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
   const isVerbose = asked.outputOptions.verbosity === 'verbose';
-  session.answer(found.value, () => renderSearchReport(found.value, { theme, widthColumns, isVerbose }));
+  session.answer(found.value, () =>
+    renderSearchReport(found.value, { theme, widthColumns, isVerbose, nowMs: Date.now(), program: terminal.program() }),
+  );
   reportNothing(session, found.value);
+  await reportUncaptured(session, known);
   return EXIT_CODES.done;
 }
 
@@ -109,7 +145,7 @@ async function answerLines(session: Session, request: Search): Promise<ExitCode>
   let hasFailed = false;
   let hasToldOfNone = false;
   const answer = async (query: string, upcoming: readonly string[]): Promise<void> => {
-    const found = await useCases.searchArchive({ ...request, query, upcoming });
+    const found = await useCases.searchArchive({ ...request, withTitles: false, query, upcoming });
     const report = found.ok ? found.value : withoutAnswer(query, renderFailure(found.error));
     reporter.answerPiece(reportJson(report));
     if (!found.ok) {

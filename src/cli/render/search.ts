@@ -10,9 +10,16 @@ import {
   safeText,
   textWidth,
 } from '../../messages/text.ts';
+import { isSessionId, sessionIdOf } from '../../core/paths.ts';
+import { formatAge } from './scan.ts';
 import type { Rendering } from './theme.ts';
 
-type SearchRendering = Rendering & { readonly isVerbose: boolean };
+type SearchRendering = Rendering & {
+  readonly isVerbose: boolean;
+  readonly nowMs: number;
+  /** What the program is called here, for commands to type next. */
+  readonly program: string;
+};
 
 const MIN_COLUMNS = 20; // narrower than this, nothing is readable
 const INDENT = '  ';
@@ -22,19 +29,35 @@ export function renderSearchReport(report: SearchReport, rendering: SearchRender
   return report.hits.flatMap((hit, index) => [...(index === 0 ? [] : ['']), ...renderHit(hit, rendering)]);
 }
 
-function renderHit(hit: SearchHit, { theme, widthColumns, isVerbose }: SearchRendering): readonly string[] {
+function renderHit(
+  hit: SearchHit,
+  { theme, widthColumns, isVerbose, nowMs, program }: SearchRendering,
+): readonly string[] {
   const columns = Math.max(MIN_COLUMNS, widthColumns);
   const inner = columns - INDENT.length;
-  const about = clipText(hit.kind === 'message' ? aboutMessage(hit) : aboutBatch(hit), inner - hit.show.length);
+  const age = hit.at === null ? [] : [formatAge(nowMs - Date.parse(hit.at))];
+  const facts = [hit.kind === 'message' ? aboutMessage(hit) : aboutBatch(hit), ...age, safeText(hit.program)];
+  const about = clipText(facts.join(', '), inner - hit.show.length);
   const place = hit.kind === 'message' && hit.index !== null ? `, message ${formatCount(hit.index)}` : '';
   const more = isVerbose ? [hit.label, hit.conversation, hit.id] : [];
   return [
     `${theme.strong(hit.show)}${INDENT}${about}`,
+    ...(hit.title === null ? [] : [`${INDENT}${clipText(safeText(hit.title), inner)}`]),
     `${INDENT}${theme.faint(`${clipStart(safeText(hit.file), inner - place.length)}${place}`)}`,
     ...[...new Set(more)].flatMap((one) => (one === null ? [] : [`${INDENT}${theme.faint(safeText(one))}`])),
     ...markedLines(hit, { columns: inner, paint: theme.match }),
+    `${INDENT}${theme.faint(clipText(nextOf(hit, program), inner))}`,
   ];
 }
+
+/** What to type next: the whole message, and the session, if a program can go on with it. */
+function nextOf({ show, file, conversation }: SearchHit, program: string): string {
+  const session = sessionIdOf(file) ?? (conversation !== null && isSessionId(conversation) ? conversation : null);
+  const resume = session === null ? [] : [`${program} resume ${session.slice(0, SHOWN_ID_DIGITS)}`];
+  return [`${program} show ${show}`, ...resume].join(', ');
+}
+
+const SHOWN_ID_DIGITS = 8;
 
 function aboutMessage({ role, name, at }: Pick<MessageHit, 'role' | 'name' | 'at'>): string {
   const speaker = name === null ? role : `${role} ${safeText(name)}`;

@@ -8,17 +8,23 @@ import { oddTexts } from '../../support/messages.ts';
 import { batchHit, messageHit, searchReport } from '../archive-reports.ts';
 
 const theme = { ...PLAIN_THEME, match: (text: string) => `<${text}>` };
-const plain = { theme, widthColumns: 60, isVerbose: false };
+const now = { nowMs: Date.parse('2026-03-05T09:20:00Z'), program: 'compact' };
+const plain = { theme, widthColumns: 60, isVerbose: false, ...now };
 
-test('a hit shows its name for show, who said it and when, its place, and the words found', () => {
-  assert.deepEqual(renderSearchReport(searchReport(), plain), [
-    'message:7  user ada, 2026-03-02 09:14',
+test('a hit shows who said it, when, in which session, its place, the words found, and what to type next', () => {
+  const id = '6b6f1c2e-0000-4000-8000-000000000001';
+  const hits = [messageHit(), batchHit({ conversation: id, at: '2026-03-05T08:30:00.000Z' })];
+  assert.deepEqual(renderSearchReport(searchReport({ hits }), plain), [
+    'message:7  user ada, 2026-03-02 09:14, 3d, Chat lines',
+    '  Paint the boat',
     '  /logs/talk.jsonl, message 6',
     '  the green <boat>',
+    '  compact show message:7',
     '',
-    'batch:2  summary of 57 messages, depth 1, 2026-03-02 10:00',
+    'batch:2  summary of 57 messages, depth 1, 2026-03-05 08:30,…',
     '  /logs/talk.jsonl',
     '  They chose the <boat>.',
+    '  compact show batch:2, compact resume 6b6f1c2e',
   ]);
 });
 
@@ -32,8 +38,12 @@ test('label, conversation and id are shown on demand, each once', () => {
 });
 
 test('a message without a time, a name and a place is shown without them', () => {
-  const hit = messageHit({ name: null, at: null, index: null, text: '', marks: [] });
-  assert.deepEqual(renderSearchReport(searchReport({ hits: [hit] }), plain), ['message:7  user', '  /logs/talk.jsonl']);
+  const hit = messageHit({ name: null, at: null, index: null, title: null, text: '', marks: [] });
+  assert.deepEqual(renderSearchReport(searchReport({ hits: [hit] }), plain), [
+    'message:7  user, Chat lines',
+    '  /logs/talk.jsonl',
+    '  compact show message:7',
+  ]);
 });
 
 test('of a long path the end is shown, and a long word is broken', () => {
@@ -43,8 +53,8 @@ test('of a long path the end is shown, and a long word is broken', () => {
     marks: [{ start: 0, end: 70 }],
   });
   const lines = renderSearchReport(searchReport({ hits: [hit] }), plain);
-  assert.match(lines[1] ?? '', /^ {2}….*deep\/talk\.jsonl, message 6$/);
-  assert.deepEqual(lines.slice(2), [`  <${'x'.repeat(58)}>`, `  <${'x'.repeat(12)}>`]);
+  assert.match(lines[2] ?? '', /^ {2}….*deep\/talk\.jsonl, message 6$/);
+  assert.deepEqual(lines.slice(3, -1), [`  <${'x'.repeat(58)}>`, `  <${'x'.repeat(12)}>`]);
 });
 
 test('whatever a transcript says, lines are no wider than the screen and nothing is obeyed', () => {
@@ -59,6 +69,7 @@ test('whatever a transcript says, lines are no wider than the screen and nothing
         theme: PLAIN_THEME,
         widthColumns,
         isVerbose: false,
+        ...now,
       })) {
         assert.ok(textWidth(line) <= widthColumns, line);
         assert.doesNotMatch(line, /[\p{Cc}\p{Cs}]/u);
