@@ -168,6 +168,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   'adapters/archive/exchange/folder.ts': 'new files of an export',
   'adapters/archive/failure.ts': 'opens a folder to learn why nothing opens',
   'adapters/archive/sqlite/identity.ts': "an archive's first 100 bytes, after SQLite has read it",
+  'adapters/archive/sqlite/schema.ts': 'a copy of an archive, made before its schema changes',
   'adapters/fs/decompress.ts': 'an unnamed temporary file',
   'adapters/fs/file-lock.ts': 'a lock',
   'adapters/fs/late-bytes.ts': 'a transcript for appending',

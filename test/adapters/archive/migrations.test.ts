@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import {
   APPLICATION_ID,
   migrate,
+  migrateFile,
   MIGRATIONS,
   readSchemaVersion,
   SCHEMA_VERSION,
@@ -57,6 +58,7 @@ test('every version of the schema has an archive as it was written then', () => 
   assert.deepEqual(
     frozenVersions(),
     MIGRATIONS.map((_, at) => at + 1),
+    'run: npx node test/support/freeze-archive.ts',
   );
 });
 
@@ -153,4 +155,37 @@ test('every reference to another row can be followed back without reading a whol
     return plan.some(({ detail }) => detail.startsWith('SCAN'));
   });
   assert.deepEqual([scans, references.length], [[], 29]);
+});
+
+test('before an archive is brought up to date, a copy of it is kept until it is opened again', (t) => {
+  for (const version of frozenVersions()) {
+    const folder = tempFolder(t);
+    const path = thawArchive(version, folder);
+    const copy = `${path}.before-${version}`;
+    const db = openDatabase(t, path);
+    const before = dump(db);
+    const later = [...MIGRATIONS, NEXT_STEP];
+    migrateFile(db, path, later);
+    assert.equal(readSchemaVersion(db), later.length);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('.before-')),
+      [basename(copy)],
+    );
+    assert.equal(statSync(copy).mode & 0o777, 0o600);
+    const kept = openDatabase(t, copy);
+    assert.deepEqual([readSchemaVersion(kept), dump(kept)], [version, before]);
+    kept.close();
+    migrateFile(db, path, later);
+    assert.equal(existsSync(copy), false);
+  }
+});
+
+test('an archive that cannot be copied is left as it is', (t) => {
+  const folder = tempFolder(t);
+  const version = frozenVersions().at(-1) ?? 0;
+  const path = thawArchive(version, folder);
+  const db = openDatabase(t, path);
+  // Where the copy would be, the folder is missing.
+  assert.throws(() => migrateFile(db, join(folder, 'gone/archive.db'), [...MIGRATIONS, NEXT_STEP]), { code: 'ENOENT' });
+  assert.equal(readSchemaVersion(db), version);
 });

@@ -8,7 +8,7 @@ import { guardPort, toArchiveFailure } from '../failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
-import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
+import { migrate, migrateFile, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { SQLITE_CHECK } from './check.ts';
 import { createSqliteRetention } from './retention.ts';
 import { type Connection, createSqliteSql } from './sql.ts';
@@ -85,7 +85,7 @@ function openForWriting(file: string, { path, busyTimeoutMs, extension }: Openin
     if (refusal !== null) return err(refusal);
     // First, because changing the journal mode writes to the file, and whoever opened it in between would find an empty
     // database.
-    migrate(db);
+    migrateFile(db, file);
     configure(db, busyTimeoutMs);
     return ok(
       createSqliteArchive(db, { path, isReadOnly: false, extension, openWriter, close, takeTurn: turnsAt(path) }),

@@ -1,4 +1,6 @@
+import { existsSync, fsyncSync, rmSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { moveFile, withOpenFile } from '../../../system/files.ts';
 import { tablesFor } from '../sql/tables.ts';
 
 /** `PRAGMA application_id` of an archive: the letters "cmpt". */
@@ -41,4 +43,29 @@ export function migrate(db: Database.Database, migrations: readonly string[] = M
   });
   if (readSchemaVersion(db) >= migrations.length) return;
   while (step.immediate()) continue;
+}
+
+/** The same for the archive in a file. A copy from before stands beside it until the archive is opened for writing again. */
+export function migrateFile(db: Database.Database, file: string, migrations: readonly string[] = MIGRATIONS): void {
+  const copyOf = (version: number): string => `${file}.before-${version}`;
+  const version = readSchemaVersion(db);
+  if (version < migrations.length) {
+    if (version > 0) keepCopy(db, copyOf(version));
+    return migrate(db, migrations);
+  }
+  for (let earlier = 1; earlier < migrations.length; earlier += 1) rmSync(copyOf(earlier), { force: true });
+}
+
+/** A copy under this name is complete. */
+function keepCopy(db: Database.Database, path: string): void {
+  if (existsSync(path)) return;
+  const unfinished = `${path}.${crypto.randomUUID()}.tmp`;
+  try {
+    withOpenFile(unfinished, 'wx', () => undefined, 0o600);
+    db.prepare('VACUUM INTO ?').run(unfinished);
+    withOpenFile(unfinished, 'r+', fsyncSync);
+    moveFile(unfinished, path);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
 }
