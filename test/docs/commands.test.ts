@@ -18,7 +18,6 @@ const MODEL = 'asks a model; test/cli/model-run.test.ts does that with a server 
 /** Lines that do not run here, and why. */
 const NOT_RUN: { readonly [line: string]: string } = {
   'npm ci && npx compact fixtures/transcripts/claude-code/session.jsonl': NETWORK,
-  'npm ci && npm test': 'this test is a part of it',
   'npm ci && npm install -g .': NETWORK,
   'npm ci && npm install -g "$(npm pack --silent)"': NETWORK,
   'npm uninstall -g compact-transcript': NETWORK,

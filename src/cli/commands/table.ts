@@ -74,7 +74,7 @@ export const COMMANDS = {
     load: () => import('./restore.ts'),
   },
   capture: {
-    summary: 'stores whole transcripts before they are gone',
+    summary: 'stores whole sessions; with --remove, frees their disk',
     group: 'Keep',
     load: () => import('./capture.ts'),
   },
