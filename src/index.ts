@@ -1,10 +1,11 @@
+import type { Result } from './core/result.ts';
+import type { Archive, ArchiveFailure, OpenArchiveOptions } from './ports/archive.ts';
 import { createNodeRuntime } from './adapters/runtime/node.ts';
 import {
   type Compactor,
   type CompactorOptions as AllCompactorOptions,
   createCompactor as createCompactorWith,
 } from './app/compact/compactor.ts';
-export { openArchive } from './adapters/archive/sqlite/open.ts';
 export { createExtractiveProvider } from './adapters/model/extractive.ts';
 export type { BatchHit, MessageHit, SearchHit, SearchReport } from './app/contract/archive-reports.ts';
 export type {
@@ -58,19 +59,29 @@ export { explainScore, type ScoreExplanation, scoreMessage, type ScoreTerm } fro
 export { type HistorySplit, splitHistory } from './core/split.ts';
 export { estimateTokens } from './core/tokens.ts';
 export { compactFile, restoreFile, searchArchive, verifyFile } from './library.ts';
+export { type CompactedMessages, compactMessages, restoreMessages } from './library-messages.ts';
 export type {
   CompactFileOptions,
+  CompactMessagesOptions,
   CustomModel,
   FileProgress,
   LibraryError,
+  MessageKind,
   RestoreFileOptions,
+  RestoreMessagesOptions,
   SearchOptions,
   ServiceModel,
   VerifyFileOptions,
 } from './library-options.ts';
-export type { Archive, ArchiveFailure } from './ports/archive.ts';
+export type { Archive, ArchiveFailure, OpenArchiveOptions } from './ports/archive.ts';
 export type { ModelProvider } from './ports/model.ts';
 export type { Runtime } from './ports/runtime.ts';
+
+/** Opens an archive, or creates it, readable for its owner alone. A file that is no archive is never changed. */
+export async function openArchive(options: OpenArchiveOptions): Promise<Result<Archive, ArchiveFailure>> {
+  const sqlite = await import('./adapters/archive/sqlite/open.ts');
+  return sqlite.openArchive(options);
+}
 
 /** The library's public names; their rules are those of the project's README. */
 

@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { CompactionConfig } from './core/policy.ts';
 import type {
   CompactFileOptions,
+  CompactMessagesOptions,
   CustomModel,
   FileOptions,
   RestoreFileOptions,
+  RestoreMessagesOptions,
   SearchOptions,
   ServiceModel,
 } from './library-options.ts';
@@ -70,6 +72,25 @@ const OPTIONS = {
   } satisfies Checks<CompactFileOptions>,
   restoreFile: { ...FILE, output: text, inPlace: flag, all: flag } satisfies Checks<RestoreFileOptions>,
   verifyFile: FILE,
+  compactMessages: {
+    archive: text,
+    signal: object,
+    onProgress: callback,
+    model: object,
+    compaction: z.strictObject(COMPACTION, 'an object').optional(),
+    targetTokens: count,
+    ifOverTokens: count,
+    keepSystem: flag,
+    conversation: text,
+    kind: text,
+  } satisfies Checks<CompactMessagesOptions>,
+  restoreMessages: {
+    archive: text,
+    signal: object,
+    onProgress: callback,
+    kind: text,
+    all: flag,
+  } satisfies Checks<RestoreMessagesOptions>,
   searchArchive: {
     archive: text,
     signal: object,
@@ -86,7 +107,10 @@ const OPTIONS = {
 
 /** What is wrong with a call of this function; null: it can be understood. */
 export function findWrongCall(name: keyof typeof OPTIONS, subject: unknown, options: unknown): string | null {
-  if (typeof subject !== 'string' || subject === '')
+  if (name === 'compactMessages' || name === 'restoreMessages') {
+    if (!Array.isArray(subject) || !subject.every((one) => typeof one === 'object' && one !== null))
+      return 'the messages must be a list of objects';
+  } else if (typeof subject !== 'string' || subject === '')
     return `the ${name === 'searchArchive' ? 'query' : 'path'} must be a string with text`;
   const checks = OPTIONS[name];
   const [issue] = z.strictObject(checks).safeParse(options).error?.issues ?? [];

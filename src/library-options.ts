@@ -46,6 +46,26 @@ export type CompactFileOptions = FileOptions & {
   readonly conversation?: string | undefined;
 };
 
+/**
+ * What the messages are. openai: chat completions; anthropic; ai-sdk: `ModelMessage`; agents: items of the OpenAI Agents SDK; responses: items
+ * of OpenAI's Responses API.
+ */
+export type MessageKind = 'openai' | 'anthropic' | 'ai-sdk' | 'agents' | 'responses';
+
+export type CompactMessagesOptions = Omit<
+  CompactFileOptions,
+  'output' | 'inPlace' | 'dryRun' | 'format' | 'keepInvalid' | 'isFresh'
+> & {
+  /** By default recognized. */
+  readonly kind?: MessageKind | undefined;
+};
+
+export type RestoreMessagesOptions = Omit<FileOptions, 'format'> &
+  Pick<CompactMessagesOptions, 'kind'> & {
+    /** False: undoes only the last compaction. */
+    readonly all?: boolean | undefined;
+  };
+
 /** A model behind an API. Secrets are masked in what is sent, unless the service runs on this machine. */
 export type ServiceModel = {
   readonly provider: 'anthropic' | 'openai' | 'openai-compat' | 'ollama';

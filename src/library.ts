@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { basename, resolve } from 'node:path';
 import type { SearchReport } from './app/contract/archive-reports.ts';
 import type { Failure } from './app/contract/failure.ts';
+import type { CompactFileRequest, RestoreFileRequest } from './app/contract/requests.ts';
 import type { CompactReport, RestoreReport, VerifyReport } from './app/contract/reports.ts';
 import type { ModelChoice } from './compose/services.ts';
 import type { UseCases } from './compose/use-cases.ts';
@@ -28,7 +29,6 @@ export async function compactFile(
   const wrong =
     findWrongCall('compactFile', path, options) ?? (options.model === undefined ? null : findWrongModel(options.model));
   if (wrong !== null) return usageError(wrong);
-  const { resolveSettings, toModel, toPolicy } = await import('./config/resolve.ts');
   const { planOutputs } = await import('./compose/outputs.ts');
   const { describeOutputProblem } = await import('./messages/problems.ts');
   const choice = chooseOutput(options);
@@ -36,6 +36,20 @@ export async function compactFile(
   const file = { path, pathInFolder: basename(path) };
   const outputs = await planOutputs({ files: [file], isSeveral: false, choice: choice.value });
   if (!outputs.ok) return usageError(describeOutputProblem(outputs.error));
+  const output = options.dryRun === true ? ({ kind: 'none' } as const) : (outputs.value[0] ?? { kind: 'none' });
+  return compactWith(options, { input: inputOf(path, options), output });
+}
+
+/** What `compactFile` and `compactMessages` have in common. `stdout`: gets the result if that is the output. */
+export async function compactWith(
+  options: CompactFileOptions,
+  target: Pick<CompactFileRequest, 'input' | 'output'> & {
+    readonly summaryIsUsers?: true;
+    readonly stdout?: (bytes: Uint8Array) => void;
+  },
+): Promise<Result<CompactReport, LibraryError>> {
+  const { resolveSettings, toModel, toPolicy } = await import('./config/resolve.ts');
+  const { input, output, summaryIsUsers } = target;
   const host = readHost();
   const flags = toFlags(options);
   const settings = resolveSettings({ config: NO_CONFIG, flags, host });
@@ -46,20 +60,20 @@ export async function compactFile(
     isFresh: options.isFresh === true,
   });
   const compaction = { ...policy.compaction, ...options.compaction };
-  return withUseCases(options, async (useCases, progress) => {
+  return withUseCases({ ...options, stdout: target.stdout }, async (useCases, progress) => {
     const model = await chooseModel(options, { settings, flags, host });
     if (!model.ok) return model;
     const summarizer = await useCases.createSummarizer({ model: model.value, compaction });
     if (!summarizer.ok) return usageError(summarizer.error);
     const request = {
-      input: inputOf(path, options),
-      output: options.dryRun === true ? ({ kind: 'none' } as const) : (outputs.value[0] ?? { kind: 'none' }),
-      policy: { ...policy, compaction },
+      input,
+      output,
+      policy: { ...policy, compaction, ...(summaryIsUsers === true && { summaryIsUsers }) },
       ...toModel(settings),
       summarizer: summarizer.value.value,
       embeddings: null,
     };
-    return toLibraryResult(path, await useCases.compactFile(request, progress));
+    return toLibraryResult(input.name, await useCases.compactFile(request, progress));
   });
 }
 
@@ -80,10 +94,17 @@ export async function restoreFile(
     return usageError('the output is the compacted file itself: use inPlace: true to replace it');
   }
   const target = output.kind === 'path' ? ({ kind: 'file', path: output.path } as const) : output;
-  return withUseCases(options, async (useCases, progress) => {
-    const request = { input: inputOf(path, options), output: target, all: options.all ?? false };
-    return toLibraryResult(path, await useCases.restoreFile(request, progress));
-  });
+  return restoreWith(options, { input: inputOf(path, options), output: target, all: options.all ?? false });
+}
+
+export async function restoreWith(
+  options: FileOptions,
+  request: RestoreFileRequest,
+  stdout?: (bytes: Uint8Array) => void,
+): Promise<Result<RestoreReport, LibraryError>> {
+  return withUseCases({ ...options, stdout }, async (useCases, progress) =>
+    toLibraryResult(request.input.name, await useCases.restoreFile(request, progress)),
+  );
 }
 
 /** Checks a compacted file against the archive. `value.result` is 'failed' if it finds problems; it changes nothing. */
@@ -203,7 +224,13 @@ function inputOf(path: string, { format = null }: { readonly format?: string | n
 
 /** Runs `work` with an archive that is closed afterwards, and with an exit listener for the temporary files only while it runs. */
 async function withUseCases<T>(
-  { archive, signal = new AbortController().signal, format, onProgress }: FileOptions,
+  {
+    archive,
+    signal = new AbortController().signal,
+    format,
+    onProgress,
+    stdout = () => undefined,
+  }: FileOptions & { readonly stdout?: ((bytes: Uint8Array) => void) | undefined },
   work: (useCases: UseCases, progress: Progress) => Promise<Result<T, LibraryError>>,
 ): Promise<Result<T, LibraryError>> {
   const { createUseCases } = await import('./compose/use-cases.ts');
@@ -219,7 +246,7 @@ async function withUseCases<T>(
     archivePath: archive === undefined ? defaultArchivePath(readHost()) : resolve(archive),
     progress,
     signal,
-    stdout: () => undefined,
+    stdout,
     removeAtExit: (path) => {
       leftovers.add(path);
       return (how) => {

@@ -94,6 +94,8 @@ export type TranscriptPolicy = {
   readonly conversation: string | null;
   /** Transcripts that save less are left unchanged: a share of the tokens if it is below 1, else bytes on disk, net of the archive. */
   readonly minSaving?: number;
+  /** The summary is a user's message, in formats with the roles user and system: some APIs take no system messages in a list. */
+  readonly summaryIsUsers?: boolean;
   /** Goes on although the archive does not know the transcript's earlier compactions. */
   readonly isFresh?: boolean;
 };

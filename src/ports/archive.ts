@@ -307,3 +307,14 @@ export type SummaryCache = {
     summaries: readonly { readonly request: string; readonly summary: CachedSummary }[],
   ) => Promise<void>;
 };
+
+/** How to open an archive that is a file. */
+export type OpenArchiveOptions = {
+  readonly path: string;
+  /** False: a missing archive is a failure, and nothing is created. */
+  readonly create?: boolean;
+  /** How long to wait for another process that writes. */
+  readonly busyTimeoutMs?: number;
+  /** The file of SQLite's vector extension; without it no vectors are stored or compared. */
+  readonly vectorExtension?: string;
+};

@@ -78,6 +78,7 @@ test('the examples in docs/library.md run, one after the other, and print what t
   const { status, stdout, stderr } = spawnSync(process.execPath, ['all.mjs'], { cwd: folder, encoding: 'utf8' });
   assert.deepEqual([status, stderr], [0, '']);
   assert.deepEqual(stdout.trim().replaceAll(/:\d+ /g, ':N ').split('\n'), [
+    '1',
     'compacted session.compact.jsonl 43',
     'verified 0',
     '51615',

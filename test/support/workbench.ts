@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type OpenArchiveOptions, openSqliteArchive } from '../../src/adapters/archive/sqlite/open.ts';
+import { openSqliteArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createProducerIndexes } from '../../src/adapters/producer-index/producer-indexes.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
@@ -17,7 +17,7 @@ import { verifyFile } from '../../src/app/restore/verify-file.ts';
 import { createBreaker } from '../../src/app/summarize/limits.ts';
 import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG, type TranscriptPolicy } from '../../src/core/policy.ts';
 import type { Result } from '../../src/core/result.ts';
-import type { Archive } from '../../src/ports/archive.ts';
+import type { Archive, OpenArchiveOptions } from '../../src/ports/archive.ts';
 import { createQuickStore } from './files.ts';
 
 export type BenchSettings = Partial<Omit<TranscriptPolicy, 'compaction'>> & {

@@ -19,6 +19,8 @@ type ComposeInput = {
   readonly transcript: Prepared;
   readonly outcomes: readonly LineOutcome[];
   readonly compacted: readonly { readonly result: CompactedConversation; readonly insertBefore: number }[];
+  /** The summary is a user's message, whatever it quotes. */
+  readonly isUsers: boolean;
   /** Makes the ids in inserted lines the same for the same input and settings. */
   readonly settingsSha256: string;
 };
@@ -114,7 +116,7 @@ function* keptLines(outcomes: readonly LineOutcome[]): Generator<number> {
 
 function renderInsertedLines(
   runtime: Runtime,
-  { transcript, settingsSha256, outcomes }: ComposeInput,
+  { transcript, settingsSha256, outcomes, isUsers }: ComposeInput,
   {
     result,
     insertBefore,
@@ -147,7 +149,8 @@ function renderInsertedLines(
     ),
     prior: json(prepared.view.prior ?? undefined),
     lastKeptId: lastKept?.recordId ?? null,
-    quotesTools: prepared.view.messages.some(({ role, results = [] }) => role === 'tool' || results.length > 0),
+    quotesTools:
+      isUsers || prepared.view.messages.some(({ role, results = [] }) => role === 'tool' || results.length > 0),
     ...(listedAs !== undefined && { listedAs }),
     tokensBefore: prepared.view.messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0),
     uuid: (label) => uuidFromHash(runtime.sha256([recordIndex.sha256, settingsSha256, prepared.id, label].join('\n'))),

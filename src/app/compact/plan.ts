@@ -175,9 +175,10 @@ export function describeSettings(input: {
   /** Only set for a model that is a service. */
   readonly isMasked?: boolean;
 }): string {
-  const { compaction, chunkOrder, keepSystem, targetTokens, conversation } = input.policy;
+  const { compaction, chunkOrder, keepSystem, targetTokens, conversation, summaryIsUsers } = input.policy;
   const { format, provider, modelName, isMasked } = input;
-  const others = { format, provider, modelName, isMasked, chunkOrder, keepSystem, targetTokens, conversation };
+  const kept = { chunkOrder, keepSystem, targetTokens, conversation, summaryIsUsers };
+  const others = { format, provider, modelName, isMasked, ...kept };
   return writeSettings(compaction, others);
 }
 

@@ -52,7 +52,9 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     return one.kind !== 'compacted' || before === null ? [] : [{ result: one.result, insertBefore: before }];
   });
   const results = compacted.map(({ result }) => result);
-  const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, settingsSha256: input.settingsSha256 });
+  const isUsers = request.policy.summaryIsUsers === true;
+  const { settingsSha256 } = input;
+  const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, isUsers, settingsSha256 });
   if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
   // Making summaries may have taken minutes, and another file may have appeared at the output's path.
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
@@ -218,7 +220,7 @@ function draftCompaction(
   return {
     format: codec.format.name,
     run: deps.run,
-    sourcePath: deps.files.absolute(request.input.path),
+    sourcePath: request.input.storedAs ?? deps.files.absolute(request.input.path),
     outputPath: path === null ? null : deps.files.absolute(path),
     source: {
       sha256: recordIndex.sha256,
@@ -295,7 +297,8 @@ export async function reuseCompaction(
   const path = targetPath(request);
   const outputPath = path === null ? null : deps.files.absolute(path);
   // Recorded first: a run that is killed in between can still be undone.
-  const file = { compactionId: same.id, sourcePath: deps.files.absolute(request.input.path), outputPath };
+  const sourcePath = request.input.storedAs ?? deps.files.absolute(request.input.path);
+  const file = { compactionId: same.id, sourcePath, outputPath };
   const fileId = await archive.runs.record(deps.run, file);
   // It was erased meanwhile: its output must not replace the original any more.
   if (fileId === null) return stop({ kind: 'source-changed', file: request.input.name });

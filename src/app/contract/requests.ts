@@ -21,6 +21,8 @@ export type TranscriptInput = {
   readonly name: string;
   /** As `--format` names it; null: detect. */
   readonly format: string | null;
+  /** What the archive calls it; by default its absolute path. */
+  readonly storedAs?: string;
   /** Fail if the path is a link. By default links are followed. */
   readonly refusesLinks?: boolean;
   /** The file that was checked earlier: another file at this path is refused. Undefined: any file. */

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
+import type { Archive, ArchiveFailure, OpenArchiveOptions } from '../../../ports/archive.ts';
 import { createArchiveFile } from './create.ts';
 import { createArchive } from '../archive.ts';
 import { guardPort, toArchiveFailure } from '../failure.ts';
@@ -16,16 +16,6 @@ import { SQLITE_SEARCH } from './search.ts';
 import { SQLITE_STORE } from './store.ts';
 import { SQLITE_VECTORS } from './vectors.ts';
 import { type TakeTurn, turnsAt } from './turns.ts';
-
-export type OpenArchiveOptions = {
-  readonly path: string;
-  /** False: a missing archive is a failure, and nothing is created. */
-  readonly create?: boolean;
-  /** How long to wait for another process that writes. */
-  readonly busyTimeoutMs?: number;
-  /** The file of SQLite's vector extension; without it no vectors are stored or compared. */
-  readonly vectorExtension?: string;
-};
 
 /** Storing 100 MB holds the write lock for about ten seconds, and several processes may be waiting. */
 export const DEFAULT_BUSY_TIMEOUT_MS = 60_000;

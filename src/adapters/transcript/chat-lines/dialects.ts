@@ -161,7 +161,24 @@ function fromOtelPart(part: Json): Json {
   return text === undefined ? part : { type: 'text', text };
 }
 
-const DIALECTS: readonly Dialect[] = [uiMessages, langChain, otelMessages];
+/**
+ * Items of the OpenAI Agents SDK, whose keys are those of JavaScript: `{type: "function_call", callId}`. Its messages are `{role, content}`.
+ * https://openai.github.io/openai-agents-js/
+ */
+const agentItems: Dialect = {
+  matches: (record) => AGENT_ITEM.test(stringAt(record, 'type') ?? '') && 'callId' in record && !('role' in record),
+  toChat: ({ type, callId: toolCallId = null, name: toolName = null, ...record }) => {
+    const isResult = type === 'function_call_result';
+    const said: JsonRecord = isResult ? { content: record['output'] ?? null } : { input: record['arguments'] ?? null };
+    const block = { type: isResult ? 'tool-result' : 'tool-call', toolCallId, toolName, ...said };
+    return { role: isResult ? 'tool' : 'assistant', content: [block] };
+  },
+  toSummary: ({ role, text }) => ({ type: 'message', role, content: text }),
+};
+
+const AGENT_ITEM = /^function_call(?:_result)?$/;
+
+const DIALECTS: readonly Dialect[] = [uiMessages, langChain, otelMessages, agentItems];
 
 /** The dialect of a message; null: it is `{role, content}`, or no message. */
 export function findDialect(value: Json | undefined): Dialect | null {
