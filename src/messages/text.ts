@@ -121,12 +121,16 @@ export function textLines(text: string): readonly string[] {
   return text.split(/\r?\n/).map((line) => safeText(line.replaceAll('\t', '    ')));
 }
 
-// Printable ASCII and the characters that this program draws with take one column each.
+// Characters that surely take one column or two, whatever stands beside them: most letters, and the signs that programs draw with.
 const SIMPLE = /^[\x20-\x7e█·…→]*$/;
+const COMMON =
+  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0384-\u0482\u048a-\u052f\u1e00-\u1eff\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u259f\u2713\u2717\u2705\u274c\u3041-\u3096\u30a1-\u30fc\u3400-\u9fff\uac00-\ud7a3\u{1f600}-\u{1f64f}]*$/u;
+const WIDE = /[\u2705\u274c\u3041-\u9fff\uac00-\ud7a3]/gu;
 
-/** The number of columns on a terminal. */
+/** The number of columns on a terminal. An emoji has two UTF-16 units and takes two columns. */
 export function textWidth(text: string): number {
-  return SIMPLE.test(text) ? text.length : unicode().measure(text);
+  if (SIMPLE.test(text)) return text.length;
+  return COMMON.test(text) ? text.length + (text.match(WIDE)?.length ?? 0) : unicode().measure(text);
 }
 
 type Unicode = { readonly measure: (text: string) => number; readonly graphemes: Intl.Segmenter };
@@ -155,15 +159,20 @@ function clip(text: string, columns: number, cut: 'start' | 'end'): string {
   let kept = '';
   if (SIMPLE.test(text)) kept = isEnd ? text.slice(0, columns - 1) : text.slice(text.length - columns + 1);
   else {
-    const segments = unicode().graphemes.segment(text);
+    const segments = charactersOf(text);
     let width = 0;
-    for (const { segment } of isEnd ? segments : [...segments].toReversed()) {
+    for (const segment of isEnd ? segments : segments.toReversed()) {
       width += textWidth(segment);
       if (width > columns - 1) break;
       kept = isEnd ? kept + segment : segment + kept;
     }
   }
   return isEnd ? `${kept}…` : `…${kept}`;
+}
+
+function charactersOf(text: string): readonly string[] {
+  if (COMMON.test(text)) return Array.from(text);
+  return Array.from(unicode().graphemes.segment(text), ({ segment }) => segment);
 }
 
 /** The same, but cut in the middle: the beginning of a path identifies its owner, the end the file. */

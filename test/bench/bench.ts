@@ -9,6 +9,7 @@ import type { Bench } from './measure/bench.ts';
 import { measureFile, measureFixed } from './measure/file.ts';
 import { measureFolder } from './measure/folder.ts';
 import { measureFileCounts, measureSizeGrowth, type Sized } from './measure/growth.ts';
+import { measureLineage } from './measure/lineage.ts';
 import { measurePeers } from './measure/peers.ts';
 import { measureSearch } from './measure/search.ts';
 import { measureStart } from './measure/start.ts';
@@ -42,6 +43,7 @@ async function* measureAll(bench: Bench, options: BenchOptions): AsyncGenerator<
     }
   }
   if (has('growth')) yield measureFileCounts(bench, options.files);
+  if (has('lineage')) yield measureLineage(bench, { isQuick });
   if (has('folder')) yield measureFolder(bench, { isQuick });
   if (has('summarizer')) yield measureSummarizer(bench);
   if (has('search')) for (const count of options.messages) yield await measureSearch(bench, count);

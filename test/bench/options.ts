@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const SECTIONS = ['start', 'files', 'folder', 'growth', 'summarizer', 'search', 'peers'] as const;
+export const SECTIONS = ['start', 'files', 'folder', 'growth', 'lineage', 'summarizer', 'search', 'peers'] as const;
 export type Section = (typeof SECTIONS)[number];
 
 export type BenchOptions = {

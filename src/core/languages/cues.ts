@@ -33,4 +33,4 @@ export function hasCue(text: string, cue: Cue): boolean {
 
 /** Texts in no other language. The same sentences are asked about for one section of a summary after the other. */
 const english = new Set<string>();
-const MAX_REMEMBERED = 50_000;
+const MAX_REMEMBERED = 100_000;

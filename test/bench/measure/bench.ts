@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Patience, Runner } from '../child.ts';
 import type { Input } from '../input.ts';
@@ -21,6 +22,20 @@ export function timeBareLoop({ runner }: Bench, paths: readonly string[]): Times
   const script = join(import.meta.dirname, '../bare-loop.ts');
   const runs = Array.from({ length: 3 }, () => JSON.parse(runner.time([script, ...paths]).stdout) as Times);
   return minimum(...runs);
+}
+
+/** The floor alone, without the start of its process; the fastest of three. */
+export function timeFloor({ runner, folder }: Bench, path: string, ...options: readonly '--index'[]): Times {
+  const script = join(import.meta.dirname, '../floor.ts');
+  const archive = join(folder, 'floor.db');
+  const run = (): Times => JSON.parse(runner.time([script, path, archive, ...options]).stdout) as Times;
+  const fastest = minimum(run(), run(), run());
+  rmSync(archive);
+  return fastest;
+}
+
+export function addTimes(a: Times, b: Times): Times {
+  return { wallMs: a.wallMs + b.wallMs, cpuMs: a.cpuMs + b.cpuMs };
 }
 
 export function minimum(...times: readonly Times[]): Times {

@@ -1,16 +1,31 @@
-import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { fastestOf, type Run } from '../child.ts';
 import { createFigure, formatNumber, type Figure } from '../figures.ts';
-import { type Bench, COMPACT, compareTimes, MB, minimum, subtractTimes, timeBareLoop, type Times } from './bench.ts';
+import {
+  addTimes,
+  type Bench,
+  COMPACT,
+  compareTimes,
+  MB,
+  minimum,
+  subtractTimes,
+  timeBareLoop,
+  timeFloor,
+  type Times,
+} from './bench.ts';
 
 export type FileKind = 'claude-code' | 'chat';
-export const STEPS = ['score', 'compact', 'verify', 'restore'] as const;
+export const STEPS = ['score', 'compact', 'index', 'verify', 'restore'] as const;
 export type Step = (typeof STEPS)[number];
 
 /** The steps of one file. */
-type FileRuns = { readonly [step in Step]: Run } & { readonly bytesThatLeft: number; readonly archiveBytes: number };
+type FileRuns = { readonly [step in Step]: Run } & {
+  readonly bytesThatLeft: number;
+  readonly archiveBytes: number;
+  readonly indexedBytes: number;
+};
 
 export type FileMeasured = { readonly figures: readonly Figure[]; readonly runs: { readonly [step in Step]: Run } };
 
@@ -22,7 +37,7 @@ export type FixedTimes = { readonly [step in Step]: Times };
 /** The goals were set for 100 MB. Well below that the start of the program would be most of what is measured. */
 const WITH_START_FROM_MB = 50;
 
-/** Scores, compacts, verifies and restores one file, each next to the bare loop over the same file. */
+/** Scores, compacts, indexes, verifies and restores one file, each next to the bare loop over the same file, and what stores it next to the floor. */
 export function measureFile(
   bench: Bench,
   { kind, megabytes, fixed }: { readonly kind: FileKind; readonly megabytes: number; readonly fixed: FixedTimes },
@@ -35,15 +50,23 @@ export function measureFile(
   const before = timeBareLoop(bench, [path]);
   const runs = runSteps(bench, path);
   const bareLoop = minimum(before, timeBareLoop(bench, [path]));
+  const floors = { plain: timeFloor(bench, path), indexed: timeFloor(bench, path, '--index') };
   rmSync(path);
   const hasStart = megabytes >= WITH_START_FROM_MB;
   const group = `A ${KIND_NAMES[kind]} of ${formatNumber(megabytes)} MB${hasStart ? '' : ', without start-up'}`;
+  const timesOf = (step: Step): Times => (hasStart ? runs[step] : subtractTimes(runs[step], fixed[step]));
   const speeds = STEPS.map((step) => {
     const note = `${formatNumber(sizeBytes / 1000 / runs[step].wallMs)} MB/s`;
-    const times = hasStart ? runs[step] : subtractTimes(runs[step], fixed[step]);
-    return createFigure(`${kind}.${step}`, { group, ...compareTimes(times, bareLoop), note });
+    return createFigure(`${kind}.${step}`, { group, ...compareTimes(timesOf(step), bareLoop), note });
   });
-  const share = runs.archiveBytes / runs.bytesThatLeft;
+  const both = addTimes(timesOf('compact'), timesOf('index'));
+  const ratios = [
+    createFigure(`${kind}.indexed`, { group, ...compareTimes(both, bareLoop) }),
+    createFigure(`${kind}.floor`, { group, ...compareTimes(timesOf('compact'), floors.plain) }),
+    createFigure(`${kind}.indexed-floor`, { group, ...compareTimes(both, floors.indexed) }),
+    createFigure(`${kind}.archive`, { group, measured: runs.archiveBytes / runs.bytesThatLeft }),
+    createFigure(`${kind}.indexed-archive`, { group, measured: runs.indexedBytes / runs.bytesThatLeft }),
+  ];
   const peaks = STEPS.map((step) => {
     const peak = runs[step].peakBytes;
     const over = (peak - nodePeak) / MB;
@@ -51,10 +74,10 @@ export function measureFile(
     const note = step === 'compact' ? `${formatNumber(over)} MB over Node` : '';
     return createFigure(`peak.${step}`, { group, measured, note });
   });
-  return { figures: [...speeds, createFigure(`${kind}.archive`, { group, measured: share }), ...peaks], runs };
+  return { figures: [...speeds, ...ratios, ...peaks], runs };
 }
 
-/** The four steps; what is restored must be what was compacted. */
+/** The steps; what is restored must be what was compacted. */
 function runSteps({ folder, runner, patience }: Bench, path: string): FileRuns {
   const output = join(folder, 'output.jsonl');
   const back = join(folder, 'back.jsonl');
@@ -67,13 +90,20 @@ function runSteps({ folder, runner, patience }: Bench, path: string): FileRuns {
     }, patience);
   const score = run(['score', path, '--limit', '10'], []);
   const compact = run([path, '-o', output, '--json'], [output, archive]);
+  const bytesThatLeft = statSync(path).size - bytesAfter(compact);
+  const archiveBytes = statSync(archive).size;
+  const fresh = join(folder, 'fresh.db');
+  copyFileSync(archive, fresh);
+  const index = fastestOf(() => {
+    copyFileSync(fresh, archive);
+    return runner.measure([COMPACT, 'archive', 'index', '-q', '--archive', archive]);
+  }, patience);
+  const indexedBytes = statSync(archive).size;
   const verify = run(['verify', output], []);
   const restore = run(['restore', output, '-o', back], [back]);
   if (!haveSameBytes(path, back)) throw new Error('restore gave other bytes than the input');
-  const bytesThatLeft = statSync(path).size - bytesAfter(compact);
-  const archiveBytes = statSync(archive).size;
-  clean(output, back, archive);
-  return { score, compact, verify, restore, bytesThatLeft, archiveBytes };
+  clean(output, back, archive, fresh);
+  return { score, compact, index, verify, restore, bytesThatLeft, archiveBytes, indexedBytes };
 }
 
 export function measureFixed(bench: Bench): FixedTimes {

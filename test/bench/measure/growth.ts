@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fastestOf, type Run } from '../child.ts';
 import { createFigure, formatNumber, type Figure } from '../figures.ts';
@@ -49,21 +49,31 @@ export function measureFileCounts(bench: Bench, counts: readonly number[]): read
   const perFile = formatNumber((many.wallMs - one.wallMs) / (most - 1));
   const peaks = [few, many].map(({ peakBytes }) => formatNumber(peakBytes / 1_000_000));
   const note = `${perFile} ms a file; memory ${peaks.join(' and ')} MB`;
-  return [createFigure('growth.files', { group, ...growth, note })];
+  const share = createFigure('files.archive', { group, measured: many.archiveBytes / many.bytesThatLeft });
+  return [createFigure('growth.files', { group, ...growth, note }), share];
 }
 
-function compactFolder({ folder, input, runner, patience }: Bench, count: number): Run {
+type FolderRun = Run & { readonly archiveBytes: number; readonly bytesThatLeft: number };
+
+function compactFolder({ folder, input, runner, patience }: Bench, count: number): FolderRun {
   const files = join(folder, 'files');
   const archive = join(folder, 'archive.db');
   const settings = ['--keep-recent', '1', '--keep-recent-tokens', '0'];
+  const sizeOfAll = (): number => readdirSync(files).reduce((sum, name) => sum + statSync(join(files, name)).size, 0);
+  let before = 0;
   const run = fastestOf(() => {
     clean();
     mkdirSync(files);
     for (let at = 0; at < count; at += 1) input.writeChat(join(files, `${at}.jsonl`), SMALL_FILE_BYTES);
+    before = sizeOfAll();
     return runner.measure([COMPACT, '-q', '-i', ...settings, files, '--archive', archive]);
   }, patience);
+  const sizes = {
+    archiveBytes: statSync(archive, { throwIfNoEntry: false })?.size ?? 0,
+    bytesThatLeft: before - sizeOfAll(),
+  };
   clean();
-  return run;
+  return { ...run, ...sizes };
 
   function clean(): void {
     for (const path of [files, archive]) rmSync(path, { recursive: true, force: true });

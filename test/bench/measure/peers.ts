@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFigure, createMissingFigure, formatNumber, type Figure } from '../figures.ts';
 import type { RowId } from '../rows.ts';
-import { type Bench, MB, timeBareLoop } from './bench.ts';
+import { type Bench, COMPACT, MB, timeBareLoop } from './bench.ts';
 
 type Peer = {
   readonly row: RowId;
@@ -16,7 +16,9 @@ export type PeersOptions = { readonly megabytes: number; readonly installed: str
 
 /** Other programs that read, cut or index the same file of JSON lines. None of them does what `compact` does; they show what is usual. */
 export function measurePeers(bench: Bench, { megabytes, installed }: PeersOptions): readonly Figure[] {
-  const path = join(bench.folder, 'input.jsonl');
+  const home = join(bench.folder, 'claude');
+  const path = join(home, 'projects/bench/session.jsonl');
+  mkdirSync(join(path, '..'), { recursive: true });
   const database = join(bench.folder, 'peer.db');
   bench.input.writeClaudeCode(path, megabytes * MB);
   const bareLoop = timeBareLoop(bench, [path]);
@@ -24,6 +26,19 @@ export function measurePeers(bench: Bench, { megabytes, installed }: PeersOption
   const langchain = join(installed ?? '', 'node_modules/@langchain/core');
   const script = join(import.meta.dirname, '../trim-messages.ts');
   const peers: readonly Peer[] = [
+    {
+      row: 'peer.zstd',
+      isThere: isProgram('zstd'),
+      reason: 'not installed',
+      commands: [['zstd', '-3', '-q', '-f', path, '-o', database]],
+    },
+    {
+      row: 'peer.ccusage',
+      isThere: isProgram('ccusage'),
+      reason: 'not installed',
+      commands: [['ccusage', 'daily', '--offline']],
+    },
+    { row: 'peer.scan', isThere: true, reason: '', commands: [[process.execPath, COMPACT, 'scan', '-q', path]] },
     {
       row: 'peer.jq',
       isThere: isProgram('jq'),
@@ -49,12 +64,12 @@ export function measurePeers(bench: Bench, { megabytes, installed }: PeersOption
   const figures = peers.map(({ row, isThere, reason, commands }) => {
     if (!isThere) return createMissingFigure(row, group, reason);
     const before = performance.now();
-    for (const command of commands) runPeer(command);
+    for (const command of commands) runPeer(command, home);
     const wallMs = performance.now() - before;
     const note = `${formatNumber(statSync(path).size / 1000 / wallMs)} MB/s`;
     return createFigure(row, { group, measured: wallMs / bareLoop.wallMs, wallMs, note });
   });
-  for (const one of [path, database]) rmSync(one, { force: true });
+  for (const one of [home, database]) rmSync(one, { recursive: true, force: true });
   return figures;
 }
 
@@ -62,7 +77,8 @@ function isProgram(name: string): boolean {
   return spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-function runPeer([program, ...args]: readonly [string, ...string[]]): void {
-  const { status, stderr } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+function runPeer([program, ...args]: readonly [string, ...string[]], claudeHome: string): void {
+  const env = { ...process.env, CLAUDE_CONFIG_DIR: claudeHome };
+  const { status, stderr } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
   if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr.toString()}`);
 }

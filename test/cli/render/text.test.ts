@@ -44,6 +44,7 @@ test('bytes are shown in the usual unit', () => {
 
 test('wide characters take two columns, and none is cut in half', () => {
   assert.equal(textWidth('日本'), 4);
+  assert.deepEqual(['été – naïve', 'ф✅😀', 'e\u0301', '👍🏽', '가\u3099'].map(textWidth), [11, 5, 1, 2, 2]);
   assert.equal(clipText('日本語', 4), '日…');
   assert.equal(fitText('日本語', 4), '日… ');
   assert.equal(fitText('7', 3, 'right'), '  7');
