@@ -24,7 +24,7 @@ export const ROWS = {
 
   'claude-code.score': row('score', LOOPS, atMost(2)),
   'claude-code.compact': row('compact', LOOPS, atMost(8)),
-  'claude-code.index': row('archive index', LOOPS, null),
+  'claude-code.index': row('archive index', LOOPS, atMost(6)),
   'claude-code.indexed': row('compact and archive index', LOOPS, atMost(14)),
   'claude-code.floor': row('compact', FLOORS, atMost(2.4)),
   'claude-code.indexed-floor': row('compact and archive index', `${FLOORS} with index`, atMost(1.2)),
@@ -34,7 +34,7 @@ export const ROWS = {
   'claude-code.indexed-archive': row('archive with search index', ARCHIVED, atMost(0.33)),
   'chat.score': row('score', LOOPS, atMost(4)),
   'chat.compact': row('compact', LOOPS, atMost(16)),
-  'chat.index': row('archive index', LOOPS, null),
+  'chat.index': row('archive index', LOOPS, atMost(12)),
   'chat.indexed': row('compact and archive index', LOOPS, atMost(28)),
   'chat.floor': row('compact', FLOORS, atMost(3.6)),
   'chat.indexed-floor': row('compact and archive index', `${FLOORS} with index`, atMost(2.9)),
@@ -44,7 +44,7 @@ export const ROWS = {
   'chat.indexed-archive': row('archive with search index', ARCHIVED, atMost(0.55)),
   'peak.score': row('score, peak memory', OVER_NODE, atMost(150)),
   'peak.compact': row('compact, peak memory', 'MB', atMost(350)),
-  'peak.index': row('archive index, peak memory', OVER_NODE, null),
+  'peak.index': row('archive index, peak memory', OVER_NODE, atMost(150)),
   'peak.verify': row('verify, peak memory', OVER_NODE, atMost(150)),
   'peak.restore': row('restore, peak memory', OVER_NODE, atMost(150)),
 

@@ -24,6 +24,7 @@ export function writePerformancePage(results: Results): string {
     '',
     '## How to read the tables',
     '- **× bare loop**: compared, in the same run, with a loop that reads the same file, finds the line ends and calls `JSON.parse` on every line. The time of `compact` includes the start of the program, except where the heading says otherwise.',
+    '- **× floor**: the same with a script that does the same work without safety, summary and report: it parses each line once, compresses blocks of 100 lines with zstd 3, and stores a row for each line in one transaction; with index, it adds a full-text index.',
     '- **× node -e 0**: compared with the start and end of Node itself.',
     '- **measured** is by the clock, the fastest of up to three runs (15 for start-up). Goals, which were set for 100 MB, are judged by it. **by CPU** is the same by processor time of all threads.',
     '',
@@ -36,7 +37,7 @@ export function writePerformancePage(results: Results): string {
     'npm run --silent bench -- --json > results.json     everything on this page',
     'npm run dev -- docs:performance results.json        writes this page',
     '```',
-    'It needs about three times the size of the largest file in the temp folder. `jq`, `sqlite-utils` and LangChain (--peers FOLDER) are compared if they are installed.',
+    'It needs about three times the size of the largest file in the temp folder. `jq`, `sqlite-utils`, `zstd`, `ccusage` and LangChain (--peers FOLDER) are compared if they are installed.',
     '',
   ].join('\n');
 }
