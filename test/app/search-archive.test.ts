@@ -86,24 +86,62 @@ test('A5: a batch is found by its words', async (t) => {
   } satisfies Partial<BatchHit>);
 });
 
-test('batches and messages share one order, the best of both first', async (t) => {
+test('messages come first, the best of them at the top, and summaries, which the reader may have, last', async (t) => {
   const bench = benchFor(t);
   await compacted(bench, BOAT);
   const { hits } = await search(bench, 'wooden parser build', { limit: 40 });
-  assert.deepEqual(
-    hits
-      .slice(0, 2)
-      .map(({ kind }) => kind)
-      .toSorted(),
-    ['batch', 'message'],
-  );
-  assert.equal(hits[0]?.score, hits[1]?.score);
-  const scores = hits.map(({ score }) => score ?? 0);
+  const kinds = hits.map(({ kind }) => kind);
+  assert.deepEqual(kinds, kinds.toSorted().toReversed());
+  assert.ok(kinds.includes('batch'));
+  const scores = hits.flatMap(({ kind, score }) => (kind === 'message' ? [score ?? 0] : []));
   assert.deepEqual(
     scores,
     scores.toSorted((a, b) => b - a),
   );
+  const best = hits.find(({ kind }) => kind === 'batch');
+  assert.equal(hits[0]?.score, best?.score);
   assert.equal((await search(bench, 'wooden parser build', { limit: 3 })).hits.length, 3);
+});
+
+test('a quotation must stand in every result as it is', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench, BOAT);
+  const found = async (query: string): Promise<readonly string[]> =>
+    (await search(bench, query, { kinds: 'messages' })).hits.map(({ text }) => text);
+  assert.deepEqual(await found('"wooden boat"'), ['Paint the wooden boat green']);
+  assert.deepEqual(await found('“Wooden  BOAT” green'), ['Paint the wooden boat green']);
+  assert.deepEqual(await found('"boat wooden"'), []);
+});
+
+test('a result is shown below its call, an edit as a diff, and what only acknowledges a call is left out', async (t) => {
+  const bench = benchFor(t);
+  const call = (id: string, name: string, input: object) => ({
+    role: 'assistant',
+    content: '',
+    tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }],
+  });
+  const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content });
+  const said = [
+    call('a', 'Read', { file_path: 'src/quay.ts' }),
+    result('a', 'const mooring = 1;'),
+    call('b', 'Edit', { file_path: 'src/quay.ts', old_string: 'a\nmooring = 1', new_string: 'a\nmooring = 2' }),
+    result('b', 'The file src/quay.ts has been updated. mooring'),
+    call('c', 'Bash', { command: 'npm test -- mooring' }),
+    result('c', '7 mooring tests passed'),
+    call('d', 'Read', { file_path: 'src/quay.ts' }),
+    result('d', 'const mooring = 2;'),
+  ];
+  bench.write('talk.jsonl', `${said.map(chatLine).join('\n')}\n${chatTranscript(30)}`);
+  reportOf(await bench.compact('talk.jsonl'));
+  const { hits } = await search(bench, 'mooring', { kinds: 'messages', limit: 20 });
+  const texts = hits.map(({ text }) => text);
+  assert.ok(texts.includes('$ npm test -- mooring → 7 mooring tests passed'), texts.join('\n'));
+  assert.ok(texts.includes('Edit src/quay.ts - mooring = 1 + mooring = 2'), texts.join('\n'));
+  assert.ok(!texts.some((text) => text.includes('has been updated')));
+  const [newer, older] = ['2', '1'].map((value) =>
+    texts.findIndex((text) => text.includes(`const mooring = ${value}`)),
+  );
+  assert.ok(newer !== undefined && older !== undefined && newer >= 0 && newer < older, texts.join('\n'));
 });
 
 test('the newest come first on demand', async (t) => {

@@ -1,4 +1,5 @@
 import { originOf, SHOWN_KEY_DIGITS } from '../../core/clip-archive.ts';
+import type { ConversationMessage } from '../../core/message.ts';
 import { readTraits } from '../../core/search/query-hints.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type {
@@ -126,18 +127,32 @@ export function readArchivedText(
   codec: Codec | null,
   stored: { readonly line: number; readonly bytes: Uint8Array },
 ): string {
+  const read = readArchivedMessage(formats, codec, stored);
+  return typeof read === 'string' ? read : read.content;
+}
+
+/** The message in the bytes of a line, or the text of what is none. */
+export function readArchivedMessage(
+  formats: FormatRegistry,
+  codec: Codec | null,
+  stored: { readonly line: number; readonly bytes: Uint8Array },
+): ConversationMessage | string {
   const bytes = trimRecord(codec ?? {}, stored.bytes);
   const parsed = parseRecord(formats, codec ?? {}, bytes);
   if (!parsed.ok) return new TextDecoder().decode(bytes);
   const { value } = parsed;
   const decoded = codec?.open().observe(value, stored.line);
-  if (decoded !== undefined && !('problem' in decoded) && decoded.message !== undefined) return decoded.message.content;
+  if (decoded !== undefined && !('problem' in decoded) && decoded.message !== undefined) return decoded.message;
   const content = typeof value === 'object' && value !== null && 'content' in value ? value.content : null;
   return typeof content === 'string' ? content : new TextDecoder().decode(bytes);
 }
 
 /** A message of a captured line, and what search knows of it. */
-type CapturedText = { readonly text: string; readonly facts: CapturedFacts };
+type CapturedText = {
+  readonly text: string;
+  readonly facts: CapturedFacts;
+  readonly messages: readonly ConversationMessage[];
+};
 
 /**
  * What a captured line says; null: it is no message, or not of a format whose messages can be read one by one. Where messages are no lines, one piece
@@ -155,7 +170,7 @@ function readCapturedText(formats: FormatRegistry, codec: Codec | null, bytes: U
   if (first === undefined) return null;
   const { role, name = null, created_at: at } = first;
   const text = messages.map(({ content }) => content).join('\n\n');
-  return { text, facts: { role, name, at, traits: readTraits(text) } };
+  return { text, facts: { role, name, at, traits: readTraits(text) }, messages };
 }
 
 /** Search only knows text from this many bytes of a line; the rest is not decompressed. */
@@ -214,6 +229,8 @@ export type TextReader = {
   readonly load: (lines: readonly LineOfText[]) => Promise<readonly string[]>;
   /** Of a line that was loaded. */
   readonly textOf: (line: Pick<LineOfText, 'lineId'>) => string;
+  /** The messages in it: one, but for lines of a document. */
+  readonly messagesOf: (line: Pick<LineOfText, 'lineId'>) => readonly ConversationMessage[];
 };
 
 /** Reads texts of messages, each once; a block that holds several of them is decompressed once. */
@@ -222,6 +239,7 @@ export function createTextReader(
   formats: FormatRegistry,
 ): TextReader {
   const texts = new Map<number, string>();
+  const messages = new Map<number, readonly ConversationMessage[]>();
   const load = async (lines: readonly LineOfText[]): Promise<readonly string[]> => {
     const missing = lines.filter(({ lineId }) => !texts.has(lineId));
     const heads = await archive.readHeads(
@@ -232,9 +250,15 @@ export function createTextReader(
       const bytes = heads.get(lineId) ?? new Uint8Array();
       const codec = await formats.load(format);
       const captured = lineId < 0 ? await readCaptured(archive, formats, { lineId, codec, bytes }) : null;
-      texts.set(lineId, captured?.text ?? readArchivedText(formats, codec, { line, bytes }));
+      const read = captured === null ? readArchivedMessage(formats, codec, { line, bytes }) : captured.text;
+      texts.set(lineId, typeof read === 'string' ? read : read.content);
+      messages.set(lineId, typeof read === 'string' ? (captured?.messages ?? []) : [read]);
     }
     return lines.map(({ lineId }) => texts.get(lineId) ?? '');
   };
-  return { load, textOf: ({ lineId }) => texts.get(lineId) ?? '' };
+  return {
+    load,
+    textOf: ({ lineId }) => texts.get(lineId) ?? '',
+    messagesOf: ({ lineId }) => messages.get(lineId) ?? [],
+  };
 }

@@ -1,6 +1,7 @@
 import { formatTime } from '../../core/batch.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { createExcerpter, type Excerpt } from '../../core/search/excerpt.ts';
+import { holdsPhrases, readQuoted } from '../../core/search/query-hints.ts';
 import { readQuestion } from '../../core/search/question.ts';
 import { readSearchTerms, spaceOutQuery } from '../../core/search/words.ts';
 import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored, SearchFilter } from '../../ports/archive-lookup.ts';
@@ -12,6 +13,7 @@ import { attempt, carriedFailure, type Failure } from '../contract/failure.ts';
 import type { SearchRequest } from '../contract/requests.ts';
 import { openUnsettled } from '../write/settle.ts';
 import type { QueryVectors } from './embeddings/query-vectors.ts';
+import { arrangeLines, findCalls, shownOf } from './arrange-hits.ts';
 import { createTextReader, createTitles, nameLine, type TextReader } from './find-archived.ts';
 import { findBatches, findMessages, type MessageSearch } from './find-messages.ts';
 import { scanBacklog, withScanned } from './scan-backlog.ts';
@@ -94,14 +96,27 @@ async function findHits(
   const { query, kinds, order, limit, conversation: conversationId, role, since, until, source } = request;
   const filter: SearchFilter = { conversationId, role, since, until, source };
   const reader = createTextReader(archive, formats);
-  const messages = kinds === 'batches' ? [] : await findLines(archive, { request, filter, reader, vector });
+  const quoted = readQuoted(query);
+  const wide = quoted.length === 0 ? limit + SPARE : Math.max(limit, QUOTED_LIMIT);
+  const lines =
+    kinds === 'batches'
+      ? []
+      : await findLines(archive, { request: { ...request, limit: wide }, filter, reader, vector });
+  await reader.load(lines);
+  const holding = lines.filter((line) => holdsPhrases(reader.textOf(line), quoted)).slice(0, limit + SPARE);
+  const callOf = await findCalls(archive, reader, holding);
+  const messages = order === 'best' ? arrangeLines(holding, reader, callOf) : holding;
   const terms = readSearchTerms(spaceOutQuery(query));
   const hasBatches = kinds !== 'messages' && filter.role === null;
-  const batches = hasBatches ? await findBatches(archive, { terms, filter, order, limit }, vector) : [];
+  const listed = hasBatches ? await findBatches(archive, { terms, filter, order, limit }, vector) : [];
+  const batches = listed.filter(({ content }) => holdsPhrases(content, quoted));
   const found = mergeFound({ messages, batches: scaleBatches(batches, messages) }, order).slice(0, limit);
   const marked = readQuestion(query, []).words.flatMap(({ forms }) => forms);
   const excerptOf = createExcerpter({ terms: marked, maxChars: MAX_EXCERPT_CHARS });
-  await reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
+  const excerptOfLine = (line: FoundLine): Excerpt => {
+    const { lead, text } = shownOf(reader, line, callOf);
+    return withLead(excerptOf(mask(text)), mask(lead));
+  };
   const titleOf = request.withTitles === true ? createTitles(archive, formats) : async () => null;
   const hits: SearchHit[] = [];
   for (const one of found) {
@@ -110,10 +125,12 @@ async function findHits(
     hits.push(
       one.kind === 'batch'
         ? { ...toBatchHit(one.found, excerptOf(mask(one.found.content))), ...about }
-        : { ...toMessageHit(one.found, excerptOf(mask(reader.textOf(one.found)))), ...about },
+        : { ...toMessageHit(one.found, excerptOfLine(one.found)), ...about },
     );
   }
-  return hits;
+  if (order === 'newest') return hits;
+  // A reader usually has the summary already.
+  return [...hits.filter(({ kind }) => kind === 'message'), ...hits.filter(({ kind }) => kind === 'batch')];
 }
 
 type About = Pick<SearchHit, 'program' | 'title'>;
@@ -123,6 +140,21 @@ function programOf(formats: FormatRegistry, format: string): string {
   const title = formats.list().find(({ name }) => name === format)?.title ?? '';
   return title.endsWith(' session') ? title.slice(0, -' session'.length) : format;
 }
+
+/** Puts a line before an excerpt from the middle of a text. */
+function withLead({ text, marks }: Excerpt, lead: string): Excerpt {
+  if (lead === '' || !text.startsWith('…')) return { text, marks };
+  const shift = lead.length + 1;
+  return {
+    text: `${lead} ${text}`,
+    marks: marks.map(({ start, end }) => ({ start: start + shift, end: end + shift })),
+  };
+}
+
+/** More than asked for, to take the places of those that say nothing. */
+const SPARE = 10;
+/** So many messages with the words of a quotation are read. */
+const QUOTED_LIMIT = 400;
 
 async function findLines(
   archive: ArchiveState,

@@ -9,7 +9,9 @@ import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type LookupFailure } from '../contract/failure.ts';
 import type { ShowRequest } from '../contract/requests.ts';
 import { openExisting } from '../write/settle.ts';
-import { findArchived, type FoundArchived, nameLine, readArchivedText } from './find-archived.ts';
+import { type CallFinder, showMessage } from '../../core/search/shown-text.ts';
+import { findCalls } from './arrange-hits.ts';
+import { createTextReader, findArchived, type FoundArchived, nameLine, readArchivedMessage } from './find-archived.ts';
 
 type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runtime' | 'signal'> & {
   /** Masks secrets in reports, never in the bytes of lines; undefined: texts are shown as they are. */
@@ -25,7 +27,12 @@ export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promi
   return withFound(deps, name, async (archive, found): Promise<ShowReport> => {
     if (found.kind === 'batch') return masked(await reportShownBatch(archive, found.batch), mask);
     if (found.kind === 'compaction') return reportShownCompaction(archive, found);
-    return masked(await reportMessage(deps.formats, found.line, await archive.readLine(found.line.lineId)), mask);
+    const { line } = found;
+    const reader = createTextReader(archive, deps.formats);
+    await reader.load([line]);
+    const callOf = await findCalls(archive, reader, [line]);
+    const bytes = await archive.readLine(line.lineId);
+    return masked(await reportMessage(deps.formats, line, { bytes, callOf }), mask);
   });
 }
 
@@ -42,7 +49,7 @@ export async function showOriginals(
       if (deps.signal.aborted) break;
       count += 1;
       const report = async (): Promise<MessageShown> =>
-        masked(await reportMessage(deps.formats, await find(), bytes), mask);
+        masked(await reportMessage(deps.formats, await find(), { bytes }), mask);
       if (!(await onLine({ bytes, report }))) break;
     }
     return count;
@@ -126,8 +133,13 @@ async function reportShownCompaction(
   };
 }
 
-async function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes: Uint8Array): Promise<MessageShown> {
+async function reportMessage(
+  formats: FormatRegistry,
+  line: ArchivedLine,
+  { bytes, callOf = () => null }: { readonly bytes: Uint8Array; readonly callOf?: CallFinder },
+): Promise<MessageShown> {
   const { message, format } = line;
+  const read = readArchivedMessage(formats, await formats.load(format), { line: line.line, bytes });
   return {
     schema: 'compact/show@1',
     kind: 'message',
@@ -144,7 +156,7 @@ async function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes:
     line: line.line,
     archivedAt: formatTime(line.archivedAt) ?? '',
     sha256: line.sha256,
-    text: readArchivedText(formats, await formats.load(format), { line: line.line, bytes }),
+    text: typeof read === 'string' ? read : showMessage(read, { callOf }),
     original: encodeOriginal(bytes),
   };
 }

@@ -24,26 +24,37 @@ type SearchRendering = Rendering & {
 const MIN_COLUMNS = 20; // narrower than this, nothing is readable
 const INDENT = '  ';
 
-/** For each hit the name for `compact show`, its place, and the words found, with the text around them. */
+/** For each hit the name for `compact show`, its place (the file once for hits in a row), and the words found, with the text around them. */
 export function renderSearchReport(report: SearchReport, rendering: SearchRendering): readonly string[] {
-  return report.hits.flatMap((hit, index) => [...(index === 0 ? [] : ['']), ...renderHit(hit, rendering)]);
+  return report.hits.flatMap((hit, index) => {
+    const before = report.hits[index - 1];
+    const isSameFile = before?.file === hit.file && (hit.title === null || before.title === hit.title);
+    return [...(index === 0 ? [] : ['']), ...renderHit(hit, { ...rendering, isSameFile })];
+  });
 }
 
 function renderHit(
   hit: SearchHit,
-  { theme, widthColumns, isVerbose, nowMs, program }: SearchRendering,
+  { theme, widthColumns, isVerbose, nowMs, program, isSameFile }: SearchRendering & { readonly isSameFile: boolean },
 ): readonly string[] {
   const columns = Math.max(MIN_COLUMNS, widthColumns);
   const inner = columns - INDENT.length;
   const age = hit.at === null ? [] : [formatAge(nowMs - Date.parse(hit.at))];
   const facts = [hit.kind === 'message' ? aboutMessage(hit) : aboutBatch(hit), ...age, safeText(hit.program)];
-  const about = clipText(facts.join(', '), inner - hit.show.length);
   const place = hit.kind === 'message' && hit.index !== null ? `, message ${formatCount(hit.index)}` : '';
+  const about = clipText(
+    [...facts.slice(0, 1), ...(isSameFile && place !== '' ? [place.slice(2)] : []), ...facts.slice(1)].join(', '),
+    inner - hit.show.length,
+  );
   const more = isVerbose ? [hit.label, hit.conversation, hit.id] : [];
   return [
     `${theme.strong(hit.show)}${INDENT}${about}`,
-    ...(hit.title === null ? [] : [`${INDENT}${clipText(safeText(hit.title), inner)}`]),
-    `${INDENT}${theme.faint(`${clipStart(safeText(hit.file), inner - place.length)}${place}`)}`,
+    ...(isSameFile
+      ? []
+      : [
+          ...(hit.title === null ? [] : [`${INDENT}${clipText(safeText(hit.title), inner)}`]),
+          `${INDENT}${theme.faint(`${clipStart(safeText(hit.file), inner - place.length)}${place}`)}`,
+        ]),
     ...[...new Set(more)].flatMap((one) => (one === null ? [] : [`${INDENT}${theme.faint(safeText(one))}`])),
     ...markedLines(hit, { columns: inner, paint: theme.match }),
     `${INDENT}${theme.faint(clipText(nextOf(hit, program), inner))}`,

@@ -1,5 +1,7 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
+import { foldAccents, foldLetters } from '../languages/fold.ts';
 import { wordsOf } from './question.ts';
+import { INDEXED_WORD, isSpaceless } from './words.ts';
 
 /** The kind of answer that a question asks for. Time is separate: see `MessageTraits.mentionsTime`. */
 type AnswerKind = 'person' | 'place' | 'number' | 'title' | 'reason';
@@ -122,6 +124,26 @@ export function readPhrases(query: string): readonly Phrase[] {
     wordsOf(match[1] ?? match[2] ?? match[3] ?? '').slice(0, MAX_PHRASE_WORDS),
   );
   return phrases.filter((words) => words.filter((word) => !FUNCTION_WORDS.has(word)).length > 1).slice(0, MAX_PHRASES);
+}
+
+/** The quotations in a query, which a result must contain. */
+export function readQuoted(query: string): readonly string[] {
+  return Array.from(query.slice(0, 20_000).matchAll(TOGETHER), (match) => plainWords(match[1] ?? match[2] ?? ''))
+    .filter((phrase) => phrase !== '')
+    .slice(0, MAX_PHRASES);
+}
+
+/** Whether a text contains all quotations, word for word but for case, accents and punctuation. */
+export function holdsPhrases(text: string, phrases: readonly string[]): boolean {
+  if (phrases.length === 0) return true;
+  const words = plainWords(text.slice(0, MAX_PHRASE_TEXT_CHARS));
+  return phrases.every((phrase) =>
+    isSpaceless(phrase) ? words.includes(phrase) : ` ${words} `.includes(` ${phrase} `),
+  );
+}
+
+function plainWords(text: string): string {
+  return (foldLetters(text).toLowerCase().match(INDEXED_WORD) ?? []).map(foldAccents).join(' ');
 }
 
 /** The share of the phrases that a text contains. */

@@ -78,7 +78,7 @@ export function isSpaceless(text: string): boolean {
  * end the stems of words in other languages than English, whose stems the index makes itself.
  */
 export function spaceOut(text: string): string {
-  const spaced = replaceRuns(text, (characters) => [...pairsOf(characters), characters.at(-1) ?? '']);
+  const spaced = replaceRuns(withoutEscapes(text), (characters) => [...pairsOf(characters), characters.at(-1) ?? '']);
   const languages = languagesOf(text);
   if (languages.length === 0) return spaced;
   const stems = new Set<string>();
@@ -87,6 +87,15 @@ export function spaceOut(text: string): string {
   }
   return stems.size === 0 ? spaced : `${spaced} ${[...stems].join(' ')}`;
 }
+
+/** Line ends in JSON, the arguments of a call, are no letters of the word behind them. */
+function withoutEscapes(text: string): string {
+  return text.includes('\\') && text.includes('{"')
+    ? text.replace(ESCAPE, (escape) => (escape === '\\\\' ? escape : ' '))
+    : text;
+}
+
+const ESCAPE = /\\[\\nrt]/g;
 
 /** Words as the index has them: letters with the accents of Latin, Greek and Cyrillic, digits, and private-use characters. */
 export const INDEXED_WORD = /[\p{L}\p{N}\p{Co}\u0300-\u036f]+/gu;

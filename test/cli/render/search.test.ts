@@ -22,7 +22,6 @@ test('a hit shows who said it, when, in which session, its place, the words foun
     '  compact show message:7',
     '',
     'batch:2  summary of 57 messages, depth 1, 2026-03-05 08:30,…',
-    '  /logs/talk.jsonl',
     '  They chose the <boat>.',
     '  compact show batch:2, compact resume 6b6f1c2e',
   ]);

@@ -48,6 +48,11 @@ for (const [text, indexed, sought] of [
   ['ＰＤＦ ｻｰﾊﾞｰ', 'PDF サー ーバ バー ー', 'PDF サー ーバ バー'],
   ['مُدّة ٤٠', 'مده 40 \ue000مده', 'مده 40'],
   ['猫', '猫', '猫'],
+  [
+    String.raw`Edit {"a":"x\nboat C:\\new"}`,
+    String.raw`Edit {"a":"x boat C:\\new"}`,
+    String.raw`Edit {"a":"x\nboat C:\\new"}`,
+  ],
   ['v2の設定, ok', 'v2 の设 设定 定 , ok', 'v2 の设 设定 , ok'],
   ['가\u1102\u1161', '가나 나', '가나'],
   ['ตลาด', 'ตล ลา าด ด', 'ตล ลา าด'],
