@@ -111,19 +111,49 @@ test(`the package, installed without a compiler, works with Node ${lowestNode}`,
   await proveTarball(t, join(folder, 'node_modules/node/bin/node'));
 });
 
+/** The variables of the image, its folders at other places. */
+function imageEnvironment(folder: string): readonly string[] {
+  const [, line = ''] =
+    /^ENV PATH=\S+ (.+)$/m.exec(readFileSync(join(root, 'packaging/docker/Dockerfile'), 'utf8')) ?? [];
+  return line.replaceAll(/=\/(\w+)/g, `=${folder}/$1`).split(' ');
+}
+
+test('the package works as the image runs it: for user 65532, on a read-only disk', (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can make the disk read-only');
+  const { command, environment, prefix } = installTarball(t, process.execPath);
+  const folder = folderWith(t, { 'work/': '', 'archive/compact/': '' });
+  const session = join(folder, 'work/session.jsonl');
+  copyFileSync(join(root, 'fixtures/transcripts/claude-code/session.jsonl'), session);
+  const before = statSync(session).size;
+  execFileSync('chown', ['-R', '65532:65532', folder]);
+  for (const path of [folder, dirname(prefix), environment['PATH'] ?? '']) chmodSync(path, 0o755);
+  const script = `set -e; cd "$1"; shift; mount --make-rprivate /
+    for one in work archive; do mount --bind $one $one; done
+    mount -o remount,ro,bind /; cd work; ! touch /tmp/writable 2> /dev/null
+    exec setpriv --reuid 65532 --regid 65532 --clear-groups env -i "$@"`;
+  const program = [`PATH=${environment['PATH']}`, ...imageEnvironment(folder), command, '-i', '-j', '2', '.'];
+  const ended = spawnSync('unshare', ['-m', 'sh', '-c', script, 'sh', folder, ...program], { encoding: 'utf8' });
+  assert.equal(ended.status, 0, ended.stderr);
+  assert.ok(statSync(session).size < before / 2, ended.stderr);
+  return assert.ok(statSync(join(folder, 'archive/compact/archive.db')).size > 0);
+});
+
+const isWindows = process.platform === 'win32';
+/** What a proof uses that Windows does not have. */
+const posix = { skip: isWindows && 'it uses a shell, sockets of the file system or modes of files' };
+
 /** The one file, in a world without Node: it may have the standard name, or that of its release. */
 function oneFile(): Installed {
-  return {
-    command: find(`compact-${version}-${process.platform}-${process.arch}`),
-    environment: { PATH: '', HOME: '' },
-  };
+  const name = `compact-${version}-${process.platform}-${process.arch}${isWindows ? '.exe' : ''}`;
+  const { SystemRoot } = process.env;
+  return { command: find(name), environment: { PATH: '', HOME: '', ...(SystemRoot !== undefined && { SystemRoot }) } };
 }
 
 test('one file without Node does the main job, with an empty PATH and no home', (t) => proveMainJob(t, oneFile()));
-test('one file without Node works in agents and shells', (t) => proveIntegrations(t, oneFile()));
-test('one file without Node shares a queue in Postgres', (t) => proveWork(t, oneFile()));
+test('one file without Node works in agents and shells', posix, (t) => proveIntegrations(t, oneFile()));
+test('one file without Node shares a queue in Postgres', posix, (t) => proveWork(t, oneFile()));
 
-test('one file without Node does what the cron job of Kubernetes says', async (t) => {
+test('one file without Node does what the cron job of Kubernetes says', posix, async (t) => {
   const cron = parse(readFileSync(join(root, 'packaging/kubernetes/cronjob.yaml'), 'utf8'));
   const [script]: readonly string[] = cron.spec.jobTemplate.spec.template.spec.containers[0].args;
   const folder = folderWith(t, { 'logs/': '', 'bin/': '' });
@@ -174,7 +204,7 @@ test('a native part that somebody changed is not loaded', (t) => {
   );
 });
 
-test('native parts are not loaded from a folder that others can write to', (t) => {
+test('native parts are not loaded from a folder that others can write to', posix, (t) => {
   const { run, natives } = withCache(t);
   assert.equal(run().status, 0);
   const folder = dirname(natives()[0] ?? '');
@@ -182,7 +212,7 @@ test('native parts are not loaded from a folder that others can write to', (t) =
   assert.match(run().stderr, /is not a folder that only you can write to, so it is not loaded\. Remove /);
 });
 
-test('a kill at any moment of the first unpacking harms nothing', async (t) => {
+test('a kill at any moment of the first unpacking of native parts harms nothing', async (t) => {
   const ROUNDS = 40;
   const whole = withCache(t);
   const wholeMs = shortestMs(whole.command, whole.argv, [whole.env]);
