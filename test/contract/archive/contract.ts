@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 import { eraseContract } from './erasing.ts';
 import { lineContract } from './lines.ts';
 import { nameContract } from './naming.ts';
-import { packContract } from './packing.ts';
+import { joinContract, packContract } from './packing.ts';
 import { pruneContract } from './pruning.ts';
 import { originalsContract } from './reading.ts';
 import { runContract } from './runs.ts';
@@ -26,12 +26,13 @@ export function archiveContract(engine: Engine): void {
   batchContract(engine);
   eraseContract(engine);
   pruneContract(engine);
+  packContract(engine);
 }
 
 /** What each engine does in its own way: ids, locks, texts that it cannot hold, packs, full text, vectors, and what goes with a discarded compaction. */
 export function dialectContract(engine: Engine): void {
   storeContract(engine);
-  packContract(engine);
+  joinContract(engine);
   settleContract(engine);
   searchContract(engine);
   vectorContract(engine);

@@ -11,6 +11,7 @@ const FILES = 20;
 const SECRET = 'timbuktuquux';
 const SECRET_AT = 3;
 
+/** Slow in an engine that is. */
 export function packContract(engine: Engine): void {
   test('small files are packed together, and each is restored and erased by itself', async (t) => {
     const bench = await benchOn(engine, t);
@@ -36,7 +37,9 @@ export function packContract(engine: Engine): void {
     for (const [at, text] of texts.entries())
       if (at !== SECRET_AT) assert.equal(String(await bench.restore(`${at}.jsonl`)), text);
   });
+}
 
+export function joinContract(engine: Engine): void {
   test('a compaction that is discarded takes nothing of the others with it', async (t) => {
     const archive = await engine.open(t);
     const ids: number[] = [];
