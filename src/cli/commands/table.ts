@@ -18,11 +18,7 @@ type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
 /** Every command, in the order of `compact --help`. Registration, help, loading and suggestions come from this table. */
 export const COMMANDS = {
-  scan: {
-    summary: 'finds transcripts, and what there is to save',
-    group: 'Everyday',
-    load: () => import('./scan.ts'),
-  },
+  scan: { summary: 'finds transcripts, and what there is to save', group: 'Everyday', load: () => import('./scan.ts') },
   resume: {
     summary: 'compacts a session and goes on with it in its program',
     group: 'Everyday',
@@ -33,41 +29,21 @@ export const COMMANDS = {
     group: 'Everyday',
     load: () => import('./handoff.ts'),
   },
-  search: {
-    summary: 'searches archived messages and summaries',
-    group: 'Everyday',
-    load: () => import('./search.ts'),
-  },
-  undo: {
-    summary: 'undoes the last run, every file of it',
-    group: 'Everyday',
-    load: () => import('./undo.ts'),
-  },
-  score: {
-    summary: 'ranks messages by importance',
-    group: 'Look closer',
-    load: () => import('./score.ts'),
-  },
+  search: { summary: 'searches archived messages and summaries', group: 'Everyday', load: () => import('./search.ts') },
+  undo: { summary: 'undoes the last run, every file of it', group: 'Everyday', load: () => import('./undo.ts') },
+  score: { summary: 'ranks messages by importance', group: 'Look closer', load: () => import('./score.ts') },
   report: {
     summary: 'shows what was kept, quoted and left; as a page too',
     group: 'Look closer',
     load: () => import('./report.ts'),
   },
-  show: {
-    summary: 'shows an archived message or summary',
-    group: 'Look closer',
-    load: () => import('./show.ts'),
-  },
+  show: { summary: 'shows an archived message or summary', group: 'Look closer', load: () => import('./show.ts') },
   rules: {
     summary: 'lists your standing rules, and where you said each',
     group: 'Look closer',
     load: () => import('./rules.ts'),
   },
-  verify: {
-    summary: 'proves that nothing is lost',
-    group: 'Look closer',
-    load: () => import('./verify.ts'),
-  },
+  verify: { summary: 'proves that nothing is lost', group: 'Look closer', load: () => import('./verify.ts') },
   restore: {
     summary: 'restores the original, byte for byte',
     group: 'Look closer',
@@ -88,11 +64,7 @@ export const COMMANDS = {
     group: 'Set up',
     load: () => import('./install.ts'),
   },
-  config: {
-    summary: 'shows and changes the settings',
-    group: 'Set up',
-    load: () => import('./config.ts'),
-  },
+  config: { summary: 'shows and changes the settings', group: 'Set up', load: () => import('./config.ts') },
   batch: {
     summary: 'summarizes at half price through batch APIs',
     group: 'At scale',
