@@ -21,7 +21,7 @@ export type PoolRules = {
 export const DEFAULT_POOL_RULES: PoolRules = {
   minFiles: 4,
   minBytes: 2 * 1024 * 1024,
-  minBytesAlone: 16 * 1024 * 1024,
+  minBytesAlone: 8 * 1024 * 1024,
 };
 
 /** More processes would wait for the archive, which one writes at a time. */
