@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
-  chmodSync,
   copyFileSync,
   mkdirSync,
   readdirSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { validateWorkflow } from '@action-validator/core';
 import { parse } from 'yaml';
 import { chatTranscript } from '../support/chat.ts';
 import { CODE_CACHE, folderWith } from '../support/folders.ts';
@@ -146,13 +146,17 @@ test('a file under two names is done once', async (t) => {
   assert.deepEqual((await runJob(folder)).results, { ...others, 'a-link.jsonl': 'nothing-new' });
 });
 
-/** The steps of the job in docs/ci.md, as they stand there. */
-function readJob(): readonly Step[] {
-  const page = readFileSync(join(ROOT, 'docs/ci.md'), 'utf8');
-  return parse(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? '');
-}
+type Workflow = {
+  readonly on: object;
+  readonly permissions: object;
+  readonly jobs: { readonly compact: { readonly 'runs-on': string; readonly steps: readonly Step[] } };
+};
 
-/** A folder as a job finds it: `compact` is a command there. */
+/** The workflow in docs/ci.md, as it stands there. */
+const TEXT = /```yaml\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs/ci.md'), 'utf8'))?.[1] ?? '';
+const WORKFLOW: Workflow = parse(TEXT);
+
+/** A repository with nothing but these files. What other actions would do is done: compact is checked out, and npm is a fake without a network. */
 function jobFolder(t: TestContext, files: Readonly<Record<string, string>>) {
   const place = folderWith(t, { 'bin/': '', 'folder/': '' });
   const folder = join(place, 'folder');
@@ -160,12 +164,21 @@ function jobFolder(t: TestContext, files: Readonly<Record<string, string>>) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  const command = join(place, 'bin/compact');
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'bin/compact.js')}" "$@"\n`);
-  chmodSync(command, 0o755);
-  const environment = { PATH: `${dirname(command)}:${process.env['PATH'] ?? ''}`, HOME: place, ...CODE_CACHE };
-  return { folder, run: () => runSteps(readJob(), { folder, environment, github: { run_id: '7' } }) };
+  symlinkSync(ROOT, join(folder, '.compact'));
+  writeFileSync(join(place, 'bin/npm'), '#!/bin/sh\n', { mode: 0o755 });
+  const path = [join(place, 'bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':');
+  const environment = { PATH: path, HOME: place, ...CODE_CACHE };
+  const { steps } = WORKFLOW.jobs.compact;
+  return { folder, run: () => runSteps(steps, { folder, environment, github: { run_id: '7' } }) };
 }
+
+test('the workflow in docs/ci.md is a whole file, which GitHub accepts', () => {
+  assert.deepEqual(validateWorkflow(TEXT).errors, []);
+  assert.deepEqual(WORKFLOW.permissions, { contents: 'read' });
+  const uses = WORKFLOW.jobs.compact.steps.flatMap((step) => step.uses?.replace(/@v\d+$/, '') ?? []);
+  const [checkout, cache] = ['actions/checkout', 'actions/cache'];
+  assert.deepEqual(uses, [checkout, checkout, 'actions/setup-node', cache, 'actions/upload-artifact']);
+});
 
 const hasJq = spawnSync('jq', ['--version']).status === 0;
 const LONG = chatTranscript(450);
