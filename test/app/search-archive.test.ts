@@ -111,6 +111,7 @@ test('a quotation must stand in every result as it is', async (t) => {
   assert.deepEqual(await found('"wooden boat"'), ['Paint the wooden boat green']);
   assert.deepEqual(await found('“Wooden  BOAT” green'), ['Paint the wooden boat green']);
   assert.deepEqual(await found('"boat wooden"'), []);
+  assert.notDeepEqual(await found('Which color does the "boat wooden" have?'), []);
 });
 
 test('a result is shown below its call, an edit as a diff, and what only acknowledges a call is left out', async (t) => {

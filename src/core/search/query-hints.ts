@@ -126,8 +126,15 @@ export function readPhrases(query: string): readonly Phrase[] {
   return phrases.filter((words) => words.filter((word) => !FUNCTION_WORDS.has(word)).length > 1).slice(0, MAX_PHRASES);
 }
 
-/** The quotations in a query, which a result must contain. */
+/** With more words around its quotations a query is a question, which a message may answer without them. */
+const MAX_WORDS_AROUND = 3;
+
+/** The quotations in a query that has little else, which every result must contain. */
 export function readQuoted(query: string): readonly string[] {
+  const around = query
+    .slice(0, 20_000)
+    .replace(TOGETHER, (found, straight, curly) => ((straight ?? curly) ? ' ' : found));
+  if (wordsOf(around).length > MAX_WORDS_AROUND) return [];
   return Array.from(query.slice(0, 20_000).matchAll(TOGETHER), (match) => plainWords(match[1] ?? match[2] ?? ''))
     .filter((phrase) => phrase !== '')
     .slice(0, MAX_PHRASES);
