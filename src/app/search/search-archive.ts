@@ -21,8 +21,8 @@ import { type IndexDeps, updateIndex } from './update-index.ts';
 
 /** Enough to show what a hit is about, in a terminal and in a model's context. */
 const MAX_EXCERPT_CHARS = 320;
-/** A search brings the index up to date if that takes a few seconds at most. */
-const MAX_UNASKED_BYTES = 32 * 1024 * 1024;
+/** A search indexes no more than this by itself: one to three seconds of work, at 7 MB/s for chat lines and 20 MB/s for sessions of agents. */
+const MAX_UNASKED_BYTES = 16 * 1024 * 1024;
 
 export type SearchDeps = IndexDeps &
   Pick<AppDeps, 'openArchive' | 'archivePath' | 'indexing'> & {

@@ -148,11 +148,18 @@ export function nameContract(engine: Engine): void {
     const captured = { files: 0, bytes: { original: 0, compressed: 0 } };
     const {
       bytes: { file: _empty, ...none },
+      index: { bytes: _none, unindexed },
       ...before
     } = await archive.measure();
     const nothing = { compactions: 0, prepared: 0, conversations: 0, batches: 0, lines: 0, messages: 0 };
     assert.deepEqual(before, { ...nothing, captured, oldest: null, newest: null, formats: [] });
-    assert.deepEqual(none, { original: 0, compressed: 0 });
+    assert.deepEqual(
+      [none, unindexed],
+      [
+        { original: 0, compressed: 0 },
+        { messages: 0, bytes: 0 },
+      ],
+    );
     await applied(archive, compactionDraft(2), [
       lineDraft(1, { bytes: utf8('1234567\n'), message: messageDraft() }),
       lineDraft(2, { bytes: utf8('ab') }),
@@ -161,7 +168,9 @@ export function nameContract(engine: Engine): void {
       lineDraft(1, { bytes: utf8('abc\n') }),
     ]);
     await stored(archive, compactionDraft(1), [lineDraft(1)]);
-    const { bytes, ...figures } = await archive.measure();
+    const { bytes, index, ...figures } = await archive.measure();
+    assert.ok(index.bytes > 0); // summaries are indexed at once
+    assert.deepEqual(index.unindexed, { messages: 1, bytes: 8 });
     assert.ok(bytes.file > bytes.compressed && bytes.compressed > 0);
     assert.equal(bytes.original, 14);
     assert.deepEqual(figures, {
