@@ -21,13 +21,15 @@ function loadProgram() {
   return module.exports;
 }
 
-if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
+function print(text) {
   process.stdout.on('error', (error) => {
+    // The reader is gone: nobody is left to tell.
     if (error.code !== 'EPIPE') throw error;
   });
-  process.stdout.write(`${version}\n`);
-} else if (args.length === 1 && args[0] === '--licenses') {
-  process.stdout.write(getAsset('licenses.txt', 'utf8'));
-} else {
-  loadProgram().start(args);
+  process.stdout.write(text);
 }
+
+const asked = args.length === 1 ? args[0] : null;
+if (asked === '--version' || asked === '-V') print(`${version}\n`);
+else if (asked === '--licenses') print(getAsset('licenses.txt', 'utf8'));
+else loadProgram().start(args);

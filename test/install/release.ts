@@ -180,6 +180,17 @@ test('one file without Node says its version as fast as Node starts', (t) => {
   assert.equal(execFileSync(command, ['--version'], { env: environment, encoding: 'utf8' }), `${version}\n`);
 });
 
+test(
+  'one file without Node prints the licenses of what is inside, also where nobody reads them to the end',
+  posix,
+  () => {
+    const { command, environment } = oneFile();
+    const run = (line: string) => spawnSync('/bin/sh', ['-c', line, command], { env: environment, encoding: 'utf8' });
+    assert.match(run('"$0" --licenses').stdout, /^MIT License[^]*Node\.js v\d[^]*better-sqlite3[^]*openai/);
+    assert.equal(run('"$0" --licenses | read -r line').stderr, '');
+  },
+);
+
 /** A cache that nobody has used, and a run that opens an archive. */
 function withCache(t: TestContext) {
   const folder = folderWith(t, { 'cache/': '', 'chat.jsonl': '{"role":"user","content":"Hello"}\n' });
