@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Figure, formatGoal, formatNumber } from '../bench/figures.ts';
+import { type Figure, formatGoal, formatNumber, judge } from '../bench/figures.ts';
 import { countVerdicts, groupFigures, type Results, resultsSchema } from '../bench/results.ts';
 import { ROOT } from './shell.ts';
 
@@ -12,7 +12,8 @@ export function readResults(path: string): Results {
   return resultsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
 }
 
-export function writePerformancePage(results: Results): string {
+export function writePerformancePage(measured: Results): string {
+  const results = isBusy(measured.machine) ? judgeByCpu(measured) : measured;
   return [
     '# Speed and memory',
     '',
@@ -26,7 +27,7 @@ export function writePerformancePage(results: Results): string {
     '- **× bare loop**: compared, in the same run, with a loop that reads the same file, finds the line ends and calls `JSON.parse` on every line. The time of `compact` includes the start of the program, except where the heading says otherwise.',
     '- **× floor**: the same with a script that does the same work without safety, summary and report: it parses each line once, compresses blocks of 100 lines with zstd 3, and stores a row for each line in one transaction; with index, it adds a full-text index.',
     '- **× node -e 0**: compared with the start and end of Node itself.',
-    '- **measured** is by the clock, the fastest of up to three runs (15 for start-up). Goals, which were set for 100 MB, are judged by it. **by CPU** is the same by processor time of all threads.',
+    '- **measured** is by the clock, the fastest of up to three runs (15 for start-up). Goals, which were set for 100 MB, are judged by it. **by CPU** is the same by processor time of all threads, which judges where other programs were running.',
     '',
     '## Figures',
     ...groupFigures(results.figures).flatMap((figures) => ['', ...tableOf(figures)]),
@@ -51,12 +52,23 @@ function describeRun({ machine, startedAt, seconds, arguments: given, isQuick, f
     ['npm run bench', ...(given.length > 0 ? ['--', ...given] : [])].join(' '),
     '```',
     ...(isQuick ? ['This was a quick run: small input, few repeats.', ''] : []),
-    ...(loadAtStart > cores * QUIET_LOAD_PER_CORE
+    ...(isBusy(machine)
       ? [
           `**Other programs used the machine at the same time**: the load was ${formatNumber(loadAtStart)} when the run began. Times by the clock may be too long, most of all where several threads work; "by CPU" is more reliable.`,
         ]
       : []),
   ];
+}
+
+function isBusy({ loadAtStart, cores }: Results['machine']): boolean {
+  return loadAtStart > cores * QUIET_LOAD_PER_CORE;
+}
+
+function judgeByCpu(results: Results): Results {
+  const figures = results.figures.map((figure) =>
+    figure.byCpu === null ? figure : { ...figure, verdict: judge(figure.byCpu, figure.goal) },
+  );
+  return { ...results, figures };
 }
 
 /** Above this load average per core, the machine is busy with other work. */
