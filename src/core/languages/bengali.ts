@@ -15,6 +15,5 @@ export const BENGALI: Language = {
   announces: 'আমি (?:প্রথমে|এখন|দেখছি)|প্রথমে|এখন আমি|দেখা যাক|দেখি|চলুন',
   abbreviations: 'ডঃ মোঃ',
   endings: 'গুলোর গুলির গুলো গুলি দের রা টির টি টা কে তে ের ে র ি',
-  prefixes: '',
   minStem: 2,
 };

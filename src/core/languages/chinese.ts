@@ -16,8 +16,4 @@ export const CHINESE: Language = {
   causes: '因为|所以|因此|由于|原因|导致|于是|而不是|决定|选了|选择|为了|这样',
   announces:
     '(?:让我|我来|我将|我会|我先|现在我|首先|接下来|下面|先|我(?:看|查|测|试|比较|检查|读|搜|找|打开|运行|确认))',
-  abbreviations: '',
-  endings: '',
-  prefixes: '',
-  minStem: 1,
 };

@@ -21,6 +21,5 @@ export const CZECH: Language = {
   abbreviations: 'např atd apod tzn tj',
   endings:
     'ováním ování ování ostmi ostí osti ost ními ních ního nému ami emi ách ích ech ové ovi ého ému ých ými ům ou em ě é í ý á ů y i a e o u al ala alo ovat at it et',
-  prefixes: '',
   minStem: 3,
 };

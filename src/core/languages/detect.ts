@@ -49,7 +49,7 @@ export function isFunctionWord(word: string): boolean {
   return FUNCTION_WORDS.has(word) || languagesOfWord().has(foldLetters(word));
 }
 
-const abbreviations = lazily(() => new Set(LANGUAGES.flatMap(({ abbreviations }) => abbreviations.split(' '))));
+const abbreviations = lazily(() => new Set(LANGUAGES.flatMap(({ abbreviations = '' }) => abbreviations.split(' '))));
 
 /** Whether a word, without its last full stop, is an abbreviation that is no word. */
 export function isAbbreviation(word: string): boolean {

@@ -17,6 +17,5 @@ export const DUTCH: Language = {
     'ik (?:kijk|bekijk|ga|zal|controleer|zoek|vergelijk|test|lees|meet|probeer)|laat me|laten we|eerst (?:kijk|ga)|nu (?:kijk|ga)',
   abbreviations: 'bijv d.w.z o.a enz',
   endings: 'heden heid ingen ing eren ende end en er es e s t',
-  prefixes: '',
   minStem: 4,
 };

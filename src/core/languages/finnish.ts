@@ -16,6 +16,5 @@ export const FINNISH: Language = {
   abbreviations: 'esim jne mm',
   endings:
     'issaan issa issä ista istä illa illä ilta iltä ille iksi ineen ien iden jen den ssa ssä sta stä lla llä lta ltä lle ksi tta ttä na nä ja jä ia iä en in an än it at ät et t n a ä i e',
-  prefixes: '',
   minStem: 4,
 };

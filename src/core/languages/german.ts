@@ -20,6 +20,5 @@ export const GERMAN: Language = {
     'ich (?:schaue|sehe|prüfe|werde|messe|suche|durchsuche|vergleiche|probiere|teste|starte|lese|öffne|mache|beginne|untersuche|überprüfe|analysiere|fange)|lass(?:en sie)? (?:mich|uns)|schauen wir|als nächstes|jetzt (?:schaue|prüfe|werde)|zuerst (?:schaue|prüfe|werde)',
   abbreviations: 'usw bspw evtl ggf bzw inkl exkl vgl z.b d.h u.a o.ä u.u z.t s.o s.u i.d.r',
   endings: 'ern est end em en er es e n s t st',
-  prefixes: '',
   minStem: 4,
 };

@@ -16,6 +16,5 @@ export const GREEK: Language = {
   abbreviations: 'π.χ κ.λπ δηλ κ.ά',
   endings:
     'ήματα ηματα ματων ματος ματα ήσεις ησεις σεων ίες ιες ους εις ων ες ας ης ος ου ον οι ια ιο ει αν εί α ο η ι ε ω υ ς ν',
-  prefixes: '',
   minStem: 3,
 };

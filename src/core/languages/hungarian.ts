@@ -17,6 +17,5 @@ export const HUNGARIAN: Language = {
   abbreviations: 'pl stb kb ill',
   endings:
     'aiban eiben okban ekben okat eket akat kat ket ban ben ból ből ról ről tól től nak nek hoz hez höz val vel ért ként ként ig on en ön án én ak ek ok ök ai ei jai jei ja je at et ot öt ra re ba be nál nél t k a e i',
-  prefixes: '',
   minStem: 4,
 };

@@ -36,10 +36,10 @@ export type Language = {
   /** How a message begins that only says what comes next. */
   readonly announces: string;
   /** Abbreviations of more than four letters, or with a dot inside; a shorter word before a full stop ends no rule anyway. */
-  readonly abbreviations: string;
+  readonly abbreviations?: string;
   /** Endings of words that a search ignores, and what may stand before a word without a space. */
-  readonly endings: string;
-  readonly prefixes: string;
-  /** The shortest rest that an ending may leave. */
-  readonly minStem: number;
+  readonly endings?: string;
+  readonly prefixes?: string;
+  /** The shortest rest that an ending may leave; 1 if there is none. */
+  readonly minStem?: number;
 };

@@ -18,6 +18,5 @@ export const POLISH: Language = {
   abbreviations: 'np itd itp tzn m.in tj',
   endings:
     'owania owanie owaniu aniach anie ania aniu enie enia eniu ościami ości ość ami ach owi owie ego emu iej iego iemu ych ymi ich imi ów om ie ię ią ią ę ą y i a e o u em am ej ał ała ało ały eli ować ać ić yć eć',
-  prefixes: '',
   minStem: 3,
 };

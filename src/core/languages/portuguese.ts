@@ -19,6 +19,5 @@ export const PORTUGUESE: Language = {
   abbreviations: 'p.ex aprox núm pág',
   endings:
     'amentos amento imentos imento ações ação acões acao ições ição ções ção sões são amente mente adoras adores adora ador âncias ância ências ência idades idade áveis ável íveis ível ando endo indo avam ava iam ia aram eram iram ou adas ados ada ado idas idos ida ido ar er ir am em as es os ões ão ais eis a e o s',
-  prefixes: '',
   minStem: 3,
 };

@@ -16,6 +16,5 @@ export const ROMANIAN: Language = {
   abbreviations: 'etc nr pag',
   endings:
     'urilor elor ilor iile iei ului ăm ați iri ire are ere ând ind ește esc at ată ați ate ul ua le ii ea ei i e a ă u',
-  prefixes: '',
   minStem: 4,
 };

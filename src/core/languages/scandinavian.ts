@@ -18,6 +18,5 @@ export const SCANDINAVIAN: Language = {
     'jag (?:ska|tittar|kollar|kontrollerar|börjar|letar|läser)|jeg (?:skal|vil|ser|kigger|sjekker|tjekker|begynder|leser)|låt mig|lad mig|la meg|först (?:ska|tittar)|nu (?:ska|tittar|kollar)',
   abbreviations: 't.ex bl.a d.v.s f.eks osv',
   endings: 'heterna heten ningarna ningen ningar ning erna arna orna erne ene ens ets et en er ar or ed de te a e s t',
-  prefixes: '',
   minStem: 4,
 };

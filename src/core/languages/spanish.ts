@@ -20,6 +20,5 @@ export const SPANISH: Language = {
   abbreviations: 'p.ej ee.uu sr sra ud uds aprox núm pág',
   endings:
     'amientos amiento imientos imiento aciones ación acion iciones ición ciones ción cion siones sión sion amente mente adoras adores adora ador ancias ancia encias encia idades idad ables able ibles ible ando iendo aban aba ían ía aron ieron aste iste adas ados ada ado idas idos ida ido arse erse irse arlo arla ar er ir an en as es os a e o s é ó í á',
-  prefixes: '',
   minStem: 3,
 };

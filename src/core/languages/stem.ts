@@ -30,7 +30,7 @@ const affixesOf = lazily(() => new Map<Language, Affixes>());
 function readAffixes(language: Language): Affixes {
   const known = affixesOf().get(language);
   if (known !== undefined) return known;
-  const read = (list: string): readonly string[] =>
+  const read = (list = ''): readonly string[] =>
     [...new Set(joinMarks(foldAccents(foldLetters(list))).split(' '))]
       .filter((one) => one !== '')
       .toSorted((a, b) => b.length - a.length);
@@ -42,7 +42,7 @@ function readAffixes(language: Language): Affixes {
 /** A word in lower case without the endings, prefixes and accents of its language. */
 export function stemOf(word: string, language: Language): string {
   const { endings, prefixes } = readAffixes(language);
-  const { minStem } = language;
+  const { minStem = 1 } = language;
   const plain = foldAccents(word);
   let stem = language.code === 'de' ? plain.replace(UMLAUT, (letters) => letters.charAt(0)) : plain;
   // Again and again, so that a word with two endings and one with the first of them have the same stem.

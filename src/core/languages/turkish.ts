@@ -20,6 +20,5 @@ export const TURKISH: Language = {
   abbreviations: 'vb vs örn yy bkz',
   endings:
     'larından lerinden larının lerinin larında lerinde larına lerine larını lerini larımız lerimiz lardan lerden ların lerin larda lerde lara lere ları leri ımızdan imizden ımız imiz umuz ümüz lar ler ndan nden nda nde sından sinden sının sinin sına sine sını sini ından inden ının inin ında inde ına ine ını ini dan den tan ten da de ta te nın nin nun nün ın in un ün sı si su sü yı yi yu yü ya ye la le ı i u ü a e',
-  prefixes: '',
   minStem: 4,
 };

@@ -17,7 +17,4 @@ export const VIETNAMESE: Language = {
   announces:
     '(?:để )?(?:tôi|mình|em) (?:sẽ|xem|kiểm tra|thử|so sánh|tìm|đo|đọc|chạy)|(?:tôi|mình) (?:đang|bắt đầu)|trước (?:tiên|hết)|đầu tiên|hãy (?:xem|để)|bây giờ (?:tôi|mình)',
   abbreviations: 'vd tp',
-  endings: '',
-  prefixes: '',
-  minStem: 9,
 };
