@@ -41,7 +41,14 @@ function repositoryWith(t: TestContext, files: Readonly<Record<string, string>>)
         ...CODE_CACHE,
       },
       inputs: { ...Object.fromEntries(defaults), ...inputs },
-      github: { action_path: ROOT, action_repository: 'owner/compact', run_id: '7', run_attempt: '1', token: 'none' },
+      github: {
+        action_path: ROOT,
+        action_repository: 'owner/compact',
+        job: 'nightly',
+        run_id: '7',
+        run_attempt: '1',
+        token: 'none',
+      },
     });
   return { bin, repository, run };
 }
@@ -79,6 +86,9 @@ test('the action compacts, verifies, counts and keeps the archive; a second run 
       ['actions/upload-artifact', archive],
     ],
   );
+
+  // Jobs of one run keep archives of their own.
+  assert.equal(first.used.at(-1)?.with['name'], 'compact-archive-nightly-1');
 
   const compacted = readFileSync(join(repository, 'logs/a|b/long.jsonl'));
   const second = run(inputs);
