@@ -136,7 +136,7 @@ test('what names no session, or several, is refused with what to try', async (t)
   const several = await ran(home, ['handoff', '6b6f']);
   assert.equal(several.code, 2);
   assert.match(several.errors, /several sessions' ids begin with 6b6f/);
-  assert.match(several.errors, / {2}The other ferry\. \(<1h|The other ferry\. \(\d+/);
+  assert.match(several.errors, /^ {2}6b6f4218 {2}The other ferry\. +\d+\w+ +\d+ tokens {2}Claude Code$/m);
 });
 
 test('standard input is handed over without being captured', async (t) => {

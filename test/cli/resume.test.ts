@@ -231,20 +231,20 @@ for (const [mode, expected] of [
 }
 
 /** The program on a terminal of its own. */
-function onTerminal(home: string, mode: string): ChildProcess {
+function onTerminal(home: string, mode: string, { line = 'resume 6b6f', cwd = home } = {}): ChildProcess {
   // Without `exec` the shell of `script` would end by the signal itself.
-  const command = `exec "${process.execPath}" "${join(ROOT, 'bin/compact.js')}" resume 6b6f`;
-  const env = environmentOf(home, mode);
-  return spawn('script', ['-qec', command, '/dev/null'], { cwd: home, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const command = `stty cols 100 rows 30; exec "${process.execPath}" "${join(ROOT, 'bin/compact.js')}" ${line}`;
+  const env = { ...environmentOf(home, mode), TERM: 'xterm' };
+  return spawn('script', ['-qec', command, '/dev/null'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
-/** Does something once, when a process has said that it is ready. Gives all that it said. */
-function whenReady(child: ChildProcess, act: () => void): () => string {
+/** Does something once, when a process has said these words. Gives all that it said. */
+function whenReady(child: ChildProcess, act: () => void, words = 'ready'): () => string {
   let said = '';
   child.stdout?.on('data', (data: Buffer) => {
-    const wasReady = said.includes('ready');
+    const wasReady = said.includes(words);
     said += data.toString();
-    if (!wasReady && said.includes('ready')) act();
+    if (!wasReady && said.includes(words)) act();
   });
   return () => said;
 }
@@ -257,6 +257,21 @@ test('Ctrl-C on the terminal is for the program, and compact ends with its exit 
   const { code } = await endOf(child);
   assert.equal(code, 42, said());
   assert.match(said(), /got INT/);
+});
+
+test('several sessions of a folder are offered by title, age, tokens and program, and typing chooses', async (t) => {
+  const { home, ferry, file } = homeWith(t);
+  const other = ID.replace('6b6f', '7b7f');
+  claudeSession(file.replace(ID, other), { id: other, folder: ferry, said: [['Paint the harbour.', prose(1, 50)]] });
+  const child = onTerminal(home, '', { line: 'resume', cwd: ferry });
+  child.stdout?.on('data', () => undefined);
+  t.after(() => child.kill('SIGKILL'));
+  const said = whenReady(child, () => child.stdin?.write('harbour'), 'Enter');
+  whenReady(child, () => child.stdin?.write('\r'), '(1 match)');
+  const { code } = await endOf(child);
+  assert.equal(code, 7, said());
+  assert.match(said(), /Do part 0\. +\d+\w+ +17,\d+ tokens {2}Claude Code/);
+  assert.match(said(), new RegExp(`word ${other}`));
 });
 
 test('SIGTERM is passed on to the program', async (t) => {

@@ -3,7 +3,7 @@ import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { toModel } from '../../config/resolve.ts';
 import { isOtherAgent } from '../../core/paths.ts';
 import { formatCount } from '../../messages/quantities.ts';
-import { clipText, safeText } from '../../messages/text.ts';
+import { fitText, safeText, textWidth } from '../../messages/text.ts';
 import { orElse } from '../../system/files.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { formatAge } from '../render/scan.ts';
@@ -107,20 +107,22 @@ async function chooseRow(
   const [first] = rows;
   if (first !== undefined && rows.length === 1) return toInput(first.file);
   const titles = new Map(useCases.listFormats().map(({ name, title }) => [name, title]));
-  const columns = Math.max(MIN_TITLE_COLUMNS, terminal.stderr.widthColumns - HINT_COLUMNS);
+  const titleOf = (row: ScanReport): string => safeText(row.title ?? row.file);
+  const longest = Math.max(...rows.map((row) => textWidth(titleOf(row))));
+  const columns = Math.max(MIN_TITLE_COLUMNS, Math.min(longest, terminal.stderr.widthColumns - OTHER_COLUMNS));
   const choices = rows.map((row) => ({
     value: row.file,
-    label: clipText(safeText(row.title ?? row.file), columns),
-    hint: [
-      formatAge(Date.now() - Date.parse(row.at ?? row.modified)),
-      `${formatCount(row.tokens.before)} tokens`,
+    label: [
+      fitText(titleOf(row), columns),
+      fitText(formatAge(Date.now() - Date.parse(row.at ?? row.modified)), AGE_COLUMNS, 'right'),
+      fitText(`${formatCount(row.tokens.before)} tokens`, TOKEN_COLUMNS, 'right'),
       (titles.get(row.format) ?? row.format).replace(/ session$/, ''),
-      (row.id ?? '').slice(0, SHOWN_ID_DIGITS),
-    ].join(', '),
+    ].join('  '),
+    hint: (row.id ?? '').slice(0, SHOWN_ID_DIGITS),
   }));
   if (!canAsk(terminal)) {
     const code = session.refuse(`${several}: type more of the id or the title`);
-    reporter.error(choices.map(({ label, hint }) => `  ${label} (${hint})`).join('\n'));
+    reporter.error(choices.map(({ label, hint }) => `  ${hint}  ${label}`).join('\n'));
     return code;
   }
   reporter.progress.clear();
@@ -129,7 +131,10 @@ async function chooseRow(
 }
 
 const MIN_TITLE_COLUMNS = 20;
-const HINT_COLUMNS = 50;
+const AGE_COLUMNS = 4;
+const TOKEN_COLUMNS = 16;
+/** Of the other cells, what is between them, and what the list draws around them. */
+const OTHER_COLUMNS = 56;
 const SHOWN_ID_DIGITS = 8;
 
 function toInput(path: string): ReadyInput {
