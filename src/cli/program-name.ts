@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, openSync, readFileSync, readSync, rea
 import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
-import type { Environment } from '../config/find.ts';
+import type { Environment, HostEnvironment } from '../config/find.ts';
 import type { LaunchCommand } from '../ports/clients.ts';
 import { shellWord } from '../messages/text.ts';
 import { systemCode } from '../core/result.ts';
@@ -66,10 +66,20 @@ function shellFolders(environment: Environment): readonly string[] {
   return folders.filter((folder) => !/[\\/](?:node_modules[\\/]\.bin|node-gyp-bin)[\\/]?$/.test(folder));
 }
 
-/** Where a program is on the PATH that is not in this folder; null: it is nowhere. */
-export function findProgram(name: string, environment: Environment, notIn: string): string | null {
-  const inside = `${notIn.replace(/\/*$/, '')}/`;
-  const folders = shellFolders(environment).filter((folder) => !`${realPath(folder) ?? folder}/`.startsWith(inside));
+/**
+ * Where a program is on the PATH; null: it is nowhere. It is not taken from the folder that it will work in, unless that is the user's home or
+ * above it.
+ */
+export function findProgram(
+  name: string,
+  { environment, homeFolder }: Pick<HostEnvironment, 'environment' | 'homeFolder'>,
+  worksIn: string,
+): string | null {
+  const inside = `${worksIn.replace(/\/*$/, '')}/`;
+  const isHome = `${realPath(homeFolder) ?? homeFolder}/`.startsWith(inside);
+  const folders = shellFolders(environment).filter(
+    (folder) => isHome || !`${realPath(folder) ?? folder}/`.startsWith(inside),
+  );
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 

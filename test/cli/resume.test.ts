@@ -7,6 +7,7 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -174,6 +175,14 @@ test('a program is never taken from the folder that it will work in', async (t) 
   const environment = { PATH: [join(ferry, 'bin'), 'bin'].join(delimiter) };
   const { code, started } = await ran(home, ['resume', '6b6f'], { environment });
   assert.deepEqual([code, started], [1, []]);
+});
+
+test("a session of the home folder gets a program from the user's own folder of programs", async (t) => {
+  const { home, file } = homeWith(t);
+  const own = join(projectFolder(home, home), `${ID}.jsonl`);
+  claudeSession(own, { id: ID, folder: home, said: [['Tidy up.', prose(1, 50)]] });
+  rmSync(file);
+  assert.equal((await ran(home, ['resume', '6b6f'])).started[0]?.path, join(home, 'bin/claude'));
 });
 
 test('a session that is open is refused, long or short', async (t) => {

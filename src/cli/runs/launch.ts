@@ -69,7 +69,7 @@ export function findLaunch(
   { command, args, folder }: { readonly command: string } & Pick<Resumption, 'args' | 'folder'>,
 ): Launch | null {
   const real = orElse(folder, () => realpathSync(folder));
-  const path = findProgram(command, terminal.host.environment, real);
+  const path = findProgram(command, terminal.host, real);
   return path === null ? null : { path, args, folder: real };
 }
 
