@@ -57,15 +57,19 @@ function renderHit(
         ]),
     ...[...new Set(more)].flatMap((one) => (one === null ? [] : [`${INDENT}${theme.faint(safeText(one))}`])),
     ...markedLines(hit, { columns: inner, paint: theme.match }),
-    `${INDENT}${theme.faint(clipText(nextOf(hit, program), inner))}`,
+    ...indent(nextOf(hit, program, inner).map(theme.faint)),
   ];
 }
 
 /** What to type next: the whole message, and the session, if a program can go on with it. */
-function nextOf({ show, file, conversation }: SearchHit, program: string): string {
+function nextOf({ show, file, conversation }: SearchHit, program: string, columns: number): readonly string[] {
   const session = sessionIdOf(file) ?? (conversation !== null && isSessionId(conversation) ? conversation : null);
   const resume = session === null ? [] : [`${program} resume ${session.slice(0, SHOWN_ID_DIGITS)}`];
-  return [`${program} show ${show}`, ...resume].join(', ');
+  const commands = [`${program} show ${show}`, ...resume];
+  // A command that is cut off is of no use.
+  const isShort = (line: string): boolean => textWidth(line) <= columns;
+  const all = commands.join(', ');
+  return isShort(all) ? [all] : commands.filter(isShort);
 }
 
 const SHOWN_ID_DIGITS = 8;

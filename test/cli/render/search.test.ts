@@ -27,6 +27,15 @@ test('a hit shows who said it, when, in which session, its place, the words foun
   ]);
 });
 
+test('commands to type next are never cut off', () => {
+  const hit = messageHit({ conversation: '6b6f1c2e-0000-4000-8000-000000000001' });
+  const shown = (program: string): readonly string[] =>
+    renderSearchReport(searchReport({ hits: [hit] }), { ...plain, program }).slice(4);
+  const path = 'node /home/ann/compact/compact.js';
+  assert.deepEqual(shown(path), [`  ${path} show message:7`, `  ${path} resume 6b6f1c2e`]);
+  assert.deepEqual(shown('x'.repeat(46)), []);
+});
+
 test('label, conversation and id are shown on demand, each once', () => {
   const report = searchReport({ hits: [messageHit(), batchHit()] });
   const lines = renderSearchReport(report, { ...plain, isVerbose: true });
