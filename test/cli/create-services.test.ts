@@ -123,6 +123,7 @@ test('the command line chooses over the configuration, and the rules for secrets
     maxTokensField: null,
     fallsBack: true,
     isDryRun: false,
+    asksAgain: false,
   });
 });
 

@@ -72,7 +72,7 @@ for (const [line, message] of [
   ],
   ['show a b', /too many arguments/],
   ['archive', /^no action given: it must be one of list, stats/],
-  ['archive lst', /^the action cannot be 'lst'\. It must be one of list, stats, check, embed.*: did you mean list\?$/],
+  ['archive lst', /^the action cannot be 'lst'\. It must be one of list, stats, check, .*: did you mean list\?$/],
   ['config sho', /show, path, init, get, set, edit, trust: did you mean show\?$/],
   ['--color alway f', /^--color cannot be 'alway'\. It must be one of always, never, auto: did you mean always\?$/],
   ['help scroe', "there is no command 'scroe': did you mean score?"],
