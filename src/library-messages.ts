@@ -95,6 +95,7 @@ async function attempt<T>(
     const wrong = findWrongCall(name, messages, options);
     return wrong === null ? await work(messages.map(toLine)) : err({ kind: 'usage', message: wrong });
   } catch (error) {
+    if (error instanceof UnwritableError) return err({ kind: 'usage', message: error.message });
     return err({ kind: 'bug', message: error instanceof Error ? error.message : String(error) });
   }
 }
@@ -115,10 +116,26 @@ function toLine(message: object): string {
   return JSON.stringify(message, asText);
 }
 
+/** JSON would lose the content of a value, so what left could not come back. */
+class UnwritableError extends Error {}
+
 /** Pictures in binary form are archived in base64, which the APIs take too. */
 function asText(this: unknown, key: string, value: unknown): unknown {
   const given: unknown = (this as Readonly<Record<string, unknown>>)[key]; // before its own `toJSON`
-  return given instanceof Uint8Array ? Buffer.from(given).toString('base64') : value;
+  if (given instanceof ArrayBuffer) return Buffer.from(given).toString('base64');
+  if (ArrayBuffer.isView(given))
+    return Buffer.from(given.buffer, given.byteOffset, given.byteLength).toString('base64');
+  if (isEmptyInJson(value))
+    throw new UnwritableError(
+      `'${key}' in the messages is a ${value.constructor.name}, which cannot be archived as JSON`,
+    );
+  return value;
+}
+
+/** A Map, a Blob or a stream has content, but no properties. */
+function isEmptyInJson(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.keys(value).length === 0 && Object.prototype.toString.call(value) !== '[object Object]';
 }
 
 /** The messages of a result. A line that was given is the message that it was made from; of equal ones, the last. */

@@ -138,13 +138,24 @@ test('text alone gives a summary that is a user message too, since some APIs kno
 
 test('binary content comes back as base64', async (t) => {
   const archive = archiveOf(t);
-  const image = { role: 'user', content: [{ type: 'image', image: new Uint8Array([1, 2, 3]) }] };
+  const bytes = new Uint8Array([1, 2, 3]);
+  const images = [bytes, bytes.buffer, new DataView(bytes.buffer)].map((image) => ({ type: 'image', image }));
+  const image = { role: 'user', content: images };
   const { messages, result } = await compactMessages<Any>([image, ...turns(KINDS['ai-sdk'] ?? (() => []), 0, 12)], {
     archive,
   });
   assert.equal(result, 'compacted');
   const restored = await restoreMessages(messages, { archive });
-  assert.deepEqual(restored.ok && restored.value[0], { role: 'user', content: [{ type: 'image', image: 'AQID' }] });
+  const text = { type: 'image', image: 'AQID' };
+  assert.deepEqual(restored.ok && restored.value[0], { role: 'user', content: [text, text, text] });
+});
+
+test('what JSON would lose is refused', async (t) => {
+  const given = turns(KINDS['ai-sdk'] ?? (() => []), 0, 12);
+  const picture = { role: 'user', content: [{ type: 'image', image: new Blob(['abc']) }] };
+  const { result, messages, error } = await compactMessages<Any>([picture, ...given], { archive: archiveOf(t) });
+  assert.deepEqual([result, messages.length, error?.kind], ['failed', given.length + 1, 'usage']);
+  assert.match(error?.message ?? '', /^'image' in the messages is a Blob/);
 });
 
 test('a failure gives the messages back with the reason, and leaves no file behind', async (t) => {

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import {
   appendFileSync,
   chmodSync,
+  closeSync,
   existsSync,
   linkSync,
+  openSync,
   readdirSync,
   statSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
@@ -136,6 +139,22 @@ for (const [what, step, meddle] of [
 test('what a program writes to the name while the file is moved aside follows at its end', async (t) => {
   const line = '{"role":"user","content":"one more"}\n';
   const bench = coldBench(t, { moved: (one) => appendFileSync(one.path('x.jsonl'), line) });
+  assert.deepEqual((await remove(bench)).reason, 'changed');
+  assert.equal(bench.read('x.jsonl').toString(), TALK + line);
+});
+
+test('what a program writes to the moved file, and closes before anybody can see that, stays', async (t) => {
+  const line = '{"role":"user","content":"one more"}\n';
+  const late: { file: number } = { file: -1 };
+  const bench = coldBench(t, {
+    looked: (one) => {
+      late.file = openSync(one.path('x.jsonl'), 'a');
+    },
+    moved: () => {
+      writeSync(late.file, line);
+      closeSync(late.file);
+    },
+  });
   assert.deepEqual((await remove(bench)).reason, 'changed');
   assert.equal(bench.read('x.jsonl').toString(), TALK + line);
 });

@@ -57,7 +57,7 @@ export async function removeCaptured(
         path,
         stamp,
         isDocument: codec?.format.layout.kind === 'document',
-        isKept: () => isAsCaptured(deps, source, known),
+        isKept: (at) => isStillAsCaptured(deps, at, known),
       });
       if (!isRemoved) return left(captured, 'changed');
       deps.reached('renamed');
@@ -120,4 +120,15 @@ async function isProven(
 function isAsCaptured({ runtime }: AppDeps, source: SourceFile, { last }: CapturedFile): boolean {
   const { sizeBytes } = source.stamp;
   return sizeBytes === last.sizeBytes && hashDisk(runtime.createHash(), source).digest() === last.sha256;
+}
+
+/** The same, read anew: what came to the file since it was opened is no part of that. */
+async function isStillAsCaptured(deps: AppDeps, path: string, known: CapturedFile): Promise<boolean> {
+  const opened = await deps.files.open(path, { signal: deps.signal, refusesLinks: true });
+  if (!opened.ok) return false;
+  try {
+    return isAsCaptured(deps, opened.value, known);
+  } finally {
+    opened.value.close();
+  }
 }
