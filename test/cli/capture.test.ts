@@ -191,3 +191,20 @@ test('cold files are removed once they are proven, with what that frees, and res
   assert.equal(Math.floor(statSync(path('logs/b.jsonl')).mtimeMs), 1_700_000_000_000);
   assert.equal((await compact('capture', '--older-than', '90d', path('logs'))).code, 2);
 });
+
+test('before an erasure it is said of how many files the archive has the only copy', async (t) => {
+  const { path, compact } = placeWith(t, {
+    'logs/a.jsonl': A,
+    'logs/b.jsonl': B,
+    'off.toml': '[transcript]\nmin_idle_minutes = 0\n',
+  });
+  await compact('capture', path('logs'));
+  await compact('capture', '--remove', path('logs/b.jsonl'), '--config', path('off.toml'));
+  const erase = ['archive', 'erase', '--source', path('logs/*')];
+  const planned = await compact(...erase, '--json');
+  const report: unknown = JSON.parse(planned.stdout);
+  assert.deepEqual(problemsWith('archive-erase', report), []);
+  assert.deepEqual(Object(report).onlyCopies, [path('logs/b.jsonl')]);
+  const told = await compact(...erase);
+  assert.match(told.stdout + told.stderr, /only here +1 captured file, gone from the disk/);
+});

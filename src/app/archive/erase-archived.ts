@@ -138,6 +138,7 @@ export function reportSelection(
     held: holds.map(reportHold),
     files: [...new Set([...paths, ...capturedPaths, ...touchedPaths])].toSorted(),
     capturedFiles: capturedPaths,
+    onlyCopies: capturedFiles.filter(({ last }) => last.change === 'gone').map(({ path }) => path),
   };
 }
 
@@ -171,6 +172,7 @@ function emptyReport(kind: ErasurePlan['kind']): ArchiveEraseReport {
     isOnServer: false,
     files: [],
     capturedFiles: [],
+    onlyCopies: [],
     notes: [],
   };
 }

@@ -294,6 +294,8 @@ export type ArchiveEraseReport = {
   readonly files: readonly string[];
   /** The captured files that go. */
   readonly capturedFiles: readonly string[];
+  /** Those of them that are gone from the disk: the archive has the only copy. */
+  readonly onlyCopies: readonly string[];
   /** The files with notes of hooks that go. */
   readonly notes: readonly string[];
 };

@@ -75,6 +75,7 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
     return session.refuse(`${name}: it has no id that ${program.title} could have given it, so nothing is started`);
   const printed = describeLaunch(program.command, resumption);
   if (options.print === true) {
+    if (resumption.doubt !== null) reporter.report([`${name}: be careful, because ${safeText(resumption.doubt)}.`]);
     reporter.answer([printed]);
     return EXIT_CODES.done;
   }

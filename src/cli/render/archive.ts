@@ -257,6 +257,7 @@ export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly 
       report.capturedFiles.map((file) => reportRow('captured', safeText(file))),
       'more captured file',
     ),
+    ...renderOnlyCopies(report, theme),
     ...report.notes.map((path) => reportRow('note', safeText(path))),
     ...held.map((hold) => theme.warning(reportRow('held', renderHold(hold)))),
     ...(receipt === null ? [] : renderErased(receipt)),
@@ -268,6 +269,11 @@ export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly 
       : []),
     ...(isErased && report.isOnServer ? SERVER_COPIES : []),
   ];
+}
+
+function renderOnlyCopies({ onlyCopies }: ArchiveEraseReport, theme: Theme): readonly string[] {
+  if (onlyCopies.length === 0) return [];
+  return [theme.warning(reportRow('only here', `${countOf(onlyCopies.length, 'captured file')}, gone from the disk`))];
 }
 
 /** As many as a screen has room for. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Program, SessionPlace } from '../../ports/programs.ts';
 import type { Format } from '../../ports/codec.ts';
-import { quoteForShell, safeText } from '../../messages/text.ts';
+import { quoteForShell, safeText, shellWord } from '../../messages/text.ts';
 import { orElse } from '../../system/files.ts';
 import { isInPlace } from '../inputs/known-places.ts';
 import { findProgram } from '../program-name.ts';
@@ -75,7 +75,7 @@ export function findLaunch(
 
 /** As a shell takes it. */
 export function describeLaunch(command: string, { args, folder }: Pick<Resumption, 'args' | 'folder'>): string {
-  return `cd ${quoteForShell([folder])} && ${quoteForShell([command, ...args])}`;
+  return `cd ${shellWord(folder)} && ${quoteForShell([command, ...args])}`;
 }
 
 type Starting = (launch: Launch) => void;
@@ -99,7 +99,10 @@ export async function inSessionBefore(
   return EXIT_CODES.failed;
 }
 
-/** A longer text is passed in a file: a list of processes shows arguments to everybody, and they have a limit. */
+/**
+ * A longer text is passed in a file: a list of processes shows arguments to everybody, and they have a limit. So is one with an @: programs read
+ * the files that a prompt names after it, and what is quoted from a session may name any file.
+ */
 const MAX_PROMPT_BYTES = 4096;
 
 /** The arguments with which a program begins with a text. A file with the text goes when this process ends. */
@@ -110,7 +113,7 @@ export function beginWith(
 ): readonly string[] {
   const fill = (words: readonly string[], mark: string, value: string): readonly string[] =>
     words.map((word) => (word === mark ? value : word));
-  if (Buffer.byteLength(text) <= MAX_PROMPT_BYTES) return fill(begin, 'PROMPT', text);
+  if (Buffer.byteLength(text) <= MAX_PROMPT_BYTES && !text.includes('@')) return fill(begin, 'PROMPT', text);
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'compact-handoff-'));
   terminal.removeAtExit(folder);
   const file = join(folder, 'handover.md');

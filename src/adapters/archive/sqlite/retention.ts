@@ -6,6 +6,7 @@ import { linesIn, type RetentionEngine } from '../erase/erase.ts';
 import { archiveError } from '../failure.ts';
 import { type Query, readUsedBytes, type Sql } from '../sql/query.ts';
 import { SQLITE } from './dialect.ts';
+import { removeCopies } from './schema.ts';
 import type { TakeTurn } from './turns.ts';
 import { rebuildVectorIndex } from './vectors.ts';
 import { loadVectors } from './sql.ts';
@@ -68,6 +69,7 @@ function isPurged(db: Database.Database): boolean {
 /** Rewrites the file without the bytes that erasures have freed, and empties the log. False: another program is using the archive. Throws if a disk is too full. */
 async function purge(db: Database.Database, query: Query, path: string): Promise<boolean> {
   if (isPurged(db)) return true;
+  removeCopies(db.name);
   const lastId = db.prepare<[], number>(LAST_ERASURE).pluck().get(); // another program may erase more meanwhile
   const timeoutMs = db.pragma('busy_timeout', { simple: true });
   db.pragma(`busy_timeout = ${PURGE_TIMEOUT_MS}`);

@@ -47,13 +47,19 @@ export function migrate(db: Database.Database, migrations: readonly string[] = M
 
 /** The same for the archive in a file. A copy from before stands beside it until the archive is opened for writing again. */
 export function migrateFile(db: Database.Database, file: string, migrations: readonly string[] = MIGRATIONS): void {
-  const copyOf = (version: number): string => `${file}.before-${version}`;
   const version = readSchemaVersion(db);
-  if (version < migrations.length) {
-    if (version > 0) keepCopy(db, copyOf(version));
-    return migrate(db, migrations);
-  }
-  for (let earlier = 1; earlier < migrations.length; earlier += 1) rmSync(copyOf(earlier), { force: true });
+  if (version >= migrations.length) return removeCopies(file, migrations);
+  if (version > 0) keepCopy(db, copyOf(file, version));
+  migrate(db, migrations);
+}
+
+/** Removes the copies from before, which have what is erased later. */
+export function removeCopies(file: string, migrations: readonly string[] = MIGRATIONS): void {
+  for (let version = 1; version < migrations.length; version += 1) rmSync(copyOf(file, version), { force: true });
+}
+
+function copyOf(file: string, version: number): string {
+  return `${file}.before-${version}`;
 }
 
 /** A copy under this name is complete. */
