@@ -181,14 +181,18 @@ export function createUseCases(composition: Composition) {
   };
 }
 
-/** Says it of the first file, since a folder may have many small ones. */
-function createFullerNotice(notice: Composition['notice']): (file: string, bytes: number) => void {
-  const state = { isSaid: false };
+/** Nobody misses less. */
+const MIN_FULLER_BYTES = 1_000_000;
+
+/** Says it once, before the file with which a run takes more of the disk than `MIN_FULLER_BYTES`. */
+export function createFullerNotice(notice: Composition['notice']): (file: string, bytes: number) => void {
+  const sum = { bytes: 0 };
   return (file, bytes) => {
-    if (state.isSaid) return;
-    state.isSaid = true;
-    const how = `with the archive, the disk becomes about ${Math.ceil(bytes / 1000)} kB fuller`;
-    notice?.(`${file}: ${how}. --min-saving 1kB leaves such files as they are.`);
+    const before = sum.bytes;
+    sum.bytes += bytes;
+    if (before >= MIN_FULLER_BYTES || sum.bytes < MIN_FULLER_BYTES) return;
+    const how = `files like this one make the disk fuller, with their archive, by now about ${Math.ceil(sum.bytes / 1000)} kB`;
+    notice?.(`${file}: ${how}. --min-saving 1kB leaves them as they are.`);
   };
 }
 

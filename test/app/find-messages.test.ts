@@ -310,7 +310,7 @@ test('a word that very many messages have is only looked for among those that ha
       return words.map((word, at) => (isHull(word) ? 400_000 : (counts[at] ?? 0)));
     },
     listHits: (words, filter) => {
-      listed.push(...words.flatMap(({ forms }) => forms));
+      listed.push(...words.flatMap(({ forms }) => forms.slice(0, 1)));
       return messages.listHits(words, filter);
     },
   };

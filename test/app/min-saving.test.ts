@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { createFullerNotice } from '../../src/compose/use-cases.ts';
 
 const IN_PLACE = { kind: 'in-place' } as const;
 const LARGE = chatTranscript(1200);
@@ -62,5 +63,19 @@ test('that the disk becomes fuller is said before the file is replaced, and only
   assert.deepEqual(
     told.map(([file, bytes, isAsBefore]) => [file, bytes > 0, isAsBefore]),
     [['x.jsonl', true, true]],
+  );
+});
+
+test('a run says once that the disk becomes fuller, and nothing of less than a megabyte', () => {
+  const said: string[] = [];
+  const tell = createFullerNotice((line) => said.push(line));
+  for (const file of ['a', 'b', 'c', 'd']) tell(file, 400_000);
+  assert.deepEqual(
+    said.map((line) => line.slice(0, 2)),
+    ['c:'],
+  );
+  assert.match(
+    said.join('\n'),
+    /make the disk fuller, with their archive, by now about 1200 kB\. --min-saving 1kB leaves/,
   );
 });

@@ -45,7 +45,7 @@ for (const { what, sql, reason } of [
   {
     what: 'blanked',
     sql: BLANK_BLOCKS,
-    reason: /^the block of archived lines that begins with source line 1 cannot be decompressed$/,
+    reason: /^its block of summaries cannot be decompressed$/,
   },
   { what: 'exchanged', sql: SWAP_LINES, reason: /another sha256 than the original|is not behind the one before it$/ },
   {
