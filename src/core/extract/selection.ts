@@ -29,8 +29,6 @@ type ChooseOptions = {
   readonly onlyNovel?: boolean;
   /** A factor for the gain of a unit, on top of its own weight. 0 excludes the unit. The same function is asked only once, for every unit. */
   readonly worthOf?: (text: string, unit: Unit, passage: Passage) => number;
-  /** Excludes units that are worth less. */
-  readonly leastWorth?: number;
 };
 
 /** Units that can be chosen from several times. What was chosen or covered before adds less the next time. */
@@ -72,7 +70,7 @@ export function createSelection(
         for (const term of terms) covered.add(term);
       }
     },
-    choose: ({ budgetChars, onlyNovel = false, worthOf, leastWorth = 0 }) => {
+    choose: ({ budgetChars, onlyNovel = false, worthOf }) => {
       if (latest.worthOf !== worthOf)
         latest = { worthOf, factors: worthOf === undefined ? null : factorsOf(candidates, passages, worthOf) };
       const { factors } = latest;
@@ -85,7 +83,7 @@ export function createSelection(
           passageAt: (place) => candidates[place]?.passage,
           gainOf: (place) => {
             const factor = factors?.[place] ?? 1;
-            if (factor === 0 || factor < leastWorth || taken.has(place) || (onlyNovel && !novelty(place))) return 0;
+            if (factor === 0 || taken.has(place) || (onlyNovel && !novelty(place))) return 0;
             return factor * value.gainOf(place);
           },
           keep: value.keep,

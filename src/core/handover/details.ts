@@ -9,7 +9,7 @@ import { cutAtBlank } from './excerpt.ts';
 import { baseName, type FileChange, isTelling } from './files.ts';
 import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
 import { readPieces } from './prose.ts';
-import { isAnnouncement, statesCause, wordsIn } from './statements.ts';
+import { isAnnouncement, isPondering, statesCause, wordsIn } from './statements.ts';
 import { isClientLine, isNoise, readableLine, readableText } from './tool-result.ts';
 import { asksUser, type Conversation, type Step, type Turn } from './turns.ts';
 
@@ -100,9 +100,8 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
           ? worthOfSentence(text, unit)
           : worthOfLine(text, unit, { source: sourceOf(passage), mentioned });
       };
-      const pick = (leastWorth: number): readonly SelectedUnit[] => {
-        const asked = { budgetChars: left, onlyNovel: true, worthOf, leastWorth };
-        const chosen = selection.choose(asked).filter((unit) => {
+      const pick = (): readonly SelectedUnit[] => {
+        const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worthOf }).filter((unit) => {
           const count = (linesOfSubject.get(subjectKey(unit)) ?? 0) + 1;
           if (count > MAX_SUBJECT_LINES) return false;
           linesOfSubject.set(subjectKey(unit), count);
@@ -111,8 +110,8 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
         left -= chosen.reduce((sum, { line }) => sum + line.text.length + 1, 0);
         return chosen;
       };
-      // What says little on its own only fills what is left.
-      const units = [...pick(WORTH.declared), ...pick(WORTH.declared), ...pick(0)].toSorted(
+      // What is beyond the most lines of a subject leaves room for others.
+      const units = [...pick(), ...pick()].toSorted(
         (a, b) => Number(a.messageId) - Number(b.messageId) || a.start - b.start,
       );
       const byHead = Map.groupBy(units, subjectKey);
@@ -178,19 +177,17 @@ function headOf({ request, number }: Turn): string {
 
 const MIN_SENTENCE_WORDS = 5;
 const BEGINS = /^[\p{Lu}\p{Lo}\p{N}`"'“(*✅❌⚠[]/u;
-/** Thinking aloud: what follows is often taken back. */
-const PONDERS = /^(?:ah|oh|hmm+|wait|actually|hold on|let['’]s see)\b/i;
 const OPENS_CODE = /^(?:const|let|var|if|for|while|return|def|class|function|import|export)\b.*[({=;:]/;
 
 /** Whether a sentence of the assistant says something on its own: 0 or 1. */
 function worthOfSentence(text: string, { kind }: Unit): number {
   if (kind !== 'prose') return 0;
   const said = bare(text);
-  if (!BEGINS.test(said) || OPENS_CODE.test(said) || /[,([{]$/.test(said) || PONDERS.test(said)) return 0;
+  if (!BEGINS.test(said) || OPENS_CODE.test(said) || /[,([{]$/.test(said) || isPondering(said)) return 0;
   return wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said) ? 0 : 1;
 }
 
-const WORTH = { written: 0.9, declared: 0.6, told: 0.8, error: 1, other: 0.25 } as const;
+const WORTH = { written: 0.9, declared: 0.6, told: 0.8, error: 1 } as const;
 /** A line of code that says nothing without its neighbors. */
 const STEP = /^(?:return|break|continue|else|elif|end|fi|done|if err|try|catch|finally|defer|pass)\b/;
 /** A line that a search found, with its place. */
@@ -212,12 +209,11 @@ function worthOfLine(
   if (kind !== 'call' && !/\s/.test(text)) return 0;
   const isMentioned = (): boolean => (text.match(NAME) ?? []).some((name) => mentioned().has(name));
   if (source?.isFile === true) {
-    if (!isTelling(text)) return text.search(NAME) >= 0 ? WORTH.other : 0;
-    return kind === 'call' ? WORTH.written : isMentioned() ? WORTH.declared : WORTH.other;
+    if (!isTelling(text) || !isMentioned()) return 0;
+    return kind === 'call' ? WORTH.written : WORTH.declared;
   }
-  if (FOUND.test(text) || isTelling(text)) return isMentioned() ? WORTH.declared : WORTH.other;
-  if (TOLD.test(text) && (HAS_VALUE.test(text) || isMentioned())) return WORTH.told;
-  return HAS_VALUE.test(text) || text.search(NAME) >= 0 ? WORTH.other : 0;
+  if (FOUND.test(text) || isTelling(text)) return isMentioned() ? WORTH.declared : 0;
+  return TOLD.test(text) && (HAS_VALUE.test(text) || isMentioned()) ? WORTH.told : 0;
 }
 
 /** A name as programs have them: camel case, snake case, capitals or with a dot. */

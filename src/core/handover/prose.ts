@@ -1,7 +1,7 @@
 import { splitSentences } from '../extract/sentence.ts';
 import { linesOf } from '../extract/units.ts';
 import { cutAtBlank, openingOf } from './excerpt.ts';
-import { isAnnouncement, worthOfStatement } from './statements.ts';
+import { isAnnouncement, isPondering, worthOfStatement } from './statements.ts';
 
 /**
  * A part of a message that can be quoted on its own. Sentences of one paragraph share its number. Whoever quotes an item quotes the line that
@@ -51,6 +51,8 @@ export function readPieces(text: string): readonly Piece[] {
     lineEnd = end;
     if (FENCE.test(line)) {
       if (code !== null) joinCode(pieces, code);
+      // A heading over nothing but code says nothing without it.
+      if (code !== null && pieces.at(-1)?.heading !== heading) heading = '';
       code = code === null ? [] : null;
       isOpen = false;
       continue;
@@ -192,7 +194,7 @@ export function condenseProse(text: string, maxChars: number): string {
     }
     const [opening = ''] = said;
     if (places.length === 1 && (OFFER.test(opening) || FILLER.test(opening))) return 0.2;
-    if (places.length === 1 && isAnnouncement(opening)) return 0.1;
+    if (places.length === 1 && (isAnnouncement(opening) || isPondering(opening))) return 0.1;
     const mean = said.reduce((sum, one) => sum + worthOfStatement(one), 0) / said.length;
     return mean - (places.length > 1 ? 0.2 : 0) + (places.at(-1) === pieces.length - 1 ? 0.8 : 0);
   });

@@ -1,7 +1,7 @@
 import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
 import { charsOf, type HandoverLine, quoted, quotedExactly } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
-import { isAnnouncement, statesCause, wordsIn } from './statements.ts';
+import { isAnnouncement, isPondering, statesCause, wordsIn } from './statements.ts';
 import type { AssistantText, Request, Turn } from './turns.ts';
 
 // The first request says what the work is about, the newest what is wanted now.
@@ -233,6 +233,7 @@ const OTHER_MARK = '   - ';
 const INDENT = '     ';
 /** In the place of a closing report that the state of the work quotes. */
 export const REPORTED = '(its closing report: see “Where it stands”)';
+const UNFINISHED = '(not finished: see “Where it stands”)';
 const MIN_OTHER_CHARS = 120;
 const MIN_REPORT_CHARS = 400;
 const MIN_REMARK_WORDS = 6;
@@ -246,8 +247,8 @@ function wordLines(turn: Turn, roomChars: number, above: WordsAbove['quotes'] | 
     messageIds: [said.messageId],
   });
   const last =
-    above === 'report'
-      ? { text: ENDING_MARK + REPORTED, messageIds: [ending.messageId] }
+    above !== null
+      ? { text: ENDING_MARK + (above === 'report' ? REPORTED : UNFINISHED), messageIds: [ending.messageId] }
       : lineOf(ending, ENDING_MARK, roomChars);
   let left = roomChars - last.text.length - 1;
   const others = turn.steps.filter(
@@ -261,6 +262,7 @@ function wordLines(turn: Turn, roomChars: number, above: WordsAbove['quotes'] | 
     const remarks = readPieces(said.text).filter(
       ({ text }) => !isAnnouncement(text) && wordsIn(text) >= MIN_REMARK_WORDS,
     );
+    if (isPondering(said.text.trim())) return -1;
     return remarks.length === 0 ? -1 : remarks.some(({ text }) => statesCause(text)) ? 1 : 0;
   };
   const lines = new Map<AssistantText, HandoverLine>();

@@ -1,9 +1,9 @@
 import { commandName, type CompletedCall, errorLines, isCheck, outcomeOf, totalOf } from './calls.ts';
-import { cutAtBlank, openingOf } from './excerpt.ts';
+import { cutAtBlank, excerptOf } from './excerpt.ts';
 import { baseName } from './files.ts';
 import { charsOf, type HandoverLine, quoted } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
-import { isAnnouncement } from './statements.ts';
+import { isAnnouncement, isPondering } from './statements.ts';
 import type { WordsAbove } from './requests.ts';
 import type { Conversation, Step, Turn } from './turns.ts';
 
@@ -35,7 +35,7 @@ export function wordsInState(conversation: Conversation): WordsAbove | null {
 export function writeStateLines(work: Work, maxChars: number): readonly HandoverLine[] {
   const facts = [
     ...questionLines(work.conversation),
-    ...taskLines(work.calls),
+    ...taskLines(work.calls, lastTurn(work.conversation)?.number ?? 0),
     ...gitLines(work.calls),
     ...checkLines(work.calls),
     ...failureLines(work.calls),
@@ -66,6 +66,7 @@ function isFinished({ steps }: Turn): boolean {
   return last?.kind === 'said' && !isAnnouncement(last.text.trim().split('\n').at(-1) ?? '');
 }
 
+const MAX_LAST_REQUEST_CHARS = 400;
 const INTERRUPTED = /\[Request interrupted by user|<turn_aborted>|The user interrupted|^Operation aborted/i;
 
 function wasInterrupted({ steps }: Turn): boolean {
@@ -88,7 +89,7 @@ function requestLines({ turns }: Conversation): readonly HandoverLine[] {
           : 'not finished: the assistant was still working on it';
   return [
     {
-      text: `Last request (${last.number}): “${quoted(openingOf(last.request.text, MAX_QUOTED_CHARS))}” — ${state}.`,
+      text: `Last request (${last.number}): “${quoted(excerptOf(last.request.text, { maxChars: MAX_LAST_REQUEST_CHARS }))}” — ${state}.`,
       messageIds: [last.request.messageId],
     },
   ];
@@ -159,15 +160,19 @@ const REMARKS = 'Remarks of the assistant while it worked:';
 
 function remarkOf({ text }: Extract<Step, { readonly kind: 'said' }>): string {
   const telling = readPieces(text).some(({ kind, text: said }) => kind !== 'lead' && !isAnnouncement(said));
+  if (isPondering(text.trim())) return '';
   return telling ? condenseProse(text, MAX_REMARK_CHARS) : '';
 }
 
-function callText({ name, call, hasFailed }: CompletedCall): string {
+function callText(done: CompletedCall): string {
+  const { name, call, hasFailed, answer } = done;
+  const about = call.target ?? call.about[0] ?? call.texts[0]?.split('\n')[0] ?? '';
   const what =
     call.command !== null
       ? `\`${cutAtBlank(call.command.split('\n')[0] ?? '', MAX_QUOTED_CHARS)}\``
-      : `${name} ${cutAtBlank(call.target ?? '', MAX_QUOTED_CHARS)}`;
-  return quoted(what.trim()) + (hasFailed ? ' (failed)' : '');
+      : `${name} ${cutAtBlank(about, MAX_QUOTED_CHARS)}`;
+  const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : outcomeOf(done);
+  return quoted(what.trim()) + (outcome === null ? '' : ` (${outcome})`);
 }
 
 const QUESTION = /[?？؟]["'”’)\]*_]*$/;
@@ -182,9 +187,10 @@ function questionLines({ turns }: Conversation): readonly HandoverLine[] {
 
 const MAX_TASKS = 30;
 const MAX_TASK_CHARS = 160;
+const MAX_DONE_CHARS = 300;
 const MAX_STATUS_CHARS = 30;
 
-function taskLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
+function taskLines(calls: readonly CompletedCall[], lastTurnNumber: number): readonly HandoverLine[] {
   const last = calls.findLast(({ call }) => call.task !== null || (call.tasks !== null && call.tasks.length > 0));
   if (last === undefined) return [];
   const tasks = last.call.tasks ?? collectTasks(calls);
@@ -192,9 +198,12 @@ function taskLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   const open = tasks.filter((task) => !isDone(task));
   const { messageIds } = last;
   const head = `Tasks, as last written (${tasks.length - open.length} of ${tasks.length} done)`;
-  if (open.length === 0) return [{ text: head, messageIds }];
+  const done = tasks.filter(isDone).map(({ text }) => text.trim());
+  const named = done.length === 0 ? '' : `; done: ${cutAtBlank(done.join('; '), MAX_DONE_CHARS)}`;
+  // A list that was done before the last request says nothing of what is open.
+  if (open.length === 0) return last.turn < lastTurnNumber ? [] : [{ text: quoted(head + named), messageIds }];
   return [
-    { text: `${head}, open:`, messageIds },
+    { text: quoted(`${head}${named}; open:`), messageIds },
     ...open.slice(0, MAX_TASKS).map(({ text, status }) => {
       const state = /^(?:|pending|todo|open)$/i.test(status)
         ? ''
@@ -280,15 +289,18 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     if (/\bgh pr create\b/.test(command)) pullRequest = PULL_REQUEST.exec(said)?.[0] ?? pullRequest;
   }
   if (branch === null && commits.length === 0) return [];
+  const known = new Set(commits.flatMap(({ hash, subject }) => (hash === null ? [] : [subject])));
+  // A commit without a hash whose subject another one has was tried again.
+  const made = commits.filter(({ hash, subject }) => hash !== null || !known.has(subject));
   const names = [...changed].map((path) => `\`${baseName(path)}\``);
   const listed =
     names.slice(-MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '');
   const parts = [
     ...(branch === null ? [] : [`branch \`${branch}\``]),
-    ...(commits.length === 0
+    ...(made.length === 0
       ? []
-      : [`${commits.length} ${commits.length === 1 ? 'commit' : 'commits'} in this session${commitNames(commits)}`]),
-    ...(push === null ? [] : ['pushed']),
+      : [`${made.length} ${made.length === 1 ? 'commit' : 'commits'} in this session${commitNames(made)}`]),
+    ...(push === null ? (made.length === 0 ? [] : ['no push seen']) : ['pushed']),
     ...(pullRequest === null ? [] : [pullRequest]),
     isClean || names.length === 0
       ? commits.length > 0 || isClean
@@ -336,8 +348,10 @@ function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     const done = calls[at];
     if (done === undefined) return [];
     const total = totalOf(done);
-    const since = new Set(calls.slice(at + 1).flatMap(({ call, hasFailed }) => (hasFailed ? [] : call.written))).size;
-    const after = since === 0 ? '' : `, ${since} ${since === 1 ? 'file' : 'files'} changed since`;
+    const since = new Set(calls.slice(at + 1).flatMap(({ call, hasFailed }) => (hasFailed ? [] : call.written)));
+    const names = [...since].map((path) => `\`${baseName(path)}\``);
+    const changed = names.length <= MAX_NAMED ? names.join(', ') : `${names.length} files`;
+    const after = since.size === 0 ? '' : `, ${changed} changed since`;
     return [`\`${commandName(done)}\` ${outcomeOf(done) ?? ''}${total === null ? '' : ` (“${total}”)`}${after}`];
   });
   return [
@@ -348,6 +362,7 @@ function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   ];
 }
 
+const MAX_NAMED = 3;
 const MAX_ERROR_LINES = 5;
 const RECENT_CALLS = 40;
 

@@ -20,6 +20,14 @@ export function statesCause(text: string): boolean {
   return CAUSE.test(text) || hasCue(text, 'causes');
 }
 
+/** Thinking aloud: what follows is often taken back. */
+const PONDERS =
+  /^(?:(?:but|no|so|ok(?:ay)?),? )?(?:ah|oh|hmm+|wait|actually|hold on|let['’]s see|let me (?:think|re-?examine|reconsider)|i need to think)\b/i;
+
+export function isPondering(text: string): boolean {
+  return PONDERS.test(text);
+}
+
 /** Whether a text announces what comes next instead of saying what happened. */
 export function isAnnouncement(text: string): boolean {
   const isAnnounced = ANNOUNCEMENT.test(text) || hasCue(text, 'announces');

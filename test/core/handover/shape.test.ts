@@ -102,9 +102,9 @@ describe('where it stands', () => {
     assert.match(state, /^Last request \(1\): “Fix the timer\.” — answered\.$/m);
     assert.match(
       state,
-      /^Git: branch `fix-timer`; 1 commit in this session, newest first: 1a2b3c4 “Bake longer”; changed, no commit seen since: `door\.ts`$/m,
+      /^Git: branch `fix-timer`; 1 commit in this session, newest first: 1a2b3c4 “Bake longer”; no push seen; changed, no commit seen since: `door\.ts`$/m,
     );
-    assert.match(state, /^Last checks: `npm test` passed \(“12 passed”\), 1 file changed since$/m);
+    assert.match(state, /^Last checks: `npm test` passed \(“12 passed”\), `door\.ts` changed since$/m);
   });
 
   test('knows a commit whose output was cut, and the tasks that were added and changed one by one', () => {
@@ -121,10 +121,10 @@ describe('where it stands', () => {
       said('Oiled.'),
     ]);
     const state = section(text, 'Where it stands');
-    assert.match(state, /^Tasks, as last written \(1 of 2 done\), open:\n- Paint the door$/m);
+    assert.match(state, /^Tasks, as last written \(1 of 2 done\); done: Oil the hinge; open:\n- Paint the door$/m);
     assert.match(
       state,
-      /^Git: 1 commit in this session, newest first: “Oil the hinge” \(no hash was shown\); nothing changed since$/m,
+      /^Git: 1 commit in this session, newest first: “Oil the hinge” \(no hash was shown\); no push seen; nothing changed since$/m,
     );
   });
 
@@ -138,7 +138,7 @@ describe('where it stands', () => {
     ]);
     assert.match(
       section(text, 'Where it stands'),
-      /^Git: 1 commit in this session, newest first: 1a2b3c4 “Oil the hinge”; nothing changed since$/m,
+      /^Git: 1 commit in this session, newest first: 1a2b3c4 “Oil the hinge”; no push seen; nothing changed since$/m,
     );
   });
 
@@ -163,7 +163,7 @@ describe('where it stands', () => {
     assert.match(state, /not finished: the assistant was still working on it/);
     assert.match(state, /because `REST` is read as seconds/);
     assert.match(state, /^Changed for it so far: `rest\.ts`$/m);
-    assert.match(state, /^Its last call: `npm test`$/m);
+    assert.match(state, /^Its last call: `npm test` \(no result yet\)$/m);
   });
 
   test('quotes the closing report once, and the request says where', () => {
