@@ -117,6 +117,22 @@ UPDATE compactions SET month = '${month}-01', created_at_ms = ${Date.parse(`${mo
   assert.deepEqual(await bench.restore('2.jsonl'), Buffer.from(chatTranscript(12, 200)));
 });
 
+test('messages are indexed once, even if the ids of others that stored at the same time are between theirs', async (t) => {
+  const bench = await benchOn(engine, t);
+  t.after(() => database.exec('ALTER SEQUENCE line_ids INCREMENT BY 1'));
+  await database.exec('ALTER SEQUENCE line_ids INCREMENT BY 2');
+  for (const [at, name] of ['a.jsonl', 'b.jsonl'].entries()) {
+    await database.exec(`SELECT setval('line_ids', ${1001 + at})`);
+    bench.write(name, chatTranscript(12, at * 100));
+    reportOf(await bench.compact(name));
+  }
+  const { messages } = await archive.index.measure();
+  await indexAll(archive);
+  const { rows } = await database.query<{ count: number }>('SELECT CAST(count(*) AS int) AS count FROM message_words');
+  assert.deepEqual([rows[0]?.count, (await archive.index.measure()).messages], [messages, 0]);
+  assert.deepEqual(await problemsOf(archive), []);
+});
+
 test('a check notices messages that are missing in the index of words, and words of none', async (t) => {
   const bench = await benchOn(engine, t);
   bench.write('a.jsonl', chatTranscript(12));

@@ -170,8 +170,9 @@ async function takeFromCaptured(
   const hashes = added.map(({ row }) => readBytes(row, 'sha256'));
   for (const copy of await dialect.capturing.findLines(query, hashes)) {
     const id = readInteger(copy, 'id');
-    await query(TAKE_WORDS(dialect), { id: -id });
+    // First, because it waits for another process that is just adding the copy, with its words.
     await query(KEEP_COPY, { id, line: lineOf.get(readHash(copy, 'sha256')) });
+    await query(TAKE_WORDS(dialect), { id: -id });
   }
   return messages;
 }
@@ -210,8 +211,10 @@ const findCopies = ({ onBlock, onCompaction, hex, isAmongTexts }: Dialect): stri
 SELECT l.id, ${hex('l.sha256')} AS sha256 FROM captured_files AS f JOIN compactions AS c ON c.source_path = f.path
 JOIN blocks AS k ON ${onCompaction} JOIN lines AS l ON ${onBlock}
 WHERE f.id = :file AND c.status = 'applied' AND l.role IS NOT NULL AND ${isAmongTexts(hex('l.sha256'), 'hashes')}`;
+/** Of the run's block: where several store at once, lines of others may have ids in between. */
 const LIST_LEFT = `
-SELECT id, sha256 FROM lines WHERE id BETWEEN :first AND :last AND role IS NOT NULL`;
+SELECT id, sha256 FROM lines
+WHERE block_id = (SELECT block_id FROM lines WHERE id = :first) AND id BETWEEN :first AND :last AND role IS NOT NULL`;
 const LIST_CAPTURED_LEFT = `
 SELECT -l.id AS id, l.sha256 FROM captured_lines AS l WHERE l.id BETWEEN -CAST(:last AS bigint) AND -CAST(:first AS bigint) AND l.erasure_id IS NULL
 AND NOT EXISTS (SELECT 1 FROM captured_messages AS m WHERE m.captured_id = l.id)`;
@@ -256,7 +259,8 @@ export const SETTLE_INDEX = [
    WHERE first_id < 0 AND NOT EXISTS (SELECT 1 FROM captured_files AS f WHERE f.id = unindexed_lines.file_id)`,
   `UPDATE unindexed_lines SET (line_count, size_bytes) = (
      SELECT count(*), CAST(coalesce(sum(l.size_bytes), 0) AS bigint) FROM lines AS l
-     WHERE l.id BETWEEN unindexed_lines.first_id AND unindexed_lines.last_id AND l.role IS NOT NULL) WHERE first_id > 0`,
+     WHERE l.block_id = (SELECT f.block_id FROM lines AS f WHERE f.id = unindexed_lines.first_id)
+       AND l.id BETWEEN unindexed_lines.first_id AND unindexed_lines.last_id AND l.role IS NOT NULL) WHERE first_id > 0`,
   `UPDATE unindexed_lines SET (line_count, size_bytes) = (
      SELECT count(*), CAST(coalesce(sum(l.size_bytes), 0) AS bigint) FROM captured_lines AS l
      WHERE l.id BETWEEN -unindexed_lines.last_id AND -unindexed_lines.first_id AND l.erasure_id IS NULL) WHERE first_id < 0`,
