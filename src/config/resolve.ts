@@ -84,6 +84,9 @@ export type PolicyRequest = {
   /** A share of the tokens if it is below 1, else bytes on disk. */
   readonly minSaving?: number;
   readonly isFresh?: boolean;
+  /** Messages to pin, and no longer to pin. */
+  readonly keep?: readonly string[] | undefined;
+  readonly unkeep?: readonly string[] | undefined;
 };
 
 type ChosenModel = { readonly provider: string; readonly modelName: string };
@@ -138,6 +141,8 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
     conversation: request.conversation,
     ...(request.minSaving === undefined ? {} : { minSaving: request.minSaving }),
     ...(request.isFresh === true && { isFresh: true }),
+    ...(request.keep === undefined ? {} : { keep: request.keep }),
+    ...(request.unkeep === undefined ? {} : { unkeep: request.unkeep }),
   };
 }
 

@@ -87,3 +87,17 @@ export function resultIdsOf(message: ConversationMessage): readonly string[] {
   if (fromParts.length > 0) return fromParts;
   return message.tool_call_id === undefined ? [] : [message.tool_call_id];
 }
+
+/** An id is found by its beginning from so many characters on. */
+export const MIN_ID_LENGTH = 6;
+
+/** The messages that an id, the beginning of one, or `line:N` names. */
+export function findNamed<One extends { readonly id: string; readonly line: number }>(
+  messages: readonly One[],
+  name: string,
+): readonly One[] {
+  const line = /^line:([1-9]\d*)$/.exec(name)?.[1];
+  const exact = messages.filter((one) => one.id === name || (line !== undefined && one.line === Number(line)));
+  if (exact.length > 0) return exact;
+  return name.length < MIN_ID_LENGTH ? [] : messages.filter(({ id }) => id.startsWith(name));
+}

@@ -96,6 +96,9 @@ export type TranscriptPolicy = {
   readonly minSaving?: number;
   /** The summary is a user's message, in formats with the roles user and system: some APIs take no system messages in a list. */
   readonly summaryIsUsers?: boolean;
+  /** Messages to pin, and no longer to pin: ids, the beginnings of ids, or `line:N`. The archive remembers it. */
+  readonly keep?: readonly string[];
+  readonly unkeep?: readonly string[];
   /** Goes on although the archive does not know the transcript's earlier compactions. */
   readonly isFresh?: boolean;
 };

@@ -207,6 +207,11 @@ const FAILURES: Sentences<LookupFailure> = {
   ],
   'too-recent': ({ file }) => [file, 'its last message is too recent.', 'Leave out --older-than to compact it anyway.'],
   'no-text': (failure) => [failure.file, `${describeNoText(failure)}.`, TRANSCRIPT_ADVICE],
+  'no-message': ({ file, name, problem }) => [
+    file,
+    `${name} ${problem}.`,
+    `'compact score -v ${shellWord(file)}' lists the ids in it; 'compact show ${shellWord(name)}' reads a message that a compaction removed.`,
+  ],
   'output-exists': ({ file, output }) => [
     output,
     'already exists and is not replaced, because its content would be lost.',

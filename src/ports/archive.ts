@@ -7,7 +7,7 @@ import type { SearchIndexer } from './archive-index.ts';
 import type { ArchiveWriter } from './archive-writer.ts';
 import type { BatchRecords } from './batch.ts';
 import type { CaptureStore } from './captures.ts';
-import type { DroppedRules, ErasureMark, RetentionStore } from './retention.ts';
+import type { Choices, ErasureMark, RetentionStore } from './retention.ts';
 import type { VectorStore } from './vector-store.ts';
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
@@ -202,7 +202,7 @@ export type Archive = ArchiveLookup & {
   readonly index: SearchIndexer;
   readonly captures: CaptureStore;
   readonly retention: RetentionStore;
-  readonly droppedRules: DroppedRules;
+  readonly choices: Choices;
   /** Begins to store a compaction. Whoever calls this must end it with `commit` or `abandon`, because other writes wait for that. */
   readonly begin: (outline: CompactionOutline) => Promise<CompactionWriter>;
   readonly markApplied: (id: number) => Promise<void>;

@@ -11,7 +11,7 @@ import type {
 import type { ArchivedOutcome, StoredBatch } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
-import type { DroppedRule, Hold } from './retention.ts';
+import type { Choice, Hold } from './retention.ts';
 import type { VectorModel } from './vector-store.ts';
 
 /** Names a compaction in every archive that has it: made from what never changes of it. */
@@ -206,7 +206,7 @@ export type UnitStore = UnitReader & {
   readonly storeVectors: (model: VectorModel, vectors: readonly UnitVector[]) => Promise<number | null>;
   /** Gives how many were new. Of two holds of one scope, the earlier stays. */
   readonly storeHolds: (holds: readonly Omit<Hold, 'id'>[]) => Promise<number>;
-  readonly storeDroppedRules: (rules: readonly DroppedRule[]) => Promise<number>;
+  readonly storeChoices: (choices: readonly Choice[]) => Promise<number>;
   /**
    * Replaces what is known of a captured file; `versions` are the states of each of its versions, with their lines. False: it is not as in
    * `known` by now, and nothing was stored.
@@ -253,7 +253,7 @@ export type ExportRecords = {
   readonly receipt: Receipt;
   readonly erasedState: ErasedState;
   readonly hold: Omit<Hold, 'id'>;
-  readonly droppedRule: DroppedRule;
+  readonly choice: Choice;
   readonly compaction: Unit;
   readonly line: UnitLine & { readonly unit: UnitKey };
   readonly capture: ExchangedCapture;

@@ -5,21 +5,24 @@ export type HoldScope = { readonly kind: 'conversation' | 'source'; readonly val
 export type Hold = HoldScope & { readonly id: number; readonly reason: string | null; readonly addedAt: Date };
 
 /**
- * Rules of a conversation that contain the text were dropped for good. Any file can claim to be that conversation, so they are dropped only in
- * the transcript at this path, and in what was compacted or restored beside it.
+ * What a person chose for a conversation for good.
+ * - drop-rule: rules that contain the text are dropped. Any file can claim to be that conversation, so they are dropped only in the transcript
+ *   at this path, and in what was compacted or restored beside it
+ * - pin: a message stays word for word, in every file of the conversation. `text`: its id, or `sha256:` and the hash of its line
  */
-export type DroppedRule = {
+export type Choice = {
+  readonly kind: 'drop-rule' | 'pin';
   readonly conversationId: string;
   readonly path: string;
   readonly text: string;
-  readonly droppedAt: Date;
+  readonly chosenAt: Date;
 };
 
-export type DroppedRules = {
-  readonly list: () => Promise<readonly DroppedRule[]>;
-  /** False: it was dropped before. */
-  readonly add: (rule: DroppedRule) => Promise<boolean>;
-  readonly remove: (rule: DroppedRule) => Promise<void>;
+export type Choices = {
+  readonly list: () => Promise<readonly Choice[]>;
+  /** False: it was chosen before. */
+  readonly add: (choice: Choice) => Promise<boolean>;
+  readonly remove: (choice: Choice) => Promise<void>;
 };
 
 /** What a hook noted of a session's rules, in a file of its own. */
@@ -89,7 +92,7 @@ export type ErasurePlan = ErasedIds & {
   readonly at: Date;
   readonly reason: string | null;
   /** For the receipt: what is removed apart from the plan. */
-  readonly aside: { readonly notes: number; readonly droppedRules: number };
+  readonly aside: { readonly notes: number; readonly choices: number };
   /** Which stored model answers to delete. Nothing records what they were made from. */
   readonly paid: 'all' | 'none' | { readonly before: Date };
   /** The compactions of `listErasable`: if there are others by now, or unfinished ones, or other files that have their output, nothing is erased ('busy'). */
@@ -116,7 +119,7 @@ export type Erasure = ErasureMark & {
   readonly vectors: number;
   /** Notes of hooks. */
   readonly notes: number;
-  readonly droppedRules: number;
+  readonly choices: number;
   /** sha256 (hex) of the sha256s of all erased lines, in the order of their ids; captured lines follow archived ones. */
   readonly sha256: string;
 };

@@ -90,13 +90,10 @@ test('writes fixtures/archives/schema-N with the program as it is now', async (t
   assert.equal(embedded.code, 0, embedded.stderr);
   const opened = await openArchive({ path: archive });
   assert.ok(opened.ok);
-  const droppedAt = new Date('2026-03-02T12:00:00.000Z');
-  await opened.value.droppedRules.add({
-    conversationId: 'talk',
-    path: '/talk.jsonl',
-    text: 'Always use tabs.',
-    droppedAt,
-  });
+  const chosenAt = new Date('2026-03-02T12:00:00.000Z');
+  const choice = { conversationId: 'talk', path: '/talk.jsonl', chosenAt };
+  await opened.value.choices.add({ kind: 'drop-rule', text: 'Always use tabs.', ...choice });
+  await opened.value.choices.add({ kind: 'pin', text: 'm3', ...choice });
   const batch = { kind: 'batch', key: 'b1', from: null, state: 'ended', value: '{}' } as const;
   assert.ok(await opened.value.providerBatches.change([batch]));
   await opened.value.close();

@@ -15,7 +15,7 @@ import { createOpenings } from './search/openings.ts';
 import { type Sql, within, readUsedBytes } from './sql/query.ts';
 import { createCaptureStore } from './store/captures.ts';
 import { createCompactionStore } from './store/compactions.ts';
-import { createDroppedRules, createProviderBatches, createSummaryCache } from './store/records.ts';
+import { createChoices, createProviderBatches, createSummaryCache } from './store/records.ts';
 import type { StoreEngine } from './store/engine.ts';
 import { createRunLog } from './store/runs.ts';
 import type { Reading } from './texts.ts';
@@ -64,7 +64,7 @@ export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
     providerBatches: createProviderBatches(sql),
     index: createSearchIndexer(sql, engine.search, state),
     captures: createCaptureStore(sql, path),
-    droppedRules: createDroppedRules(sql),
+    choices: createChoices(sql),
     retention: createRetention(sql, path, engine.retention),
     check: createCheck(sql, path, engine.check),
     usedBytes: () => readUsedBytes(sql),

@@ -2,7 +2,7 @@ import { isArchiveUrl, matchesGlob } from '../../core/paths.ts';
 import { formatTime } from '../../core/batch.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { DroppedRule, Erasure, ErasurePlan, Hold, SessionNote, SessionNotes } from '../../ports/retention.ts';
+import type { Choice, Erasure, ErasurePlan, Hold, SessionNote, SessionNotes } from '../../ports/retention.ts';
 import type { StepListener } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -51,27 +51,28 @@ export async function eraseArchived(
   return withHolds(deps, { kind: 'erase', isConfirmed }, async (archive, holds) => {
     const selection = await planErasure(deps, { archive, selector, holds });
     const notes = (store?.list() ?? []).filter((note) => isNoteOf(note, selector, selection));
-    const rules = (await archive.droppedRules.list()).filter((rule) => isRuleOf(rule, selector));
+    const choices = (await archive.choices.list()).filter((choice) => isChoiceOf(choice, selector));
     const report = reportSelection(deps, selection, { kind: 'erase', paidBefore: deps.runtime.now() });
-    const isNothing = report.result === 'nothing' && notes.length + rules.length === 0;
+    const isNothing = report.result === 'nothing' && notes.length + choices.length === 0;
     const planned = { ...report, notes: notes.map(({ path }) => path) };
     if (isNothing) return planned;
     if (selection.holds.length > 0 && !despiteHold) return { ...planned, result: 'refused' };
     if (!isConfirmed) return { ...planned, result: 'planned' };
     for (const note of notes) store?.remove(note);
-    for (const rule of rules) await archive.droppedRules.remove(rule);
-    const aside = { notes: notes.length, droppedRules: rules.length };
+    for (const choice of choices) await archive.choices.remove(choice);
+    const aside = { notes: notes.length, choices: choices.length };
     const plan = { kind: 'erase', at: deps.runtime.now(), reason, paid: 'all', aside } as const;
     return eraseSelection(deps, archive, { selection, holds, plan, planned });
   });
 }
 
-/** Dropped rules quote the user. With a conversation that is erased whole, its own go anyway, in whichever file they were dropped. */
-function isRuleOf({ conversationId, path, text }: DroppedRule, selector: EraseSelector): boolean {
+/** Dropped rules quote the user. With a conversation that is erased whole, its own choices go anyway, in whichever file they were made. */
+function isChoiceOf({ kind, conversationId, path, text }: Choice, selector: EraseSelector): boolean {
   return (
     (selector.kind === 'conversation' && selector.id === conversationId) ||
     (selector.kind === 'source' && matchesGlob(path, selector.glob)) ||
-    (selector.kind === 'match' && text.includes(selector.text))
+    (selector.kind === 'match' && kind === 'drop-rule' && text.includes(selector.text)) ||
+    (selector.kind === 'message' && kind === 'pin' && text === selector.id)
   );
 }
 

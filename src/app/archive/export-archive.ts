@@ -74,7 +74,7 @@ async function writeAll(
   for await (const page of reader.erasedStates()) for (const state of page) writer.write('erasedState', state);
   if (selected === null) {
     for (const { id: _, ...hold } of await archive.retention.listHolds()) writer.write('hold', hold);
-    for (const rule of await archive.droppedRules.list()) writer.write('droppedRule', rule);
+    for (const choice of await archive.choices.list()) writer.write('choice', choice);
   }
   for await (const { id, unit } of reader.units()) {
     if (selected !== null && !selected.keys.has(unit.key)) continue;

@@ -56,7 +56,7 @@ async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise
   await store.storeReceipts(receipts, [states], await store.stamp());
   await store.finishReceipts(receipts.map(({ receipt }) => receipt));
   for await (const page of inPages(read('hold'), () => 1)) await store.storeHolds(page);
-  for await (const page of inPages(read('droppedRule'), () => 1)) await store.storeDroppedRules(page);
+  for await (const page of inPages(read('choice'), () => 1)) await store.storeChoices(page);
   const lines = createCursor(read('line'));
   let count = 0;
   for await (const unit of read('compaction')) {

@@ -163,7 +163,7 @@ const KINDS = [
   'lines',
   'captured',
   'holds',
-  'droppedRules',
+  'choices',
   'receipts',
   'summaries',
   'vectors',
@@ -195,8 +195,8 @@ async function mergeOne(deps: AppDeps, { store, source, receipts, known }: Mergi
   note(counts.receipts, receipts.length, [...theirs].filter((name) => !known.has(name)).length);
   const holds = await archive.retention.listHolds();
   note(counts.holds, holds.length, await store.storeHolds(holds));
-  const rules = await archive.droppedRules.list();
-  note(counts.droppedRules, rules.length, await store.storeDroppedRules(rules));
+  const choices = await archive.choices.list();
+  note(counts.choices, choices.length, await store.storeChoices(choices));
   await mergeUnits(deps, { store, source }, counts);
   const others = (await store.receipts()).filter(({ receipt }) => !theirs.has(receipt));
   // What the other archive still has although it knows of the prune, it has kept.

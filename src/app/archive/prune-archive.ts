@@ -48,7 +48,7 @@ export async function pruneArchive(
     const planned = reportSelection(deps, selection, { kind: 'prune', paidBefore });
     if (planned.result === 'nothing' || !request.isConfirmed) return planned;
     const paid = paidBefore === null ? 'none' : { before: paidBefore };
-    const aside = { notes: 0, droppedRules: 0 };
+    const aside = { notes: 0, choices: 0 };
     const plan = { kind: 'prune', at: deps.runtime.now(), reason: null, paid, aside } as const;
     return eraseSelection(deps, archive, { selection, holds, plan, planned });
   });

@@ -10,7 +10,8 @@ import { isSameFile } from '../read/records.ts';
 import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { checkReplaceable, targetPath, withTargetLock } from '../write/deliver.ts';
 import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '../write/settle.ts';
-import { applyDroppedRules, describeSettings, planPrepared } from './plan.ts';
+import { applyDroppedRules, pinnedKeys, withPins } from './choices.ts';
+import { describeSettings, planPrepared } from './plan.ts';
 import { breakerOpen, leave, leaveUnchanged, leaveUnlessDue, reasonToLeave } from './leave.ts';
 import { forecast, planReport, previewReport } from './plan-report.ts';
 import { findReusable, findWriterOf, reuseCompaction, storeCompaction, type StoreInput } from './store.ts';
@@ -38,8 +39,10 @@ async function compactOnce(deps: WritingDeps, given: CompactFileRequest): Promis
   // Append what a killed run could not append: it is part of what is read.
   if (output.kind === 'in-place') mustFile(await deps.files.clearLeftovers(input.path));
   const openEarlier = (): Promise<Archive | null> => (isDryRun ? openUnsettled(deps) : openSettled(deps, 'existing'));
-  const transcript = await prepareTranscript(deps, input, { policy, before, archive: openEarlier });
+  let transcript = await prepareTranscript(deps, input, { policy, before, archive: openEarlier });
   try {
+    const isStored = !isDryRun && output.kind !== 'preview';
+    transcript = await withPins(deps, transcript, { input, policy, archive: await openEarlier(), isStored });
     const sign = await leaveUnlessDue(deps, given, transcript);
     const request = await applyDroppedRules(deps, given, transcript);
     const archive = await openEarlier();
@@ -72,23 +75,26 @@ type Run = Pick<StoreInput, 'request' | 'transcript' | 'settings' | 'settingsSha
 
 function settingsOf(
   { runtime }: WritingDeps,
-  { codec }: Prepared,
+  transcript: Prepared,
   { policy, provider, modelName, summarizer: { service } }: CompactFileRequest,
+  before?: Date,
 ): Pick<Run, 'settings' | 'settingsSha256'> {
   const masked = service === undefined ? {} : { isMasked: service.createRedactor !== null };
-  const settings = describeSettings({ format: codec.format.name, policy, provider, modelName, ...masked });
+  const pinned = pinnedKeys(transcript, before);
+  const format = transcript.codec.format.name;
+  const settings = describeSettings({ format, policy, provider, modelName, pinned, ...masked });
   return { settings, settingsSha256: runtime.sha256(settings) };
 }
 
 /** Before anything is created or locked: a transcript that is what the same settings made of it stays, so nothing has to be writable. */
-async function leaveUnlessNew(
-  { files }: WritingDeps,
-  { request: { input, output }, transcript, settingsSha256, archive }: Run,
-): Promise<void> {
-  const writer = archive === null ? null : await findWriterOf(transcript, settingsSha256, archive);
+async function leaveUnlessNew(deps: WritingDeps, { request, transcript, archive }: Run): Promise<void> {
+  const { input, output } = request;
+  const settingsAt = (time: Date): string => settingsOf(deps, transcript, request, time).settingsSha256;
+  const writer = archive === null ? null : await findWriterOf(transcript, settingsAt, archive);
   if (archive === null || writer === null) return;
   // A copy of what was compacted: what is decided about its path concerns that compaction too.
-  if (output.kind !== 'none' && !archive.isReadOnly) await archive.runs.notePath(writer, files.absolute(input.path));
+  if (output.kind !== 'none' && !archive.isReadOnly)
+    await archive.runs.notePath(writer, deps.files.absolute(input.path));
   leave({ reason: 'nothing-new', notes: ['nothing was said since it was compacted'] });
 }
 

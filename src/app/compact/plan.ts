@@ -9,15 +9,10 @@ import {
   DEFAULT_SCORING_CONFIG,
   type TranscriptPolicy,
 } from '../../core/policy.ts';
-import { isDropped, rulesBudget } from '../../core/standing-rules/rules.ts';
+import { rulesBudget } from '../../core/standing-rules/rules.ts';
 import { describeUnder, estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prior } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
-import type { Archive } from '../../ports/archive.ts';
-import type { DroppedRule } from '../../ports/retention.ts';
-import type { AppDeps } from '../contract/deps.ts';
-import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
-import { openUnsettled } from '../write/settle.ts';
 
 /** Tokens of a batch's heading, with its times. */
 const BATCH_FRAME_TOKENS = 20;
@@ -63,6 +58,7 @@ export function planPrepared(
     view: prepared.view,
     lastStays: layout.links === 'parents' || layout.kind !== 'lines',
     cutProblem: prepared.conversation.cutProblem,
+    pinned: new Set(prepared.pins?.map(({ index }) => index)),
     settings: {
       keepRecent: compaction.keepRecent,
       keepRecentTokens: compaction.keepRecentTokens ?? 0,
@@ -174,11 +170,13 @@ export function describeSettings(input: {
   readonly modelName: string;
   /** Only set for a model that is a service. */
   readonly isMasked?: boolean;
+  /** What names the pinned messages. */
+  readonly pinned?: readonly string[] | undefined;
 }): string {
   const { compaction, chunkOrder, keepSystem, targetTokens, conversation, summaryIsUsers } = input.policy;
-  const { format, provider, modelName, isMasked } = input;
+  const { format, provider, modelName, isMasked, pinned } = input;
   const kept = { chunkOrder, keepSystem, targetTokens, conversation, summaryIsUsers };
-  const others = { format, provider, modelName, isMasked, ...kept };
+  const others = { format, provider, modelName, isMasked, pinned, ...kept };
   return writeSettings(compaction, others);
 }
 
@@ -195,52 +193,4 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function sortKeys(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Where rules are dropped. */
-export type RulePlace = Pick<DroppedRule, 'path'> & { readonly conversationIds: readonly string[] };
-
-/** The path by which a transcript, its `x.compact.jsonl` and its `x.restored.jsonl` are known. */
-export function rulePathOf({ files }: Pick<AppDeps, 'files'>, { path }: TranscriptInput): string {
-  return files.absolute(path).replace(/(?:\.compact|\.restored)+(?=(?:\.[^./\\]+){0,2}$)/i, '');
-}
-
-/** The policy with the rules that were dropped for good in these conversations. Rules that it adds are no longer dropped. */
-export async function withDroppedRules(
-  policy: TranscriptPolicy,
-  archive: Archive | null,
-  place: RulePlace,
-): Promise<TranscriptPolicy> {
-  const stored = (await archive?.droppedRules.list()) ?? [];
-  const { rules = [], dropRules = [] } = policy.compaction;
-  const own = stored.filter((rule) => isAt(rule, place) && !isAdded(rule, rules));
-  if (own.length === 0) return policy;
-  const texts = new Set([...dropRules, ...own.map(({ text }) => text)]);
-  return { ...policy, compaction: { ...policy.compaction, dropRules: [...texts] } };
-}
-
-/** The request with the rules that were dropped for good; a rule that the request adds is dropped no longer. */
-export async function applyDroppedRules(
-  deps: AppDeps,
-  request: CompactFileRequest,
-  { conversations }: Pick<Prepared, 'conversations'>,
-): Promise<CompactFileRequest> {
-  const { policy, output, input } = request;
-  if (policy.compaction.keepRules === false) return request;
-  const archive = await openUnsettled(deps);
-  const place = { path: rulePathOf(deps, input), conversationIds: conversations.map(({ id }) => id) };
-  const given = policy.compaction.rules ?? [];
-  if (archive !== null && !archive.isReadOnly && output.kind !== 'none' && given.length > 0) {
-    for (const rule of await archive.droppedRules.list())
-      if (isAt(rule, place) && isAdded(rule, given)) await archive.droppedRules.remove(rule);
-  }
-  return { ...request, policy: await withDroppedRules(policy, archive, place) };
-}
-
-function isAt(rule: DroppedRule, { path, conversationIds }: RulePlace): boolean {
-  return rule.path === path && conversationIds.includes(rule.conversationId);
-}
-
-function isAdded({ text }: DroppedRule, given: readonly string[]): boolean {
-  return given.some((rule) => isDropped(rule, [text]));
 }

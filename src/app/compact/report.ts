@@ -90,16 +90,17 @@ export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
 }
 
 /** What a run did with a transcript: everything that does not follow from the transcript itself. `after`: what was written; null: nothing. */
-type Outcome = Omit<CompactReport, 'schema' | 'file' | 'format' | 'sha256' | 'bytes'> & {
+type Outcome = Omit<CompactReport, 'schema' | 'file' | 'format' | 'sha256' | 'bytes' | 'pinned'> & {
   readonly after: Content | null;
 };
 
 /** The one place that builds the report of a run; its keys stand in the order in which they are printed. */
 export function buildReport(
-  { codec, recordIndex, source }: Prepared,
+  { codec, recordIndex, source, conversations: prepared }: Prepared,
   { name }: TranscriptInput,
   { after, result, reason, notes, output, conversations, ledger, archive, ...rest }: Outcome,
 ): CompactReport {
+  const pinned = prepared.flatMap(({ pins = [] }) => pins.map(({ id }) => id));
   return {
     schema: COMPACT_SCHEMA,
     file: name,
@@ -113,6 +114,7 @@ export function buildReport(
     conversations,
     ledger,
     archive,
+    ...(pinned.length > 0 && { pinned }),
     ...rest,
   };
 }
@@ -146,12 +148,13 @@ export function reportUsage(
 
 /** Notes on a plan and on the size of its result. */
 export function planNotes(
-  { view }: PreparedConversation,
+  { view, pins = [] }: PreparedConversation,
   plan: CompactPlan,
   size: { readonly tokensAfter: number; readonly targetTokens: number | null },
 ): readonly string[] {
-  const missed = describeMissedTarget(view, plan, size);
-  return missed === null ? plan.notes : [...plan.notes, missed];
+  const missed = describeMissedTarget(view, plan, { ...size, hasPins: pins.length > 0 });
+  const pinned = `${pins.length} message${pins.length === 1 ? ' is' : 's are'} pinned`;
+  return [...plan.notes, ...(pins.length === 0 ? [] : [pinned]), ...(missed === null ? [] : [missed])];
 }
 
 /** Notes on how a file was written, and on its other names (hard links): they still lead to the original. */

@@ -240,10 +240,13 @@ function draftCompaction(
   };
 }
 
-/** The compaction whose output a transcript is, byte for byte, if the settings are the same: compacting it again would change nothing. */
+/**
+ * The compaction whose output a transcript is, byte for byte, if the settings are the same: compacting it again would change nothing. `settingsAt`: the hash of
+ * the settings with what was pinned by then, because a pin changes nothing in an output that has the message.
+ */
 export async function findWriterOf(
   { conversations, recordIndex }: Pick<Prepared, 'conversations' | 'recordIndex'>,
-  settingsSha256: string,
+  settingsAt: (time: Date) => string,
   archive: Pick<Archive, 'loadCompaction'>,
 ): Promise<number | null> {
   const writers = new Set(
@@ -251,7 +254,8 @@ export async function findWriterOf(
   );
   for (const id of writers) {
     const writer = await archive.loadCompaction(id);
-    const isSame = writer?.output.sha256 === recordIndex.sha256 && writer.settingsSha256 === settingsSha256;
+    const isSame =
+      writer?.output.sha256 === recordIndex.sha256 && writer.settingsSha256 === settingsAt(writer.createdAt);
     if (isSame) return id;
   }
   return null;

@@ -240,8 +240,8 @@ export type ReceiptReport = {
   readonly vectors: Count;
   /** Notes that hooks made of a session's rules. */
   readonly notes: Count;
-  /** Rules that were dropped for good, as `compact rules` notes them. */
-  readonly droppedRules: Count;
+  /** Rules that were dropped for good, and pinned messages. */
+  readonly choices: Count;
   /** sha256 of the sha256s of all erased lines. */
   readonly sha256: Sha256;
 };
@@ -314,7 +314,7 @@ export type MergedArchive = {
   readonly captured: MergeCount;
   readonly holds: MergeCount;
   /** Rules that were dropped for good. */
-  readonly droppedRules: MergeCount;
+  readonly choices: MergeCount;
   /** Receipts of erasures. */
   readonly receipts: MergeCount;
   /** Stored model answers. Refused: the target, or another archive, has erased its own since. */

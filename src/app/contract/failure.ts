@@ -58,6 +58,8 @@ export type Failure =
   | { readonly kind: 'too-recent'; readonly file: string }
   /** There are messages, but none has readable text: only images, or nothing. */
   | { readonly kind: 'no-text'; readonly file: string; readonly messages: number }
+  /** A message cannot be pinned, or be so no longer: `problem` says what about its name, as the rest of a sentence. */
+  | { readonly kind: 'no-message'; readonly file: string; readonly name: string; readonly problem: string }
   | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
   | { readonly kind: 'source-changed'; readonly file: string }
   /** The result is a zip file, which is never printed. */

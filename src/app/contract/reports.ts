@@ -73,6 +73,8 @@ export type CompactReport = {
   readonly ledger: Ledger;
   /** Path of the archive; null if nothing was stored. */
   readonly archive: string | null;
+  /** The ids of the messages that are pinned, if any are: they stay word for word. */
+  readonly pinned?: readonly string[];
   /** By how many bytes the archive grew; absent if nothing was stored. */
   readonly archiveBytes?: Count;
   /**

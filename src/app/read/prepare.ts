@@ -27,6 +27,18 @@ export type PreparedConversation = {
   readonly compressedBefore: number;
   /** The archive does not know the compaction that wrote the clip-archive at its head. */
   readonly isArchiveMissing: boolean;
+  /** Undefined: none. */
+  readonly pins?: readonly Pin[];
+};
+
+/** A message that stays word for word because a person pinned it. */
+export type Pin = {
+  /** Among the messages of the view, and after them the instructions. */
+  readonly index: number;
+  readonly id: string;
+  /** What the archive remembers it by. */
+  readonly key: string;
+  readonly since: Date;
 };
 
 /** A transcript after the first pass. `source` stays open for the second; the caller closes it. */

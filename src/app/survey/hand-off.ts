@@ -5,7 +5,7 @@ import { chunkMessagesByTokenBudget } from '../../core/chunk.ts';
 import type { CompactionConfig, TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Count, IsoTime } from '../../core/units.ts';
-import { rulePathOf, withDroppedRules } from '../compact/plan.ts';
+import { transcriptPathOf, withDroppedRules } from '../compact/choices.ts';
 import { reportUsage } from '../compact/report.ts';
 import { createLineageReader, wholeConversation } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
@@ -79,7 +79,7 @@ async function describe(deps: AppDeps, request: HandOffRequest, opened: Opened):
   const { id, view, prior } = prepared;
   const isService = summarizer.service !== undefined;
   const archive = isService ? await openForStoring(deps) : await openUnsettled(deps);
-  const place = { path: rulePathOf(deps, input), conversationIds: [id] };
+  const place = { path: transcriptPathOf(deps, input), conversationIds: [id] };
   const { compaction } = await withDroppedRules(policy, archive, place);
   const lineage = createLineageReader(deps, transcript, archive);
   const readMaterial = async () => (prior.kind === 'lineage' ? lineage(prior.cycle) : NO_MATERIAL);

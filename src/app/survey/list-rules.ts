@@ -2,7 +2,7 @@ import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { IsoTime } from '../../core/units.ts';
 import type { Archive } from '../../ports/archive.ts';
-import { rulePathOf, withDroppedRules } from '../compact/plan.ts';
+import { transcriptPathOf, withDroppedRules } from '../compact/choices.ts';
 import { createLineageReader, wholeConversation } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -65,7 +65,7 @@ export async function listRules(deps: AppDeps, request: ListRulesRequest): Promi
     const transcript = await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
     try {
       const archive = await (drop.length === 0 ? openUnsettled(deps) : openSettled(deps, 'create'));
-      const path = rulePathOf(deps, input);
+      const path = transcriptPathOf(deps, input);
       const context = { deps, policy, archive, path };
       const matched = new Set<string>();
       const conversations: ConversationRules[] = [];
@@ -73,8 +73,8 @@ export async function listRules(deps: AppDeps, request: ListRulesRequest): Promi
         const before = await rulesOf(transcript, prepared, context);
         const dropped = drop.length === 0 ? [] : before.rules.filter(({ text }) => isDropped(text, drop));
         for (const { text } of dropped) {
-          const rule = { conversationId: before.id, path, text, droppedAt: deps.runtime.now() };
-          await archive?.droppedRules.add(rule);
+          const place = { conversationId: before.id, path, chosenAt: deps.runtime.now() };
+          await archive?.choices.add({ kind: 'drop-rule', text, ...place });
           for (const one of drop) if (isDropped(text, [one])) matched.add(one);
         }
         conversations.push(dropped.length === 0 ? before : await rulesOf(transcript, prepared, context));

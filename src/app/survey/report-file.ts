@@ -3,6 +3,7 @@ import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import { isClipArchiveText } from '../../core/split.ts';
+import { withPins } from '../compact/choices.ts';
 import { forecast } from '../compact/plan-report.ts';
 import { reportBatch, reportUnchanged, tokensNow, totalTokens } from '../compact/report.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
@@ -55,7 +56,10 @@ async function reportThis(deps: ReportDeps, request: ReportFileRequest): Promise
   return attempt({ file: input.name, progress: deps.progress }, async () => {
     const current = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
     try {
-      if (isPlan) return ok(describePlan(current, request, deps.mask));
+      if (isPlan) {
+        const pinning = { input, policy, archive: await openUnsettled(deps), isStored: false };
+        return ok(describePlan(await withPins(deps, current, pinning), request, deps.mask));
+      }
       const proof = await proveFile(deps, { input, policy });
       if (!proof.ok && !isAboutArchive(proof.error)) return proof;
       return ok(describeCompacted(current, { ...request, policy }, { proof, mask: deps.mask }));

@@ -3,6 +3,7 @@ import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import { forecast, sizeOnDisk } from '../compact/plan-report.ts';
+import { pinnedKeys, withPins } from '../compact/choices.ts';
 import { describeSettings } from '../compact/plan.ts';
 import { findWriterOf } from '../compact/store.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
@@ -90,12 +91,13 @@ export async function scanFile(deps: AppDeps, request: ScanFileRequest): Promise
 async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<ScanReport | null> {
   const { input, policy, only } = request;
   if (!(await looksWanted(deps, request))) return null;
-  const transcript = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
+  let transcript = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
   try {
     const isContinued = transcript.conversations.some(({ prior }) => prior.kind === 'lineage');
     const archive = isContinued ? await openUnsettled(deps) : null;
-    const isDone =
-      archive !== null && (await findWriterOf(transcript, hashSettings(deps, transcript, request), archive)) !== null;
+    if (archive !== null) transcript = await withPins(deps, transcript, { input, policy, archive, isStored: false });
+    const settingsAt = (time: Date): string => hashSettings(deps, transcript, request, time);
+    const isDone = archive !== null && (await findWriterOf(transcript, settingsAt, archive)) !== null;
     const isTooNew = only.before !== null && !isOlder(transcript, only.before);
     return isTooNew ? null : describe(transcript, request, isDone);
   } finally {
@@ -122,11 +124,14 @@ async function looksWanted(deps: AppDeps, { input, only }: ScanFileRequest): Pro
 
 function hashSettings(
   { runtime }: AppDeps,
-  { codec }: Prepared,
+  transcript: Prepared,
   { policy, provider, modelName, isMasked }: ScanFileRequest,
+  before: Date,
 ): string {
   const masked = isMasked === undefined ? {} : { isMasked };
-  return runtime.sha256(describeSettings({ format: codec.format.name, policy, provider, modelName, ...masked }));
+  const pinned = pinnedKeys(transcript, before);
+  const format = transcript.codec.format.name;
+  return runtime.sha256(describeSettings({ format, policy, provider, modelName, pinned, ...masked }));
 }
 
 /** So many records at the beginning of a file may name its project, and then as many messages: a session can begin with hundreds of notes. */

@@ -11,6 +11,7 @@ import {
   MAX_UNPACKED_FLAG,
   MODEL_FLAGS,
   OUTPUT_FLAGS,
+  PIN_FLAGS,
   readTime,
   SELECTION_FLAGS,
   SETTINGS_FLAGS,
@@ -38,6 +39,7 @@ const FLAGS = [
   },
   ...CONDITION_FLAGS,
   ...SELECTION_FLAGS,
+  ...PIN_FLAGS,
   ...MODEL_FLAGS,
   {
     flags: '--again',
@@ -144,6 +146,8 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
     const gathered = await gatherInputs(session, line, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
     const { inputs, isSeveral, failures } = gathered;
+    if (inputs.length > 1 && (options.keep ?? options.unkeep) !== undefined)
+      return session.refuse('--keep and --unkeep name messages of one transcript: give only that one');
     const outputs = await planOutputs({ files: inputs, isSeveral, choice: output });
     if (!outputs.ok) {
       const { describeOutputProblem } = await import('../../messages/problems.ts');

@@ -1,5 +1,6 @@
 import type { ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
 import { parseCount } from '../../config/quantity.ts';
+import { findNamed } from '../../core/message.ts';
 import { gatherInputs } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
 import {
@@ -14,7 +15,6 @@ import {
 import type { Line, OptionsOf } from '../line/line.ts';
 import {
   describeNear,
-  findMessages,
   renderCandidates,
   renderExplained,
   renderMessage,
@@ -106,7 +106,7 @@ function selectShown(rows: readonly ScoreRow[], line: Listed): readonly ScoreRow
   const { message } = line.options;
   const limit = limitOf(line);
   if (message !== undefined) {
-    const found = findMessages(rows, message);
+    const found = findNamed(rows, message);
     return found.length === 1 ? found : [];
   }
   const selected = selectRows(rows, { sort: orderOf(line), limit });
@@ -149,7 +149,7 @@ function describeMissing(
   { id, terminal, isFile }: { readonly id: string; readonly terminal: Session['terminal']; readonly isFile: boolean },
 ): string {
   const name = safeText(file);
-  const several = findMessages(messages, id);
+  const several = findNamed(messages, id);
   if (several.length > 0)
     return [
       `${name}: ${safeText(id)} names ${several.length} messages. Give one of these:`,

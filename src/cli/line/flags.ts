@@ -66,7 +66,7 @@ export const CONDITION_FLAGS = [
     { flags: '--if-over-budget', description: 'leave transcripts alone that fit the context budget' },
     {
       flags: '--min-saving <amount>',
-      description: 'leave alone what saves less: 20% of the tokens, or 1MB of disk',
+      description: 'leave alone what saves less (20%, or 1MB of disk)',
       parse: parseSaving,
     },
   ]),
@@ -151,7 +151,14 @@ export const SELECTION_FLAGS = [
 type Conditions = OptionsOf<typeof CONDITION_FLAGS>;
 type Selection = OptionsOf<typeof SELECTION_FLAGS>;
 
-export type PolicyOptions = Omit<Conditions, 'olderThan'> & Pick<Selection, 'target' | 'conversation'>;
+export const PIN_FLAGS = rare('How much to keep', [
+  { flags: '--keep <message-id>', description: 'keep this message for good; repeatable', isRepeatable: true },
+  { flags: '--unkeep <message-id>', description: 'keep it no longer; repeatable', isRepeatable: true },
+]);
+
+export type PolicyOptions = Omit<Conditions, 'olderThan'> &
+  Pick<Selection, 'target' | 'conversation'> &
+  Partial<OptionsOf<typeof PIN_FLAGS>>;
 
 export function readPolicy(options: PolicyOptions): PolicyRequest {
   return {
@@ -161,6 +168,8 @@ export function readPolicy(options: PolicyOptions): PolicyRequest {
     ...(options.minRetention === undefined ? {} : { minRetention: options.minRetention }),
     ...(options.minSaving === undefined ? {} : { minSaving: options.minSaving }),
     ...(options.fresh === true && { isFresh: true }),
+    keep: options.keep,
+    unkeep: options.unkeep,
   };
 }
 

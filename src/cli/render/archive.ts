@@ -176,7 +176,7 @@ function renderMerged({ archive, ...of }: MergedArchive): readonly string[] {
     [of.lines, 'line'],
     [of.captured, 'captured file'],
     [of.holds, 'hold'],
-    [of.droppedRules, 'dropped rule'],
+    [of.choices, 'dropped rule or pin', 'dropped rules or pins'],
     [of.receipts, 'receipt of an erasure', 'receipts of erasures'],
     [of.summaries, 'stored model answer'],
     [of.vectors, 'vector'],
@@ -301,7 +301,7 @@ function renderErased(receipt: ReceiptReport): readonly string[] {
     countOf(receipt.vectors, 'vector'),
     ...countsOf([
       [receipt.notes, 'note of a hook', 'notes of hooks'],
-      [receipt.droppedRules, 'dropped rule'],
+      [receipt.choices, 'dropped rule or pin', 'dropped rules or pins'],
     ]),
   ];
   return [reportRow('also', rest.join(', ')), reportRow('receipt', receipt.receipt)];

@@ -167,8 +167,9 @@ const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
 function renderSkip(report: CompactReport, theme: Theme): string {
   const why = report.reason === undefined ? 'nothing to do' : SKIP_TEXTS[report.reason];
   const notes = report.notes.map((note) => safeText(note).replace(/\.$/, '')).join('; ');
+  const pinned = report.pinned === undefined ? '' : `; ${countOf(report.pinned.length, 'pinned message')}`;
   const copied = report.output === null ? '' : `; copied as it is to ${nameOutput(report.output)}`;
-  return `${theme.strong(safeText(report.file))}: ${theme.warning('skipped')}, ${notes === '' ? why : notes}${copied}`;
+  return `${theme.strong(safeText(report.file))}: ${theme.warning('skipped')}, ${notes === '' ? why : notes}${pinned}${copied}`;
 }
 
 /** A plan only estimates the result. */

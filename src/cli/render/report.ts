@@ -1,7 +1,8 @@
 import type { MessageFate, OutcomesReport } from '../../app/survey/list-outcomes.ts';
+import { findNamed } from '../../core/message.ts';
 import { countOf, formatBytes, formatChange, formatCount, formatSaving, sumOf } from '../../messages/quantities.ts';
 import { clipText, indent, safeText, shellWord, wrapText } from '../../messages/text.ts';
-import { describeNear, findMessages, renderCandidates } from './score.ts';
+import { describeNear, renderCandidates } from './score.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 export type ReportRendering = Rendering & {
@@ -131,7 +132,7 @@ function paint(sign: Sign, line: string, { good, bad, warning }: Theme): string 
 /** The messages that a number of the list, an id, the beginning of one, or `line:N` names. */
 export function findFates(messages: readonly MessageFate[], word: string): readonly MessageFate[] {
   const numbered = messages.filter(({ number }) => String(number) === word);
-  return numbered.length > 0 ? numbered : findMessages(messages, word);
+  return numbered.length > 0 ? numbered : findNamed(messages, word);
 }
 
 /** Why a word names no message, or several. */

@@ -1,6 +1,7 @@
 import type { MessageOutcome, OutcomeReason, ScoreReport, ScoreRow, ScoreTerm } from '../../app/contract/reports.ts';
 import { likelyName } from '../../config/nearest.ts';
 import { groupIntoCells, type StripCell } from '../../core/overview/strip.ts';
+import { MIN_ID_LENGTH } from '../../core/message.ts';
 import { countOf, formatCount, sumOf } from '../../messages/quantities.ts';
 import { layTable } from './table.ts';
 import { safeJson, safeText, shellWord, wrapText } from '../../messages/text.ts';
@@ -316,18 +317,8 @@ export function renderMessage(
   ];
 }
 
-/** The rows that an id, the beginning of one, or `line:N` names. */
-export function findMessages<One extends Row>(rows: readonly One[], id: string): readonly One[] {
-  const line = /^line:(\d+)$/.exec(id)?.[1];
-  const exact = rows.filter((row) => row.id === id || (line !== undefined && row.line === Number(line)));
-  if (exact.length > 0) return exact;
-  return id.length < MIN_ID_LENGTH ? [] : rows.filter((row) => row.id.startsWith(id));
-}
-
 type Row = Pick<ScoreRow, 'id' | 'line' | 'role'>;
 
-/** An id is found by its beginning from so many characters on. */
-const MIN_ID_LENGTH = 6;
 const MAX_SHOWN = 5;
 /** More ids are not compared letter by letter. */
 const MAX_COMPARED = 5_000;

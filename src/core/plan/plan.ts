@@ -23,6 +23,8 @@ type PlanInput = {
   readonly settings: PlanSettings;
   readonly lastStays: boolean;
   readonly cutProblem: (line: number) => string | null;
+  /** Messages that stay word for word wherever they are. By default none. */
+  readonly pinned?: ReadonlySet<number>;
 };
 
 /** What to do with a conversation. Indices refer to `view.messages`. */
@@ -43,7 +45,13 @@ export type ConversationPlan =
       readonly beginning: string;
     };
 
-export function planConversation({ view, settings, lastStays, cutProblem }: PlanInput): ConversationPlan {
+export function planConversation({
+  view,
+  settings,
+  lastStays,
+  cutProblem,
+  pinned = new Set(),
+}: PlanInput): ConversationPlan {
   const { messages, carriedCount } = view;
   const { keepRecent, scoring, targetTokens } = settings;
   const groups = groupsOf(messages);
@@ -56,7 +64,7 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
   const latestRequest = messages.findLastIndex(
     (message) => isRequested(message) && (message.results ?? []).length === 0,
   );
-  const isFixed = (index: number): boolean => keepRecent > 0 && index === latestRequest;
+  const isFixed = (index: number): boolean => pinned.has(index) || (keepRecent > 0 && index === latestRequest);
   const isRequest = (index: number): boolean => isRequested(messages[index] ?? null);
   const tokens = (index: number): number => messages[index]?.tokens ?? 0;
   const score = (index: number): number =>
@@ -69,10 +77,11 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
     targetTokens,
     clipTokens: settings.clipTokens,
   });
+  const stays = pinned.size === 0 ? 'the latest prompt' : 'what is pinned, or the latest prompt,';
   const going = scores.keys().filter((index) => !retained.has(index));
   const chunks = chunkIndices([...going], { messages, scores, settings });
   if (chunks.length === 0)
-    return { kind: 'skip', reason: 'too-short', detail: 'only the latest prompt is older than the recent messages' };
+    return { kind: 'skip', reason: 'too-short', detail: `only ${stays} is older than the recent messages` };
   return {
     kind: 'compact',
     boundary: end,
@@ -141,11 +150,17 @@ function sumTokens(messages: readonly PlanMessage[]): number {
   return messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0);
 }
 
+type ResultSize = {
+  readonly tokensAfter: number;
+  readonly targetTokens: number | null;
+  readonly hasPins?: boolean;
+};
+
 /** Explains by how much a result misses its target and which of the fixed parts is largest; null if it fits. */
 export function describeMissedTarget(
   { messages, instructions }: ConversationView,
   { boundary, retained, heldBy }: Extract<ConversationPlan, { kind: 'compact' }>,
-  { tokensAfter, targetTokens }: { readonly tokensAfter: number; readonly targetTokens: number | null },
+  { tokensAfter, targetTokens, hasPins = false }: ResultSize,
 ): string | null {
   if (targetTokens === null || tokensAfter <= targetTokens) return null;
   const recent = messages.slice(boundary);
@@ -154,7 +169,7 @@ export function describeMissedTarget(
   const parts = [
     { what: `the last ${recent.length} messages, which stay${reason}, have`, tokens: sumTokens(recent) },
     { what: 'the instructions, which stay, have', tokens: sumTokens(instructions) },
-    { what: 'the latest request, which stays, has', tokens: sumTokens(older) },
+    { what: `the latest request${hasPins ? ' with what is pinned' : ''}, which stays, has`, tokens: sumTokens(older) },
   ];
   const known = parts.reduce((sum, { tokens }) => sum + tokens, 0);
   const summary = { what: 'the summary has', tokens: tokensAfter - known };

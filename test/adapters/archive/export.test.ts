@@ -142,7 +142,9 @@ const records = fc.record({
       addedAt: date,
     }),
   ),
-  droppedRule: few(fc.record({ conversationId: text, path: text, text, droppedAt: date })),
+  choice: few(
+    fc.record({ kind: fc.constantFrom('drop-rule', 'pin'), conversationId: text, path: text, text, chosenAt: date }),
+  ),
   compaction: few(compaction),
   line: few(line),
   capture: few(capture),

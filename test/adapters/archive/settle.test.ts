@@ -75,7 +75,7 @@ test('discarding a prepared compaction leaves no row of it in any table', async 
   assert.deepEqual(unused, [
     'erasures',
     'holds',
-    'dropped_rules',
+    'choices',
     'settings', // those of the first one
     'runs',
     'run_files',

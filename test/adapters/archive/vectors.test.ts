@@ -103,7 +103,7 @@ const ERASE_THIRD: ErasurePlan = {
   at: new Date('2026-05-01T00:00:00Z'),
   reason: null,
   paid: 'none',
-  aside: { notes: 0, droppedRules: 0 },
+  aside: { notes: 0, choices: 0 },
   kept: { count: 1, lastId: 1, lastFileId: 0 },
   holdIds: [],
   compactionIds: [],

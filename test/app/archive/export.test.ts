@@ -53,12 +53,9 @@ async function sceneFor(t: TestContext): Promise<Workbench> {
   reportOf(await bench.compact('talk.jsonl'));
   const { retention, summaries } = bench.archive();
   await retention.addHold({ kind: 'source', value: 'kept/**', reason: null, addedAt: new Date(1000) });
-  await bench.archive().droppedRules.add({
-    conversationId: 'talk',
-    path: '/talk.jsonl',
-    text: 'Always use tabs.',
-    droppedAt: new Date(1000),
-  });
+  const choice = { conversationId: 'talk', path: '/talk.jsonl', chosenAt: new Date(1000) };
+  await bench.archive().choices.add({ kind: 'drop-rule', text: 'Always use tabs.', ...choice });
+  await bench.archive().choices.add({ kind: 'pin', text: 'm3', ...choice });
   const selectors = [
     { kind: 'match', text: 'zanzibarquux' },
     { kind: 'source', glob: 'gone.jsonl' },
@@ -103,9 +100,12 @@ for (const encoding of ['jsonl', 'parquet'] as const)
     assert.deepEqual(await contentsOf(target), await contentsOf(fileTarget(bench.archivePath)));
     const archive = await target.open();
     t.after(() => archive.close());
-    const [rules, sameRules] = [archive, bench.archive()].map(({ droppedRules }) => droppedRules.list());
-    assert.deepEqual(await rules, await sameRules);
-    assert.equal((await rules)?.length, 1);
+    const [choices, sameChoices] = [archive, bench.archive()].map((one) => one.choices.list());
+    assert.deepEqual(await choices, await sameChoices);
+    assert.deepEqual(
+      (await choices)?.map(({ kind }) => kind),
+      ['drop-rule', 'pin'],
+    );
     const moved = rerun(t, bench, {
       archivePath: target.place,
       openArchive: async () => ({ ok: true, value: archive }),

@@ -57,7 +57,7 @@ test('erasing a conversation removes what a hook noted of its rules, and the rec
   assert.deepEqual(JSON.parse(await ask(erase)).notes, [join(folder, 'one.md')]);
   assert.equal(readdirSync(folder).length, 2);
   const { result, receipt } = JSON.parse(await ask([...erase, '--yes']));
-  assert.deepEqual([result, receipt.notes, receipt.droppedRules, receipt.captured.files], ['erased', 1, 0, 0]);
+  assert.deepEqual([result, receipt.notes, receipt.choices, receipt.captured.files], ['erased', 1, 0, 0]);
   assert.deepEqual(readdirSync(folder), ['two.md']);
   const { sessionId } = JSON.parse(
     readFileSync(TRANSCRIPT, 'utf8')

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findNamed } from '../../../src/core/message.ts';
 import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import type { ScoreReport, ScoreRow } from '../../../src/app/contract/reports.ts';
 import {
   explainTerms,
-  findMessages,
   renderExplained,
   renderMessage,
   renderScoreReport,
@@ -299,11 +299,11 @@ test('a message is explained: place, rank, factors, what decided, and where it c
 
 test('a message is found by its id, the beginning of it, or its line', () => {
   const rows = scoreReport().messages.map((row, at) => ({ ...row, id: `abcdef-${at}` }));
-  assert.deepEqual(findMessages(rows, 'abcdef-1'), [rows[1]]);
-  assert.deepEqual(findMessages(rows, 'line:3'), [rows[2]]);
-  assert.deepEqual(findMessages(rows, 'abcdef'), rows);
-  assert.deepEqual(findMessages(rows, 'abc'), []);
-  assert.deepEqual(findMessages(rows, 'line:9'), []);
+  assert.deepEqual(findNamed(rows, 'abcdef-1'), [rows[1]]);
+  assert.deepEqual(findNamed(rows, 'line:3'), [rows[2]]);
+  assert.deepEqual(findNamed(rows, 'abcdef'), rows);
+  assert.deepEqual(findNamed(rows, 'abc'), []);
+  assert.deepEqual(findNamed(rows, 'line:9'), []);
 });
 
 test('numbers in JSON have at most four digits', () => {

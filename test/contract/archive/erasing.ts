@@ -101,8 +101,8 @@ export function purgeContract(engine: Engine, kinds: readonly ('conversation' | 
             ? { kind, glob: 'talk.*' }
             : { kind, text: SECRET };
       const conversationId = await conversationOf(bench, 'talk.jsonl');
-      const rule = { conversationId, path: '/talk.jsonl', text: `Never say ${SECRET}.`, droppedAt: new Date(0) };
-      await bench.archive().droppedRules.add(rule);
+      const choice = { conversationId, path: '/talk.jsonl', text: `Never say ${SECRET}.`, chosenAt: new Date(0) };
+      await bench.archive().choices.add({ kind: 'drop-rule', ...choice });
       const before = await engine.findLeftovers(bench.archive(), SECRET);
       for (const place of ['plain', 'compressed'])
         assert.ok(
@@ -112,8 +112,8 @@ export function purgeContract(engine: Engine, kinds: readonly ('conversation' | 
       const report = await erase(bench, selector);
       assert.deepEqual([report.result, report.isPurged], ['erased', true]);
       assert.deepEqual(await engine.findLeftovers(bench.archive(), SECRET), []);
-      assert.deepEqual(await bench.archive().droppedRules.list(), []);
-      assert.equal(report.receipt?.droppedRules, 1);
+      assert.deepEqual(await bench.archive().choices.list(), []);
+      assert.equal(report.receipt?.choices, 1);
       assert.deepEqual(await problemsOf(bench.archive()), []);
       assert.equal((await bench.verify('other.jsonl')).result, 'verified');
       assert.deepEqual(await bench.restore('other.jsonl'), Buffer.from(OTHER));
@@ -124,16 +124,24 @@ export function purgeContract(engine: Engine, kinds: readonly ('conversation' | 
 export function eraseContract(engine: Engine): void {
   purgeContract(engine, ['conversation', 'source', 'match']);
 
-  test('the archive remembers dropped rules until they are added again', async (t) => {
-    const { droppedRules } = (await benchOn(engine, t)).archive();
-    const said = { conversationId: 'a', text: 'Sprich \ud800 nie.', droppedAt: new Date(1000) };
-    const [first, second] = ['/a.jsonl', '/b\ud800.jsonl'].map((path) => ({ ...said, path }));
-    assert.ok(first !== undefined && second !== undefined);
-    assert.deepEqual([await droppedRules.add(second), await droppedRules.add(first)], [true, true]);
-    assert.equal(await droppedRules.add({ ...first, droppedAt: new Date(9000) }), false);
-    assert.deepEqual(await droppedRules.list(), [first, second]);
-    await droppedRules.remove(first);
-    assert.deepEqual(await droppedRules.list(), [second]);
+  test('the archive remembers choices until they are taken back', async (t) => {
+    const { choices } = (await benchOn(engine, t)).archive();
+    const said = {
+      kind: 'drop-rule',
+      conversationId: 'a',
+      text: 'Sprich \ud800 nie.',
+      chosenAt: new Date(1000),
+    } as const;
+    const [first, second] = [
+      { ...said, path: '/a.jsonl' },
+      { ...said, path: '/b\ud800.jsonl' },
+    ];
+    const pin = { ...first, kind: 'pin' } as const;
+    assert.deepEqual([await choices.add(second), await choices.add(pin), await choices.add(first)], [true, true, true]);
+    assert.equal(await choices.add({ ...first, chosenAt: new Date(9000) }), false);
+    assert.deepEqual(await choices.list(), [first, second, pin]);
+    await choices.remove(first);
+    assert.deepEqual(await choices.list(), [second, pin]);
   });
 
   test('without --yes nothing changes, and the report says what would go', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { type ConversationPlan, planConversation } from '../../../src/core/plan/plan.ts';
+import { type ConversationPlan, describeMissedTarget, planConversation } from '../../../src/core/plan/plan.ts';
 import { findGroups, groupInputOf } from '../../../src/core/tool-groups.ts';
 import { entriesOf, planOf, planSettings, viewOf } from '../../support/entries.ts';
 import { answering, calling, conversations, messages, talk } from '../../support/messages.ts';
@@ -168,5 +168,42 @@ test('P1: at least keepRecent messages stay', () => {
       const plan = planOf(entriesOf(said), chosen);
       if (plan.kind === 'compact') assert.ok(said.length - plan.boundary >= chosen.keepRecent);
     }),
+  );
+});
+
+test('a pinned message stays with its group, whatever the target, and the others are chosen around it', () => {
+  fc.assert(
+    fc.property(conversations, settings, fc.nat(), (said, chosen, any) => {
+      const entries = entriesOf(said);
+      const pin = any % said.length;
+      const given = { view: viewOf(entries), settings: { ...planSettings, ...chosen } };
+      const plan = planConversation({ ...given, lastStays: false, cutProblem: () => null, pinned: new Set([pin]) });
+      if (plan.kind === 'skip') return;
+      const groups = findGroups(said.map(groupInputOf));
+      const group = [...said.keys()].filter((index) => groups[index] === groups[pin]);
+      assert.ok(group.every((index) => index >= plan.boundary || plan.retained.has(index)));
+      const plain = planOf(entries, chosen);
+      assert.equal(plain.kind === 'compact' && plain.boundary, plan.boundary);
+    }),
+  );
+});
+
+test('a missed target names the pinned messages that stay', () => {
+  const entries = entriesOf(talk(12));
+  const view = viewOf(entries);
+  const plan = compactPlan(
+    planConversation({
+      view,
+      settings: { ...planSettings, keepRecent: 1, keepRecentTokens: 0, targetTokens: 1, clipTokens: () => 0 },
+      lastStays: false,
+      cutProblem: () => null,
+      pinned: new Set([0, 1, 2]),
+    }),
+  );
+  const missed = describeMissedTarget(view, plan, { tokensAfter: 100, targetTokens: 1, hasPins: true });
+  assert.match(missed ?? '', /missed by 99: /);
+  assert.deepEqual(
+    [0, 1, 2].filter((index) => plan.retained.has(index)),
+    [0, 1, 2],
   );
 });

@@ -87,8 +87,8 @@ SELECT count(*) AS count, coalesce(max(id), 0) AS last_id, (SELECT count(*) FROM
 FROM compactions WHERE status = 'applied'`;
 const LIST_HOLDS = 'SELECT id FROM holds ORDER BY id';
 /** Of conversations that are erased whole. */
-const FORGET_RULES = `
-DELETE FROM dropped_rules WHERE conversation_id IN (
+const FORGET_CHOICES = `
+DELETE FROM choices WHERE conversation_id IN (
   SELECT y.conversation_id FROM cycles AS y WHERE y.compaction_id IN (SELECT id FROM erased_compactions))
 AND conversation_id NOT IN (
   SELECT y.conversation_id FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
@@ -148,7 +148,7 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   await engine.deleteBlocks(query);
   await query(DELETE_PACKS);
   for (const sql of [...REBUILD_SPEAKERS, ...SETTLE_INDEX]) await query(sql);
-  const forgotten = await query(FORGET_RULES);
+  const forgotten = await query(FORGET_CHOICES);
   const paidSummaries = await deletePaid(query, plan.paid);
   const sha256 = digest.digest('hex');
   const counts = {
@@ -163,7 +163,7 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
     paidSummaries,
     vectors,
     notes: plan.aside.notes,
-    droppedRules: plan.aside.droppedRules + forgotten.length,
+    choices: plan.aside.choices + forgotten.length,
     sha256,
   };
   const receipt = hash('sha256', `${erasureId} ${at} ${sha256}`).slice(0, RECEIPT_LENGTH);

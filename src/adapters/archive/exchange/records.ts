@@ -81,7 +81,13 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
     reason: text,
     addedAt: date,
   }),
-  droppedRule: z.strictObject({ conversationId: z.string(), path: z.string(), text: z.string(), droppedAt: date }),
+  choice: z.strictObject({
+    kind: z.enum(['drop-rule', 'pin']),
+    conversationId: z.string(),
+    path: z.string(),
+    text: z.string(),
+    chosenAt: date,
+  }),
   compaction: z.strictObject({
     key,
     format: z.string(),

@@ -34,7 +34,7 @@ export const TABLE_NAMES: { readonly [kind in ExportKind]: string } = {
   receipt: 'receipts',
   erasedState: 'erased-states',
   hold: 'holds',
-  droppedRule: 'dropped-rules',
+  choice: 'choices',
   compaction: 'compactions',
   line: 'lines',
   capture: 'captures',

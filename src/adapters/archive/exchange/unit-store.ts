@@ -21,7 +21,7 @@ import type { VectorEngine } from '../search/engine.ts';
 import { countRows, type Dialect, type Query, type Sql } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, marksColumns, UPDATE_FILE } from '../store/captures.ts';
-import { DROP_RULE, keepSummary } from '../store/records.ts';
+import { ADD_CHOICE, keepSummary } from '../store/records.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
 import { joinPacks } from '../store/packs.ts';
 import { type CompactionRows, type LineRow, type PackRows, writeBlocks, writeCompaction } from '../store/rows.ts';
@@ -112,9 +112,9 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         if (known !== 'stays') await query(ADD_HOLD, { kind, value, reason, at: timeColumn(addedAt) });
         return known === null;
       }),
-    storeDroppedRules: (rules) =>
-      countNew(rules, async (query, { conversationId, path, text, droppedAt }) => {
-        return (await query(DROP_RULE, { conversationId, path, text, at: timeColumn(droppedAt) })).length > 0;
+    storeChoices: (choices) =>
+      countNew(choices, async (query, { kind, conversationId, path, text, chosenAt }) => {
+        return (await query(ADD_CHOICE, { kind, conversationId, path, text, at: timeColumn(chosenAt) })).length > 0;
       }),
     storeVectors: async (model, vectors) => {
       const { vectors: keeping } = engine;

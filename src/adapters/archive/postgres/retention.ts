@@ -34,7 +34,7 @@ const FIND_ERASURE = 'SELECT receipt, at_ms, report FROM erasures WHERE id = :id
 const LOCK_ALL = [
   ...POSTGRES.capturing.begin,
   LOCK_VECTORS,
-  'LOCK TABLE compactions, holds, dropped_rules, summaries IN SHARE ROW EXCLUSIVE MODE',
+  'LOCK TABLE compactions, holds, choices, summaries IN SHARE ROW EXCLUSIVE MODE',
 ];
 const NOTE_PLACES = `
 UPDATE erasures SET tables = :tables::text[], months = ARRAY(
@@ -73,7 +73,7 @@ function tablesOf({ capturedFiles, capturedLines, paidSummaries, vectors }: Eras
   return [
     'batch_words',
     'speakers',
-    'dropped_rules',
+    'choices',
     ...(paidSummaries > 0 ? ['summaries'] : []),
     ...(vectors > 0 ? ['message_vectors', 'batch_vectors'] : []),
     ...(capturedFiles + capturedLines > 0

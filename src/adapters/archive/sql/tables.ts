@@ -38,13 +38,15 @@ CREATE TABLE holds (
   UNIQUE (kind, value)
 );
 
--- Rules of a conversation that contain the text are left out of the transcript with this path for good.
-CREATE TABLE dropped_rules (
+-- What a person chose for a conversation for good. drop-rule: rules that contain the text are left out of the transcript with this path.
+-- pin: the message with this id, or with this 'sha256:' of its line, stays word for word.
+CREATE TABLE choices (
+  kind text NOT NULL CHECK (kind IN ('drop-rule', 'pin')),
   conversation_id anytext NOT NULL,
   path anytext NOT NULL,
   text anytext NOT NULL,
-  dropped_at_ms bigint NOT NULL,
-  PRIMARY KEY (conversation_id, path, text)
+  chosen_at_ms bigint NOT NULL,
+  PRIMARY KEY (kind, conversation_id, path, text)
 ) keyed;
 
 -- What results depend on, as JSON. Most compactions share it.

@@ -2,7 +2,7 @@ import type { CachedSummary, SummaryCache } from '../../../ports/archive.ts';
 import { hashColumn, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 import type { BatchRecord, BatchRecords } from '../../../ports/batch.ts';
-import type { DroppedRules } from '../../../ports/retention.ts';
+import type { Choices } from '../../../ports/retention.ts';
 
 const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = :request';
 const FORGET_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
@@ -113,28 +113,32 @@ function toRecord(row: Row): BatchRecord {
 }
 
 /** The earlier of two equal ones stays. */
-export const DROP_RULE = `
-INSERT INTO dropped_rules (conversation_id, path, text, dropped_at_ms) VALUES (:conversationId, :path, :text, :at)
-ON CONFLICT (conversation_id, path, text) DO NOTHING RETURNING conversation_id`;
-const LIST_RULES = 'SELECT * FROM dropped_rules ORDER BY conversation_id, path, text';
-const REMOVE_RULE =
-  'DELETE FROM dropped_rules WHERE conversation_id = :conversationId AND path = :path AND text = :text';
+export const ADD_CHOICE = `
+INSERT INTO choices (kind, conversation_id, path, text, chosen_at_ms) VALUES (:kind, :conversationId, :path, :text, :at)
+ON CONFLICT (kind, conversation_id, path, text) DO NOTHING RETURNING conversation_id`;
+const LIST_CHOICES = 'SELECT * FROM choices ORDER BY kind, conversation_id, path, text';
+const REMOVE_CHOICE =
+  'DELETE FROM choices WHERE kind = :kind AND conversation_id = :conversationId AND path = :path AND text = :text';
 
-export function createDroppedRules(sql: Sql): DroppedRules {
+export function createChoices(sql: Sql): Choices {
   return {
     list: async () =>
-      (await sql.query(LIST_RULES)).map((row) => ({
+      (await sql.query(LIST_CHOICES)).map((row) => ({
+        kind: readText(row, 'kind') === 'pin' ? 'pin' : 'drop-rule',
         conversationId: readText(row, 'conversation_id'),
         path: readText(row, 'path'),
         text: readText(row, 'text'),
-        droppedAt: readTime(row, 'dropped_at_ms') ?? new Date(0),
+        chosenAt: readTime(row, 'chosen_at_ms') ?? new Date(0),
       })),
-    add: ({ conversationId, path, text, droppedAt }) =>
+    add: ({ kind, conversationId, path, text, chosenAt }) =>
       sql.transaction('write', async (query) => {
-        const added = await query(DROP_RULE, { conversationId, path, text, at: timeColumn(droppedAt) });
+        const added = await query(ADD_CHOICE, { kind, conversationId, path, text, at: timeColumn(chosenAt) });
         return added.length > 0;
       }),
-    remove: ({ conversationId, path, text }) =>
-      sql.transaction('write', async (query) => void (await query(REMOVE_RULE, { conversationId, path, text }))),
+    remove: ({ kind, conversationId, path, text }) =>
+      sql.transaction(
+        'write',
+        async (query) => void (await query(REMOVE_CHOICE, { kind, conversationId, path, text })),
+      ),
   };
 }
