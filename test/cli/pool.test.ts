@@ -124,7 +124,10 @@ suite('files in other processes', { timeout: 7_200_000 }, () => {
         told.push(
           code,
           reports,
-          summary.replaceAll(/(?<=archive \+ )[\d.]+|[\d.]+(?= kB (?:more|less) on disk)|the disk [\d.]+ kB fuller|[\d.]+ (?:kB|bytes) of disk freed/g, 'some'),
+          summary.replaceAll(
+            /(?<=archive \+ )[\d.]+|[\d.]+(?= kB (?:more|less) on disk)|the disk [\d.]+ kB fuller|[\d.]+ (?:kB|bytes) of disk freed/g,
+            'some',
+          ),
         );
         assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', 'in'], args.join(' '));
       }
