@@ -1,5 +1,5 @@
-// Makes src/cli/report-schemas.json of the type `Reports` in src/cli/reports.ts. The file is committed, so that neither an install nor a
-// test needs the generator; a test holds it equal to the types. While the types stay the same this only hashes their files.
+// Makes src/cli/report-schemas.json of the type `Reports` in src/cli/reports.ts, as a part of the build. While the types stay the same this
+// only hashes their files.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -12,7 +12,7 @@ const OUTPUT = join(ROOT, 'src/cli/report-schemas.json');
 const STAMP = join(ROOT, 'node_modules/.cache/compact/report-schemas');
 
 /** JSON Schemas (2020-12) by the names that `compact schema` takes. */
-export async function generateSchemas(): Promise<Readonly<Record<string, unknown>>> {
+async function generateSchemas(): Promise<Readonly<Record<string, unknown>>> {
   const { createGenerator } = await import('ts-json-schema-generator');
   const schema = createGenerator({
     path: TYPES,
@@ -56,4 +56,4 @@ async function build(): Promise<void> {
   writeFileSync(STAMP, hashFiles([...inputs, OUTPUT]));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await build();
+await build();

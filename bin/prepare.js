@@ -28,6 +28,7 @@ function localEnvironment() {
 
 function prepareClone() {
   if (existsSync(bundler)) {
+    runNode([`${root}bin/build-schemas.ts`]);
     runNode([`${root}bin/build.js`]);
   } else if (isGlobal === 'true' && npm !== undefined && !existsSync(`${root}node_modules`)) {
     // `npm install -g .` in a fresh clone links the folder and installs nothing in it. `npm ci` runs this script again, which builds.

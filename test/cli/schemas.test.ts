@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateSchemas } from '../../bin/build-schemas.ts';
 import { failedReport } from '../../src/messages/failure.ts';
-import schemas from '../../src/cli/report-schemas.json' with { type: 'json' };
 import { run } from '../../src/cli/run.ts';
 import { problemsWith } from '../support/report-schemas.ts';
 import {
@@ -17,10 +15,6 @@ import {
 } from './archive-reports.ts';
 import { compactReport, scanReport, scoreReport, verifyReport } from './fake-reports.ts';
 import { createFakeTerminal, createFakeUseCases } from './fakes.ts';
-
-test('the committed schemas are those of the report types: npm run build', async () => {
-  assert.deepEqual(schemas, await generateSchemas());
-});
 
 for (const [name, report] of [
   ['compact', compactReport()],

@@ -24,7 +24,7 @@ const NOTING = '#!/bin/sh\necho "$0 $*" >> "$NOTES"\n';
 /** The files that `prepare` looks for. */
 const FILES = ['bin', 'package.json', 'tsconfig.json'];
 /** What a build needs besides; the types, which the compiler of the test does not write. */
-const SOURCES = ['src', '.tsconfig.base.json', 'dist/.types'];
+const SOURCES = ['src', '.tsconfig.base.json', 'package-lock.json', 'dist/.types'];
 
 /**
  * Here npm is a fake. Only `npm run test:install` proves that real npm installs the dependencies and calls `prepare`, and that the installed
