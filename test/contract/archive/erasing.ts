@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { listReceipts } from '../../../src/app/archive/erase-archived.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { ArchiveEraseReport } from '../../../src/app/contract/archive-reports.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../../../src/core/policy.ts';
 import { restoreFile } from '../../../src/app/restore/restore-file.ts';
 import { capture, tryRestore } from '../../support/captures.ts';
 import { chatLine, chatTranscript, prose } from '../../support/chat.ts';
@@ -60,7 +61,8 @@ async function sceneFor(engine: Engine, t: TestContext): Promise<Workbench> {
     reportOf(await bench.compact(name));
   }
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(20, 200));
-  reportOf(await bench.compact('talk.jsonl'));
+  const dropRules = [`Never say ${SECRET}.`];
+  reportOf(await bench.compact('talk.jsonl', { compaction: { ...DEFAULT_COMPACTION_CONFIG, dropRules } }));
   return bench;
 }
 

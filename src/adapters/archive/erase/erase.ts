@@ -5,6 +5,7 @@ import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, listChangedFiles, u
 import { archiveError } from '../failure.ts';
 import { readBlock, type Reading, TEXTS_POSITION, withTexts } from '../texts.ts';
 import { rewritePack } from './rewrite-block.ts';
+import { eraseSettings } from './settings.ts';
 import { forgetWords, releaseCopies, SETTLE_INDEX } from '../search/indexing.ts';
 import { OUTCOMES, readBytes, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import { countRows, type Dialect, forRows, type Query, type Values } from '../sql/query.ts';
@@ -148,6 +149,7 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   await engine.deleteBlocks(query);
   await query(DELETE_PACKS);
   for (const sql of [...REBUILD_SPEAKERS, ...SETTLE_INDEX]) await query(sql);
+  await eraseSettings(query);
   const forgotten = await query(FORGET_CHOICES);
   const paidSummaries = await deletePaid(query, plan.paid);
   const sha256 = digest.digest('hex');
