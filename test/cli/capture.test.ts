@@ -184,7 +184,10 @@ test('cold files are removed once they are proven, with what that frees, and res
   const done = await compact(...cold, '--older-than', '90d', '--json');
   const reports = done.stdout.trimEnd().split('\n');
   for (const report of reports) assert.deepEqual(problemsWith('capture', JSON.parse(report)), []);
-  assert.match(done.stderr, /^2 files: 1 removed \((?:the disk is )?[\d.]+ kB [^)]+\), 1 left \(too recent\)\n$/);
+  assert.match(
+    done.stderr,
+    /^2 files: 1 removed \((?:the disk is )?[\d.]+ kB [^)]+\), 1 left \(too recent\)\nTo bring one back: \S+ restore --captured FILE -i\n$/,
+  );
   assert.deepEqual(readdirSync(path('logs')), ['a.jsonl']);
   const { code } = await compact('restore', '--captured', 'b.jsonl', '-i');
   assert.deepEqual([code, readFileSync(path('logs/b.jsonl'), 'utf8')], [0, B]);

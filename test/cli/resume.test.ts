@@ -156,7 +156,7 @@ test('an id that is an option, and a session that nobody can go on with, are ref
   renameSync(file, odd);
   const { code, errors, started } = await ran(home, ['resume', odd]);
   assert.deepEqual([code, started], [2, []]);
-  assert.match(errors, /it has no id that Claude Code could have given it/);
+  assert.match(errors, /goes on with sessions by their ids, and the name of this file has none/);
   const chat = join(home, 'chat.jsonl');
   writeFileSync(chat, '{"role":"user","content":"hello"}\n{"role":"assistant","content":"yes"}\n');
   assert.match(

@@ -24,7 +24,8 @@ const FLAGS = [
   { flags: '--reread', description: 'read files again even if size and times are unchanged', conflicts: 'list' },
   {
     flags: '--remove',
-    description: 'remove what is captured, proven, and neither open nor held; restore --captured -i brings it back',
+    description:
+      'remove what is captured, proven, and neither open nor held; restore --captured FILE -i brings it back',
     conflicts: 'list',
   },
   OLDER_THAN_FLAG,
@@ -117,6 +118,8 @@ async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
       outcomes.add(missing.error, { name: session.settings.archive.path, isNamed: true });
   }
   if (isSeveral) reporter.report([renderCaptureCounts({ ...counts, ...outcomes.counts }, { left, theme, isRemoving })]);
+  if (counts.results.has('removed'))
+    reporter.report([`To bring one back: ${terminal.program()} restore --captured FILE -i`]);
   return outcomes.counts.failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 

@@ -106,6 +106,8 @@ async function restoreFiles(session: Session, line: RestoreLine): Promise<ExitCo
   }));
   const outcomes = createOutcomes(session, { schema: 'compact/restore@1', isSeveral, skip: skipUncompacted });
   failures.forEach(outcomes.countFailed);
+  if (failures.some(({ error }) => error.kind === 'not-found'))
+    reporter.report([`To bring back what 'capture' stored: ${terminal.program()} restore --captured FILE -i`]);
   let restoredCount = 0;
   const left = await workOnFiles(session, {
     items,

@@ -72,7 +72,9 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
   const { program } = place;
   const resumption = planResumption(session, { place, format, path: chosen.path, passed });
   if (resumption === null)
-    return session.refuse(`${name}: it has no id that ${program.title} could have given it, so nothing is started`);
+    return session.refuse(
+      `${name}: ${program.title} goes on with sessions by their ids, and the name of this file has none: nothing is started`,
+    );
   const printed = describeLaunch(program.command, resumption);
   if (options.print === true) {
     if (resumption.doubt !== null) reporter.report([`${name}: be careful, because ${safeText(resumption.doubt)}.`]);
@@ -95,7 +97,7 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
   const launch = findLaunch(session, { command: program.command, ...resumption });
   if (launch === null) {
     reporter.error(describeMissing(program));
-    reporter.report(['Nothing was compacted or started. Then:', `  ${printed}`]);
+    reporter.report(['Nothing was compacted or started. Once it is installed:', `  ${printed}`]);
     return EXIT_CODES.failed;
   }
   const compacted = await compactIfOver(session, { chosen, options });

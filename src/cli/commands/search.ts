@@ -127,6 +127,7 @@ async function reportUncaptured({ useCases, reporter, terminal }: Session, known
 
 async function answerOne(session: Session, request: Search, known: readonly string[]): Promise<ExitCode> {
   const { reporter, useCases, asked, terminal } = session;
+  reporter.progress.name(session.settings.archive.path);
   const found = await useCases.searchArchive(request);
   if (!found.ok) return session.fail(found.error);
   const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;

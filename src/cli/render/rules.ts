@@ -12,7 +12,9 @@ export function renderRules({ conversations, findsTyped }: RulesReport, theme: T
     ...rules.map((rule) => `${theme.faint(placeOf(rule))}  ${safeText(rule.text)}`),
     ...dropped.map((text) => theme.faint(`dropped  ${safeText(text)}`)),
   ]);
-  const none = conversations.every(({ rules }) => rules.length === 0) ? ['no rules'] : [];
+  const none = conversations.every(({ rules }) => rules.length === 0)
+    ? ['no rules; a run with --rule TEXT adds one']
+    : [];
   const why = findsTyped
     ? []
     : [
