@@ -119,7 +119,7 @@ test('a pin is remembered by a run that has nothing to do, and changes nothing i
 test('an unknown or unclear id is an error that names the help, and nothing is written', async (t) => {
   const { home, compact, read } = homeWith(t, { 's.jsonl': turns(0, 8), 'other.jsonl': turns(40, 1) });
   for (const [args, message] of [
-    [['--keep', 'nonesuch', 's.jsonl'], /nonesuch is no message of it now.*score -v.*show nonesuch/],
+    [['--keep', 'nonesuch', 's.jsonl'], /nonesuch is not a message in it now.*score -v.*show nonesuch/],
     [['--keep', '000000', 's.jsonl'], /000000 names 32 messages: 00000000-.*score -v/],
     [['--unkeep', RESULT, 's.jsonl'], /00000006.* is not pinned/],
   ] as const) {

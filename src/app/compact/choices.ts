@@ -89,7 +89,7 @@ export async function withPins<T extends IndexedTranscript>(
   const place = { path: transcriptPathOf(deps, input), chosenAt: deps.runtime.now() };
   const added = keep.flatMap((name) => {
     const named = findNamed(rows, name);
-    check(name, new Set(named.map(({ id }) => id)), 'is no message of it now');
+    check(name, new Set(named.map(({ id }) => id)), 'is not a message in it now');
     return named.map(({ key, of }): Choice => ({ kind: 'pin', conversationId: of.id, text: key, ...place }));
   });
   const removed = unkeep.flatMap((name) => {
