@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import * as fc from 'fast-check';
+import { totalTokens } from '../../src/app/compact/report.ts';
 import { scoreFile } from '../../src/app/survey/score-file.ts';
 import { assistantRecord, userRecord } from '../adapters/transcript/claude-code/records.ts';
 import { chatLine, prose } from '../support/chat.ts';
-import { benchFor, type BenchSettings, policyOf, reportOf } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, createWorkbench, policyOf, reportOf } from '../support/workbench.ts';
 
 const TARGET = 4000;
 /** One summary of everything, as the program makes it offline. */
@@ -134,4 +136,34 @@ test('a target that the instructions exceed: the report says so', async (t) => {
   bench.write('s.jsonl', `${chatLine({ role: 'system', content: prose(1, 5000) })}\n${chatSession(20, 6)}`);
   const { notes } = reportOf(await bench.compact('s.jsonl', settings));
   assert.match(notes.join(), /missed by \d+: the instructions, which stay, have \d+$/);
+});
+
+test('a plan never promises less than the run makes of a random session with a random target', async () => {
+  const drawn = fc.record({
+    turns: fc.integer({ min: 1, max: 12 }),
+    rounds: fc.nat({ max: 6 }),
+    write: fc.constantFrom(chatSession, claudeSession),
+    share: fc.double({ min: 0.05, max: 0.95, noNaN: true }),
+    compaction: fc.constantFrom(
+      { summaryTokens: 4096 },
+      { summaryTokens: 4096, keepRecent: 1, keepRecentTokens: 300 },
+      { chunkSize: 5, keepRecent: 2 },
+    ),
+  });
+  const property = fc.asyncProperty(drawn, async ({ turns, rounds, write, share, compaction }) => {
+    const bench = createWorkbench();
+    try {
+      const text = write(turns, rounds);
+      bench.write('s.jsonl', text);
+      const how = { targetTokens: Math.ceil((share * text.length) / 4), compaction };
+      const planned = reportOf(await bench.compact('s.jsonl', { ...how, output: { kind: 'none' } }));
+      const made = reportOf(await bench.compact('s.jsonl', how));
+      if (planned.result !== 'planned' || made.result !== 'compacted') return;
+      const [most, after] = [planned, made].map(({ conversations }) => totalTokens(conversations).after);
+      assert.ok(after !== undefined && most !== undefined && after <= most, `at most ${most} became ${after}`);
+    } finally {
+      bench.remove();
+    }
+  });
+  await fc.assert(property, { numRuns: 30 });
 });

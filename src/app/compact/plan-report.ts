@@ -70,7 +70,7 @@ export function forecast(
     if (plan === null) return { clipTokens: null, report: reportUnchanged(prepared) };
     const clipTokens = expectClipTokens(transcript, prepared, { plan, policy });
     const done = { cycles: cyclesOf(prepared.prior) + 1, clipTokens, batches: [] };
-    return { clipTokens, report: atMostBefore(reportConversation(prepared, isKept, done)) };
+    return { clipTokens, report: atMost(reportConversation(prepared, isKept, done), policy) };
   });
   const clips = expected.flatMap(({ clipTokens }) => clipTokens ?? []);
   const bytes = expectBytes(transcript, outcomes, clips);
@@ -132,10 +132,13 @@ export function sizeOnDisk({ stamp, sizeBytes }: Prepared['source'], contentByte
   return Math.round((contentBytes * stamp.sizeBytes) / Math.max(1, sizeBytes));
 }
 
-/** A compaction that would gain nothing is not made, so the result is never larger. */
-function atMostBefore(report: ConversationReport): ConversationReport {
+/**
+ * A compaction that would gain nothing is not made, so the result is never larger than before. What a summary leaves of a target, a run fills
+ * with more messages.
+ */
+function atMost(report: ConversationReport, { targetTokens }: TranscriptPolicy): ConversationReport {
   const { before, after, by } = report.tokens;
-  return { ...report, tokens: { before, after: Math.min(before, after), by } };
+  return { ...report, tokens: { before, after: Math.min(before, Math.max(after, targetTokens ?? 0)), by } };
 }
 
 /** The report of a dry run: no model is asked, and nothing is written. */
