@@ -47,7 +47,7 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
     lines.push(line);
     left -= charsOf(line);
   };
-  for (const line of requestLines(work.conversation)) add(line);
+  for (const line of requestLines(work.conversation, maxChars)) add(line);
   const factChars = facts.reduce((sum, line) => sum + charsOf(line), 0);
   const room = Math.max(left - factChars, Math.min(left, Math.floor(maxChars * REPORT_SHARE)));
   for (const line of reportLines(work, room)) add(line);
@@ -67,6 +67,7 @@ function isFinished({ steps }: Turn): boolean {
 }
 
 const MAX_LAST_REQUEST_CHARS = 400;
+const LAST_REQUEST_SHARE = 0.3;
 const INTERRUPTED = /\[Request interrupted by user|<turn_aborted>|The user interrupted|^Operation aborted/i;
 
 function wasInterrupted({ steps }: Turn): boolean {
@@ -76,7 +77,7 @@ function wasInterrupted({ steps }: Turn): boolean {
   );
 }
 
-function requestLines({ turns }: Conversation): readonly HandoverLine[] {
+function requestLines({ turns }: Conversation, roomChars: number): readonly HandoverLine[] {
   const last = turns.findLast(({ request }) => request !== null);
   if (last === undefined || last.request === null) return [];
   const state =
@@ -87,9 +88,10 @@ function requestLines({ turns }: Conversation): readonly HandoverLine[] {
         : isFinished(last)
           ? 'answered'
           : 'not finished: the assistant was still working on it';
+  const maxChars = Math.min(MAX_LAST_REQUEST_CHARS, Math.floor(roomChars * LAST_REQUEST_SHARE));
   return [
     {
-      text: `Last request (${last.number}): “${quoted(excerptOf(last.request.text, { maxChars: MAX_LAST_REQUEST_CHARS }))}” — ${state}.`,
+      text: `Last request (${last.number}): “${quoted(excerptOf(last.request.text, { maxChars }))}” — ${state}.`,
       messageIds: [last.request.messageId],
     },
   ];
