@@ -120,9 +120,10 @@ export function createTerminal(): OwnedTerminal {
     stderr: createChannel(2, () => process.stderr),
     dialog: () => ({ input: process.stdin, output: process.stderr }),
     become: async (launch) => {
+      const ended = become(launch);
       process.off('SIGINT', interrupt);
       process.off('SIGTERM', terminate);
-      return become(launch);
+      return ended;
     },
     signal: interruption.signal,
     removeAtExit: (path) => {
@@ -214,9 +215,10 @@ const OF_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
 const PASSED_ON = ['SIGTERM', 'SIGHUP'] as const;
 
 async function become({ path, args, folder }: Launch): Promise<ProgramCode | null> {
+  // Before the program runs: a signal without a listener ends this process and not the other.
   for (const signal of OF_TERMINAL) process.on(signal, () => undefined);
-  const child = spawn(path, args, { cwd: folder, stdio: 'inherit' });
   for (const signal of PASSED_ON) process.on(signal, () => void child.kill(signal));
+  const child = spawn(path, args, { cwd: folder, stdio: 'inherit' });
   return new Promise((resolve) => {
     child.on('error', () => resolve(null));
     // As in a shell: 128 plus the number of the signal that ended it.
