@@ -1,18 +1,15 @@
 // The system loads native code only from files. So the parts that are native are unpacked once, into a folder that only the user can
 // write to, and compared with what this program contains each time before they are loaded.
 import {
-  closeSync,
   existsSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -68,13 +65,8 @@ function places() {
 function unpackInto(folder) {
   removeLeftovers(dirname(folder));
   const unfinished = mkdtempSync(`${folder}.`);
-  for (const name of names) {
-    const file = openSync(join(unfinished, name), 'wx', 0o600);
-    const part = partOf(name);
-    for (let written = 0; written < part.length;) written += writeSync(file, part, written);
-    fsyncSync(file);
-    closeSync(file);
-  }
+  for (const name of names)
+    writeFileSync(join(unfinished, name), partOf(name), { flag: 'wx', mode: 0o600, flush: true });
   try {
     renameSync(unfinished, folder);
   } catch (error) {

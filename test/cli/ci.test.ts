@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { validateWorkflow } from '@action-validator/core';
 import { parse } from 'yaml';
 import { chatTranscript } from '../support/chat.ts';
-import { CODE_CACHE, folderWith } from '../support/folders.ts';
+import { folderWith } from '../support/folders.ts';
 import { runHere } from '../support/program.ts';
-import { runSteps, type Step } from '../support/workflow.ts';
+import { repositoryWith, runSteps, type Step } from '../support/workflow.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FIXTURES = {
@@ -156,18 +147,10 @@ type Workflow = {
 const TEXT = /```yaml\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs/ci.md'), 'utf8'))?.[1] ?? '';
 const WORKFLOW: Workflow = parse(TEXT);
 
-/** A repository with nothing but these files. What other actions would do is done: compact is checked out, and npm is a fake without a network. */
+/** A repository with nothing but these files, and compact checked out beside them, as another action would do it. */
 function jobFolder(t: TestContext, files: Readonly<Record<string, string>>) {
-  const place = folderWith(t, { 'bin/': '', 'folder/': '' });
-  const folder = join(place, 'folder');
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
+  const { folder, environment } = repositoryWith(t, files);
   symlinkSync(ROOT, join(folder, '.compact'));
-  writeFileSync(join(place, 'bin/npm'), '#!/bin/sh\n', { mode: 0o755 });
-  const path = [join(place, 'bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':');
-  const environment = { PATH: path, HOME: place, ...CODE_CACHE };
   const { steps } = WORKFLOW.jobs.compact;
   return { folder, run: () => runSteps(steps, { folder, environment, github: { run_id: '7' } }) };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -24,14 +25,14 @@ import { createFakeTerminal, EXITED, type TerminalOptions } from './fakes.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const ID = '6b6f4218-1111-4222-8333-444455556666';
 
-/** What says where it runs and with what, and ends as `$MODE` says. */
+/** What says where it runs and with what, and ends as `$MODE` says. It waits for a minute at most, so that no test waits longer. */
 const PROGRAM = `#!/bin/sh
 echo "in $(pwd -P)"
 for word in "$@"; do echo "word $word"; done
 trap 'echo "got INT"; exit 42' INT
 trap 'echo "got TERM"; exit 43' TERM
 case "$MODE" in
-  wait) echo ready; while :; do sleep 0.05; done ;;
+  wait) echo ready; for turn in $(seq 1200); do sleep 0.05; done ;;
   killed) kill -9 $$ ;;
 esac
 exit 7
@@ -193,7 +194,9 @@ test("a session of the home folder gets a program from the user's own folder of 
 
 test('a session that is open is refused, long or short', async (t) => {
   const { home, file } = homeWith(t);
-  const writer = spawn('sleep', ['60'], { stdio: ['ignore', openSync(file, 'a'), 'ignore'] });
+  const opened = openSync(file, 'a');
+  const writer = spawn('cat', { stdio: ['pipe', opened, 'ignore'] });
+  closeSync(opened);
   t.after(() => writer.kill());
   for (const limit of ['10', '1000000']) {
     const { code, errors, started } = await ran(home, ['resume', '6b6f', '--if-over', limit]);
@@ -234,6 +237,9 @@ test('--to names programs that can begin with a text', async (t) => {
 
 // Real processes from here on. They need `dist`: `npm test` builds first.
 
+/** A child that nothing ends fails its test, and is killed after it. */
+const real = { timeout: 120_000 };
+
 function environmentOf(home: string, mode: string) {
   const path = [join(home, 'bin'), process.env['PATH'] ?? ''].join(delimiter);
   return { HOME: home, PATH: path, MODE: mode, ...CODE_CACHE };
@@ -243,7 +249,7 @@ for (const [mode, expected] of [
   ['', 7],
   ['killed', 137],
 ] as const) {
-  test(`the exit code is that of the program (${expected})`, async (t) => {
+  test(`the exit code is that of the program (${expected})`, real, async (t) => {
     const { home, ferry } = homeWith(t);
     const { code, stdout } = await runProcess(['resume', '6b6f', '--', 'a b'], {
       environment: environmentOf(home, mode),
@@ -254,12 +260,21 @@ for (const [mode, expected] of [
   });
 }
 
+type Start = { readonly cwd: string; readonly env: Readonly<Record<string, string>> };
+
+function start(t: TestContext, [command, ...args]: readonly [string, ...string[]], { cwd, env }: Start): ChildProcess {
+  const child = spawn(command, args, { cwd, env, stdio: 'pipe' });
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+const COMPACT = [process.execPath, join(ROOT, 'bin/compact.js')] as const;
+
 /** The program on a terminal of its own. */
-function onTerminal(home: string, mode: string, { line = 'resume 6b6f', cwd = home } = {}): ChildProcess {
+function onTerminal(t: TestContext, line: string, { cwd, env }: Start): ChildProcess {
   // Without `exec` the shell of `script` would end by the signal itself.
-  const command = `stty cols 100 rows 30; exec "${process.execPath}" "${join(ROOT, 'bin/compact.js')}" ${line}`;
-  const env = { ...environmentOf(home, mode), TERM: 'xterm' };
-  return spawn('script', ['-qec', command, '/dev/null'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const command = `stty cols 100 rows 30; exec "${COMPACT.join('" "')}" ${line}`;
+  return start(t, ['script', '-qec', command, '/dev/null'], { cwd, env: { ...env, TERM: 'xterm' } });
 }
 
 /** Does something once, when a process has said these words. Gives all that it said. */
@@ -273,35 +288,35 @@ function whenReady(child: ChildProcess, act: () => void, words = 'ready'): () =>
   return () => said;
 }
 
-test('Ctrl-C on the terminal is for the program, and compact ends with its exit code', async (t) => {
+test('Ctrl-C on the terminal is for the program, and compact ends with its exit code', real, async (t) => {
   const { home } = homeWith(t);
-  const child = onTerminal(home, 'wait');
-  t.after(() => child.kill('SIGKILL'));
+  const child = onTerminal(t, 'resume 6b6f', { cwd: home, env: environmentOf(home, 'wait') });
   const said = whenReady(child, () => child.stdin?.write('\u0003'));
   const { code } = await endOf(child);
   assert.equal(code, 42, said());
   assert.match(said(), /got INT/);
 });
 
-test('several sessions of a folder are offered by title, age, tokens and program, and typing chooses', async (t) => {
-  const { home, ferry, file } = homeWith(t);
-  const other = ID.replace('6b6f', '7b7f');
-  claudeSession(file.replace(ID, other), { id: other, folder: ferry, said: [['Paint the harbour.', prose(1, 50)]] });
-  const child = onTerminal(home, '', { line: 'resume', cwd: ferry });
-  child.stdout?.on('data', () => undefined);
-  t.after(() => child.kill('SIGKILL'));
-  const said = whenReady(child, () => child.stdin?.write('harbour'), 'Enter');
-  whenReady(child, () => child.stdin?.write('\r'), '(1 match)');
-  const { code } = await endOf(child);
-  assert.equal(code, 7, said());
-  assert.match(said(), /Do part 0\. +\d+\w+ +17,\d+ tokens {2}Claude Code/);
-  assert.match(said(), new RegExp(`word ${other}`));
-});
+test(
+  'several sessions of a folder are offered by title, age, tokens and program, and typing chooses',
+  real,
+  async (t) => {
+    const { home, ferry, file } = homeWith(t);
+    const other = ID.replace('6b6f', '7b7f');
+    claudeSession(file.replace(ID, other), { id: other, folder: ferry, said: [['Paint the harbour.', prose(1, 50)]] });
+    const child = onTerminal(t, 'resume', { cwd: ferry, env: environmentOf(home, '') });
+    const said = whenReady(child, () => child.stdin?.write('harbour'), 'Enter');
+    whenReady(child, () => child.stdin?.write('\r'), '(1 match)');
+    const { code } = await endOf(child);
+    assert.equal(code, 7, said());
+    assert.match(said(), /Do part 0\. +\d+\w+ +17,\d+ tokens {2}Claude Code/);
+    assert.match(said(), new RegExp(`word ${other}`));
+  },
+);
 
-test('SIGTERM is passed on to the program', async (t) => {
+test('SIGTERM is passed on to the program', real, async (t) => {
   const { home } = homeWith(t);
-  const args = [join(ROOT, 'bin/compact.js'), 'resume', '6b6f'];
-  const child = spawn(process.execPath, args, { cwd: home, env: environmentOf(home, 'wait') });
+  const child = start(t, [...COMPACT, 'resume', '6b6f'], { cwd: home, env: environmentOf(home, 'wait') });
   const said = whenReady(child, () => child.kill('SIGTERM'));
   const { code } = await endOf(child);
   assert.equal(code, 43, said());

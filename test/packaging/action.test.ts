@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { validateAction } from '@action-validator/core';
 import { parse } from 'yaml';
 import { chatTranscript } from '../support/chat.ts';
-import { CODE_CACHE, folderWith } from '../support/folders.ts';
-import { runSteps, type Step } from '../support/workflow.ts';
+import { repositoryWith, runSteps, type Step } from '../support/workflow.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const text = readFileSync(join(ROOT, 'action.yml'), 'utf8');
@@ -21,25 +20,14 @@ const action: Action = parse(text);
 
 const makeExecutable = { mode: 0o755 };
 
-/** A repository that has only these files. npm is a fake, because `npm ci` of the action's own folder needs the network. */
-function repositoryWith(t: TestContext, files: Readonly<Record<string, string>>) {
-  const folder = folderWith(t, { 'repository/': '', 'bin/': '' });
-  const repository = join(folder, 'repository');
-  const bin = join(folder, 'bin');
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(repository, path)), { recursive: true });
-    writeFileSync(join(repository, path), content);
-  }
-  writeFileSync(join(bin, 'npm'), '#!/bin/sh\necho "npm $* in $PWD"\n', makeExecutable);
+/** A repository that has only these files, and runs of the action in it. */
+function actionIn(t: TestContext, files: Readonly<Record<string, string>>) {
+  const { folder, bin, environment } = repositoryWith(t, files);
   const defaults = Object.entries(action.inputs).map(([name, input]) => [name, input.default ?? '']);
   const run = (inputs: Readonly<Record<string, string>>) =>
     runSteps(action.runs.steps, {
-      folder: repository,
-      environment: {
-        PATH: [bin, dirname(process.execPath), process.env['PATH'] ?? ''].join(':'),
-        HOME: folder,
-        ...CODE_CACHE,
-      },
+      folder,
+      environment,
       inputs: { ...Object.fromEntries(defaults), ...inputs },
       github: {
         action_path: ROOT,
@@ -50,12 +38,12 @@ function repositoryWith(t: TestContext, files: Readonly<Record<string, string>>)
         token: 'none',
       },
     });
-  return { bin, repository, run };
+  return { bin, repository: folder, run };
 }
 
 test('action.yml is valid, and each of its outputs is one that the run sets', (t) => {
   assert.deepEqual(validateAction(text).errors, []);
-  const { run } = repositoryWith(t, { 'logs/short.jsonl': chatTranscript(2) });
+  const { run } = actionIn(t, { 'logs/short.jsonl': chatTranscript(2) });
   const { outputs } = run({ paths: 'logs' });
   const declared = Object.entries(action.outputs);
   assert.deepEqual(declared.map(([name]) => name).toSorted(), Object.keys(outputs).toSorted());
@@ -63,14 +51,14 @@ test('action.yml is valid, and each of its outputs is one that the run sets', (t
 });
 
 test('the action compacts, verifies, counts and keeps the archive; a second run does nothing', (t) => {
-  const { repository, run } = repositoryWith(t, {
+  const { repository, run } = actionIn(t, {
     'logs/a|b/long.jsonl': chatTranscript(450),
     'logs/short.jsonl': chatTranscript(9),
   });
   const inputs = { paths: 'logs/**/*.jsonl\n', 'if-over': '20k' };
   const first = run(inputs);
   assert.equal(first.code, 0, first.stderr);
-  assert.match(first.stdout, new RegExp(`^npm ci in ${ROOT}$`, 'm'));
+  assert.match(first.stderr, new RegExp(`^npm ci in ${ROOT}$`, 'm'));
   const { 'bytes-before': before, 'bytes-after': after, ...counts } = first.outputs;
   assert.deepEqual([counts['compacted'], counts['skipped'], counts['failed']], ['1', '1', '0']);
   assert.ok(Number(after) < Number(before) && Number(counts['tokens-after']) < Number(counts['tokens-before']));
@@ -99,7 +87,7 @@ test('the action compacts, verifies, counts and keeps the archive; a second run 
 });
 
 test('the action names a file that failed and fails, but keeps the archive all the same', (t) => {
-  const { run } = repositoryWith(t, { 'logs/long.jsonl': chatTranscript(450), 'logs/torn.jsonl': '{"role":"us' });
+  const { run } = actionIn(t, { 'logs/long.jsonl': chatTranscript(450), 'logs/torn.jsonl': '{"role":"us' });
   const { code, stdout, outputs, used } = run({ paths: 'logs\nno: such, file.jsonl\n' });
   assert.deepEqual([code, outputs['compacted'], outputs['failed']], [1, '1', '1']);
   assert.match(stdout, /^::error file=no%3A such%2C file\.jsonl::.*no such file or folder/m);
@@ -108,7 +96,7 @@ test('the action names a file that failed and fails, but keeps the archive all t
 });
 
 test('a released version is downloaded from the repository of the action, and its checksum compared', (t) => {
-  const { bin, run, repository } = repositoryWith(t, { 'logs/long.jsonl': chatTranscript(450) });
+  const { bin, run, repository } = actionIn(t, { 'logs/long.jsonl': chatTranscript(450) });
   const file = `compact-1.2.3-${process.platform}-${process.arch}.tar.xz`;
   const served = join(repository, '../served');
   mkdirSync(join(served, 'unpacked'), { recursive: true });

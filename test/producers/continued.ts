@@ -115,13 +115,13 @@ export async function checkContinued(format: string, producersFolder: string): P
     }
     const args = ['resume', kept.id.replace(/^session_/, '').slice(0, 8), '--if-over', '100', '--', ...client.passed];
     const run = await runOn({ path, client, args }, producersFolder);
-    const before = readFileSync(file, 'utf8');
+    const compacted = readFileSync(file, 'utf8');
     const sent = run.asked.filter(({ body }) => body.includes(PROMPT));
     return [
       ...(sent.some(({ body }) => body.includes('[Context Summary'))
         ? []
         : ['no request with the summary and the prompt']),
-      ...(before.includes('[Context Summary') ? [] : ['the session was not compacted']),
+      ...(compacted.includes('[Context Summary') ? [] : ['the session was not compacted']),
       ...(sent.length > 0 ? [] : [`exit code ${run.code}: ${lastWords(run.stdout, run.stderr)}`]),
     ].join('; ');
   });

@@ -31,9 +31,14 @@ const RAISE_LOOPBACK = [
   `python3 -c 'import fcntl,socket,struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh", b"lo", 0x41))'`,
 ];
 
+/** With processes of one's own too, what a producer leaves running (Codex: a server) ends with it. */
+const KINDS = [['--net', '--pid', '--fork', '--kill-child', '--mount-proc'], ['--net']];
+
 /** The command that runs the command after it without a network; empty where this machine has none. */
 function findIsolation(): readonly string[] {
-  const wrappers = RAISE_LOOPBACK.map((raise) => ['unshare', '-rn', 'sh', '-c', `${raise} && exec "$@"`, 'sh']);
+  const wrappers = KINDS.flatMap((kinds) =>
+    RAISE_LOOPBACK.map((raise) => ['unshare', '-r', ...kinds, 'sh', '-c', `${raise} && exec "$@"`, 'sh']),
+  );
   return wrappers.find(([command = '', ...args]) => spawnSync(command, [...args, 'true']).status === 0) ?? [];
 }
 

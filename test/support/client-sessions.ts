@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
+const dashed = (folder: string): string => folder.replaceAll(/[^A-Za-z0-9]/g, '-');
+
 /** Where Claude Code keeps the sessions of a folder. */
 export function projectFolder(home: string, folder: string): string {
-  return join(home, '.claude/projects', folder.replaceAll(/[^A-Za-z0-9]/g, '-'));
+  return join(home, '.claude/projects', dashed(folder));
 }
 
 type Held = {
@@ -47,7 +49,6 @@ type Kept = {
   readonly beside?: (folder: string) => Readonly<Record<string, string>>;
 };
 
-const dashed = (folder: string): string => folder.replaceAll(/[^A-Za-z0-9]/g, '-');
 const FOLDER = 'FOLDER';
 const GEMINI_ID = '9b9b9b9b-0000-4000-8000-000000000001';
 const KIMI_ID = 'session_00000000-0000-4000-8000-000000000001';

@@ -93,7 +93,6 @@ function inTwoConversations(chat: string): string {
     .join('');
 }
 
-/** Changes an archive behind its back: nothing of SQLite's or ours stands in the way. */
 /** SQL that changes the letters of a text in its pack, and nothing else. `table`: batches, whose texts are in quotation marks, or inserted_lines. */
 export function spoilText(table: 'batches' | 'inserted_lines', id: number): string {
   const compaction =
@@ -104,6 +103,7 @@ export function spoilText(table: 'batches' | 'inserted_lines', id: number): stri
 UPDATE packs SET data = spoiled(data, ${find('k.pack_offset + t.text_offset + 1')}, ${find('t.text_size - 3')}) WHERE id = ${find('k.pack_id')}`;
 }
 
+/** Changes an archive behind its back: nothing of SQLite's or ours stands in the way. */
 export function change(path: string, sql: string): void {
   const db = new Database(path);
   db.unsafeMode(true);

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { CODE_CACHE, folderWith } from './folders.ts';
 
 type Values = Readonly<Record<string, string | number | boolean>>;
 
@@ -31,6 +33,16 @@ export type JobEnd = {
   /** The actions of others, which are not run: their names, with their resolved inputs. */
   readonly used: readonly { readonly uses: string; readonly with: Readonly<Record<string, string>> }[];
 };
+
+/** A repository that has only these files. npm is a fake that says what it was asked, because `npm ci` needs the network. */
+export function repositoryWith(t: TestContext, files: Readonly<Record<string, string>>) {
+  const own = Object.entries(files).map(([path, text]) => [`repository/${path}`, text] as const);
+  const place = folderWith(t, { 'bin/npm': '#!/bin/sh\necho "npm $* in $PWD" >&2\n', ...Object.fromEntries(own) });
+  const bin = join(place, 'bin');
+  chmodSync(join(bin, 'npm'), 0o755);
+  const path = [bin, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
+  return { folder: join(place, 'repository'), bin, environment: { PATH: path, HOME: place, ...CODE_CACHE } };
+}
 
 /**
  * Runs the `run` steps as GitHub's runner does: in bash, with its variables and files, each in turn until one fails. Conditions count only as
@@ -77,9 +89,5 @@ export function runSteps(steps: readonly Step[], job: Job): JobEnd {
   const outputs = Object.fromEntries(
     read('GITHUB_OUTPUT').map((line) => [line.split('=')[0] ?? '', line.replace(/^[^=]*=/, '')]),
   );
-  return {
-    ...end,
-    outputs,
-    summary: existsSync(file('GITHUB_STEP_SUMMARY')) ? read('GITHUB_STEP_SUMMARY').join('\n') : '',
-  };
+  return { ...end, outputs, summary: read('GITHUB_STEP_SUMMARY').join('\n') };
 }
