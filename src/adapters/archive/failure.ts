@@ -13,14 +13,14 @@ export function archiveError(failure: ArchiveFailure): ArchiveError {
   return Object.assign(new Error(`archive ${failure.path} (${failure.kind})${reason}`), { failure });
 }
 
-/** Before the first release, the schema changes while its version stays the same. */
+/** An archive whose tables are not those of its version: before the first release, the schema changes while its version stays the same. */
 export function refuseOtherBuild(path: string, reason: string): ArchiveFailure {
   return {
     kind: 'cannot-open',
     path,
-    reason: `another build of compact made it, before the first release: ${reason}`,
+    reason: `another version of compact may have made it: ${reason}`,
     advice:
-      'Export it with that build and import it into a new archive, or name another archive with --archive. If this build made it, it is damaged: use a backup.',
+      'Export it with that version and import it into a new archive, or name another archive with --archive. If this version made it, it is damaged: use a backup.',
   };
 }
 

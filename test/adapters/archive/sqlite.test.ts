@@ -178,7 +178,7 @@ test('an archive without one of its tables is refused', async (t) => {
   assert.equal(refused.kind, 'cannot-open');
   assert.match(
     String('reason' in refused && refused.reason),
-    /another build of compact .* its table "inserted_lines" is missing$/,
+    /another version of compact .* its table "inserted_lines" is missing$/,
   );
 });
 

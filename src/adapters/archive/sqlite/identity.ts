@@ -20,8 +20,7 @@ export function refuse(db: Database.Database, path: string): ArchiveFailure | nu
       return notOurs("it is another program's SQLite database");
     const version = readSchemaVersion(db);
     if (version > SCHEMA_VERSION) return { kind: 'newer', path, version, supported: SCHEMA_VERSION };
-    const foreign = findForeignEntry(db, version);
-    return foreign === null ? findMissingEntry(db, { version, path }) : notOurs(foreign);
+    return findForeignEntry(db, { version, path }) ?? findMissingEntry(db, { version, path });
   });
   return inspect();
 }
@@ -73,17 +72,25 @@ const LIST_ENTRIES = 'SELECT type, name, tbl_name, sql FROM sqlite_schema';
 const MAX_NAME_CHARS = 60;
 
 /**
- * The first entry of a database's schema that this program did not make for that version: a foreign trigger, view,
- * table or index, or one of ours with other SQL. Null: there is none. Only reads the schema, so nothing in it runs.
+ * Refuses a database whose schema has an entry that this program did not make for that version: a foreign trigger, view,
+ * table or index, or one of ours with other SQL. Another version may have made tables and indexes, so the others are
+ * named first. Null: there is none. Only reads the schema, so nothing in it runs.
  */
-export function findForeignEntry(db: Database.Database, version: number): string | null {
+export function findForeignEntry(
+  db: Database.Database,
+  { version, path }: { readonly version: number; readonly path: string },
+): ArchiveFailure | null {
   const { names, texts } = entriesOf(version);
-  for (const row of db.prepare<[], Row>(LIST_ENTRIES).iterate()) {
-    if (texts.has(textOf(row)) || isVectorIndexEntry(row)) continue;
-    const what = `${String(row['type'])} ${JSON.stringify(String(row['name']).slice(0, MAX_NAME_CHARS))}`;
-    return names.has(row['name']) ? `its ${what} is not as compact makes it` : `compact did not make its ${what}`;
-  }
-  return null;
+  const foreign = db
+    .prepare<[], Row>(LIST_ENTRIES)
+    .all()
+    .filter((row) => !texts.has(textOf(row)) && !isVectorIndexEntry(row));
+  const code = foreign.find(({ type }) => type !== 'table' && type !== 'index');
+  const row = code ?? foreign[0];
+  if (row === undefined) return null;
+  const what = `${String(row['type'])} ${JSON.stringify(String(row['name']).slice(0, MAX_NAME_CHARS))}`;
+  const reason = names.has(row['name']) ? `its ${what} is not as compact makes it` : `compact did not make its ${what}`;
+  return code === undefined ? refuseOtherBuild(path, reason) : { kind: 'not-ours', path, reason };
 }
 
 /** Refuses an archive that lacks a part of the schema. */
@@ -140,8 +147,8 @@ export function createSchemaGuard(db: Database.Database, path: string): SchemaGu
   return () => {
     const version = Number(db.pragma('schema_version', { simple: true }));
     if (version === state.checkedVersion) return;
-    const foreign = findForeignEntry(db, SCHEMA_VERSION);
-    if (foreign !== null) throw archiveError({ kind: 'not-ours', path, reason: foreign });
+    const foreign = findForeignEntry(db, { version: SCHEMA_VERSION, path });
+    if (foreign !== null) throw archiveError(foreign);
     state.checkedVersion = version;
   };
 }
