@@ -67,12 +67,13 @@ export function renderBug(error: unknown): string {
   return `This is a bug in compact; please report it with these lines:\n${lines.join('\n')}\n`;
 }
 
-/** Nothing was compacted yet, or the archive is elsewhere; that is an answer, not an error. */
 /** What a search left out, and what to do about it. */
 export function describeUnindexed({ messages, bytes, why }: NonNullable<SearchReport['unindexed']>): string {
   const what = `${countOf(messages, 'message')} (${formatBytes(bytes)})`;
   const advice = {
     more: '`--wait` takes them in first, and so does `compact archive index`.',
+    unreadable:
+      'They are damaged, or a compaction that stores them has not ended: `compact archive check` tells of damage.',
     'read-only': 'This archive cannot be written from here: whoever can write to it runs `compact archive index`.',
     never: 'The setting archive.index is "never": `compact archive index` takes them in.',
     busy: 'Another program is writing to the archive: try again when it has ended.',
@@ -81,6 +82,7 @@ export function describeUnindexed({ messages, bytes, why }: NonNullable<SearchRe
   return `${what} not in the search index yet, and not searched. ${advice}`;
 }
 
+/** Nothing was compacted yet, or the archive is elsewhere; that is an answer, not an error. */
 export function noArchive(path: string): string {
   return `${safeText(path)}: there is no archive yet. Name another one with --archive.`;
 }

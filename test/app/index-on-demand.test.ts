@@ -9,7 +9,7 @@ import { importArchive } from '../../src/app/archive/import-archive.ts';
 import { updateIndex } from '../../src/app/search/update-index.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import { problemsOf } from '../contract/archive/engine.ts';
-import { capture } from '../support/captures.ts';
+import { capture, damage } from '../support/captures.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { INDEX_DEPS, indexAll } from '../support/indexing.ts';
 import { findLeftovers } from '../support/leftovers.ts';
@@ -93,6 +93,15 @@ test('an archive that may not be written answers from its index and from a few o
   assert.equal(unindexed?.why, 'read-only');
   assert.ok(unindexed.messages > 0 && unindexed.messages < left.messages);
   assert.deepEqual(await archive.index.measure(), left);
+});
+
+test('a search says what damage keeps out of the index', async (t) => {
+  const bench = benchFor(t);
+  await keep(bench, 'zebra');
+  damage(bench, 'UPDATE packs SET data = zeroblob(length(data))');
+  const left = await bench.archive().index.measure();
+  assert.ok(left.messages > 0);
+  assert.deepEqual((await search(bench, 'okapi', { kinds: 'messages' })).unindexed, { ...left, why: 'unreadable' });
 });
 
 test('an interrupted update goes on where it stopped, and a slice is taken as a whole or not at all', async (t) => {

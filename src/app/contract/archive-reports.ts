@@ -71,7 +71,9 @@ export type SearchReport = {
   readonly hits: readonly SearchHit[];
   readonly archive: string | null;
   /** What is stored and could not be searched, because it is not in the search index yet; null: everything was searched. */
-  readonly unindexed: (BacklogReport & { readonly why: 'more' | 'read-only' | 'never' | 'busy' | 'no-space' }) | null;
+  readonly unindexed:
+    | (BacklogReport & { readonly why: 'more' | 'unreadable' | 'read-only' | 'never' | 'busy' | 'no-space' })
+    | null;
   /** Why this query failed; only set if there are several queries. */
   readonly error?: string;
 };

@@ -68,7 +68,10 @@ async function prepareIndex(
       archive,
       isPatient ? Number.POSITIVE_INFINITY : MAX_UNASKED_BYTES,
     );
-    return { scanned: null, unindexed: isAll ? null : { messages, bytes, why: 'more' } };
+    return {
+      scanned: null,
+      unindexed: messages === 0 ? null : { messages, bytes, why: isAll ? 'unreadable' : 'more' },
+    };
   } catch (error) {
     const kind = carriedFailure(error)?.kind;
     if (kind === 'busy' || kind === 'no-space') return scan(kind);

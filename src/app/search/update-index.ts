@@ -19,7 +19,7 @@ const BEGIN: IndexCursor = { kind: 'archived', before: null };
 
 /**
  * Takes what the archive stores into its search index, the newest first, until about `maxBytes` are done. May be stopped at any time. Gives what is
- * left; `isAll`: that can be taken later at the earliest.
+ * left; `isAll`: it cannot be taken now, because it is damaged or its compaction has not ended.
  */
 export async function updateIndex(
   deps: IndexDeps,
