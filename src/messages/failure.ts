@@ -223,11 +223,18 @@ const FAILURES: Sentences<LookupFailure> = {
     'Use -i, or name a file with -o.',
   ],
   'source-changed': ({ file }) => [file, 'keeps changing while it is read.', 'Try again when its writer is done.'],
-  'in-use': ({ file, name, processId }) => [
-    file,
-    `${name} (process ${processId}) has it open for writing, and would go on writing to the replaced file.`,
-    'End that program first, or give another output with -o.',
-  ],
+  'in-use': ({ file, user }) =>
+    user === 'unknown'
+      ? [
+          file,
+          'so many files are open on this machine that the search for a program that has this one open was stopped.',
+          'Make sure that no program has it open, and try again when the machine is less busy.',
+        ]
+      : [
+          file,
+          `${user.name} (process ${user.processId}) has it open for writing, and would go on writing to the replaced file.`,
+          'End that program first, or give another output with -o.',
+        ],
   'not-compacted': ({ file }) => [file, 'not compacted.', 'Name a compacted file, or compact it first.'],
   'cannot-undo': (failure) => [failure.file, 'left alone:', LEFT_ALONE[failure.why](failure)],
   'not-in-archive': ({ file, archive, canUndoLast }) =>

@@ -216,11 +216,12 @@ export type FileStore = {
   readonly unpackRecord: (bytes: Uint8Array) => Promise<Uint8Array | null>;
   /**
    * `held` if another run has the lock. Finishes and removes what a killed run left beside the file, or fails as `unfinished`. A path that is
-   * a symbolic link leads to the file that is locked, unless it is refused as `not-a-file`.
+   * a symbolic link leads to the file that is locked, unless it is refused as `not-a-file`. `makesFolder`: creates the file's folder if it is
+   * missing.
    */
   readonly lock: (
     path: string,
-    options?: { readonly refusesLinks?: boolean },
+    options?: { readonly refusesLinks?: boolean; readonly makesFolder?: boolean },
   ) => Promise<Result<FileLock, FileFailure>>;
   /**
    * Finishes and removes what a killed run left beside a file; does nothing while another run works on it. Fails only as `unfinished` or
@@ -229,8 +230,8 @@ export type FileStore = {
   readonly clearLeftovers: (path: string) => Promise<Result<void, FileFailure>>;
   /** False: this system does not tell which programs have a file open, so `findWriter` finds none. */
   readonly showsWriters: () => boolean;
-  /** Another process that has the file open for writing, as far as can be seen; null: none. */
-  readonly findWriter: (stamp: FileStamp) => Promise<FileWriter | null>;
+  /** Another process that has the file open for writing, as far as can be seen; null: none; unknown: the search took too long, and was stopped. */
+  readonly findWriter: (stamp: FileStamp) => Promise<FileWriter | 'unknown' | null>;
   /** The running program that left one of these signs of having a transcript open, on every system; null: none is to be seen. */
   readonly findSessionUser: (path: string, signs: readonly OpenSign[]) => Promise<FileWriter | null>;
 };

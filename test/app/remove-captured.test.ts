@@ -17,6 +17,7 @@ import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import type { ColdOnly } from '../../src/app/contract/requests.ts';
 import type { CaptureReport } from '../../src/app/contract/reports.ts';
+import type { FileWriter } from '../../src/ports/files.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { capture, damage, restored, tryCapture, tryRestore } from '../support/captures.ts';
 import { chatTranscript } from '../support/chat.ts';
@@ -89,25 +90,23 @@ test('a file that is young or held is left, and says why', async (t) => {
   assert.deepEqual(await left(), ['left', 'held', true]);
 });
 
-for (const opensAt of [1, 2, 3]) {
-  test(`a file stays if another program has it open at look ${opensAt} of 3`, async (t) => {
-    const looks = { count: 0 };
-    const bench = coldBench(
-      t,
-      {},
-      {
-        ...createFileStore(),
-        findWriter: async () => {
+const OTHER: FileWriter = { processId: 7, name: 'other' };
+
+for (const look of ['findWriter', 'findSessionUser'] as const)
+  for (const found of look === 'findWriter' ? ([OTHER, 'unknown'] as const) : ([OTHER] as const))
+    for (const opensAt of [1, 2, 3]) {
+      test(`a file stays if ${look} finds ${JSON.stringify(found)} at look ${opensAt} of 3`, async (t) => {
+        const looks = { count: 0 };
+        const find = async (): Promise<typeof found | null> => {
           looks.count += 1;
-          return looks.count === opensAt ? { processId: 7, name: 'other' } : null;
-        },
-      },
-    );
-    const { result, reason } = await remove(bench);
-    assert.deepEqual([result, reason, looks.count], ['left', 'in-use', opensAt]);
-    assert.equal(bench.read('x.jsonl').toString(), TALK);
-  });
-}
+          return looks.count === opensAt ? found : null;
+        };
+        const bench = coldBench(t, {}, { ...createFileStore(), findWriter: async () => null, [look]: find });
+        const { result, reason } = await remove(bench);
+        assert.deepEqual([result, reason, looks.count], ['left', 'in-use', opensAt]);
+        assert.equal(bench.read('x.jsonl').toString(), TALK);
+      });
+    }
 
 for (const [what, step, meddle] of [
   ['appends to it after the proof', 'looked', (bench) => appendFileSync(bench.path('x.jsonl'), 'more\n')],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { capture, damage, restored, tryRestore } from '../support/captures.ts';
 import { chatTranscript } from '../support/chat.ts';
@@ -28,6 +28,20 @@ test('a file is restored in place where it is gone, and over content that was ca
   bench.write('taken', 'precious');
   const taken = await tryRestore(bench, 'x.jsonl', { output: { kind: 'file', path: bench.path('taken') } });
   assert.deepEqual([!taken.ok && taken.error.kind, bench.read('taken').toString()], ['output-exists', 'precious']);
+});
+
+test('a file comes back in place with the folders that are gone, and only then are folders made', async (t) => {
+  const bench = benchFor(t);
+  mkdirSync(bench.path('gone/deep'), { recursive: true });
+  bench.write('gone/deep/x.jsonl', TALK);
+  await capture(bench, 'gone/deep/x.jsonl');
+  rmSync(bench.path('gone'), { recursive: true });
+  const elsewhere = { output: { kind: 'file', path: bench.path('none/y.jsonl') } } as const;
+  const refused = await tryRestore(bench, 'gone/deep/x.jsonl', elsewhere);
+  assert.deepEqual([!refused.ok && refused.error.kind, existsSync(bench.path('none'))], ['file', false]);
+  assert.ok((await tryRestore(bench, 'gone/deep/x.jsonl', { output: { kind: 'in-place' } })).ok);
+  assert.equal(bench.read('gone/deep/x.jsonl').toString(), TALK);
+  assert.equal(statSync(bench.path('gone/deep')).mode & 0o777, 0o700);
 });
 
 test('a captured file is found by the end of its path and by the beginning of the id in its name, and not by a doubtful one', async (t) => {

@@ -5,6 +5,7 @@ import type { FileFailure, FileLock, RemoveAtExit } from '../../ports/files.ts';
 import {
   describeNonFile,
   followLinks,
+  makeFolder,
   orElse,
   readLink,
   statName,
@@ -20,6 +21,7 @@ export type LockOptions = {
   readonly path: string;
   /** A path that is a symbolic link is refused instead of followed. */
   readonly refusesLinks?: boolean | undefined;
+  readonly makesFolder?: boolean | undefined;
   readonly removeAtExit: RemoveAtExit;
 };
 
@@ -38,6 +40,7 @@ const NO_LOCKS = new Set(['SQLITE_IOERR_LOCK', 'SQLITE_IOERR_RDLOCK', 'SQLITE_IO
 export async function lockFile({
   path,
   refusesLinks = false,
+  makesFolder = false,
   removeAtExit,
 }: LockOptions): Promise<Result<FileLock, FileFailure>> {
   let failing = path;
@@ -45,6 +48,7 @@ export async function lockFile({
     const is = describeObstacle(path);
     if (is !== null) return err({ kind: 'not-a-file', path, is });
     failing = dirname(path); // from here on, a missing or read-only path means the folder
+    if (makesFolder) makeFolder(dirname(path));
     const target = refusesLinks ? join(realpathSync.native(dirname(path)), basename(path)) : followLinks(path);
     if (refusesLinks && readLink(target) !== null) return err({ kind: 'not-a-file', path, is: 'a symbolic link' });
     const names = hiddenNamesOf(target);

@@ -16,14 +16,14 @@ const WITHOUT_FILE = /^(?!\/)|^\/(?:dev|proc|sys)\/|^\/memfd:/;
 
 /**
  * Finds another process that has a file open for writing. Linux only, and only processes of the same user (for root:
- * all) and of the same container: others may not be inspected. Null: none was found in time.
+ * all) and of the same container: others may not be inspected. Null: there is none; unknown: the time was over first.
  */
-export function findWriter(place: Place, maxMs = MAX_MS): FileWriter | null {
+export function findWriter(place: Place, maxMs = MAX_MS): FileWriter | 'unknown' | null {
   const deadline = performance.now() + maxMs;
   for (const name of listNames('/proc')) {
     const processId = Number(name);
     if (!Number.isInteger(processId) || processId === pid) continue;
-    if (performance.now() > deadline) return null;
+    if (performance.now() > deadline) return 'unknown';
     const folder = `/proc/${name}`;
     const isWriter = listNames(`${folder}/fd`).some((fd) => isWriting(folder, fd, place));
     if (isWriter) return { processId, name: readText(`${folder}/comm`).trim() };

@@ -267,7 +267,8 @@ export function createSwap(
 /** Under a hidden name nobody opens a file any more, so if no program has it open now, nothing comes to it. */
 function isOpenElsewhere(path: string): boolean {
   const seen = statName(path);
-  return seen !== undefined && findWriter({ inode: seen.ino, device: seen.dev }) !== null;
+  const writer = seen === undefined ? null : findWriter({ inode: seen.ino, device: seen.dev });
+  return writer !== null && writer !== 'unknown';
 }
 
 /** False: there is no such file. */

@@ -51,13 +51,21 @@ export async function removeCaptured(
       deps.reached('looked');
       const { stamp } = source;
       const codec = await deps.formats.load(known.format);
+      const stopIfOpen = async (): Promise<void> => {
+        const user = await deps.files.findSessionUser(source.path, codec?.format.openSigns ?? []);
+        if (user !== null) stop({ kind: 'in-use', file: input.name, user });
+      };
+      await stopIfOpen();
       const isRemoved = await removeKept(deps, {
         lock,
         file: input.name,
         path,
         stamp,
         isDocument: codec?.format.layout.kind === 'document',
-        isKept: (at) => isStillAsCaptured(deps, at, known),
+        isKept: async (at) => {
+          await stopIfOpen();
+          return isStillAsCaptured(deps, at, known);
+        },
       });
       if (!isRemoved) return left(captured, 'changed');
       deps.reached('renamed');

@@ -15,7 +15,7 @@ import { checkReadable, findByName, hashDisk, notCaptured, readState } from './c
 type Restored = Result<RestoreCapturedReport, LookupFailure>;
 
 /**
- * Writes a captured version of a file, byte for byte, whether the file still exists or not. A file that exists is replaced only in place, and
+ * Writes a captured version of a file, byte for byte, whether the file and its folder still exist or not. A file that exists is replaced only in place, and
  * only if the archive can give back its present content too.
  */
 export async function restoreCaptured(deps: WritingDeps, request: RestoreCapturedRequest): Promise<Restored> {
@@ -64,29 +64,34 @@ async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chos
     return ok(report(chosen, '-'));
   }
   const path = output.kind === 'in-place' ? file.path : output.path;
-  return withFileLock<Restored>(deps, path, async (lock) => {
-    const existing = await deps.files.open(path);
-    if (!existing.ok && existing.error.kind !== 'not-found') return err({ kind: 'file', failure: existing.error });
-    const source = existing.ok ? existing.value : null;
-    try {
-      const present =
-        source === null
-          ? null
-          : { sizeBytes: source.stamp.sizeBytes, sha256: hashDisk(deps.runtime.createHash(), source).digest() };
-      if (present !== null && isContentOf(state, present)) return ok(report(chosen, path));
-      if (source !== null && output.kind === 'file')
-        return err({ kind: 'output-exists', file: file.path, output: path });
-      const kept = present === null ? 'yes' : await isKept(deps, chosen, present);
-      if (kept !== 'yes') return err({ kind: 'uncaptured', file: path, isDamaged: kept === 'damaged' });
-      const content = { lock, pieces: pieces(deps, chosen) };
-      const { marks } = state;
-      if (source === null) await writeNew({ ...content, file: file.path, target: { path, stamp: null }, marks });
-      else await replace(deps, { ...content, file, source, marks, sha256: present?.sha256 ?? '' });
-      return ok(report(chosen, path));
-    } finally {
-      source?.close();
-    }
-  });
+  return withFileLock<Restored>(
+    deps,
+    path,
+    async (lock) => {
+      const existing = await deps.files.open(path);
+      if (!existing.ok && existing.error.kind !== 'not-found') return err({ kind: 'file', failure: existing.error });
+      const source = existing.ok ? existing.value : null;
+      try {
+        const present =
+          source === null
+            ? null
+            : { sizeBytes: source.stamp.sizeBytes, sha256: hashDisk(deps.runtime.createHash(), source).digest() };
+        if (present !== null && isContentOf(state, present)) return ok(report(chosen, path));
+        if (source !== null && output.kind === 'file')
+          return err({ kind: 'output-exists', file: file.path, output: path });
+        const kept = present === null ? 'yes' : await isKept(deps, chosen, present);
+        if (kept !== 'yes') return err({ kind: 'uncaptured', file: path, isDamaged: kept === 'damaged' });
+        const content = { lock, pieces: pieces(deps, chosen) };
+        const { marks } = state;
+        if (source === null) await writeNew({ ...content, file: file.path, target: { path, stamp: null }, marks });
+        else await replace(deps, { ...content, file, source, marks, sha256: present?.sha256 ?? '' });
+        return ok(report(chosen, path));
+      } finally {
+        source?.close();
+      }
+    },
+    { makesFolder: output.kind === 'in-place' },
+  );
 }
 
 type Content = Pick<CapturedState, 'sizeBytes' | 'sha256'>;

@@ -149,5 +149,5 @@ async function checkBeforePaying(
   if (summarizer.breaker.isOpen()) stop(breakerOpen(input.name));
   if (output.kind !== 'in-place' || (summarizer.service === undefined && archive !== null)) return;
   const writer = await files.findWriter(transcript.source.stamp);
-  if (writer !== null) stop({ kind: 'in-use', file: input.name, ...writer });
+  if (writer !== null && writer !== 'unknown') stop({ kind: 'in-use', file: input.name, user: writer });
 }

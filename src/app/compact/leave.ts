@@ -21,8 +21,8 @@ export function reasonToLeave(error: unknown, request: CompactFileRequest): Skip
   if (error instanceof Error && 'skip' in error) return error.skip as Skip; // only `leave` sets it
   const failure = stoppedBy(error);
   // The next run may find the file free.
-  if (failure?.kind === 'in-use')
-    return inUse(`${failure.name} (process ${failure.processId}) has it open for writing`);
+  if (failure?.kind === 'in-use' && failure.user !== 'unknown')
+    return inUse(`${failure.user.name} (process ${failure.user.processId}) has it open for writing`);
   // An output that was named cannot be written: that is a failure.
   const isHeld = failure?.kind === 'file' && failure.failure.kind === 'held' && explicitPath(request) === null;
   return isHeld ? inUse('another run of compact is working on it') : null;

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
-import type { FileFailure } from '../../ports/files.ts';
+import type { FileFailure, FileWriter } from '../../ports/files.ts';
 import type { ErasureMark } from '../../ports/retention.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 import { isInterrupted } from './deps.ts';
@@ -64,8 +64,8 @@ export type Failure =
   | { readonly kind: 'source-changed'; readonly file: string }
   /** The result is a zip file, which is never printed. */
   | { readonly kind: 'zip-on-stdout'; readonly file: string }
-  /** Another program has it open for writing. */
-  | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
+  /** Another program has it open; unknown: the search for one took too long. */
+  | { readonly kind: 'in-use'; readonly file: string; readonly user: FileWriter | 'unknown' }
   | { readonly kind: 'not-compacted'; readonly file: string }
   /** `compacted` was made from another file. */
   /**

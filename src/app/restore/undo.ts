@@ -157,7 +157,7 @@ async function removeOutput(
     if (!(await holdsOnly(deps, path, output))) cannotUndo(request, 'other-output');
     if (!(await beginsWith(deps, request.file.sourcePath, source))) cannotUndo(request, 'only-copy');
     const writer = await deps.files.findWriter(stamp);
-    return writer === null ? stamp : stop({ kind: 'in-use', file: request.input.name, ...writer });
+    return writer === null ? stamp : stop({ kind: 'in-use', file: request.input.name, user: writer });
   };
   if (request.output.kind === 'none') {
     await check();

@@ -48,7 +48,11 @@ export async function locateSession(
         ? ((await deps.files.findSessionUser(path, codec.format.openSigns ?? [])) ??
           (await deps.files.findWriter(source.stamp)))
         : null;
-      return ok({ format: name, user, place: deps.programs.locate({ format: name, path, sample, folder }) });
+      return ok({
+        format: name,
+        user: user === 'unknown' ? null : user,
+        place: deps.programs.locate({ format: name, path, sample, folder }),
+      });
     } finally {
       source.close();
     }

@@ -179,6 +179,7 @@ async function findClips(
   }
 }
 
+type LockOptions = Parameters<FileStore['lock']>[1];
 type HoldDeps = { readonly files: FileStore; readonly runtime: Pick<Runtime, 'sleep'> };
 
 /** Does the work while no other run may write the target. A null path (standard output or nothing) needs no lock. */
@@ -190,8 +191,13 @@ export async function withTargetLock<T>(
   return path === null ? work(null) : withFileLock(deps, path, work);
 }
 
-export async function withFileLock<T>(deps: HoldDeps, path: string, work: (lock: FileLock) => Promise<T>): Promise<T> {
-  const lock = await lockWithRetries(deps, path);
+export async function withFileLock<T>(
+  deps: HoldDeps,
+  path: string,
+  work: (lock: FileLock) => Promise<T>,
+  options?: LockOptions,
+): Promise<T> {
+  const lock = await lockWithRetries(deps, path, options);
   try {
     return await work(lock);
   } finally {
@@ -203,9 +209,9 @@ const RETRIES = 6;
 const RETRY_MS = 50;
 
 /** A run that only settles what a killed run left holds the lock for a moment, so try again a few times. */
-async function lockWithRetries({ files, runtime }: HoldDeps, path: string): Promise<FileLock> {
+async function lockWithRetries({ files, runtime }: HoldDeps, path: string, options?: LockOptions): Promise<FileLock> {
   for (let tries = 0; ; tries += 1) {
-    const locked = await files.lock(path);
+    const locked = await files.lock(path, options);
     if (locked.ok || locked.error.kind !== 'held' || tries >= RETRIES) return mustFile(locked);
     await runtime.sleep(RETRY_MS);
   }

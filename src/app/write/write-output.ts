@@ -69,7 +69,7 @@ async function writePending(deps: WriteDeps, input: WriteInput, pending: Pending
   mustFile(pending.sync());
   reached('synced');
   // All that is slow comes before the last look.
-  if (replacesSource) await stopIfInUse(deps, input);
+  if (replacesSource) await stopIfInUse(deps, input, 'is-free');
   const note = replacesSource ? await deps.producerIndexes.reset({ path: target.path, format: input.format }) : null;
   if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
   const seam = seamBetween(source, known, ends.output);
@@ -81,13 +81,18 @@ async function writePending(deps: WriteDeps, input: WriteInput, pending: Pending
   return { carriedBytes, notes: note === null ? [] : [note] };
 }
 
-/** Ends the run if another program has the source open for writing: what it writes later would go to a file without a name. */
+/**
+ * Ends the run if another program has the source open for writing: what it writes later would go to a file without a name. `ifUnknown`: what an
+ * unfinished search counts as.
+ */
 async function stopIfInUse(
   { files }: Pick<WriteDeps, 'files'>,
   { known, file }: { readonly known: Pick<KnownContent, 'stamp'>; readonly file: string },
+  ifUnknown: 'is-free' | 'is-in-use',
 ): Promise<void> {
-  const writer = await files.findWriter(known.stamp);
-  if (writer !== null) stop({ kind: 'in-use', file, ...writer });
+  const user = await files.findWriter(known.stamp);
+  if (user === null || (user === 'unknown' && ifUnknown === 'is-free')) return;
+  stop({ kind: 'in-use', file, user });
 }
 
 /**
@@ -116,7 +121,7 @@ async function swap(
   if (replacesSource && old !== null) {
     try {
       // From here on nobody can open the old file: if nobody has it open now, it is final.
-      await stopIfInUse(deps, input);
+      await stopIfInUse(deps, input, 'is-free');
       if (!(await isAsRead(deps, { path: old.path, compression: source.compression }, known))) stop(gone);
     } catch (error) {
       mustFile(old.putBack());
@@ -146,13 +151,13 @@ export async function removeKept(
   { lock, file, path, stamp, isDocument, isKept }: Removal,
 ): Promise<boolean> {
   const source = { file, known: { stamp } };
-  await stopIfInUse(deps, source);
+  await stopIfInUse(deps, source, 'is-in-use');
   const moved = mustFile(lock.moveAway(stamp, { isDocument }));
   if (moved === null) return false;
   deps.reached('moved');
   try {
     // From here on nobody can open it: if nobody has it open now, it is final.
-    await stopIfInUse(deps, source);
+    await stopIfInUse(deps, source, 'is-in-use');
     const there = await deps.files.stamp(path);
     if (!there.ok && there.error.kind === 'not-found' && (await isKept(moved.path)) && moved.drop()) return true;
   } catch (error) {

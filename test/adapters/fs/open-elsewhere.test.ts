@@ -17,10 +17,10 @@ const store = createFileStore();
 /** Enough that a search which trusts a descriptor's number finds a wrong writer. */
 const LOOKS = 100;
 
-async function writerOf(path: string): Promise<FileWriter | null> {
+async function writerOf(path: string, maxMs = Number.POSITIVE_INFINITY): Promise<ReturnType<typeof findWriter>> {
   const stamp = await store.stamp(path);
   assert.ok(stamp.ok);
-  return findWriter(stamp.value, Number.POSITIVE_INFINITY);
+  return findWriter(stamp.value, maxMs);
 }
 
 /** A process that has a file open until the test ends. */
@@ -60,6 +60,11 @@ test('who writes another file is no writer of this one', async (context) => {
   assert.equal(await writerOf(join(folder, 'a.jsonl')), null);
 });
 
+test('a search that has no time left says so', { skip: platform !== 'linux' }, async (context) => {
+  const path = join(folderWith(context, { 'a.jsonl': 'x' }), 'a.jsonl');
+  assert.equal(await writerOf(path, -1), 'unknown');
+});
+
 test('this process does not count', async (context) => {
   const path = join(folderWith(context, { 'a.jsonl': 'x' }), 'a.jsonl');
   const fd = openSync(path, 'a');
@@ -81,7 +86,7 @@ test('a reader whose descriptor number goes to a file opened for writing is not 
   const child = spawn(execPath, ['-e', script, ...paths], { stdio: ['ignore', 'pipe', 'inherit'] });
   context.after(() => child.kill('SIGKILL'));
   assert.equal(String((await once(child.stdout, 'data'))[0]), 'open\n');
-  const found = new Set<FileWriter | null>();
+  const found = new Set<ReturnType<typeof findWriter>>();
   for (let look = 0; look < LOOKS; look += 1) found.add(await writerOf(join(folder, 'a.jsonl')));
   // Before the folder goes: the loop would create its file again.
   child.kill('SIGKILL');
