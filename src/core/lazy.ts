@@ -9,3 +9,13 @@ export function lazily<T>(create: () => T): () => T {
     return made.value;
   };
 }
+
+/** Creates a value for each key when it is first asked for, and keeps both. */
+export function lazilyFor<Key, Value>(create: (key: Key) => Value): (key: Key) => Value {
+  const made = new Map<Key, () => Value>();
+  return (key) => {
+    const known = made.get(key) ?? lazily(() => create(key));
+    made.set(key, known);
+    return known();
+  };
+}

@@ -1,5 +1,5 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
-import { lazily } from '../lazy.ts';
+import { lazily, lazilyFor } from '../lazy.ts';
 import { foldLetters } from './fold.ts';
 import type { Language, Script } from './language.ts';
 import { LANGUAGES } from './tables.ts';
@@ -32,6 +32,11 @@ export function hasSpaces({ script }: Language): boolean {
   return !UNSPACED.has(script);
 }
 
+/** Whether words stand without spaces between them. */
+export function isJoined(language: Language): boolean {
+  return !hasSpaces(language) && language.script !== 'hangul';
+}
+
 const languagesOfWord = lazily(() => {
   const found = new Map<string, Language[]>();
   for (const language of LANGUAGES) {
@@ -57,10 +62,7 @@ export function isAbbreviation(word: string): boolean {
 }
 
 /** Letters with accents that occur in a language's own table. */
-const accentsOf = lazily(
-  () =>
-    new Map(LANGUAGES.map((language) => [language, new Set(Object.values(language).join('').match(LATIN_ACCENTS))])),
-);
+const accentsOf = lazilyFor((language: Language) => new Set(Object.values(language).join('').match(LATIN_ACCENTS)));
 
 /** How much the distinct words and letters of a text speak for each language. A word that English shares counts half, a foreign letter against it. */
 type Evidence = { readonly counts: ReadonlyMap<Language, number>; readonly english: number };
@@ -98,7 +100,7 @@ function weigh(text: string): Evidence {
   for (const word of text.match(WORD) ?? []) add(word);
   for (const accent of new Set(text.match(LATIN_ACCENTS))) {
     for (const language of BY_SCRIPT.get('latin') ?? []) {
-      if (accentsOf().get(language)?.has(accent) !== true) counts.set(language, (counts.get(language) ?? 0) - SHARED);
+      if (!accentsOf(language).has(accent)) counts.set(language, (counts.get(language) ?? 0) - SHARED);
     }
   }
   return { counts, english };
@@ -135,20 +137,23 @@ export function likelyLanguages(sentence: string): readonly Language[] {
     const all = BY_SCRIPT.get(script) ?? [];
     const most = mostOf(all, counts);
     if (script === 'latin' && english * SHARED > Math.max(most, SHARED)) return [];
-    if (most > 0) return all.filter((one) => (counts.get(one) ?? 0) >= most * ALSO_LIKELY);
-    return isAscii || (script === 'latin' && !LATIN_ACCENT.test(sentence)) ? [] : withLeastAgainst(all, counts);
+    if (most > 0) return withAtLeast(most * ALSO_LIKELY, all, counts);
+    return isAscii || (script === 'latin' && !LATIN_ACCENT.test(sentence)) ? [] : withAtLeast(most, all, counts);
   });
 }
 
 function mostOf(languages: readonly Language[], counts: ReadonlyMap<Language, number>): number {
-  let most = 0;
+  let most = -Infinity;
   for (const one of languages) most = Math.max(most, counts.get(one) ?? 0);
   return most;
 }
 
-function withLeastAgainst(all: readonly Language[], counts: ReadonlyMap<Language, number>): readonly Language[] {
-  const most = Math.max(...all.map((one) => counts.get(one) ?? 0));
-  return all.filter((one) => (counts.get(one) ?? 0) === most);
+function withAtLeast(
+  least: number,
+  languages: readonly Language[],
+  counts: ReadonlyMap<Language, number>,
+): readonly Language[] {
+  return languages.filter((one) => (counts.get(one) ?? 0) >= least);
 }
 
 const LATIN_ACCENT = /[\u00df-\u00f6\u00f8-\u024f\u1ea0-\u1eff]/;
@@ -177,21 +182,19 @@ export function languagesOf(text: string): readonly Language[] {
     const most = mostOf(all, counts);
     if (script === 'latin') {
       const isMeant = most >= MIN_EVIDENCE && most >= words * MIN_SHARE && most >= english;
-      if (isMeant) return all.filter((one) => (counts.get(one) ?? 0) >= most * ALSO_LIKELY);
-      return words <= SHORT_WORDS && LATIN_ACCENT.test(sample) ? withLeastAgainst(all, counts) : [];
+      if (isMeant) return withAtLeast(most * ALSO_LIKELY, all, counts);
+      return words <= SHORT_WORDS && LATIN_ACCENT.test(sample) ? withAtLeast(most, all, counts) : [];
     }
-    return most >= MIN_EVIDENCE ? all.filter((one) => (counts.get(one) ?? 0) >= most * ALSO_LIKELY) : all;
+    return most >= MIN_EVIDENCE ? withAtLeast(most * ALSO_LIKELY, all, counts) : all;
   });
 }
 
-/** All languages whose words a query may hold: those of its scripts, or the likely ones if it has function words of one. */
+/** All languages whose words a query may hold: those of its scripts. None of the Latin script if it is rather English. */
 export function languagesOfQuery(query: string): readonly Language[] {
   const asked = foldLetters(query.toLowerCase());
   const { counts, english } = weigh(asked);
   return scriptsIn(asked).flatMap((script) => {
     const all = BY_SCRIPT.get(script) ?? [];
-    const most = mostOf(all, counts);
-    if (script === 'latin' && english > most) return [];
-    return all;
+    return script === 'latin' && english > Math.max(0, mostOf(all, counts)) ? [] : all;
   });
 }

@@ -1,5 +1,8 @@
-import { lazily } from '../lazy.ts';
+import { lazily, lazilyFor } from '../lazy.ts';
+import { hasSpaces, isJoined } from './detect.ts';
 import { foldLetters } from './fold.ts';
+import type { Language } from './language.ts';
+import { LANGUAGES } from './tables.ts';
 
 /**
  * All letters and marks that occur in tables and what stands between them in Unicode, without punctuation. V8 takes a millisecond to compile each
@@ -8,7 +11,7 @@ import { foldLetters } from './fold.ts';
 const LETTER =
   '[a-zµ\\u00df-\\u00f6\\u00f8-\\u024f\\u0300-\\u0373\\u0376-\\u037d\\u0386\\u0388-\\u0481\\u0483-\\u0559\\u0561-\\u0587\\u0591-\\u05bd\\u05d0-\\u05f2\\u0610-\\u061a\\u0620-\\u0669\\u066e-\\u06d3\\u06d5-\\u06ff\\u0900-\\u0963\\u0971-\\u09e3\\u0a01-\\u0df3\\u1100-\\u11ff\\u1e00-\\u1fff\\uac00-\\ud7af]';
 
-export type Pattern = {
+type Pattern = {
   readonly test: (sentence: string) => boolean;
   readonly findAll: (sentence: string) => readonly string[];
   readonly remove: (sentence: string) => string;
@@ -16,15 +19,46 @@ export type Pattern = {
 
 const NOTHING: Pattern = { test: () => false, findAll: () => [], remove: (sentence) => sentence };
 
+/** What the sentences of a language are searched for. */
+export const patternsOf = lazilyFor((language: Language) => {
+  const create = (alternatives: string): Pattern => createPattern(alternatives, hasSpaces(language));
+  return {
+    standing: create(language.standing),
+    cues: create(language.cues),
+    vetoes: create(language.vetoes),
+    permits: create(language.permits),
+    names: create(language.names),
+    causes: create(language.causes),
+    announces: create(beginning([language])),
+    // Korean is written with spaces, but its endings are parts of words.
+    functionWords: createPattern(language.words.replaceAll(' ', '|'), !isJoined(language)),
+  };
+});
+
+const announcements = lazily(() =>
+  [true, false].map((areWords) =>
+    createPattern(beginning(LANGUAGES.filter((one) => hasSpaces(one) === areWords)), areWords),
+  ),
+);
+
+/** Whether a sentence begins like an announcement in any language. It takes less time to rule this out than to tell the language. */
+export function mayAnnounce(sentence: string): boolean {
+  return announcements().some(({ test }) => test(sentence));
+}
+
+function beginning(languages: readonly Language[]): string {
+  return `^(?:${languages.map(({ announces }) => announces).join('|')})`;
+}
+
 /**
- * A pattern for alternatives, compiled when it is first tried: whole words, which `\b` only knows of English, or anything if the language puts no
- * spaces between words. Empty alternatives match nothing.
+ * A pattern for alternatives, compiled when it is first tried: whole words, which `\b` only knows of English, or any characters. Empty
+ * alternatives match nothing.
  */
-export function createPattern(alternatives: string, { hasSpaces }: { readonly hasSpaces: boolean }): Pattern {
+function createPattern(alternatives: string, areWords: boolean): Pattern {
   if (alternatives === '') return NOTHING;
   const read = lazily(() => {
     const folded = foldLetters(alternatives).replaceAll('\\p{L}', LETTER);
-    return hasSpaces ? `(?<!${LETTER})(?:${folded})(?!${LETTER})` : folded;
+    return areWords ? `(?<!${LETTER})(?:${folded})(?!${LETTER})` : folded;
   });
   const first = lazily(() => new RegExp(read(), 'u'));
   const all = lazily(() => new RegExp(read(), 'gu'));

@@ -1,4 +1,4 @@
-import { lazily } from '../lazy.ts';
+import { lazilyFor } from '../lazy.ts';
 import { hasSpaces } from './detect.ts';
 import { foldAccents, foldLetters } from './fold.ts';
 import type { Language } from './language.ts';
@@ -23,25 +23,17 @@ export function joinMarks(text: string): string {
   return text.replace(INDIAN_MARKS, (mark) => String.fromCharCode(mark.charCodeAt(0) + FIRST_MARK));
 }
 
-type Affixes = { readonly endings: readonly string[]; readonly prefixes: readonly string[] };
-
-const affixesOf = lazily(() => new Map<Language, Affixes>());
-
-function readAffixes(language: Language): Affixes {
-  const known = affixesOf().get(language);
-  if (known !== undefined) return known;
+const affixesOf = lazilyFor((language: Language) => {
   const read = (list = ''): readonly string[] =>
     [...new Set(joinMarks(foldAccents(foldLetters(list))).split(' '))]
       .filter((one) => one !== '')
       .toSorted((a, b) => b.length - a.length);
-  const affixes = { endings: read(language.endings), prefixes: read(language.prefixes) };
-  affixesOf().set(language, affixes);
-  return affixes;
-}
+  return { endings: read(language.endings), prefixes: read(language.prefixes) };
+});
 
 /** A word in lower case without the endings, prefixes and accents of its language. */
 export function stemOf(word: string, language: Language): string {
-  const { endings, prefixes } = readAffixes(language);
+  const { endings, prefixes } = affixesOf(language);
   const { minStem = 1 } = language;
   const plain = foldAccents(word);
   let stem = language.code === 'de' ? plain.replace(UMLAUT, (letters) => letters.charAt(0)) : plain;

@@ -1,32 +1,10 @@
-import { hasSpaces, likelyLanguages } from '../languages/detect.ts';
+import { isJoined, likelyLanguages } from '../languages/detect.ts';
 import { foldLetters } from '../languages/fold.ts';
-import type { Language } from '../languages/language.ts';
+import { patternsOf } from '../languages/pattern.ts';
 import { stemOf } from '../languages/stem.ts';
-import { createPattern, type Pattern } from '../languages/pattern.ts';
-import { LANGUAGES } from '../languages/tables.ts';
 
 /** What a sentence of another language than English may be. */
 export type OtherStatement = 'rule' | 'permission' | null;
-
-type Patterns = Readonly<Record<'standing' | 'cues' | 'vetoes' | 'permits' | 'names' | 'functionWords', Pattern>>;
-
-const patternsOf: ReadonlyMap<Language, Patterns> = new Map(
-  LANGUAGES.map((language) => {
-    const create = (alternatives: string): Pattern => createPattern(alternatives, { hasSpaces: hasSpaces(language) });
-    return [
-      language,
-      {
-        standing: create(language.standing),
-        cues: create(language.cues),
-        vetoes: create(language.vetoes),
-        permits: create(language.permits),
-        names: create(language.names),
-        // Korean is written with spaces, but its endings are parts of words.
-        functionWords: createPattern(language.words.replaceAll(' ', '|'), { hasSpaces: !isJoined(language) }),
-      },
-    ];
-  }),
-);
 
 const ASKS = /[?？؟]["'”’)\]）」]*$/u;
 
@@ -37,10 +15,7 @@ const QUOTED = /["“„«»「『][^"“”„«»「」『』]{1,60}["”“«
 export function readOtherLanguage(sentence: string): OtherStatement {
   if (ASKS.test(sentence)) return null;
   const said = foldLetters(sentence);
-  const read = likelyLanguages(said).flatMap((language) => {
-    const patterns = patternsOf.get(language);
-    return patterns === undefined ? [] : [patterns];
-  });
+  const read = likelyLanguages(said).map(patternsOf);
   if (read.some(({ permits }) => permits.test(said))) return 'permission';
   if (read.some(({ standing }) => standing.test(said))) return 'rule';
   if ((said.match(QUOTED)?.length ?? 0) > 1 || read.some(({ vetoes }) => vetoes.test(said))) return null;
@@ -61,9 +36,8 @@ const RUN = /[a-z][\w-]*|[\u30a0-\u30ff]+|[\u3400-\u9fff]+|[\u0e00-\u0e7f]+/g;
 
 export function readSubject(sentence: string): Subject | null {
   const [language] = likelyLanguages(sentence);
-  const patterns = language === undefined ? undefined : patternsOf.get(language);
-  if (language === undefined || patterns === undefined) return null;
-  const { standing, names, functionWords } = patterns;
+  if (language === undefined) return null;
+  const { standing, names, functionWords } = patternsOf(language);
   const rest = functionWords.remove(names.remove(standing.remove(sentence)));
   const words = isJoined(language)
     ? (rest.match(RUN) ?? []).flatMap(piecesOf)
@@ -73,10 +47,6 @@ export function readSubject(sentence: string): Subject | null {
     names: names.findAll(sentence),
     isStanding: standing.test(sentence),
   };
-}
-
-function isJoined({ script }: Language): boolean {
-  return script === 'han' || script === 'kana' || script === 'thai';
 }
 
 /** A term, or the pairs of characters of a stretch without spaces. Kana that only link words say nothing. */

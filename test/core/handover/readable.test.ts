@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { errorLines, outcomeOf, readCalls, totalOf } from '../../../src/core/handover/calls.ts';
 import { quoted } from '../../../src/core/handover/line.ts';
 import { summaryLines } from '../../../src/core/handover/producer-summary.ts';
-import { isAnnouncement, worthOfStatement } from '../../../src/core/handover/statements.ts';
+import { isAnnouncement, statesCause, worthOfStatement } from '../../../src/core/handover/statements.ts';
 import { isNoise, readableText } from '../../../src/core/handover/tool-result.ts';
 import { readConversation } from '../../../src/core/handover/turns.ts';
 import { messages } from '../../support/messages.ts';
@@ -76,6 +76,38 @@ test('an announcement is told from a report, and a cause or a result says more t
   assert.ok(worthOfStatement('The timer fires twice because the door event is sent again.') > plain);
   assert.ok(worthOfStatement('The scale is fixed.') > plain);
   assert.ok(worthOfStatement('The oven heats to 240 °C in `preheat()`.') > plain);
+});
+
+test('announcements and causes are told in other languages too', () => {
+  const announced = [
+    'Ich prüfe zuerst die Anzahl der Zeilen in der Tabelle.',
+    'Voy a mirar por qué tarda tanto la consulta.',
+    'Сначала посмотрю, как устроена таблица.',
+    'まず、設定ファイルを確認します。',
+    'ผมจะเปิดไฟล์ก่อน',
+    '먼저 설정 파일을 확인하겠습니다.',
+  ];
+  const caused = [
+    'Die Abfrage ist langsam, weil der Index fehlt.',
+    'La consulta tarda porque no tiene índice.',
+    'Запрос медленный, потому что нет индекса.',
+    'インデックスがないので、検索は遅い。',
+    'ช้าเพราะไม่มีดัชนี',
+    '인덱스가 없기 때문에 느립니다.',
+  ];
+  assert.deepEqual(
+    announced.filter((text) => !isAnnouncement(text) || statesCause(text)),
+    [],
+  );
+  assert.deepEqual(
+    caused.filter((text) => !statesCause(text) || isAnnouncement(text)),
+    [],
+  );
+  const foreign = ['Ich habe die Anzahl geprüft.', 'Weil is the name of a town.', 'Die casting is fast.'];
+  assert.deepEqual(
+    foreign.filter((text) => isAnnouncement(text) || statesCause(text)),
+    [],
+  );
 });
 
 describe('a summary of the producer that does not fit', () => {
