@@ -59,7 +59,7 @@ export { explainScore, type ScoreExplanation, scoreMessage, type ScoreTerm } fro
 export { type HistorySplit, splitHistory } from './core/split.ts';
 export { estimateTokens } from './core/tokens.ts';
 export { compactFile, restoreFile, searchArchive, verifyFile } from './library.ts';
-export { type CompactedMessages, compactMessages, restoreMessages } from './library-messages.ts';
+export { type CompactedMessages, compactMessages, type RestoredMessages, restoreMessages } from './library-messages.ts';
 export type {
   CompactFileOptions,
   CompactMessagesOptions,

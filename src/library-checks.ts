@@ -5,6 +5,7 @@ import type {
   CompactMessagesOptions,
   CustomModel,
   FileOptions,
+  MessageKind,
   RestoreFileOptions,
   RestoreMessagesOptions,
   SearchOptions,
@@ -53,44 +54,33 @@ const COMPACTION = {
   dropRules: ofType('object'),
 } satisfies Checks<CompactionConfig>;
 
-const FILE = { archive: text, signal: object, onProgress: callback, format: text } satisfies Checks<FileOptions>;
+const EVERY = { archive: text, signal: object, onProgress: callback };
+const FILE = { ...EVERY, format: text } satisfies Checks<FileOptions>;
+const COMPACT = {
+  model: object,
+  compaction: z.strictObject(COMPACTION, 'an object').optional(),
+  targetTokens: count,
+  ifOverTokens: count,
+  keepSystem: flag,
+  conversation: text,
+};
+const KINDS: readonly MessageKind[] = ['openai', 'anthropic', 'ai-sdk', 'agents', 'responses'];
+const kind = z.enum(KINDS, `one of ${KINDS.join(', ')}`).optional();
 
 const OPTIONS = {
   compactFile: {
     ...FILE,
+    ...COMPACT,
     output: text,
     inPlace: flag,
     dryRun: flag,
-    model: object,
-    compaction: z.strictObject(COMPACTION, 'an object').optional(),
-    targetTokens: count,
-    ifOverTokens: count,
     keepInvalid: flag,
     isFresh: flag,
-    keepSystem: flag,
-    conversation: text,
   } satisfies Checks<CompactFileOptions>,
   restoreFile: { ...FILE, output: text, inPlace: flag, all: flag } satisfies Checks<RestoreFileOptions>,
   verifyFile: FILE,
-  compactMessages: {
-    archive: text,
-    signal: object,
-    onProgress: callback,
-    model: object,
-    compaction: z.strictObject(COMPACTION, 'an object').optional(),
-    targetTokens: count,
-    ifOverTokens: count,
-    keepSystem: flag,
-    conversation: text,
-    kind: text,
-  } satisfies Checks<CompactMessagesOptions>,
-  restoreMessages: {
-    archive: text,
-    signal: object,
-    onProgress: callback,
-    kind: text,
-    all: flag,
-  } satisfies Checks<RestoreMessagesOptions>,
+  compactMessages: { ...EVERY, ...COMPACT, kind } satisfies Checks<CompactMessagesOptions>,
+  restoreMessages: { ...EVERY, kind, all: flag } satisfies Checks<RestoreMessagesOptions>,
   searchArchive: {
     archive: text,
     signal: object,
@@ -114,7 +104,10 @@ export function findWrongCall(name: keyof typeof OPTIONS, subject: unknown, opti
     return `the ${name === 'searchArchive' ? 'query' : 'path'} must be a string with text`;
   const checks = OPTIONS[name];
   const [issue] = z.strictObject(checks).safeParse(options).error?.issues ?? [];
-  if (issue === undefined) return null;
+  if (issue === undefined) {
+    const { model } = options as Pick<CompactFileOptions, 'model'>;
+    return model === undefined ? null : findWrongModel(model);
+  }
   const of = issue.path.join('.');
   if (issue.code !== 'unrecognized_keys')
     return of === '' ? 'the options must be an object' : `${of} must be ${issue.message}`;
@@ -123,7 +116,7 @@ export function findWrongCall(name: keyof typeof OPTIONS, subject: unknown, opti
 }
 
 /** A name or a provider that is wrong; null: nothing is. */
-export function findWrongModel(model: ServiceModel | CustomModel): string | null {
+function findWrongModel(model: ServiceModel | CustomModel): string | null {
   if (typeof model.name !== 'string' || model.name === '') return 'model.name must be the name of the model';
   if ('complete' in model || SERVICES.includes(model.provider)) return null;
   return `model.provider must be one of ${SERVICES.join(', ')}; a model of your own has a function complete instead`;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CompactReport } from './app/contract/reports.ts';
+import type { CompactReport, RestoreReport } from './app/contract/reports.ts';
 import { err, ok, type Result } from './core/result.ts';
 import { compactWith, restoreWith } from './library.ts';
 import type { CompactMessagesOptions, LibraryError, MessageKind, RestoreMessagesOptions } from './library-options.ts';
@@ -19,6 +19,15 @@ export type CompactedMessages<M> = {
   readonly error?: LibraryError;
 };
 
+/** What `restoreMessages` did. */
+export type RestoredMessages<M> = {
+  /** A new list. A message that was still there is the same object. */
+  readonly messages: M[];
+  /** 'partial': without what was erased from the archive; 'failed': `error` says why, and the messages are those that were given. */
+  readonly result: RestoreReport['result'] | 'failed';
+  readonly error?: LibraryError;
+};
+
 /**
  * Compacts the messages that an agent holds in memory: OpenAI's chat messages or Responses items, Anthropic's messages, the AI SDK's
  * `ModelMessage`s, items of the OpenAI Agents SDK. Calls stay with their results. What leaves is archived: `searchArchive` finds it, and
@@ -29,9 +38,9 @@ export async function compactMessages<M extends object>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
 ): Promise<CompactedMessages<M>> {
-  const { kind, ...rest } = options;
-  const same = { messages: [...messages], summary: null };
+  const same = { messages: copyOf(messages), summary: null };
   const done = await attempt('compactMessages', messages, options, async (lines) => {
+    const { kind, ...rest } = options;
     // A token is counted for every four bytes of text, and JSON is never shorter than its text.
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     if (messages.length === 0 || bytes / 4 <= (options.ifOverTokens ?? 0)) return ok(null);
@@ -56,22 +65,30 @@ export async function compactMessages<M extends object>(
   return { messages: found.map(({ message }) => message), summary, result: 'compacted', report };
 }
 
-/** Brings back the messages that compactions took away; those that are still there are the same objects. */
+/** Brings back the messages that compactions took away. Never throws: if it fails, `messages` are those that were given. */
 export async function restoreMessages<M extends object>(
   messages: readonly M[],
   options: RestoreMessagesOptions = {},
-): Promise<Result<M[], LibraryError>> {
-  const { kind, all = true, ...rest } = options;
-  return attempt('restoreMessages', messages, options, (lines) =>
+): Promise<RestoredMessages<M>> {
+  const done = await attempt('restoreMessages', messages, options, (lines) =>
     inFile(lines, async (path) => {
+      const { kind, all = true, ...rest } = options;
       const pieces: Uint8Array[] = [];
       const input = { path, name: 'messages', format: formatOf(messages, kind) };
       const restored = await restoreWith(rest, { input, output: { kind: 'stdout' }, all }, (piece) =>
         pieces.push(new Uint8Array(piece)),
       );
-      return restored.ok ? ok(match(messages, pieces).map(({ message }) => message)) : restored;
+      return restored.ok ? ok({ result: restored.value.result, pieces }) : restored;
     }),
   );
+  if (!done.ok) return { messages: copyOf(messages), result: 'failed', error: done.error };
+  const { result, pieces } = done.value;
+  return { messages: match(messages, pieces).map(({ message }) => message), result };
+}
+
+/** Empty for a caller without a type checker who gave no list. */
+function copyOf<M>(messages: readonly M[]): M[] {
+  return Array.isArray(messages) ? [...messages] : [];
 }
 
 /** The codec that reads these messages: those of all chat APIs are one format. */

@@ -25,9 +25,8 @@ export async function compactFile(
   path: string,
   options: CompactFileOptions = {},
 ): Promise<Result<CompactReport, LibraryError>> {
-  const { findWrongCall, findWrongModel } = await import('./library-checks.ts');
-  const wrong =
-    findWrongCall('compactFile', path, options) ?? (options.model === undefined ? null : findWrongModel(options.model));
+  const { findWrongCall } = await import('./library-checks.ts');
+  const wrong = findWrongCall('compactFile', path, options);
   if (wrong !== null) return usageError(wrong);
   const { planOutputs } = await import('./compose/outputs.ts');
   const { describeOutputProblem } = await import('./messages/problems.ts');

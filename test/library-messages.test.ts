@@ -105,11 +105,11 @@ for (const [kind, make] of Object.entries(KINDS)) {
     const found = await searchArchive('Hall 3 pump delivers 21 liters', { archive, kinds: 'messages', limit: 1 });
     assert.match((found.ok && found.value.hits[0]?.kind === 'message' && found.value.hits[0].text) || '', /Hall 3: /);
     const restored = await restoreMessages(second.messages, { archive });
-    assert.ok(restored.ok, JSON.stringify(restored));
-    assert.deepEqual(restored.value, [...given, ...turns(make, 12, 20)]);
-    assert.equal(restored.value.at(-1), more.at(-1));
+    assert.equal(restored.result, 'restored', JSON.stringify(restored.error));
+    assert.deepEqual(restored.messages, [...given, ...turns(make, 12, 20)]);
+    assert.equal(restored.messages.at(-1), more.at(-1));
     const once = await restoreMessages(second.messages, { archive, all: false });
-    assert.deepEqual(once.ok && once.value, more);
+    assert.deepEqual(once.messages, more);
   });
 }
 
@@ -147,7 +147,7 @@ test('binary content comes back as base64', async (t) => {
   assert.equal(result, 'compacted');
   const restored = await restoreMessages(messages, { archive });
   const text = { type: 'image', image: 'AQID' };
-  assert.deepEqual(restored.ok && restored.value[0], { role: 'user', content: [text, text, text] });
+  assert.deepEqual(restored.messages[0], { role: 'user', content: [text, text, text] });
 });
 
 test('what JSON would lose is refused', async (t) => {
@@ -167,6 +167,13 @@ test('a failure gives the messages back with the reason, and leaves no file behi
   assert.ok((failed.error?.message ?? '').length > 0);
   const wrong = { keep: 3 } as object;
   assert.equal((await compactMessages(given, wrong)).error?.kind, 'usage');
+  const choices = [{ kind: 'chat' }, { model: { name: 'm', provider: 'nobody' } }] as unknown as object[];
+  for (const choice of choices) assert.equal((await compactMessages(given, choice)).error?.kind, 'usage');
+  const none = undefined as unknown as Any[];
+  for (const done of [await compactMessages(none), await restoreMessages(none)])
+    assert.deepEqual([done.result, done.messages, done.error?.kind], ['failed', [], 'usage']);
+  const uncompacted = await restoreMessages(given, { archive: archiveOf(t) });
+  assert.deepEqual([uncompacted.result, uncompacted.messages], ['failed', given]);
   const loop: Any[] = [{ role: 'user', content: 'x' }];
   Object.assign(loop[0] ?? {}, { self: loop[0] });
   assert.equal((await compactMessages(loop, { archive })).error?.kind, 'bug');
