@@ -134,7 +134,7 @@ export type ScanRow = ScanReport & { readonly cost: ReadCost | null };
 /** The transcripts of a project, a program or a month. The figures are sums. */
 export type ScanGroup = Pick<ScanRow, 'bytes' | 'netBytes' | 'saving' | 'cost'> & {
   readonly schema: 'compact/scan-by@1';
-  /** The project's folder, the format, or the month of the last message (`2026-03`); null: unknown. */
+  /** The project's folder, the program (or the format, where it is not one program's), or the month of the last message (`2026-03`); null: unknown. */
   readonly name: string | null;
   readonly transcripts: Count;
   readonly tokens: BeforeAfter;

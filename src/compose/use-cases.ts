@@ -177,6 +177,7 @@ export function createUseCases(composition: Composition) {
     /** Finishes and removes what a run that died left beside a path. */
     clearLeftovers: async (path: string) => void (await deps.files.clearLeftovers(path)),
     listFormats: () => deps.formats.list(),
+    findFormat: (name: string) => deps.formats.list().find((format) => format.name === name),
     close: archive.close,
   };
 }

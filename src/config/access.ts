@@ -24,7 +24,9 @@ export function resolveModelAccess(input: AccessInput): Result<ModelAccess | nul
   if (useless !== null) return err(useless);
   if (!isModelProvider(provider)) return offlineAccess(input);
   if (model === null)
-    return err(`the provider '${provider}' needs a model: name it with --model, or as name in the configuration`);
+    return err(
+      `the provider '${provider}' needs a model: give its name with --model, or as summarization.name in the configuration`,
+    );
   const access = resolveServiceAccess({
     ...input,
     provider,

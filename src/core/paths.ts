@@ -64,9 +64,11 @@ export function isOtherAgent(path: string): boolean {
   return above === AGENTS && agent !== 'main';
 }
 
-const SESSION_ID = /^[0-9a-f]{8}[0-9a-f-]*$/i;
+/** So many hexadecimal digits of a session's id name it among files. */
+export const ID_DIGITS = 8;
+const SESSION_ID = new RegExp(`^[0-9a-f]{${ID_DIGITS}}[0-9a-f-]*$`, 'i');
 
-/** Whether a word can be the beginning of a session's id: at least eight hexadecimal digits. */
+/** Whether a word can be the beginning of a session's id: at least `ID_DIGITS` digits. */
 export function isSessionId(word: string): boolean {
   return SESSION_ID.test(word);
 }

@@ -79,7 +79,7 @@ export function describeUnindexed({ messages, bytes, why }: NonNullable<SearchRe
     busy: 'Another program is writing to the archive: try again when it has ended.',
     'no-space': 'The disk is full, so that they cannot be taken in.',
   }[why];
-  return `${what} not in the search index yet, and not searched. ${advice}`;
+  return `${what} ${messages === 1 ? 'is' : 'are'} not in the search index yet, and not searched. ${advice}`;
 }
 
 /** Nothing was compacted yet, or the archive is elsewhere; that is an answer, not an error. */

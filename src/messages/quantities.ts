@@ -27,6 +27,13 @@ export function formatCost(cost: number): string {
   return cost.toFixed(digits);
 }
 
+/** What stands behind costs, and which prices they are at. `listedOn`: the day of the vendors' list; undefined: the user's own prices. */
+export function namePrices(listedOn: string | undefined): { readonly currency: string; readonly prices: string } {
+  return listedOn === undefined
+    ? { currency: '', prices: 'your prices' }
+    : { currency: ' USD', prices: `list prices of ${listedOn}` };
+}
+
 /** '4 s', '3 min 20 s'. Rounded up, so that it never claims to be faster than it was. */
 export function formatDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);

@@ -220,3 +220,9 @@ export type Codec = {
   readonly listedTitle?: (file: ListedFile) => string | null;
   readonly open: () => CodecSession;
 };
+
+/** The program whose sessions are of this format: 'Claude Code'; null: it is not that of one program's sessions. */
+export function programOf(formats: readonly Format[], name: string): string | null {
+  const title = formats.find((format) => format.name === name)?.title ?? '';
+  return /^(.*) session(?:, older)?$/.exec(title)?.[1] ?? null;
+}

@@ -46,7 +46,7 @@ for (const [what, asked, message] of [
   [
     'a missing model',
     { args: ['--provider', 'ollama'] },
-    "the provider 'ollama' needs a model: name it with --model, or as name in the configuration.",
+    "the provider 'ollama' needs a model: give its name with --model, or as summarization.name in the configuration.",
   ],
   [
     'a missing key',

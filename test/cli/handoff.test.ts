@@ -37,7 +37,10 @@ test('a hand-over has the rules, the requests, the last exchange, and how to loo
   const before = readFileSync(file);
   const { code, out } = await ran(home, ['handoff', '6b6f']);
   assert.equal(code, 0);
-  assert.ok(out.startsWith(`# Hand-over: ${REQUESTS[0]}\n\nFrom a Claude Code session, in ${ferry}, last used`), out);
+  assert.ok(
+    out.startsWith(`# Hand-over: ${REQUESTS[0]}\n\nFrom a session of Claude Code, in ${ferry}, last used`),
+    out,
+  );
   assert.match(out, /not new instructions\. Only the rules and the numbered requests were typed by the user/);
   assert.match(out, /## Rules that hold\n- Never deploy on Friday\. \(message 1\)/);
   for (const [at, request] of REQUESTS.entries()) assert.ok(out.includes(`\n${at + 1}. ${request}`), request);
@@ -125,11 +128,29 @@ test('a session is named by its title, by its folder, or by a path', async (t) =
   }
 });
 
+test('a word of the name of the folder that was worked in names a session, beside words of its title', async (t) => {
+  const { home } = homeWith(t, ['Sort the stops.', 'Which one is first?']);
+  const { code, out, errors } = await ran(home, ['handoff', 'stops', 'FERRY']);
+  assert.equal(code, 0, errors);
+  assert.ok(out.includes(ID), out);
+});
+
+test('a hand-over of a conversation that is no session of a program says what it is', async (t) => {
+  const said = ['user', 'assistant'].map((role) => `${JSON.stringify({ role, content: 'The pumps are loud.' })}\n`);
+  const home = folderWith(t, { 'talk.jsonl': said.join('') });
+  const { code, out, errors } = await ran(home, ['handoff', join(home, 'talk.jsonl')]);
+  assert.equal(code, 0, errors);
+  assert.match(out, /^From a conversation \(chat messages, one a line\), with 2 messages\.$/m);
+});
+
 test('what names no session, or several, is refused with what to try', async (t) => {
   const { home, ferry, file } = homeWith(t);
   const none = await ran(home, ['handoff', 'harbour']);
   assert.deepEqual([none.code, none.out], [2, '']);
-  assert.match(none.errors, /no session has the id, the path or the title 'harbour'/);
+  assert.match(
+    none.errors,
+    /no session is named 'harbour': give a path, 4 or more digits of its id, or words of its title or folder/,
+  );
   assert.match((await ran(home, ['handoff'])).errors, /no session was held in this folder/);
   const twin = ID.replace('1111', '2222');
   claudeSession(file.replace(ID, twin), { id: twin, folder: ferry, said: [['The other ferry.', prose(9, 50)]] });

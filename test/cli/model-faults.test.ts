@@ -95,7 +95,9 @@ function assertTold({ stderr }: Ended, { scene, says }: { readonly scene: ModelS
   const lines = stderr.trimEnd().split('\n');
   const last = lines.at(-1) ?? '';
   const spent = /^ It took [\d,]+ calls?, [\d,]+ tokens? in, [\d,]+ out\.$/;
-  const [told, rest = ''] = last.split('. The file is unchanged. Try again, or use another provider.');
+  const [told, rest = ''] = last.split(
+    '. The file is unchanged. Another run asks only for what is missing. You can also use another provider.',
+  );
   assert.ok(told?.startsWith(`${scene.file}: no summary: `) === true && (rest === '' || spent.test(rest)), stderr);
   assert.match(last, says);
   assert.match(last, /127\.0\.0\.1:\d+ |\(test-model\)/);

@@ -162,7 +162,7 @@ test('an id that is an option, and a session that nobody can go on with, are ref
   writeFileSync(chat, '{"role":"user","content":"hello"}\n{"role":"assistant","content":"yes"}\n');
   assert.match(
     (await ran(home, ['resume', chat])).errors,
-    /no program goes on with a .*; 'compact handoff' hands it to one/,
+    /no program goes on with this format \(.*\); 'compact handoff' hands it to one/,
   );
 });
 

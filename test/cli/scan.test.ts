@@ -124,9 +124,9 @@ test('lines are one per project, program or month if that is asked for, as many 
       .map(({ name, transcripts }) => [name, transcripts]);
   };
   assert.deepEqual(await grouped('--by', 'program', '--sort', 'path'), [
+    ['Claude Code', 1],
+    ['Codex', 1],
     ['chat-lines', 1],
-    ['claude-code', 1],
-    ['codex', 1],
   ]);
   assert.deepEqual(await grouped('--by', 'project', '--sort', 'path'), [
     ['/w', 2],

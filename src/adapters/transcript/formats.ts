@@ -47,7 +47,7 @@ export const FORMATS = {
   },
   codex: {
     name: 'codex',
-    title: 'Codex rollout',
+    title: 'Codex session',
     summary: 'Codex rollouts (~/.codex/sessions/**/*.jsonl)',
     checked:
       'compacted files of versions from September 2025 on resumed by Codex 0.169.0, after a second compaction and a turn in between too',

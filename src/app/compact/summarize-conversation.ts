@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes, formatCount } from '../../core/tokens.ts';
 import type { Archive, CarriedLine } from '../../ports/archive.ts';
 import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
-import { type Failure, sourceChanged, stop } from '../contract/failure.ts';
+import { type Failure, noSummary, sourceChanged, stop } from '../contract/failure.ts';
 import type { BatchReport, ConversationReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage, type ReadLineage } from '../read/lineage.ts';
@@ -252,10 +252,7 @@ async function summarizePlan(
       deps.progress.update('summarizing', done, total);
     },
   });
-  if (!finished.ok) {
-    const advice = 'Try again, or use another provider.';
-    return err({ kind: 'no-summary', file: request.input.name, problem: finished.error, advice });
-  }
+  if (!finished.ok) return err(noSummary(request.input.name, finished.error));
   const carried = messages.slice(0, carriedCount).flatMap(({ carriedLineId: lineId }, index) => {
     const batch = finished.value.batchOf.get(index);
     return lineId === undefined || batch === undefined ? [] : [{ lineId, batch }];

@@ -315,7 +315,7 @@ export type MergedArchive = {
   /** Captured files. New: with a state that the target lacked. Refused: pruned in the target. */
   readonly captured: MergeCount;
   readonly holds: MergeCount;
-  /** Rules that were dropped for good. */
+  /** Rules that were dropped for good, and pinned messages. */
   readonly choices: MergeCount;
   /** Receipts of erasures. */
   readonly receipts: MergeCount;

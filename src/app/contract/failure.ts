@@ -67,7 +67,6 @@ export type Failure =
   /** Another program has it open; unknown: the search for one took too long. */
   | { readonly kind: 'in-use'; readonly file: string; readonly user: FileWriter | 'unknown' }
   | { readonly kind: 'not-compacted'; readonly file: string }
-  /** `compacted` was made from another file. */
   /**
    * What a run wrote cannot be undone, now or ever. no-folder: the folder of the file is not there. gone: the file is not there. edited: it was
    * changed in other places than at its end; `problem` says where. compacted-again: by a later run. other-output: the file beside the original
@@ -96,9 +95,9 @@ export type Failure =
     }
   /** Archived lines of it were erased on purpose. */
   | ({ readonly kind: 'erased'; readonly file: string } & ErasureMark)
-  /** The compacted file differs from what was written. */
   /** compact wrote a transcript to this path, and it holds something else. `at`: when, in ISO 8601. */
   | { readonly kind: 'overwritten'; readonly file: string; readonly at: string; readonly looksLike: string }
+  /** The compacted file differs from what was written. */
   | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
   | {
       readonly kind: 'no-summary';
@@ -141,6 +140,12 @@ export type LookupFailure =
       readonly candidates: readonly { readonly name: string; readonly about: string }[];
       readonly hasMore: boolean;
     };
+
+/** The model gave no summary; what it has answered before is remembered. `problem` is a clause. */
+export function noSummary(file: string, problem: string): Failure {
+  const advice = 'Another run asks only for what is missing. You can also use another provider.';
+  return { kind: 'no-summary', file, problem, advice };
+}
 
 /**
  * Runs a use case. `stop`, the archive and the reading of files throw errors that carry a failure as data; here, and only here, they become a

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../core/overview/strip.ts';
 import type { SummaryLine } from '../../core/overview/summary-lines.ts';
 import type { TokenNode } from '../../core/overview/token-tree.ts';
+import type { Count, IsoTime, Ordinal } from '../../core/units.ts';
 import type { Failure } from './failure.ts';
 import type { BatchReport, ScoreTerm, SkipReason, VerifyReport } from './reports.ts';
 
@@ -44,26 +45,29 @@ export type ReportedCycle = {
   readonly live: readonly (BatchReport & { readonly id: number })[];
 };
 
-/** What became of a message. */
 export type PlacedOutcome = {
+  /**
+   * kept: still in the file, byte for byte. quoted: the summary quotes it word for word. summarized: it left and the summary covers it.
+   * archived: it left and is only in the archive.
+   */
   readonly outcome: Outcome;
   /** The compaction in which it left, from 1; null: it is still in the file. */
-  readonly cycle: number | null;
+  readonly cycle: Ordinal | null;
   /** The label of the batch that summarizes it. */
   readonly batch: string | null;
 };
 
 export type ReportedMessage = PlacedOutcome & {
   /** From 1. */
-  readonly number: number;
+  readonly number: Ordinal;
   readonly id: string;
-  readonly line: number;
+  /** Line in the original, from 1. */
+  readonly line: Ordinal;
   readonly role: string;
   /** The tools that it calls, or whose results it contains. */
   readonly tools: readonly string[];
-  /** ISO time. */
-  readonly at: string | null;
-  readonly tokens: number;
+  readonly at: IsoTime | null;
+  readonly tokens: Count;
   readonly score: number | null;
   readonly terms: readonly ScoreTerm[];
   readonly isRequest: boolean;

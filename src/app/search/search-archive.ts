@@ -6,6 +6,7 @@ import { readQuestion } from '../../core/search/question.ts';
 import { readSearchTerms, spaceOutQuery } from '../../core/search/words.ts';
 import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored, SearchFilter } from '../../ports/archive-lookup.ts';
 import type { Archive, ArchiveState } from '../../ports/archive.ts';
+import { programOf } from '../../ports/codec.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
@@ -124,7 +125,11 @@ async function findHits(
   const hits: SearchHit[] = [];
   for (const one of found) {
     const title = await titleOf({ conversation: one.found.conversationId, file: one.found.sourcePath });
-    const about = { program: programOf(formats, one.found.format), title: title === null ? null : mask(title) };
+    const { format } = one.found;
+    const about = {
+      program: programOf(formats.list(), format) ?? format,
+      title: title === null ? null : mask(title),
+    };
     hits.push(
       one.kind === 'batch'
         ? { ...toBatchHit(one.found, excerptOf(mask(one.found.content))), ...about }
@@ -137,12 +142,6 @@ async function findHits(
 }
 
 type About = Pick<SearchHit, 'program' | 'title'>;
-
-/** The program whose sessions these are, or else the format. */
-function programOf(formats: FormatRegistry, format: string): string {
-  const title = formats.list().find(({ name }) => name === format)?.title ?? '';
-  return title.endsWith(' session') ? title.slice(0, -' session'.length) : format;
-}
 
 /** Puts a line before an excerpt from the middle of a text. */
 function withLead({ text, marks }: Excerpt, lead: string): Excerpt {

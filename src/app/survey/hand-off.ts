@@ -9,7 +9,7 @@ import { transcriptPathOf, withDroppedRules } from '../compact/choices.ts';
 import { reportUsage } from '../compact/report.ts';
 import { createLineageReader, wholeConversation } from '../compact/summarize-conversation.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure, stop } from '../contract/failure.ts';
+import { attempt, type Failure, noSummary, stop } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { UsageReport } from '../contract/reports.ts';
 import { NO_MATERIAL } from '../read/lineage.ts';
@@ -110,10 +110,7 @@ async function describe(deps: AppDeps, request: HandOffRequest, opened: Opened):
     modelName,
     onChunk: (count, all) => deps.progress.update('summarizing', count, all),
   });
-  if (!done.ok) {
-    const advice = 'Try again, or use another provider.';
-    return stop({ kind: 'no-summary', file: input.name, problem: done.error, advice });
-  }
+  if (!done.ok) return stop(noSummary(input.name, done.error));
   const { name, marksTyped } = transcript.codec.format;
   return {
     file: input.name,

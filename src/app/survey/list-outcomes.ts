@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
+import type { Count, Sha256 } from '../../core/units.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { FileReport, ReportedMessage } from '../contract/file-report.ts';
 import type { BeforeAfter } from '../contract/reports.ts';
@@ -22,29 +22,8 @@ export type OutcomesReport = {
   readonly summary: readonly string[];
 };
 
-/**
- * kept: still in the file, byte for byte. quoted: the summary quotes it word for word. summarized: it left and the summary covers it. archived:
- * it left and is only in the archive.
- */
-export type MessageFate = {
-  /** From 1. */
-  readonly number: Ordinal;
-  readonly id: string;
-  /** Line in the original, from 1. */
-  readonly line: Ordinal;
-  readonly role: string;
-  readonly at: IsoTime | null;
-  readonly tokens: Count;
-  readonly outcome: 'kept' | 'quoted' | 'summarized' | 'archived';
-  /** The compaction in which it left, from 1; null: it is still there. */
-  readonly cycle: Ordinal | null;
-  /** The label of the batch that covers it. */
-  readonly batch: string | null;
-  /** The tools that it calls, or whose results it contains. */
-  readonly tools: readonly string[];
-  /** The beginning of its text, at most 400 characters. */
-  readonly text: string;
-};
+/** `text`: its beginning, at most 400 characters. */
+export type MessageFate = Omit<ReportedMessage, 'score' | 'terms' | 'isRequest' | 'chars'>;
 
 const MAX_TEXT_CHARS = 400;
 
@@ -70,20 +49,7 @@ export function listOutcomes(report: FileReport): Result<OutcomesReport, Failure
 }
 
 function toFate(message: ReportedMessage): MessageFate {
-  const { number, id, line, role, at, tokens, outcome, cycle, batch, tools, text } = message;
-  return {
-    number,
-    id,
-    line,
-    role,
-    at,
-    tokens,
-    outcome,
-    cycle,
-    batch,
-    tools,
-    text: Array.from(text.slice(0, 2 * MAX_TEXT_CHARS))
-      .slice(0, MAX_TEXT_CHARS)
-      .join(''),
-  };
+  const { score: _score, terms: _terms, isRequest: _isRequest, chars: _chars, text, ...fate } = message;
+  const start = Array.from(text.slice(0, 2 * MAX_TEXT_CHARS)).slice(0, MAX_TEXT_CHARS);
+  return { ...fate, text: start.join('') };
 }

@@ -75,8 +75,10 @@ export type ScanFileRequest = {
   readonly modelName: string;
   /** Whether secrets are masked; undefined: the model is not a service. */
   readonly isMasked?: boolean;
-  readonly only: ScanFilter;
+  readonly only?: ScanFilter;
 };
+
+const ANY: ScanFilter = { format: null, largerThanBytes: null, before: null };
 
 /**
  * Looks at one transcript and plans its compaction like a dry run; null: it is filtered out. Nothing is created, locked or written. The
@@ -89,7 +91,7 @@ export async function scanFile(deps: AppDeps, request: ScanFileRequest): Promise
 }
 
 async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<ScanReport | null> {
-  const { input, policy, only } = request;
+  const { input, policy, only = ANY } = request;
   if (!(await looksWanted(deps, request))) return null;
   let transcript = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
   try {
@@ -106,7 +108,7 @@ async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<ScanRe
 }
 
 /** Whether the file may pass the filter, decided without indexing it. */
-async function looksWanted(deps: AppDeps, { input, only }: ScanFileRequest): Promise<boolean> {
+async function looksWanted(deps: AppDeps, { input, only = ANY }: ScanFileRequest): Promise<boolean> {
   if (only.largerThanBytes !== null) {
     const stamp = await deps.files.stamp(input.path);
     if (!stamp.ok) return stop({ kind: 'file', failure: { ...stamp.error, path: input.name } });

@@ -197,8 +197,8 @@ function timeOf(marks: FileMarks | null | undefined): { readonly mtimeNs?: bigin
 /** A page to write. It may replace an empty file, or one that begins with `start`: an earlier page. */
 export type NewPage = {
   readonly path: string;
-  readonly bytes: Uint8Array;
-  readonly start: Uint8Array;
+  readonly text: string;
+  readonly start: string;
   /** The transcript that it is about, for messages. */
   readonly file: string;
 };
@@ -209,17 +209,20 @@ export type NewPage = {
  */
 export async function writePage(
   { files }: Pick<AppDeps, 'files'>,
-  { path, bytes, start, file }: NewPage,
+  { path, text, start, file }: NewPage,
 ): Promise<Result<void, Failure>> {
+  const encoder = new TextEncoder();
+  const bytes = encoder.encode(text);
+  const mark = encoder.encode(start);
   return attemptStep(async () => {
     const lock = mustFile(await files.lock(path, { refusesLinks: true }));
     try {
       const old = await files.open(path);
       if (!old.ok && old.error.kind !== 'not-found') mustFile(old);
       const replaced = old.ok ? old.value : null;
-      const head = replaced?.read(0, start.length) ?? new Uint8Array();
+      const head = replaced?.read(0, mark.length) ?? new Uint8Array();
       replaced?.close();
-      const isOurs = head.length === start.length && head.every((byte, at) => byte === start[at]);
+      const isOurs = head.length === mark.length && head.every((byte, at) => byte === mark[at]);
       if (!isOurs && head.length > 0) stop({ kind: 'output-exists', file, output: path });
       await writeNew({ lock, pieces: [bytes], file, target: { path, stamp: replaced?.stamp ?? null } });
     } finally {

@@ -3,9 +3,10 @@ import { nearestName } from '../../config/nearest.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { programOf } from '../../ports/codec.ts';
 import type { Program } from '../../ports/programs.ts';
 import type { ReadyInput } from '../inputs/gather.ts';
-import { chooseSession } from '../inputs/sessions.ts';
+import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
 import { defineBareCommand, formatOf } from '../line/command.ts';
 import {
   FORMAT_FLAG,
@@ -43,10 +44,7 @@ const FLAGS = [
 type HandoffLine = Line<OptionsOf<typeof FLAGS>>;
 
 export const command = defineBareCommand({
-  operands: {
-    syntax: '[session...]',
-    description: "a path, an id's first digits, or words of the title; without any, the newest of this folder",
-  },
+  operands: SESSION_OPERANDS,
   flags: FLAGS,
   examples: [
     ['compact handoff 6b6f4218 | codex exec -', 'lets another program go on'],
@@ -75,34 +73,36 @@ async function handOff(
   if (program?.ok === false) return session.refuse(program.error);
   const chosen = await chooseSession(session, operands);
   if (typeof chosen === 'number') return chosen;
-  const folder = program === null ? null : await folderOf(session, chosen);
-  const target =
-    program === null || folder === null
-      ? null
-      : { ...program.value, folder, launch: findLaunch(session, { ...program.value, args: [], folder }) };
-  if (target !== null && target.launch === null) {
-    reporter.error(describeMissing(target));
+  const launch =
+    program && findLaunch(session, { ...program.value, args: [], folder: await folderOf(session, chosen) });
+  if (program !== null && launch === null) {
+    reporter.error(describeMissing(program.value));
     return EXIT_CODES.failed;
   }
   const made = await write(session, { chosen, options });
   if (typeof made === 'number') return made;
   const { report } = made;
-  if (target?.launch !== undefined && target.launch !== null) {
-    start({ ...target.launch, args: beginWith(session, target, report.text) });
+  if (program !== null && launch !== null) {
+    start({ ...launch, args: beginWith(session, program.value, report.text) });
     return EXIT_CODES.done;
   }
   if (output !== '-') {
-    const [start, bytes] = [HAND_OVER_START, report.text].map((text) => new TextEncoder().encode(text)) as [
-      Uint8Array,
-      Uint8Array,
-    ];
-    const written = await useCases.writePage({ path: output, bytes, start, file: chosen.name });
+    const page = { path: output, text: report.text, start: HAND_OVER_START, file: chosen.name };
+    const written = await useCases.writePage(page);
     if (!written.ok) return session.fail(written.error);
     reporter.report([`${safeText(chosen.name)} → ${safeText(output)}`]);
   }
   if (outputOptions.json) reporter.answerPiece(reportJson(report));
   else if (output === '-') reporter.answerPiece(report.text);
   return EXIT_CODES.done;
+}
+
+/** 'a session of Claude Code'. */
+function describeSource({ useCases }: Session, format: string): string {
+  const program = programOf(useCases.listFormats(), format);
+  return program === null
+    ? `a conversation (${useCases.findFormat(format)?.title ?? format})`
+    : `a session of ${program}`;
 }
 
 type Target = Program & { readonly begin: readonly string[] };
@@ -126,7 +126,7 @@ async function folderOf(session: Session, chosen: ReadyInput): Promise<string> {
   const located = await session.useCases.locateSession({ input: inputOf(chosen, {}), findsUser: false });
   const place = located.ok ? located.value.place : null;
   if (!located.ok || place === null || place.folder === null) return workingFolder;
-  const format = session.useCases.listFormats().find(({ name }) => name === located.value.format);
+  const format = session.useCases.findFormat(located.value.format);
   return doubtPlace(session, { place, format, file: resolve(workingFolder, chosen.path) }) === null
     ? place.folder
     : workingFolder;
@@ -160,7 +160,7 @@ async function write(
   const handOff = made.value;
   const names = { program: terminal.program(), archive: archiveToName(session) };
   const text = renderHandOff(handOff, {
-    program: useCases.listFormats().find(({ name }) => name === handOff.format)?.title ?? handOff.format,
+    source: describeSource(session, handOff.format),
     mask: mask?.value ?? ((all) => all),
     lookup: captured?.ok === true ? describeLookup(handOff, names) : [],
   });

@@ -155,11 +155,9 @@ async function writePage(session: Session, described: FileReport, { line, output
     reporter.answerPiece(page);
     return EXIT_CODES.done;
   }
-  const bytes = new TextEncoder().encode(page);
-  const start = new TextEncoder().encode(PAGE_START);
-  const written = await useCases.writePage({ path: output, bytes, start, file: name });
+  const written = await useCases.writePage({ path: output, text: page, start: PAGE_START, file: name });
   if (!written.ok) return session.fail(written.error);
-  const report = summarize(described, { output, sizeBytes: bytes.length });
+  const report = summarize(described, { output, sizeBytes: Buffer.byteLength(page) });
   if (outputOptions.json) reporter.answerPiece(reportJson(report));
   else reporter.report([renderPageReport(report)]);
   if (options.open === true && !(await openInBrowser(resolve(output), terminal)))

@@ -1,13 +1,13 @@
-import type { CompactReport } from '../../app/contract/reports.ts';
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { parseCountOrZero } from '../../config/quantity.ts';
-import { formatChange, formatCost, formatCount } from '../../messages/quantities.ts';
+import { formatChange, formatCost, formatCount, namePrices } from '../../messages/quantities.ts';
 import { safeText } from '../../messages/text.ts';
 import type { ReadyInput } from '../inputs/gather.ts';
-import { chooseSession } from '../inputs/sessions.ts';
+import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
 import { defineBareCommand, formatOf } from '../line/command.ts';
 import { FORMAT_FLAG, MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
+import { SKIP_TEXTS, sumTokens } from '../render/compact.ts';
 import { inputOf, modelOf, policyOf } from '../runs/compact.ts';
 import { describeLaunch, describeMissing, findLaunch, inSessionBefore, planResumption } from '../runs/launch.ts';
 import { createSummarizer } from '../runs/services.ts';
@@ -34,10 +34,7 @@ const FLAGS = [
 type ResumeLine = Line<OptionsOf<typeof FLAGS>>;
 
 export const command = defineBareCommand({
-  operands: {
-    syntax: '[session...]',
-    description: "a path, an id's first digits, or words of the title; without any, the newest of this folder",
-  },
+  operands: SESSION_OPERANDS,
   flags: FLAGS,
   passesOn: true,
   examples: [
@@ -63,11 +60,11 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
   const located = await useCases.locateSession({ input, findsUser: !isShown });
   if (!located.ok) return session.fail(located.error);
   const { place, user } = located.value;
-  const format = useCases.listFormats().find(({ name }) => name === located.value.format);
+  const format = useCases.findFormat(located.value.format);
   const name = safeText(chosen.name);
   if (place === null) {
     const title = format?.title ?? located.value.format;
-    return session.refuse(`${name}: no program goes on with a ${title}; 'compact handoff' hands it to one`);
+    return session.refuse(`${name}: no program goes on with this format (${title}); 'compact handoff' hands it to one`);
   }
   const { program } = place;
   const resumption = planResumption(session, { place, format, path: chosen.path, passed });
@@ -122,14 +119,15 @@ async function showPlan(
     input: inputOf(chosen, options),
     policy: policyFor(session, options),
     ...modelOf(settings),
-    only: { format: null, largerThanBytes: null, before: null },
   };
   const scanned = await useCases.scanFile(request, reporter.progress);
   if (!scanned.ok) return session.fail(scanned.error);
   if (scanned.value === null) return EXIT_CODES.done;
   const { tokens, reason } = scanned.value;
-  const left = `${formatCount(tokens.before)} tokens: it stays as it is (${reason ?? ''})`;
-  const plan = reason === undefined ? await describeSaving(session, scanned.value, 'at most ') : left;
+  const plan =
+    reason === undefined
+      ? await describeSaving(session, scanned.value, 'at most ')
+      : `${formatCount(tokens.before)} tokens: it stays as it is (${SKIP_TEXTS[reason]})`;
   reporter.answer([`${safeText(chosen.name)}: ${plan}`, printed]);
   return EXIT_CODES.done;
 }
@@ -142,28 +140,22 @@ async function compactIfOver(session: Session, { chosen, options }: Compacting):
   reporter.progress.name(chosen.name);
   const input = inputOf(chosen, options);
   const common = { input, policy, ...modelOf(settings) };
-  const only = { format: null, largerThanBytes: null, before: null };
-  const scanned = await useCases.scanFile({ ...common, only }, reporter.progress);
+  const scanned = await useCases.scanFile(common, reporter.progress);
   const model = scanned.ok ? (scanned.value?.model ?? null) : null;
   const request = { ...common, summarizer: summarizer.value, embeddings: null, output: { kind: 'in-place' } as const };
   const done = await useCases.compactFile({ ...request, minIdleMs: 0 }, reporter.progress);
   if (!done.ok) return session.fail(done.error);
-  const { result, reason, notes, conversations } = done.value;
+  const { result, reason, notes } = done.value;
   const name = safeText(chosen.name);
   if (reason === 'in-use') {
     reporter.error(`${name}: ${safeText(notes.join('; '))}. Go on there, or close it first.`);
     return EXIT_CODES.failed;
   }
-  const tokens = sumTokens(conversations);
+  const tokens = sumTokens(done.value);
   const said =
     result === 'compacted' ? await describeSaving(session, { model, tokens }, '') : safeText(notes.join('; '));
   reporter.report([`${name}: ${said}`]);
   return EXIT_CODES.done;
-}
-
-function sumTokens(conversations: CompactReport['conversations']) {
-  const sum = (key: 'before' | 'after'): number => conversations.reduce((all, one) => all + one.tokens[key], 0);
-  return { before: sum('before'), after: sum('after') };
 }
 
 /** '120,000 → 14,000 tokens; the first request costs 0.32 USD less (list prices of 2026-11-01)'. */
@@ -177,7 +169,6 @@ async function describeSaving(
   const { costOfReading } = await import('../runs/read-cost.ts');
   const cost = costOfReading(measured, await loadPrices(settings.prices));
   if (cost === null) return change;
-  const [currency, prices] =
-    cost.listedOn === undefined ? ['', 'your prices'] : [' USD', `list prices of ${cost.listedOn}`];
+  const { currency, prices } = namePrices(cost.listedOn);
   return `${change}; the first request costs ${bound}${formatCost(cost.after)}${currency} instead of ${formatCost(cost.before)} (${prices})`;
 }

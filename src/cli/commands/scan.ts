@@ -24,6 +24,7 @@ import { policyOf } from '../runs/compact.ts';
 import { costOfReading } from '../runs/read-cost.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';
+import { programOf } from '../../ports/codec.ts';
 import type { Channel } from '../terminal/terminal.ts';
 import { EXIT_CODES, interruptionCode } from '../terminal/exit-codes.ts';
 
@@ -119,8 +120,9 @@ export const command = defineCommand({
     for (const count of outcomes.counts.skipped.values()) skippedCount += count;
     const failedCount = outcomes.counts.failed + scanned.failedCount;
     const { by, sort = 'saving' } = options;
+    const nameProgram = (format: string): string => programOf(session.useCases.listFormats(), format) ?? format;
     const rows = sortRows(found, sort, ({ file }) => file);
-    const groups = by === undefined ? null : sortRows(groupRows(rows, by), sort, ({ name }) => name ?? '');
+    const groups = by === undefined ? null : sortRows(groupRows(rows, by, nameProgram), sort, ({ name }) => name ?? '');
     const limit = options.limit ?? (isTable ? rowsThatFit(terminal.stdout) : Number.POSITIVE_INFINITY);
     const shown = (groups ?? rows).slice(0, limit);
     if (options.null === true) for (const { file } of rows.slice(0, limit)) reporter.answerPiece(`${file}\0`);
@@ -179,9 +181,13 @@ function timeOf({ at, modified = '' }: Pick<Sorted, 'at' | 'modified'>): string 
   return at ?? modified;
 }
 
-function groupRows(rows: readonly ScanRow[], by: (typeof GROUPINGS)[number]): readonly ScanGroup[] {
+function groupRows(
+  rows: readonly ScanRow[],
+  by: (typeof GROUPINGS)[number],
+  programOf: (format: string) => string,
+): readonly ScanGroup[] {
   const nameOf = (row: ScanRow): string | null =>
-    by === 'project' ? row.project : by === 'program' ? row.format : timeOf(row).slice(0, '2026-03'.length);
+    by === 'project' ? row.project : by === 'program' ? programOf(row.format) : timeOf(row).slice(0, '2026-03'.length);
   return [...Map.groupBy(rows, nameOf)].map(([name, those]) => ({
     schema: 'compact/scan-by@1',
     name,

@@ -54,7 +54,7 @@ export const command = defineCommand({
   ],
   session: ({ options }) => ({
     needs: ['archive'],
-    wants: isByMeaning(options) ? ['embedding'] : [],
+    wants: options.newest !== true ? ['embedding'] : [],
     endsWithStdout: true,
   }),
   run: async (session, line) => {
@@ -73,20 +73,18 @@ export const command = defineCommand({
       withTitles: true,
     };
     const instead = 'this search uses words only';
-    const embeddings = isByMeaning(options) ? await createEmbeddingsIfAny(session, { instead }) : null;
+    const embeddings = options.newest !== true ? await createEmbeddingsIfAny(session, { instead }) : null;
     const search = { ...request, embeddings };
-    const known = await findKnown(session);
-    if (session.settings.capture.on_search) await captureNew(session, known);
-    return request.query === '-' ? answerLines(session, search) : answerOne(session, search, known);
+    const isOne = request.query !== '-';
+    const capturesNew = session.settings.capture.on_search;
+    const known = isOne || capturesNew ? await findKnown(session) : [];
+    if (capturesNew) await captureNew(session, known);
+    return isOne ? answerOne(session, search, known) : answerLines(session, search);
   },
 });
 
 function queryOf({ operands }: SearchLine): string {
   return operands.join(' ');
-}
-
-function isByMeaning({ newest }: SearchLine['options']): boolean {
-  return newest !== true;
 }
 
 function reportNothing({ reporter, settings }: Session, { archive, hits, query, unindexed }: SearchReport): void {

@@ -20,7 +20,7 @@ type CommandGroup = (typeof COMMAND_GROUPS)[number];
 export const COMMANDS = {
   scan: { summary: 'finds transcripts, and what there is to save', group: 'Everyday', load: () => import('./scan.ts') },
   resume: {
-    summary: 'compacts a session and goes on with it in its program',
+    summary: 'compacts a session, and goes on in its program',
     group: 'Everyday',
     load: () => import('./resume.ts'),
   },
@@ -50,7 +50,7 @@ export const COMMANDS = {
     load: () => import('./restore.ts'),
   },
   capture: {
-    summary: 'stores whole sessions; with --remove, frees their disk',
+    summary: 'stores whole sessions; --remove frees their disk',
     group: 'Keep',
     load: () => import('./capture.ts'),
   },

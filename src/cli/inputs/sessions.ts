@@ -1,9 +1,11 @@
 import { realpathSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { toModel } from '../../config/resolve.ts';
-import { isOtherAgent } from '../../core/paths.ts';
+import { ID_DIGITS, isOtherAgent } from '../../core/paths.ts';
 import { formatCount } from '../../messages/quantities.ts';
 import { fitText, safeText, textWidth } from '../../messages/text.ts';
+import { programOf } from '../../ports/codec.ts';
 import { orElse } from '../../system/files.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { formatAge } from '../render/scan.ts';
@@ -14,12 +16,19 @@ import { canAsk, matchesAll, pick } from '../terminal/picker.ts';
 import { findScanned, gatherInputs, type ReadyInput, type ScannedFile } from './gather.ts';
 import { findNothing } from './inputs.ts';
 
-/** The first digits of a session's id. */
-const ID_START = /^[0-9a-f]{4}[0-9a-f-]*$/i;
+const MIN_ID_DIGITS = 4;
+const ID_START = new RegExp(`^[0-9a-f]{${MIN_ID_DIGITS}}[0-9a-f-]*$`, 'i');
+
+/** For commands that call `chooseSession`. */
+export const SESSION_OPERANDS = {
+  syntax: '[session...]',
+  description:
+    "a path, an id's first digits, or words of the title or the project's folder; without any, the newest of this folder",
+};
 
 /**
- * The session that these words name: by a path, by the first digits of its id, or by words of its title. Without words it is the newest of
- * this folder. If several are meant, a person at a terminal chooses. A number is an exit code: the command is over.
+ * The session that these words name: by a path, by the first digits of its id, or by words of its title and its project's folder. Without
+ * words it is the newest of this folder. If several are meant, a person at a terminal chooses. A number is an exit code: the command is over.
  */
 export async function chooseSession(session: Session, words: readonly string[]): Promise<ReadyInput | ExitCode> {
   const [word = '', ...more] = words;
@@ -31,12 +40,12 @@ export async function chooseSession(session: Session, words: readonly string[]):
   const byId = ID_START.test(word) ? files.filter(({ sessionId }) => isStart(word, sessionId)) : [];
   if (byId.length > 0 && more.length === 0) return chooseOf(session, byId, `several sessions' ids begin with ${word}`);
   const rows = await describeAll(session, files);
-  const titled = rows.filter(({ title }) => matchesAll(title ?? '', words));
-  if (titled.length === 0) {
-    const said = words.join(' ');
-    return session.refuse(`no session has the id, the path or the title '${said}' ('compact scan' lists them)`);
+  const named = rows.filter(({ title, project }) => matchesAll(`${title ?? ''} ${basename(project ?? '')}`, words));
+  if (named.length === 0) {
+    const ways = `a path, ${MIN_ID_DIGITS} or more digits of its id, or words of its title or folder`;
+    return session.refuse(`no session is named '${words.join(' ')}': give ${ways} ('compact scan' lists them)`);
   }
-  return chooseRow(session, titled, 'several sessions have these words in their titles');
+  return chooseRow(session, named, 'several sessions have these words in their titles or folders');
 }
 
 /** A word that exists, or that cannot be an id or a title. */
@@ -106,7 +115,6 @@ async function chooseRow(
   const { terminal, reporter, useCases } = session;
   const [first] = rows;
   if (first !== undefined && rows.length === 1) return toInput(first.file);
-  const titles = new Map(useCases.listFormats().map(({ name, title }) => [name, title]));
   const titleOf = (row: ScanReport): string => safeText(row.title ?? row.file);
   const longest = Math.max(...rows.map((row) => textWidth(titleOf(row))));
   const columns = Math.max(MIN_TITLE_COLUMNS, Math.min(longest, terminal.stderr.widthColumns - OTHER_COLUMNS));
@@ -116,9 +124,9 @@ async function chooseRow(
       fitText(titleOf(row), columns),
       fitText(formatAge(Date.now() - Date.parse(row.at ?? row.modified)), AGE_COLUMNS, 'right'),
       fitText(`${formatCount(row.tokens.before)} tokens`, TOKEN_COLUMNS, 'right'),
-      (titles.get(row.format) ?? row.format).replace(/ session$/, ''),
+      programOf(useCases.listFormats(), row.format) ?? row.format,
     ].join('  '),
-    hint: (row.id ?? '').slice(0, SHOWN_ID_DIGITS),
+    hint: (row.id ?? '').slice(0, ID_DIGITS),
   }));
   if (!canAsk(terminal)) {
     const code = session.refuse(`${several}: type more of the id or the title`);
@@ -135,7 +143,6 @@ const AGE_COLUMNS = 4;
 const TOKEN_COLUMNS = 16;
 /** Of the other cells, what is between them, and what the list draws around them. */
 const OTHER_COLUMNS = 56;
-const SHOWN_ID_DIGITS = 8;
 
 function toInput(path: string): ReadyInput {
   return { path, name: path, pathInFolder: path, pathInOperand: path, isNamed: true, refusesLinks: true };
@@ -144,15 +151,15 @@ function toInput(path: string): ReadyInput {
 /** A file that cannot be read is no session. */
 async function describeAll(session: Session, files: readonly ScannedFile[]): Promise<readonly ScanReport[]> {
   const rows: ScanReport[] = [];
-  const only = { format: null, largerThanBytes: null, before: null };
-  const request = { policy: policyOf(session, {}), ...toModel(session.settings), only };
+  const request = { policy: policyOf(session, {}), ...toModel(session.settings) };
   await workOnFiles(session, {
     items: files,
     jobs: null,
     work: ({ path, name }, useCases, progress) =>
       useCases.scanFile({ ...request, input: { path, name, format: null, refusesLinks: true } }, progress),
-    report: (done, { sessionId }) => {
-      if (done.ok && done.value !== null) rows.push({ ...done.value, id: sessionId ?? done.value.id });
+    report: (done, { sessionId, project }) => {
+      if (!done.ok || done.value === null) return;
+      rows.push({ ...done.value, id: sessionId ?? done.value.id, project: done.value.project ?? project });
     },
   });
   return rows;

@@ -37,7 +37,7 @@ export function readOutputOptions(options: OptionsOf<typeof OUTPUT_FLAGS>): Outp
 const [TRUST_FLAG, CONFIG_FLAG, ARCHIVE_FLAG] = rare('Safety', [
   { flags: '--trust-config', description: "let a project's configuration set everything" },
   { flags: '--config <file>', description: 'read this configuration' },
-  { flags: '--archive <file>', description: 'its archive: a file, or postgres://user@host/database' },
+  { flags: '--archive <file>', description: 'its archive: a file, or postgres://user@host/db' },
 ]);
 
 export { ARCHIVE_FLAG, CONFIG_FLAG };

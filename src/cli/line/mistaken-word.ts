@@ -1,7 +1,7 @@
 import { likelyName } from '../../config/nearest.ts';
 import { COMMAND_NAMES, listGroups, loadActions } from '../commands/table.ts';
 import { findNothing } from '../inputs/inputs.ts';
-import { isSessionId } from '../../core/paths.ts';
+import { ID_DIGITS, isSessionId } from '../../core/paths.ts';
 
 /**
  * Why the run does not start: the first word is neither a command nor a file, or a later word is not a file and looks like a command
@@ -30,7 +30,7 @@ async function describeMissing(word: string): Promise<string> {
   const commands = await listCommandLines();
   const meant = likelyName(word, [...commands.keys()]);
   const unknown = SHORT_ID.test(word)
-    ? 'The id of a session needs at least 8 digits'
+    ? `The id of a session needs at least ${ID_DIGITS} digits`
     : `The commands are ${listGroups()
         .flatMap(({ rows }) => rows.map(([name]) => name))
         .join(', ')}`;

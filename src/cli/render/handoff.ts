@@ -4,8 +4,8 @@ import { formatMinute, safeLines, shellWord } from '../../messages/text.ts';
 import { countOf } from '../../messages/quantities.ts';
 
 type Rendering = {
-  /** The title of its program. */
-  readonly program: string;
+  /** Where it comes from: 'a session of Claude Code'. */
+  readonly source: string;
   /** How to look further; empty: nothing of the session is stored. */
   readonly lookup: readonly string[];
   readonly mask: (text: string) => string;
@@ -15,11 +15,11 @@ type Rendering = {
 export const HAND_OVER_START = '# Hand-over';
 
 /** A hand-over as Markdown. */
-export function renderHandOff(handOff: HandOff, { program, lookup, mask }: Rendering): string {
+export function renderHandOff(handOff: HandOff, { source, lookup, mask }: Rendering): string {
   const { title, project, at, messages, marksTyped, sections, lastExchange } = handOff;
   const head = title === null ? HAND_OVER_START : `${HAND_OVER_START}: ${quoteLabel(title)}`;
   const facts = [
-    `From a ${program}`,
+    `From ${source}`,
     ...(project === null ? [] : [`in ${quoteLabel(project)}`]),
     ...(at === null ? [] : [`last used ${formatMinute(at)}`]),
     `with ${countOf(messages, 'message')}.`,

@@ -49,7 +49,7 @@ export function renderMainHelp(command: Command, { program, groups, isLong, widt
         { title: 'Options', rows: command.flags.filter(isUsual).map(toRow) },
       ];
   const end = isLong
-    ? [`Also: run, mcp, schema, completion. About one command: ${program} help scan`, EXIT_STATUS]
+    ? [`Also: run, mcp, schema, completion. About one command: ${program} help scan`, EXIT_STATUS, LIBRARY]
     : [`More commands: ${more.join(', ')}`, `All options: ${program} --help. About one command: ${program} help scan`];
   return join([
     ['Usage: compact [options] <transcript...>', '       compact <command> …', ''],
@@ -62,6 +62,7 @@ export function renderMainHelp(command: Command, { program, groups, isLong, widt
 
 const PURPOSE = 'Replaces old messages of stored conversations by a summary; nothing is lost.';
 const EXIT_STATUS = 'Exit codes: 0 done, 1 something failed, 2 usage, 69 wrong Node, 130 interrupted.';
+const LIBRARY = "In a program: import { compactFile, compactMessages } from 'compact-transcript'";
 const MAIN_FLAGS: readonly Flag[] = [
   { flags: '-V, --version', description: 'show the version', group: 'Output' },
   { flags: '-h, --help', description: 'show the short or this long help', group: 'Output' },

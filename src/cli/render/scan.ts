@@ -1,5 +1,6 @@
 import { KEEP_FLAGS, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
-import { countOf, formatBytes, formatCost, formatCount, sumOf } from '../../messages/quantities.ts';
+import { countOf, formatBytes, formatCost, formatCount, namePrices, sumOf } from '../../messages/quantities.ts';
+import { ID_DIGITS } from '../../core/paths.ts';
 import type { ReadCost, ScanGroup, ScanRow } from '../reports.ts';
 import { type Column, layTable } from './table.ts';
 import { clipMiddle, clipStart, partFlags, quoteForShell, safeText, shellWord } from '../../messages/text.ts';
@@ -20,8 +21,6 @@ const MIN_PROJECT_COLUMNS = 12;
 const MIN_TITLE_COLUMNS = 14;
 /** With less, a path needs the room of the project, which a folder's transcripts often share. */
 const MIN_WIDTH_WITH_BOTH = 120;
-/** As many digits of an id as `compact` needs to find its session. */
-const ID_DIGITS = 8;
 
 /** One row per transcript, in the given order, then the totals. Where every row has an id to type, paths come last. */
 export function renderScan(rows: readonly ScanRow[], rendering: ScanRendering): readonly string[] {
@@ -34,7 +33,9 @@ export function renderScan(rows: readonly ScanRow[], rendering: ScanRendering): 
   };
   return layRows(rows, rows, rendering, [
     { title: 'age', align: 'right', cell: ({ at, modified }) => formatAge(nowMs - Date.parse(at ?? modified)) },
-    { ...text('id', ({ id }) => (id ?? '').slice(0, ID_DIGITS)), isOptional: namesFiles },
+    ...(rows.some(({ id }) => id !== null)
+      ? [{ ...text('id', ({ id }: ScanRow) => (id ?? '').slice(0, ID_DIGITS)), isOptional: namesFiles }]
+      : []),
     ...(namesFiles && widthColumns < MIN_WIDTH_WITH_BOTH ? [] : [project]),
     {
       ...text('transcript', ({ file }) => tilde(file, homeFolder)),
@@ -75,13 +76,20 @@ function layRows<Row extends Pick<ScanGroup, 'saving' | 'tokens' | 'netBytes' | 
   { theme, widthColumns, limit }: ScanRendering,
   columns: readonly Column<Row>[],
 ): readonly string[] {
+  const total = sumRows(all);
   const right = { align: 'right', isOptional: true } as const;
   const figures: readonly Column<Row>[] = [
     { title: 'saves', align: 'right', cell: ({ saving }) => formatCount(saving), paint: theme.good },
     { title: 'tokens', ...right, cell: ({ tokens }) => formatCount(tokens.before) },
-    ...(all.some(({ cost }) => cost !== null)
-      ? [{ title: 'cost', ...right, cell: ({ cost }: Row) => (cost === null ? '' : cost.before.toFixed(2)) }]
-      : []),
+    ...(total.cost === null
+      ? []
+      : [
+          {
+            title: total.cost.listedOn === undefined ? 'cost' : 'cost $',
+            ...right,
+            cell: ({ cost }: Row) => cost?.before.toFixed(2) ?? '',
+          },
+        ]),
     { title: 'frees', align: 'right', cell: ({ netBytes }) => formatSignedBytes(netBytes) },
     { title: 'size', align: 'right', cell: ({ bytes }) => formatBytes(bytes) },
   ];
@@ -89,7 +97,7 @@ function layRows<Row extends Pick<ScanGroup, 'saving' | 'tokens' | 'netBytes' | 
   return [
     ...layTable(shown.slice(0, limit), [...figures, ...columns], { widthColumns, paintHead: theme.faint }),
     ...(left > 0 ? [theme.faint(`and ${formatCount(left)} more (--limit)`)] : []),
-    ...renderTotal(all).map(theme.strong),
+    ...renderTotal(total).map(theme.strong),
   ];
 }
 
@@ -119,8 +127,8 @@ export function sumRows(rows: readonly ScanRow[]): Omit<ScanGroup, 'schema' | 'n
 }
 
 /** Every summary is assumed to be as long as it may be, so at least this many tokens are saved. */
-function renderTotal(rows: readonly ScanRow[]): readonly string[] {
-  const { transcripts, tokens, saving, bytes, netBytes, cost } = sumRows(rows);
+function renderTotal(total: ReturnType<typeof sumRows>): readonly string[] {
+  const { transcripts, tokens, saving, bytes, netBytes, cost } = total;
   const share = tokens.before === 0 ? 0 : Math.trunc((100 * saving) / tokens.before);
   const all = `${countOf(transcripts, 'transcript')}, ${formatBytes(bytes)}, ${countOf(tokens.before, 'token')}`;
   if (saving === 0) return [all, 'compaction would save nothing'];
@@ -137,7 +145,7 @@ function renderTotal(rows: readonly ScanRow[]): readonly string[] {
 }
 
 function renderCost({ before, after, listedOn }: ReadCost): readonly string[] {
-  const [currency, prices] = listedOn === undefined ? ['', 'your prices'] : [' USD', `list prices of ${listedOn}`];
+  const { currency, prices } = namePrices(listedOn);
   return [
     `reading each once: ${formatCost(before)}${currency}, compacted at most ${formatCost(after)},`,
     `at ${prices}`,

@@ -10,7 +10,7 @@ import {
   safeText,
   textWidth,
 } from '../../messages/text.ts';
-import { isSessionId, sessionIdOf } from '../../core/paths.ts';
+import { ID_DIGITS, isSessionId, sessionIdOf } from '../../core/paths.ts';
 import { formatAge } from './scan.ts';
 import type { Rendering } from './theme.ts';
 
@@ -64,15 +64,13 @@ function renderHit(
 /** What to type next: the whole message, and the session, if a program can go on with it. */
 function nextOf({ show, file, conversation }: SearchHit, program: string, columns: number): readonly string[] {
   const session = sessionIdOf(file) ?? (conversation !== null && isSessionId(conversation) ? conversation : null);
-  const resume = session === null ? [] : [`${program} resume ${session.slice(0, SHOWN_ID_DIGITS)}`];
+  const resume = session === null ? [] : [`${program} resume ${session.slice(0, ID_DIGITS)}`];
   const commands = [`${program} show ${show}`, ...resume];
   // A command that is cut off is of no use.
   const isShort = (line: string): boolean => textWidth(line) <= columns;
   const all = commands.join(', ');
   return isShort(all) ? [all] : commands.filter(isShort);
 }
-
-const SHOWN_ID_DIGITS = 8;
 
 function aboutMessage({ role, name, at }: Pick<MessageHit, 'role' | 'name' | 'at'>): string {
   const speaker = name === null ? role : `${role} ${safeText(name)}`;

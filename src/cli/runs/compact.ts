@@ -132,6 +132,7 @@ export function archiveToName({
   const isForThisRun = configFlag !== null || project === 'trusted';
   return flags.archive?.path ?? (isForThisRun && path !== defaultArchivePath(terminal.host) ? path : null);
 }
+
 /** The beginning of a command line that uses the same archive, and the same settings, as this one. */
 export function commandLine(
   { program, argv }: Session['terminal'],

@@ -83,9 +83,9 @@ test('for a file that is not compacted, the command for a plan is printed', asyn
 test('a file that is no page is not replaced, and an earlier page is', async (t) => {
   const folder = sceneWith(t);
   const files = createFileStore();
-  const start = new TextEncoder().encode('<!page>');
+  const start = '<!page>';
   const write = (name: string, text: string) =>
-    writePage({ files }, { path: join(folder, name), bytes: new TextEncoder().encode(text), start, file: 'talk' });
+    writePage({ files }, { path: join(folder, name), text, start, file: 'talk' });
   const refused = await write('other.html', '<!page>1');
   assert.deepEqual(refused, err({ kind: 'output-exists', file: 'talk', output: join(folder, 'other.html') }));
   assert.equal(readFileSync(join(folder, 'other.html'), 'utf8'), '<p>mine</p>');
@@ -102,7 +102,7 @@ test('a file that is no page is not replaced, and an earlier page is', async (t)
 test('a page does not follow a symbolic link, even to an empty file or an earlier page', async (t) => {
   const folder = sceneWith(t);
   const files = createFileStore();
-  const start = new TextEncoder().encode('<!page>');
+  const start = '<!page>';
   for (const content of ['', '<!page>1', null]) {
     const target = join(folder, 'target.html');
     if (content === null) rmSync(target);
@@ -110,7 +110,7 @@ test('a page does not follow a symbolic link, even to an empty file or an earlie
     const path = join(folder, 'link.html');
     rmSync(path, { force: true });
     symlinkSync(target, path);
-    const done = await writePage({ files }, { path, bytes: new TextEncoder().encode('<!page>2'), start, file: 'talk' });
+    const done = await writePage({ files }, { path, text: '<!page>2', start, file: 'talk' });
     assert.deepEqual(done, err({ kind: 'file', failure: { kind: 'not-a-file', path, is: 'a symbolic link' } }));
     assert.equal(existsSync(target) ? readFileSync(target, 'utf8') : null, content);
   }
@@ -120,7 +120,7 @@ test('a file that changes while its page is written is not replaced', async (t) 
   const folder = sceneWith(t);
   const path = join(folder, 'new.html');
   const store = createFileStore();
-  const start = new TextEncoder().encode('<!page>');
+  const start = '<!page>';
   /** Another program writes the file as soon as this one writes its own. */
   const files: FileStore = {
     ...store,
@@ -137,7 +137,7 @@ test('a file that changes while its page is written is not replaced', async (t) 
   for (const before of [null, '<!page>1']) {
     rmSync(path, { force: true });
     if (before !== null) writeFileSync(path, before);
-    const done = await writePage({ files }, { path, bytes: start, start, file: 'talk' });
+    const done = await writePage({ files }, { path, text: start, start, file: 'talk' });
     assert.deepEqual(done, err({ kind: 'output-exists', file: 'talk', output: path }));
     assert.equal(readFileSync(path, 'utf8'), '<!page> with my notes');
   }

@@ -32,12 +32,18 @@ const rows = [
   }),
 ];
 
+test('without an id, the column of ids is left out, and own prices have no currency', () => {
+  const cost = { before: 0.5, after: 0.1 };
+  const [head = ''] = renderScan([scanReport({ id: null, cost })], { ...rendering, widthColumns: 200 });
+  assert.match(head, /^ saves .* cost +frees +size age project +transcript +title$/);
+});
+
 test('a transcript takes a row, and the totals stand below', () => {
   const lines = renderScan(rows, { ...rendering, widthColumns: Number.POSITIVE_INFINITY });
   assert.deepEqual(lines, [
-    ' saves  tokens cost   frees      size age id       project      transcript                                         title',
-    '80,000 160,000 0.48  3.2 MB    4.2 MB  3d 0f1e2d3c /work/harbor ~/.claude/projects/-work-harbor/0f1e2d3c.jsonl     Make the harbor print recipes',
-    '     0   1,200      0 bytes 900 bytes  3d                       ~/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
+    ' saves  tokens cost $   frees      size age id       project      transcript                                         title',
+    '80,000 160,000   0.48  3.2 MB    4.2 MB  3d 0f1e2d3c /work/harbor ~/.claude/projects/-work-harbor/0f1e2d3c.jsonl     Make the harbor print recipes',
+    '     0   1,200        0 bytes 900 bytes  3d                       ~/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
     '2 transcripts, 4.2 MB, 161,200 tokens',
     'compaction saves at least 80,000 tokens (49 %)',
     'and in place frees about 3.2 MB of disk, net of the archive',

@@ -69,9 +69,9 @@ const LOOSE_ITEMS = new Set([
 ]);
 
 const OTHER_FORMATS: readonly OtherFormat[] = [
-  { name: 'a Codex rollout', matches: (record, type) => type !== '' && isRecord(record['payload']) },
+  { name: 'a Codex session', matches: (record, type) => type !== '' && isRecord(record['payload']) },
   {
-    name: 'a Codex rollout of the older kind, or bare items of the Responses API',
+    name: 'an older Codex session, or bare items of the Responses API',
     matches: (record, type) =>
       'record_type' in record ||
       ('instructions' in record && 'git' in record) ||
