@@ -165,6 +165,7 @@ test('the short help fits on a screen, the long one in 80 lines; the long one ha
   const lines = (text: string): number => text.trimEnd().split('\n').length;
   assert.ok(lines(short) <= 24, short);
   assert.ok(lines(long) <= 80, long);
+  assert.match(long, /^Also a library for Node: .*compactMessages/m);
   const { flags } = await loadCommand(null);
   assert.deepEqual(
     flags.flatMap(namesOf).filter((name) => !long.includes(name)),

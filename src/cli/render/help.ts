@@ -62,7 +62,7 @@ export function renderMainHelp(command: Command, { program, groups, isLong, widt
 
 const PURPOSE = 'Replaces old messages of stored conversations by a summary; nothing is lost.';
 const EXIT_STATUS = 'Exit codes: 0 done, 1 something failed, 2 usage, 69 wrong Node, 130 interrupted.';
-const LIBRARY = "In a program: import { compactFile, compactMessages } from 'compact-transcript'";
+const LIBRARY = 'Also a library for Node: compact-transcript has compactFile, compactMessages, …';
 const MAIN_FLAGS: readonly Flag[] = [
   { flags: '-V, --version', description: 'show the version', group: 'Output' },
   { flags: '-h, --help', description: 'show the short or this long help', group: 'Output' },
