@@ -19,15 +19,14 @@ export function writePerformancePage(measured: Results): string {
     '',
     '<!-- Made by `npm run dev -- docs:performance` from the results of `npm run bench`. Do not edit. -->',
     '',
-    'How long `compact` takes, how much memory it uses, and the goals for both. All input is made up by the benchmark.',
+    'All input is made up by the benchmark.',
     '',
     ...describeRun(results),
     '',
     '## How to read the tables',
-    '- **× bare loop**: compared, in the same run, with a loop that reads the same file, finds the line ends and calls `JSON.parse` on every line. The time of `compact` includes the start of the program, except where the heading says otherwise.',
-    '- **× floor**: the same with a script that does the same work without safety, summary and report: it parses each line once, compresses blocks of 100 lines with zstd 3, and stores a row for each line in one transaction; with index, it adds a full-text index.',
-    '- **× node -e 0**: compared with the start and end of Node itself.',
-    '- **measured** is by the clock, the fastest of up to three runs (15 for start-up). Goals, which were set for 100 MB, are judged by it. **by CPU** is the same by processor time of all threads, which judges where other programs were running.',
+    '- **× node -e 0**: compared with Node that does nothing. **× bare loop**: compared with a loop that reads the same file, finds the line ends and calls `JSON.parse` on every line. Times include the start of the program, unless the heading says otherwise.',
+    '- **× floor**: compared with a script that does the same work without safety, summary and report: it parses each line once, compresses blocks of 100 lines with zstd 3, and stores a row for each line in one transaction, and with index in a full-text index.',
+    '- **measured** is by the clock, the fastest of up to three runs (15 for start-up). Goals, which were set for 100 MB, are judged by it, or by processor time of all threads (**by CPU**) where other programs were running.',
     '',
     '## Figures',
     ...groupFigures(results.figures).flatMap((figures) => ['', ...tableOf(figures)]),
@@ -54,7 +53,7 @@ function describeRun({ machine, startedAt, seconds, arguments: given, isQuick, f
     ...(isQuick ? ['This was a quick run: small input, few repeats.', ''] : []),
     ...(isBusy(machine)
       ? [
-          `**Other programs used the machine at the same time**: the load was ${formatNumber(loadAtStart)} when the run began. Times by the clock may be too long, most of all where several threads work; "by CPU" is more reliable.`,
+          `**Other programs used the machine at the same time**: the load was ${formatNumber(loadAtStart)} when the run began. "By CPU" is more reliable.`,
         ]
       : []),
   ];
@@ -78,14 +77,14 @@ function tableOf(figures: readonly Figure[]): readonly string[] {
   const rows = figures.map(({ name, measured, byCpu, unit, goal, verdict, note }) => {
     const shown = measured === null ? '' : `${formatNumber(measured)} ${unit}`;
     const cpu = byCpu === null ? '' : formatNumber(byCpu);
-    const judged = verdict === 'missed' ? '**missed**' : verdict === 'no goal' ? '' : verdict;
-    return `| ${name} | ${shown} | ${cpu} | ${formatGoal(goal)} | ${judged} | ${note} |`;
+    const judged = verdict === 'missed' ? ' **missed**' : verdict === 'no goal' ? '' : ` ${verdict}`;
+    return `| ${name} | ${shown} | ${cpu} | ${formatGoal(goal)}${judged} | ${note} |`;
   });
   return [
     `### ${figures[0]?.group ?? ''}`,
     '',
-    '| what | measured | by CPU | goal | | |',
-    '|---|---|---|---|---|---|',
+    '| what | measured | by CPU | goal | |',
+    '|---|---|---|---|---|',
     ...rows,
   ];
 }
