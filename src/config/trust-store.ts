@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { err, ok, type Result } from '../core/result.ts';
 import { errorCode, makeFolder, NO_FOLLOW, NO_WAIT, orElse, replaceFile, withOpenFile } from '../system/files.ts';
 import { describeOwner, type HostEnvironment, stateFolder } from './find.ts';
+import { parseJson } from '../core/json-text.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
 
@@ -93,14 +94,9 @@ function findProblem(folders: readonly string[], host: HostEnvironment): string 
 /** Null: there is no record, or another user could have written it. */
 function readRecord(file: string, host: HostEnvironment): TrustRecord | null {
   const text = readOwn(file, host);
-  if (text === null) return null;
-  try {
-    const parsed = recordSchema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : null;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null; // a damaged record trusts nothing
-  }
+  // A damaged record trusts nothing.
+  const parsed = recordSchema.safeParse(text === null ? null : parseJson(text));
+  return parsed.success ? parsed.data : null;
 }
 
 function readOwn(file: string, host: HostEnvironment): string | null {

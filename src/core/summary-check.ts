@@ -1,5 +1,6 @@
 import type { StopReason } from './model-request.ts';
 import { estimateTokens } from './tokens.ts';
+import { parseJson } from './json-text.ts';
 
 type SummaryProblem = 'empty' | 'cut-off' | 'refused' | 'unfinished' | 'error-text' | 'too-long';
 
@@ -153,13 +154,4 @@ function isErrorJson(text: string): boolean {
   const isAlone = keys.length === 1 && /^(?:detail|message)$/.test(keys[0] ?? '');
   const isError = isAlone || ('error' in value && Boolean(value.error)) || ('type' in value && value.type === 'error');
   return isError && keys.every((key) => ENVELOPE_KEYS.has(key));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined; // prose that begins with a brace
-  }
 }

@@ -2,6 +2,7 @@ import { BLOCK_COLUMNS, takeBlock, type Unpack, unpackBlock } from './blocks.ts'
 import { DamageError } from './failure.ts';
 import { readInteger, type Row } from './rows.ts';
 import type { Dialect, Sql } from './sql/query.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 /**
  * The texts of a compaction are a block too: the contents of its batches and the lines that it added to its output. They say the same thing
@@ -102,11 +103,7 @@ WHERE ${dialect.isAmong('k.compaction_id', 'ids')} AND k.position = ${TEXTS_POSI
 export function readContent(row: Row): string {
   const text = row['text'];
   if (!(text instanceof Uint8Array) || text.length === 0) return '';
-  try {
-    const content: unknown = JSON.parse(new TextDecoder().decode(text));
-    if (typeof content === 'string') return content;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const content = parseJson(new TextDecoder().decode(text));
+  if (typeof content === 'string') return content;
   throw new DamageError('the text of a summary cannot be read');
 }

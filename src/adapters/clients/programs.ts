@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import type { Json } from '../../ports/codec.ts';
 import type { Program, Programs } from '../../ports/programs.ts';
 import { decodeText, readOutsideFile } from '../../system/outside-file.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 type Session = Parameters<Programs['locate']>[0];
 
@@ -150,16 +150,6 @@ function workFolderOf(path: string): string | null {
   return firstString([note], 'cwd') ?? firstString([note], 'workDir') ?? null;
 }
 
-function parseJson(text: string): Json {
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
-}
-
 const MAX_NOTE_BYTES = 1024 * 1024;
 
 /** Empty: there is none. */
@@ -174,7 +164,7 @@ function projectRootOf(path: string): string | null {
   return root === '' ? null : root;
 }
 
-function firstString(sample: readonly Json[], ...keys: readonly string[]): string | undefined {
+function firstString(sample: readonly unknown[], ...keys: readonly string[]): string | undefined {
   const values = sample.map((record) => keys.reduce<unknown>((value, key) => Object(value)[key], record));
   return values.find((value) => typeof value === 'string');
 }

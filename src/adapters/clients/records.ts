@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ClientFiles, ClientName, InstallRecords } from '../../ports/clients.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 const recordsSchema = z.array(
   z.strictObject({
@@ -18,13 +19,8 @@ export function createInstallRecords(folder: string, files: ClientFiles): Instal
     load: (client) => {
       const read = files.read(pathOf(client));
       if (!read.ok || read.value === null) return [];
-      try {
-        const parsed = recordsSchema.safeParse(JSON.parse(read.value));
-        return parsed.success ? parsed.data : [];
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        return [];
-      }
+      const parsed = recordsSchema.safeParse(parseJson(read.value));
+      return parsed.success ? parsed.data : [];
     },
     save: async (client, records) => {
       const path = pathOf(client);

@@ -4,6 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { CompressionProblem, FileFailure, PendingFile } from '../../ports/files.ts';
 import { type PackedFile, type Spool, unpackToSpool } from './decompress.ts';
 import { fillEnd, fillHeaders, methodOf, readZip, type ZipFile, type ZipMember } from './zip.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 /**
  * A log of Inspect AI as a zip file (`.eval`) is read as one JSON document, from which the same zip file can be made
@@ -103,13 +104,10 @@ function readHead(file: PackedFile, members: readonly ZipMember[], maxBytes: num
     if (member.sizeBytes > maxBytes) return null;
     const text = unpackMember(member, file.read(member.dataStart, member.packedBytes));
     if (text === null || text === 'broken') return null;
-    try {
-      const { version = 0, status = 'started', eval: spec = {} } = Object(JSON.parse(text.toString('utf8')));
-      return JSON.stringify({ version, status, eval: { task: String(Object(spec).task) } });
-    } catch (error) {
-      if (error instanceof SyntaxError) return null;
-      throw error;
-    }
+    const head = parseJson(text.toString('utf8'));
+    if (head === undefined) return null;
+    const { version = 0, status = 'started', eval: spec = {} } = Object(head);
+    return JSON.stringify({ version, status, eval: { task: String(Object(spec).task) } });
   }
   return null;
 }

@@ -4,6 +4,7 @@ import { kill, pid } from 'node:process';
 import type { FileStamp, FileWriter, OpenSign } from '../../ports/files.ts';
 import { errorCode, listNames, orElse } from '../../system/files.ts';
 import { readOutsideFile } from '../../system/outside-file.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 type Place = Pick<FileStamp, 'inode' | 'device'>;
 
@@ -77,15 +78,11 @@ function namesSession(file: string, path: string, { sessionKey }: OpenSign): boo
   if (sessionKey === undefined) return true;
   const read = readOutsideFile(file, { followsLinks: false, maxBytes: MAX_SIGN_BYTES });
   if (!read.ok) return false;
-  try {
-    const sign: unknown = JSON.parse(Buffer.from(read.value.bytes).toString());
-    const id: unknown = typeof sign === 'object' && sign !== null ? Reflect.get(sign, sessionKey) : undefined;
-    return resolve(path)
-      .split(/[\\/]/)
-      .some((part) => part.replace(/\.jsonl$/, '') === id);
-  } catch {
-    return false; // half written
-  }
+  // Undefined if it is only half written.
+  const id: unknown = Object(parseJson(Buffer.from(read.value.bytes).toString()))[sessionKey];
+  return resolve(path)
+    .split(/[\\/]/)
+    .some((part) => part.replace(/\.jsonl$/, '') === id);
 }
 
 /** A process of another user counts too: it may not be signalled. */

@@ -9,8 +9,9 @@ import {
 import type { ModelError } from '../../core/model-request.ts';
 import type { Result } from '../../core/result.ts';
 import { type ChatApi, readAnswer } from './chat.ts';
-import { failureBehind, parseJson, type ServiceFailure, ServiceFailureError } from './service-failure.ts';
+import { failureBehind, type ServiceFailure, ServiceFailureError } from './service-failure.ts';
 import { callService, type ServiceOptions, toModelError } from './service.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 export type BatchOptions = ServiceOptions & {
   readonly signal?: AbortSignal | undefined;

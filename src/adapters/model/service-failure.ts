@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ModelErrorCode } from '../../core/model-request.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 /** What can go wrong between a request and a complete answer, before it is classified. */
 export type ServiceFailure =
@@ -130,15 +131,6 @@ function plain(body: string): ErrorBody {
 
 export function isHtml(text: string): boolean {
   return /^\s*<(?:!doctype|html|head|body)\b/i.test(text);
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined; // not JSON
-  }
 }
 
 /** What an error means to the caller, and what people may try. */

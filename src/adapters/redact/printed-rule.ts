@@ -1,5 +1,6 @@
 import { isNoValue, isPlaceholder, looksGenerated, looksSpoken } from './judge.ts';
 import { entriesIn, type SecretRule, type SecretSpan } from './rule.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 const SECRET_WORD = String.raw`(?:secrets?|pass(?:words?|wd|phrase)?|pwd?|pw|tokens?|credentials?|creds|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?|keys?)`;
 /** Commands whose whole output is secret, or consists of names and secrets. */
@@ -112,16 +113,12 @@ const COMMAND = /"(?:command|cmd|script|code|input|chars)"\s{0,4}:\s{0,4}"(?<com
 /** The command in the arguments of a call; empty: none, so that a search for "get secret" is not taken for one. */
 function commandOf(args: string): string {
   const json = args.replace(/\)$/, '');
-  try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value === 'string') return value;
-    if (typeof value !== 'object' || value === null) return '';
-    const parts = Object.entries(value).filter(([key]) => COMMAND_KEY.test(key));
-    return parts.map(([, part]) => (Array.isArray(part) ? part.join(' ') : String(part))).join(' ');
-  } catch {
-    // Not JSON, or cut off.
-    return COMMAND.exec(json)?.groups?.['command'] ?? (json.startsWith('{') ? '' : json);
-  }
+  const value = parseJson(json);
+  if (value === undefined) return COMMAND.exec(json)?.groups?.['command'] ?? (json.startsWith('{') ? '' : json);
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return '';
+  const parts = Object.entries(value).filter(([key]) => COMMAND_KEY.test(key));
+  return parts.map(([, part]) => (Array.isArray(part) ? part.join(' ') : String(part))).join(' ');
 }
 
 const PAIR =

@@ -1,3 +1,4 @@
+import { parseJson } from '../../core/json-text.ts';
 import type { Json } from '../../ports/codec.ts';
 
 export type JsonRecord = { readonly [key: string]: Json };
@@ -89,11 +90,5 @@ export function textReader(...keys: readonly string[]): (record: Json) => string
 
 /** The value of a JSON text; undefined: it is not JSON. */
 export function parseText(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return parseJson(text) as Json | undefined;
 }

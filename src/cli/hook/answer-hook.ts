@@ -5,6 +5,7 @@ import { assertNever } from '../../core/result.ts';
 import type { ClientName } from '../../ports/clients.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { createRuleNotes, removeExpired } from './rule-notes.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 export type HookCall = {
   readonly client: string;
@@ -108,15 +109,6 @@ function readInput(input: string): { readonly session: string | null; readonly t
 /** A name that somebody else chose must not look like a paragraph of ours. */
 function onOneLine(name: string): string {
   return quoteText(name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
 }
 
 /** What the model is told after its client has replaced the conversation by a summary. */

@@ -13,6 +13,7 @@ import { systemCode } from '../../core/result.ts';
 import { readQueryGroups } from '../commands/search.ts';
 import { safeJson } from '../../messages/text.ts';
 import { MAX_ANSWER_CHARS, takeChars, type Tool } from './tool.ts';
+import { parseJson } from '../../core/json-text.ts';
 
 export type ServeOptions = WireOptions & {
   readonly version: string;
@@ -184,7 +185,7 @@ function createWire({ input, write, signal, notice }: WireOptions): Wire {
       notice('a request is larger than 1 MiB and was refused');
       return writeOut(rpcError(null, 'invalid', 'The request is larger than 1 MiB. Ask for less at a time.'));
     }
-    const value = parse(line);
+    const value = parseJson(line);
     if (value === undefined) {
       notice(`a line of standard input is not valid JSON: ${clipEcho(line)}`);
       return writeOut(rpcError(null, 'parse', 'Not valid JSON'));
@@ -228,15 +229,6 @@ function refuseTaken(value: unknown) {
 /** The beginning of what a client sent, for a message on stderr. */
 function clipEcho(text: string): string {
   return text.length <= MAX_ECHO_CHARS ? text : `${takeChars(text, MAX_ECHO_CHARS - 1)}…`;
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }
 
 function readMessage(value: unknown): JSONRPCMessage | null {

@@ -1,5 +1,6 @@
 import { safeCut } from '../extract/character.ts';
 import { callsOf, type ConversationMessage, type MessagePart } from '../message.ts';
+import { parseJson } from '../json-text.ts';
 
 // A shorter piece of text says little, so other messages are kept whole instead.
 const MIN_TEXT_CHARS = 240;
@@ -159,15 +160,6 @@ function condensedArguments(written: string, cap: number): string {
   const texts = textLengths(value, 0);
   const shorter = JSON.stringify(withShortTexts(value, { cap: capFor(texts, Math.floor(cap / 2)), depth: 0 }));
   return shorter.length <= 2 * cap ? shorter : headAndTail(written, cap);
-}
-
-function parseJson(written: string): unknown {
-  try {
-    return JSON.parse(written);
-  } catch {
-    // Not every producer writes JSON.
-    return undefined;
-  }
 }
 
 function textLengths(value: unknown, depth: number): readonly number[] {

@@ -1,5 +1,6 @@
 import { joinLines } from './line.ts';
 import type { Step } from './turns.ts';
+import { parseJson } from '../json-text.ts';
 
 type CallStep = Extract<Step, { readonly kind: 'call' }>;
 
@@ -106,9 +107,9 @@ export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | '
   };
 }
 
-/** Parses arguments from JSON, or from text such as `file_path=a.ts old_string=…`. */
+/** Parses arguments from JSON, or from text such as `file_path=a.ts old_string=…`. Truncated ones are read as text. */
 function parseArguments(written: string): Arguments {
-  const parsed = parseJson(written);
+  const parsed = /^\s*[[{"]/.test(written) ? parseJson(written) : undefined;
   if (typeof parsed === 'string') return parseNamed(parsed);
   if (!isRecord(parsed)) return parseNamed(written);
   const { input } = parsed;
@@ -127,16 +128,6 @@ function parseNamed(text: string): Arguments {
       return [place[1] ?? '', /^[[{]/.test(value) ? (parseJson(value) ?? value) : value];
     }),
   );
-}
-
-function parseJson(text: string): unknown {
-  if (!/^\s*[[{"]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Truncated arguments, and those that never were JSON, are read as text.
-    return undefined;
-  }
 }
 
 function isRecord(value: unknown): value is Arguments {

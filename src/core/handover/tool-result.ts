@@ -1,4 +1,5 @@
 import { CHARACTER, classOf, isBlankCode } from '../extract/character.ts';
+import { parseJson } from '../json-text.ts';
 
 // Tool output can be megabytes long. Its beginning and end are what a person would read.
 const MAX_READ_CHARS = 24_000;
@@ -55,13 +56,8 @@ function withoutLastWord(text: string): string {
 
 function innerText(answer: string): string {
   if (answer.length > MAX_JSON_CHARS || !/^\s*[[{"]/.test(answer)) return answer;
-  try {
-    const texts = textsOf(JSON.parse(answer), 0);
-    return texts.length === 0 ? answer : texts.join('\n');
-  } catch {
-    // It only looks like JSON.
-    return answer;
-  }
+  const texts = textsOf(parseJson(answer), 0);
+  return texts.length === 0 ? answer : texts.join('\n');
 }
 
 function textsOf(value: unknown, depth: number): readonly string[] {

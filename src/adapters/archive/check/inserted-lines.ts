@@ -4,6 +4,7 @@ import { readBytes, readHash, readInteger, readText, type Row } from '../rows.ts
 import { type Reading, withTexts } from '../texts.ts';
 import { attempt, finding, type Finding, type Head } from './finding.ts';
 import type { LineFacts } from './lines.ts';
+import { parseJson } from '../../../core/json-text.ts';
 
 const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = :id ORDER BY position';
 
@@ -96,11 +97,7 @@ function trimSpace(bytes: Uint8Array, from: number): number {
 }
 
 function readContent(bytes: Uint8Array): string | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    const content: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'content') : null;
-    return typeof content === 'string' ? content : null;
-  } catch {
-    return null; // damaged, so no hash can match either
-  }
+  // Without a value the line is damaged, so no hash can match either.
+  const { content }: { readonly content?: unknown } = Object(parseJson(new TextDecoder().decode(bytes)));
+  return typeof content === 'string' ? content : null;
 }

@@ -1,5 +1,6 @@
 import { readText } from '../rows.ts';
 import { forRows, type Query } from '../sql/query.ts';
+import { parseJson } from '../../../core/json-text.ts';
 
 const LIST = 'SELECT id, value FROM settings WHERE id > :after ORDER BY id LIMIT 2000';
 const CHANGE = 'UPDATE settings SET value = :value WHERE id = :id';
@@ -32,10 +33,5 @@ function hasText(value: unknown): boolean {
 }
 
 function parse(settings: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(settings));
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return {};
-  }
+  return Object(parseJson(settings));
 }

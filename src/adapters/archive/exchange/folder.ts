@@ -27,7 +27,6 @@ import {
   type FoundRecord,
   MANIFEST,
   type OpenOutput,
-  parseJson,
   readManifest,
   refuseExport,
   refuseFile,
@@ -35,6 +34,7 @@ import {
 import { openFileTarget } from './open.ts';
 import { decodeRecord, encodeRecord } from './records.ts';
 import { TABLE_NAMES } from './tables.ts';
+import { parseJson } from '../../../core/json-text.ts';
 
 /** How records become files. */
 type Encoding = {

@@ -6,6 +6,7 @@ import type { FileFailure } from '../../../ports/files.ts';
 import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../../system/outside-file.ts';
 import { archiveError } from '../failure.ts';
 import type { Stored } from './records.ts';
+import { parseJson } from '../../../core/json-text.ts';
 
 export const MANIFEST = 'manifest.json';
 
@@ -66,16 +67,6 @@ export function readManifest(folder: string): z.infer<typeof manifestSchema> {
   const reason = 'it is not the manifest of an export that this version can read';
   const advice = 'If a newer version made the export, update compact. Otherwise make a new one.';
   return refuseExport(path, reason, null, advice);
-}
-
-/** Null: it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
 }
 
 /** Throws why a file of an export cannot be read. */

@@ -38,7 +38,7 @@ import { type Dialect, listPages, type Query } from '../sql/query.ts';
 import { toSummary } from '../store/records.ts';
 import { withTexts } from '../texts.ts';
 import { findModel } from '../vectors/vector-store.ts';
-import { parseJson } from './manifest.ts';
+import { parseJson } from '../../../core/json-text.ts';
 
 const BATCH_NAME = 'b.position AS batch, y.position AS cycle, y.compaction_id';
 const LIST_CYCLES = `

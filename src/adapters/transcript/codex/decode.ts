@@ -1,7 +1,7 @@
 import type { MessagePart, Role } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, parseText, readIsoTime, stringAt, valueAt } from '../json.ts';
 import { contentText, contentTexts, readPartText, ruleWords, typedText } from '../message-parts.ts';
 import type { Noted } from '../session.ts';
 import {
@@ -157,14 +157,8 @@ function outputText(output: Json | undefined): string {
 
 function unwrapShellOutput(text: string): string {
   if (!text.startsWith('{"output":')) return text;
-  try {
-    const value: Json = JSON.parse(text);
-    if (!isRecord(value) || !isRecord(value['metadata'])) return text;
-    return stringAt(value, 'output') ?? text;
-  } catch (error) {
-    if (error instanceof SyntaxError) return text;
-    throw error;
-  }
+  const value = parseText(text);
+  return isRecord(valueAt(value, 'metadata')) ? (stringAt(value, 'output') ?? text) : text;
 }
 
 /** Where each kind of call has its arguments. */
