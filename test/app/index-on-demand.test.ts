@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
+import { openSqliteArchive } from '../../src/adapters/archive/sqlite/open.ts';
 import { exportArchive } from '../../src/app/archive/export-archive.ts';
 import { importArchive } from '../../src/app/archive/import-archive.ts';
 import { updateIndex } from '../../src/app/search/update-index.ts';
@@ -95,14 +96,24 @@ test('an archive that may not be written answers from its index and from a few o
   assert.deepEqual(await archive.index.measure(), left);
 });
 
-test('a search says what damage keeps out of the index', async (t) => {
-  const bench = benchFor(t);
-  await keep(bench, 'zebra');
-  damage(bench, 'UPDATE packs SET data = zeroblob(length(data))');
-  const left = await bench.archive().index.measure();
-  assert.ok(left.messages > 0);
-  assert.deepEqual((await search(bench, 'okapi', { kinds: 'messages' })).unindexed, { ...left, why: 'unreadable' });
-});
+for (const [what, sql] of [
+  ['a pack', 'UPDATE packs SET data = zeroblob(length(data))'],
+  ['a place in a pack', 'UPDATE blocks SET pack_offset = 9999999 WHERE position >= 0'],
+] as const)
+  test(`a search says what damage to ${what} keeps out of the index`, async (t) => {
+    const bench = benchFor(t);
+    await keep(bench, 'zebra');
+    damage(bench, sql);
+    // As another process: this one still knows the pack.
+    const opened = openSqliteArchive({ path: bench.archivePath });
+    assert.ok(opened.ok && opened.value !== null);
+    const archive = opened.value;
+    t.after(() => archive.close());
+    const left = await archive.index.measure();
+    assert.ok(left.messages > 0);
+    const other = { deps: { ...bench.deps, openArchive: async () => ({ ok: true, value: archive }) as const } };
+    assert.deepEqual((await search(other, 'okapi', { kinds: 'messages' })).unindexed, { ...left, why: 'unreadable' });
+  });
 
 test('an interrupted update goes on where it stopped, and a slice is taken as a whole or not at all', async (t) => {
   const bench = benchFor(t);

@@ -1,5 +1,5 @@
 import type { Archive, ArchiveState } from '../../ports/archive.ts';
-import { createBlockCache, createUnpack } from './blocks.ts';
+import { createUnpack } from './blocks.ts';
 import { createCheck, type EngineCheck } from './check/check.ts';
 import type { RetentionEngine } from './erase/erase.ts';
 import { createRetention } from './erase/retention.ts';
@@ -39,13 +39,12 @@ type Facts = Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring' | 'c
 /** The archive in a database. */
 export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
   const { path } = facts;
-  const recent = createBlockCache<Uint8Array>();
   const reading = { ...sql, unpack: createUnpack() };
   const createState = (of: Sql & Reading): ArchiveState => {
     const captured = createCapturedMessages(of);
     return {
       ...createCatalog(of, { captured, fileBytes: engine.fileBytes }),
-      ...withCaptured(createOriginals(of, path, recent), of),
+      ...withCaptured(createOriginals(of, path), of),
       ...createOpenings(of),
       messages: createMessageIndex(of, engine.search, captured),
       searchBatches: createBatchSearch(of, engine.search),

@@ -132,10 +132,16 @@ export function takeBlock(block: Row, pack: Uint8Array): Uint8Array | null {
   return start < 0 || end > pack.length ? null : pack.subarray(start, end);
 }
 
+/** The same, with a memory. */
+export type CachingUnpack = Unpack & {
+  /** The pack with this id, if it is one of the last few that were unpacked. */
+  readonly recent: (packId: number) => Uint8Array | undefined;
+};
+
 /** Decompresses a pack once where many of its blocks are read, but only as long as the same bytes are stored. */
-export function createUnpack(): Unpack {
+export function createUnpack(): CachingUnpack {
   const [packed, raw] = [createBlockCache<Uint8Array>(), createBlockCache<Uint8Array>()];
-  return (block) => {
+  const unpack: Unpack = (block) => {
     const id = readInteger(block, 'pack_id');
     const data = readBytes(block, 'data');
     const known = packed.get(id);
@@ -145,6 +151,7 @@ export function createUnpack(): Unpack {
     packed.add(id, data);
     return raw.add(id, unpacked);
   };
+  return Object.assign(unpack, { recent: raw.get });
 }
 
 /** The bytes of a line (`offset`, `size_bytes`) in its block. */
@@ -170,7 +177,7 @@ export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Arra
 
 const MAX_RECENT_BLOCKS = 16;
 
-export type BlockCache<Block> = {
+type BlockCache<Block> = {
   readonly get: (id: number) => Block | undefined;
   /** Gives the block back. */
   readonly add: (id: number, block: Block) => Block;

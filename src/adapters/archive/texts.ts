@@ -1,4 +1,4 @@
-import { BLOCK_COLUMNS, takeBlock, type Unpack, unpackBlock } from './blocks.ts';
+import { BLOCK_COLUMNS, type CachingUnpack, takeBlock, unpackBlock } from './blocks.ts';
 import { DamageError } from './failure.ts';
 import { readInteger, type Row } from './rows.ts';
 import type { Dialect, Sql } from './sql/query.ts';
@@ -41,7 +41,7 @@ export function layOutTexts(
 }
 
 /** What reads blocks, lines and texts. */
-export type Reading = Pick<Sql, 'query' | 'dialect'> & { readonly unpack: Unpack };
+export type Reading = Pick<Sql, 'query' | 'dialect'> & { readonly unpack: CachingUnpack };
 
 /** A pack may be replaced between two statements, so this is one. */
 export const getBlock = ({ onPack }: Dialect): string =>

@@ -111,7 +111,7 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   const { engine, dialect, path, id } = erasing;
   const reading = { query, dialect, unpack: createUnpack() };
   await refuseChanged(query, plan, path);
-  await selectArchived(query, plan, erasing);
+  await selectArchived(reading, plan, engine);
   const at = timeColumn(plan.at);
   const pending = `pending ${at}`;
   await addReceipt(query, { ...(id !== null && { id }), receipt: pending, at_ms: at, report: '', is_purged: 0 });
@@ -144,7 +144,7 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   await query(`DELETE FROM carried_lines WHERE line_id IN (${linesIn(dialect)})`);
   await eraseClips(reading);
   await query(ADD_PACKS);
-  await forRows(query, LIST_PACKS, (row) => rewritePack(query, dialect, readInteger(row, 'id')));
+  await forRows(query, LIST_PACKS, (row) => rewritePack(reading, readInteger(row, 'id')));
   await query(ERASE_LINES, { erasureId });
   await engine.deleteBlocks(query);
   await query(DELETE_PACKS);
@@ -199,20 +199,21 @@ async function refuseChanged(query: Query, { kept, holdIds }: ErasurePlan, path:
 export async function findEffect(
   query: Query,
   ids: ErasedIds,
-  erasing: Pick<Erasing, 'engine' | 'dialect'>,
+  { engine, dialect }: Pick<Erasing, 'engine' | 'dialect'>,
 ): Promise<ErasureEffect> {
-  await selectArchived(query, ids, erasing);
-  await selectCaptured(query, ids, erasing.engine);
+  await selectArchived({ query, dialect, unpack: createUnpack() }, ids, engine);
+  await selectCaptured(query, ids, engine);
   const compactionIds = (await query(LIST_CHANGED)).map((row) => readInteger(row, 'id'));
   return { compactionIds, capturedFileIds: [...new Set([...ids.capturedFileIds, ...(await listChangedFiles(query))])] };
 }
 
 /** Fills the temporary tables with the archived lines and the summaries to erase. */
 async function selectArchived(
-  query: Query,
+  reading: Reading,
   { compactionIds, lineIds, cycleIds }: ErasedIds,
-  { engine, dialect }: Pick<Erasing, 'engine' | 'dialect'>,
+  engine: RetentionEngine,
 ): Promise<void> {
+  const { query, dialect } = reading;
   const tables = [...TEMPORARY, ...CYCLES];
   for (const name of tables) await query(`CREATE TEMP TABLE IF NOT EXISTS ${name} (id ${engine.idType} PRIMARY KEY)`);
   await query(`CREATE TEMP TABLE IF NOT EXISTS used_runs (id ${engine.idType} PRIMARY KEY, last_id bigint NOT NULL)`);
@@ -234,7 +235,7 @@ async function selectArchived(
   );
   await fill(query, cycleIds, engine, (ids) => `matched_cycles SELECT id FROM ${ids} AS new WHERE true`);
   await query(ADD_CYCLES);
-  await addSummaryLines({ query, dialect, unpack: createUnpack() });
+  await addSummaryLines(reading);
 }
 
 async function selectCaptured(query: Query, plan: ErasedIds, engine: RetentionEngine): Promise<void> {

@@ -1,10 +1,10 @@
-import { bytesIn, compressReadably, takeBlock, tryUnpack } from '../blocks.ts';
+import { bytesIn, compressReadably, takeBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { unpackCaptured } from '../read/captured.ts';
 import { readInteger } from '../rows.ts';
-import type { Dialect, Query } from '../sql/query.ts';
+import type { Query } from '../sql/query.ts';
 import { GET_PACK, packRaw } from '../store/packs.ts';
-import { TEXTS_POSITION } from '../texts.ts';
+import { type Reading, TEXTS_POSITION } from '../texts.ts';
 
 /** `gone`: the table of the lines that go. */
 const TABLES = {
@@ -82,11 +82,11 @@ ORDER BY k.pack_offset`;
 const MOVE_BLOCK = 'UPDATE blocks SET pack_id = :packId, pack_offset = :place, raw_size_bytes = :size WHERE id = :id';
 
 /** Packs what is left of a pack again; the old one is left for the caller to delete. Throws a `DamageError` if it cannot be read. */
-export async function rewritePack(query: Query, dialect: Dialect, id: number): Promise<void> {
+export async function rewritePack({ query, dialect, unpack }: Reading, id: number): Promise<void> {
   const blocks = await query(LIST_LEFT, { id });
   if (blocks.length === 0) return;
   const [row] = await query(GET_PACK, { id });
-  const pack = row === undefined ? null : tryUnpack(row);
+  const pack = row === undefined ? null : unpack(row);
   if (pack === null) throw new DamageError(`pack ${id} of archived lines cannot be decompressed`);
   const parts: { readonly id: number; readonly raw: Uint8Array }[] = [];
   for (const block of blocks) {

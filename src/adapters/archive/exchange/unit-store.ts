@@ -267,10 +267,9 @@ async function insertUnit(
   { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLine[]> },
 ): Promise<void> {
   const within = { query, findUnit: remember(findUnit) };
-  const partition = await storing.prepare(query);
   const batchCounts = unit.cycles.map(({ batches }) => batches.length);
-  const ids: Ids = { ...(await reserveIds(storing, query, { batchCounts })), partition };
-  const { compactionId } = ids;
+  const ids = await reserveIds(storing, query, { batchCounts });
+  const { compactionId, partition } = ids;
   const texts = layOutTexts(
     unit.cycles.map(({ batches }) => batches),
     unit.inserted,

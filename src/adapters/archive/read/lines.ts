@@ -3,15 +3,7 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import type { ArchiveLookup, OriginalLine } from '../../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../../ports/archive.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
-import {
-  checkPlaces,
-  type BlockCache,
-  MAX_BLOCK_BYTES,
-  MAX_RAW_BYTES,
-  takeBlock,
-  tryUnpack,
-  unpackBlock,
-} from '../blocks.ts';
+import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
   OUTCOMES,
@@ -110,8 +102,6 @@ function toLine(row: Row, raw: Uint8Array, erased: ErasureMark | null): StoredLi
   };
 }
 
-const EMPTY = new Uint8Array();
-
 /** A batch and everything that it was made from. UNION lists each once, so damaged rows cannot cause an endless loop. */
 const FAMILY = `
 WITH RECURSIVE family (id) AS (
@@ -136,12 +126,9 @@ const MAX_HEADS = 32;
 
 type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>;
 
-/**
- * Reads the bytes of archived lines of any compaction. `path`: of the archive, for messages. `recent`: packs that were read before, because a
- * search reads the same ones again and again.
- */
-export function createOriginals(reading: Reading, path: string, recent: BlockCache<Uint8Array>): Originals {
-  const { query, dialect } = reading;
+/** Reads the bytes of archived lines of any compaction. `path`: of the archive, for messages. */
+export function createOriginals(reading: Reading, path: string): Originals {
+  const { query, dialect, unpack } = reading;
   const { isAmong, lineJoins } = dialect;
   const listFamilyLines = `
 ${FAMILY}
@@ -150,7 +137,7 @@ WHERE l.block_id = :block AND l.erasure_id IS NULL AND ${IS_IN_FAMILY}
 ORDER BY l.line`;
   const listPlaces = `
 SELECT id, block_id, "offset", size_bytes, sha256, line, erasure_id FROM lines WHERE ${isAmong('id', 'ids')}`;
-  const listSizes = `SELECT id, raw_size_bytes, pack_id, pack_offset FROM blocks WHERE ${isAmong('id', 'ids')}`;
+  const listSizes = `SELECT id, first_line, raw_size_bytes, pack_id, pack_offset FROM blocks WHERE ${isAmong('id', 'ids')}`;
   const listBlockHeads = `
 SELECT k.id, k.first_line, k.raw_size_bytes, k.pack_id, k.pack_offset, p.raw_size_bytes AS pack_size_bytes, substr(p.data, 1, CAST(:size AS int)) AS data
 FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'ids')}`;
@@ -188,8 +175,13 @@ FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'i
     const whole = new Map<number, Row[]>();
     for (const row of await query(listSizes, { ids: [...byBlock.keys()] })) {
       const [id, packId] = [readInteger(row, 'id'), readInteger(row, 'pack_id')];
-      const known = recent.get(packId);
-      if (known !== undefined) take(id, takeBlock(row, known) ?? EMPTY);
+      // A search reads the same ones again and again.
+      const known = unpack.recent(packId);
+      if (known !== undefined)
+        take(
+          id,
+          unpackBlock(row, () => known),
+        );
       else if (readInteger(row, 'raw_size_bytes') <= MAX_BLOCK_BYTES)
         whole.set(packId, [...(whole.get(packId) ?? []), row]);
       else {
@@ -204,9 +196,12 @@ FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'i
       const ids = packs.slice(first, first + MAX_HEADS).flatMap(([one]) => (one === undefined ? [] : [one['id']]));
       for (const row of await query(listBlockHeads, { ids, size: MAX_INTEGER })) {
         const packId = readInteger(row, 'pack_id');
-        const pack = tryUnpack(row) ?? unpackBlock(row);
-        recent.add(packId, pack);
-        for (const block of whole.get(packId) ?? []) take(readInteger(block, 'id'), takeBlock(block, pack) ?? EMPTY);
+        const pack = unpack(row);
+        for (const block of whole.get(packId) ?? [])
+          take(
+            readInteger(block, 'id'),
+            unpackBlock(block, () => pack),
+          );
         whole.delete(packId);
       }
     }
