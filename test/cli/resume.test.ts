@@ -68,12 +68,28 @@ test('a long session is compacted in place, and then its program goes on with it
   assert.deepEqual(readFileSync(file), before);
 });
 
+test('where the model is known, the plan and the run say what the first request costs', async (t) => {
+  const { home, file } = homeWith(t);
+  const said = readFileSync(file, 'utf8').replaceAll(
+    '"role":"assistant"',
+    '"role":"assistant","model":"claude-opus-4-5"',
+  );
+  writeFileSync(file, said);
+  const cost = String.raw`0\.0\d+ USD instead of 0\.0\d+ \(list prices of 2`;
+  const plan = await ran(home, ['resume', '-n', '6b6f', '--if-over', '10000']);
+  assert.match(plan.out, new RegExp(`tokens; the first request costs at most ${cost}`));
+  const { errors } = await ran(home, ['resume', '6b6f', '--if-over', '10000']);
+  assert.match(errors, new RegExp(`tokens; the first request costs ${cost}`));
+});
+
 test('a short session goes on as it is', async (t) => {
   const { home, file } = homeWith(t);
   const before = readFileSync(file);
   const { code, errors, started } = await ran(home, ['resume', '6b6f']);
   assert.deepEqual([code, started.length], [EXITED, 1]);
   assert.match(errors, /tokens, below the limit of 40k/);
+  const plan = await ran(home, ['resume', '-n', '6b6f']);
+  assert.match(plan.out, /tokens, below the limit of 40k\ncd /);
   assert.deepEqual(readFileSync(file), before);
 });
 

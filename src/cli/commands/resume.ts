@@ -1,13 +1,13 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { parseCountOrZero } from '../../config/quantity.ts';
-import { formatChange, formatCost, formatCount, namePrices } from '../../messages/quantities.ts';
+import { formatChange, formatCost, namePrices } from '../../messages/quantities.ts';
 import { safeText } from '../../messages/text.ts';
 import type { ReadyInput } from '../inputs/gather.ts';
 import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
 import { defineBareCommand, formatOf } from '../line/command.ts';
 import { FORMAT_FLAG, MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
-import { SKIP_TEXTS, sumTokens } from '../render/compact.ts';
+import { sumTokens } from '../render/compact.ts';
 import { inputOf, modelOf, policyOf } from '../runs/compact.ts';
 import { describeLaunch, describeMissing, findLaunch, inSessionBefore, planResumption } from '../runs/launch.ts';
 import { createSummarizer } from '../runs/services.ts';
@@ -80,7 +80,7 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
   }
   if (resumption.doubt !== null) {
     reporter.error(`${name}: nothing is compacted or started, because ${safeText(resumption.doubt)}.`);
-    reporter.report(['If you trust it:']);
+    reporter.report(['To go on with it yourself:']);
     reporter.answer([printed]);
     return EXIT_CODES.failed;
   }
@@ -90,7 +90,12 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
     );
     return EXIT_CODES.failed;
   }
-  if (options.dryRun === true) return showPlan(session, { chosen, options, printed });
+  if (options.dryRun === true) {
+    const planned = await compactIfOver(session, { chosen, options });
+    if (typeof planned === 'number') return planned;
+    reporter.answer([planned, printed]);
+    return EXIT_CODES.done;
+  }
   const launch = findLaunch(session, { command: program.command, ...resumption });
   if (launch === null) {
     reporter.error(describeMissing(program));
@@ -98,52 +103,28 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
     return EXIT_CODES.failed;
   }
   const compacted = await compactIfOver(session, { chosen, options });
-  if (compacted !== EXIT_CODES.done) return compacted;
-  reporter.report([reporter.theme.faint(printed)]);
+  if (typeof compacted === 'number') return compacted;
+  reporter.report([compacted, reporter.theme.faint(printed)]);
   start(launch);
   return EXIT_CODES.done;
 }
 
 type Compacting = { readonly chosen: ReadyInput; readonly options: ResumeLine['options'] };
 
-function policyFor(session: Session, { ifOver = DEFAULT_IF_OVER }: ResumeLine['options']) {
-  return policyOf(session, { ifOver });
-}
-
-async function showPlan(
-  session: Session,
-  { chosen, options, printed }: Compacting & { readonly printed: string },
-): Promise<ExitCode> {
+/** Compacts the session, or plans it, if that is worth it. Gives what to say of it; a number is an exit code: the command is over. */
+async function compactIfOver(session: Session, { chosen, options }: Compacting): Promise<string | ExitCode> {
   const { useCases, reporter, settings } = session;
-  const request = {
-    input: inputOf(chosen, options),
-    policy: policyFor(session, options),
-    ...modelOf(settings),
-  };
-  const scanned = await useCases.scanFile(request, reporter.progress);
-  if (!scanned.ok) return session.fail(scanned.error);
-  if (scanned.value === null) return EXIT_CODES.done;
-  const { tokens, reason } = scanned.value;
-  const plan =
-    reason === undefined
-      ? await describeSaving(session, scanned.value, 'at most ')
-      : `${formatCount(tokens.before)} tokens: it stays as it is (${SKIP_TEXTS[reason]})`;
-  reporter.answer([`${safeText(chosen.name)}: ${plan}`, printed]);
-  return EXIT_CODES.done;
-}
-
-async function compactIfOver(session: Session, { chosen, options }: Compacting): Promise<ExitCode> {
-  const { useCases, reporter, settings } = session;
-  const policy = policyFor(session, options);
-  const summarizer = await createSummarizer(session, { isDryRun: false, compaction: policy.compaction });
+  const { dryRun: isDryRun = false, ifOver = DEFAULT_IF_OVER } = options;
+  const policy = policyOf(session, { ifOver });
+  const summarizer = await createSummarizer(session, { isDryRun, compaction: policy.compaction });
   if (!summarizer.ok) return session.refuse(summarizer.error);
   reporter.progress.name(chosen.name);
-  const input = inputOf(chosen, options);
-  const common = { input, policy, ...modelOf(settings) };
-  const scanned = await useCases.scanFile(common, reporter.progress);
-  const model = scanned.ok ? (scanned.value?.model ?? null) : null;
-  const request = { ...common, summarizer: summarizer.value, embeddings: null, output: { kind: 'in-place' } as const };
-  const done = await useCases.compactFile({ ...request, minIdleMs: 0 }, reporter.progress);
+  const common = { input: inputOf(chosen, options), policy, ...modelOf(settings) };
+  const request = { ...common, summarizer: summarizer.value, embeddings: null };
+  const how = isDryRun
+    ? ({ output: { kind: 'none' } } as const)
+    : ({ output: { kind: 'in-place' }, minIdleMs: 0 } as const);
+  const done = await useCases.compactFile({ ...request, ...how }, reporter.progress);
   if (!done.ok) return session.fail(done.error);
   const { result, reason, notes } = done.value;
   const name = safeText(chosen.name);
@@ -151,11 +132,12 @@ async function compactIfOver(session: Session, { chosen, options }: Compacting):
     reporter.error(`${name}: ${safeText(notes.join('; '))}. Go on there, or close it first.`);
     return EXIT_CODES.failed;
   }
-  const tokens = sumTokens(done.value);
-  const said =
-    result === 'compacted' ? await describeSaving(session, { model, tokens }, '') : safeText(notes.join('; '));
-  reporter.report([`${name}: ${said}`]);
-  return EXIT_CODES.done;
+  if (result === 'skipped') return `${name}: ${safeText(notes.join('; '))}`;
+  // A compacted file still names its model, and takes less time to read.
+  const scanned = await useCases.scanFile(common, reporter.progress);
+  const model = scanned.ok ? (scanned.value?.model ?? null) : null;
+  const bound = isDryRun ? 'at most ' : '';
+  return `${name}: ${await describeSaving(session, { model, tokens: sumTokens(done.value) }, bound)}`;
 }
 
 /** '120,000 → 14,000 tokens; the first request costs 0.32 USD less (list prices of 2026-11-01)'. */

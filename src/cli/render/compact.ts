@@ -153,7 +153,7 @@ function headline(report: CompactReport, { theme, isInPlace }: CompactRendering)
   return `${name} → ${theme.good(nameOutput(report.output))}`;
 }
 
-export const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
+const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
   'too-short': 'too short: nothing is older than the recent messages that stay',
   'under-limit': 'under the limit',
   'nothing-gained': 'nothing gained: compacted, it would not be smaller',
