@@ -160,6 +160,20 @@ for (const { what, spoil, says } of [
   });
 }
 
+test('what damage keeps out of the search index is told by archive index and by a search', async (t) => {
+  const folder = copyFor(t);
+  change(join(folder, 'archive.db'), 'UPDATE packs SET data = zeroblob(length(data))');
+  const why =
+    /^(\d+) messages \(.+\) are not in the search index yet, and not searched\. They are damaged, or .*`compact archive check` tells of damage\.$/m;
+  const indexed = await ran(folder, 'archive', 'index', '--archive', 'archive.db');
+  const left = why.exec(indexed.stderr)?.[1];
+  assert.ok(left !== undefined, indexed.stderr);
+  assert.equal(indexed.status, 1);
+  assert.match(indexed.stdout, new RegExp(`: 0 messages indexed, 0 bytes; ${left} messages left\n$`));
+  const found = await ran(folder, 'search', 'zebra', '--archive', 'archive.db');
+  assert.equal(why.exec(found.stderr)?.[1], left, found.stderr);
+});
+
 test('an archive with a damaged page inside: check names the transcripts, verify fails, and nothing is changed', async (t) => {
   const folder = copyFor(t);
   const path = join(folder, 'archive.db');
