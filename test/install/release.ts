@@ -64,8 +64,10 @@ function installTarball(t: TestContext, node: string): Installed & { readonly pr
   const home = folderWith(t, { 'prefix/': '' });
   const prefix = join(home, 'prefix');
   const PATH = pathWithNode(t, node);
-  // npm keeps the settings of whoever runs this: they say how it gets to its registry.
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+  // npm keeps the settings of whoever runs this, which say how it gets to its registry: the global ones too, for which it would look
+  // below the prefix.
+  const isKept = (name: string): boolean => !name.startsWith('npm_') || name === 'npm_config_globalconfig';
+  const kept = Object.entries(process.env).filter(([name]) => isKept(name));
   const env = { ...Object.fromEntries(kept), PATH };
   for (const argv of [
     ['install', '-g', '--no-audit', '--no-fund', find('*.tgz')],
