@@ -32,7 +32,7 @@ test('every link within the repository leads to a file, and to a heading of it',
 
 test('every path that CONTRIBUTING.md names is there', () => {
   const named = [
-    ...readPage('CONTRIBUTING.md').matchAll(/`((?:src|test|docs|fixtures|bin)\/[\w./-]+|[\w.]+\.example)`/g),
+    ...readPage('CONTRIBUTING.md').matchAll(/`((?:src|test|docs|fixtures|bin|packaging)\/[\w./-]+|[\w.]+\.example)`/g),
   ];
   const paths = named.map(([, path = '']) => path);
   assert.ok(paths.length > 20);
@@ -43,7 +43,7 @@ test('every path that CONTRIBUTING.md names is there', () => {
 });
 
 /** Flags that a page names and the commands do not have: those of other programs, and one of the one file. */
-const FOREIGN = new Set(['--licenses', '--scope', '--silent', '--output-format', '--to', '--restore-chat-history']);
+const FOREIGN = new Set(['--licenses', '--scope', '--silent', '--output-format', '--restore-chat-history']);
 
 test('every command and flag that a page names exists', async () => {
   const shown = await loadShown();
