@@ -39,28 +39,22 @@ export async function compactMessages<M extends object>(
   options: CompactMessagesOptions = {},
 ): Promise<CompactedMessages<M>> {
   const same = { messages: copyOf(messages), summary: null };
-  const done = await attempt('compactMessages', messages, options, async (lines) => {
+  const done = await attempt<Written<CompactReport> | null>('compactMessages', messages, options, async (lines) => {
     const { kind, ...rest } = options;
     // A token is counted for every four bytes of text, and JSON is never shorter than its text.
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     if (messages.length === 0 || bytes / 4 <= (options.ifOverTokens ?? 0)) return ok(null);
-    return inFile(lines, async (path) => {
-      const pieces: Uint8Array[] = [];
-      const storedAs = `messages:${options.conversation ?? 'in memory'}`;
-      const report = await compactWith(rest, {
-        input: { path, name: 'messages', format: formatOf(messages, kind), storedAs },
-        output: { kind: 'stdout' },
-        summaryIsUsers: true,
-        stdout: (piece) => void pieces.push(new Uint8Array(piece)),
-      });
-      return report.ok ? ok({ report: report.value, pieces }) : report;
+    const storedAs = `messages:${options.conversation ?? 'in memory'}`;
+    return inFile(lines, (path, stdout) => {
+      const input = { path, name: 'messages', format: formatOf(messages, kind), storedAs };
+      return compactWith(rest, { input, output: { kind: 'stdout' }, summaryIsUsers: true, stdout });
     });
   });
   if (!done.ok) return { ...same, result: 'failed', error: done.error };
   if (done.value === null) return { ...same, result: 'skipped' };
-  const { report, pieces } = done.value;
+  const { report, text } = done.value;
   if (report.result !== 'compacted') return { ...same, result: 'skipped', report };
-  const found = match(messages, pieces);
+  const found = match(messages, text);
   const summary = found.find(({ isNew }) => isNew)?.message ?? null;
   return { messages: found.map(({ message }) => message), summary, result: 'compacted', report };
 }
@@ -71,19 +65,15 @@ export async function restoreMessages<M extends object>(
   options: RestoreMessagesOptions = {},
 ): Promise<RestoredMessages<M>> {
   const done = await attempt('restoreMessages', messages, options, (lines) =>
-    inFile(lines, async (path) => {
+    inFile(lines, (path, stdout) => {
       const { kind, all = true, ...rest } = options;
-      const pieces: Uint8Array[] = [];
       const input = { path, name: 'messages', format: formatOf(messages, kind) };
-      const restored = await restoreWith(rest, { input, output: { kind: 'stdout' }, all }, (piece) =>
-        pieces.push(new Uint8Array(piece)),
-      );
-      return restored.ok ? ok({ result: restored.value.result, pieces }) : restored;
+      return restoreWith(rest, { input, output: { kind: 'stdout' }, all }, stdout);
     }),
   );
   if (!done.ok) return { messages: copyOf(messages), result: 'failed', error: done.error };
-  const { result, pieces } = done.value;
-  return { messages: match(messages, pieces).map(({ message }) => message), result };
+  const { report, text } = done.value;
+  return { messages: match(messages, text).map(({ message }) => message), result: report.result };
 }
 
 /** Empty for a caller without a type checker who gave no list. */
@@ -117,13 +107,21 @@ async function attempt<T>(
   }
 }
 
+/** `text`: the messages, one a line. */
+type Written<Report> = { readonly report: Report; readonly text: string };
+
 /** The use cases read files, so they get a private one. */
-async function inFile<T>(lines: readonly string[], work: (path: string) => Promise<T>): Promise<T> {
+async function inFile<Report>(
+  lines: readonly string[],
+  work: (path: string, stdout: (piece: Uint8Array) => void) => Promise<Result<Report, LibraryError>>,
+): Promise<Result<Written<Report>, LibraryError>> {
+  const pieces: Uint8Array[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'compact-messages-'));
   try {
     const path = join(folder, 'messages.jsonl');
     writeFileSync(path, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-    return await work(path);
+    const done = await work(path, (piece) => void pieces.push(new Uint8Array(piece)));
+    return done.ok ? ok({ report: done.value, text: Buffer.concat(pieces).toString() }) : done;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -158,12 +156,11 @@ function isEmptyInJson(value: unknown): value is object {
 /** The messages of a result. A line that was given is the message that it was made from; of equal ones, the last. */
 function match<M extends object>(
   messages: readonly M[],
-  pieces: readonly Uint8Array[],
+  text: string,
 ): readonly { readonly message: M; readonly isNew: boolean }[] {
   const lines = messages.map(toLine);
   let end = lines.length;
-  return Buffer.concat(pieces)
-    .toString()
+  return text
     .split('\n')
     .filter((line) => line !== '')
     .toReversed()

@@ -22,7 +22,7 @@ type Call = {
 };
 
 /**
- * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, by npx inside a clone, by the
+ * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, inside a clone by npx, by the
  * link that was called, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
  */
 export function programName({ environment, nodePath, calledAs, folder }: Call): string {

@@ -77,7 +77,10 @@ test('each provider has its own host and the variable of its key', () => {
 const openai = { summarization: { provider: 'openai', name: 'm' } };
 
 test('no model, no key, a variable that is not set: said before anything is asked', () => {
-  assert.match(refusal({ file: { summarization: { provider: 'anthropic' } } }), /needs a model: name it with --model/);
+  assert.match(
+    refusal({ file: { summarization: { provider: 'anthropic' } } }),
+    /needs a model: give its name with --model/,
+  );
   assert.match(refusal({ file: anthropic }), /needs a key: set ANTHROPIC_API_KEY/);
   assert.match(refusal({ file: anthropic, environment: { ANTHROPIC_API_KEY: '  ' } }), /needs a key/);
   const named = { summarization: { ...anthropic.summarization, api_key_env: 'MY_KEY' } };

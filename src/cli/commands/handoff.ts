@@ -7,7 +7,7 @@ import { programOf } from '../../ports/codec.ts';
 import type { Program } from '../../ports/programs.ts';
 import type { ReadyInput } from '../inputs/gather.ts';
 import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
-import { defineBareCommand, formatOf } from '../line/command.ts';
+import { defineBareCommand } from '../line/command.ts';
 import {
   FORMAT_FLAG,
   MAX_UNPACKED_FLAG,
@@ -54,12 +54,7 @@ export const command = defineBareCommand({
     if (outputOptions.json && options.to !== undefined) return '--json and --to are for different readers';
     return outputOptions.json && options.output === '-' ? SHARED_STDOUT : null;
   },
-  run: async (context, line) => {
-    const needs = ['selection', 'model', 'archive'] as const;
-    return inSessionBefore(context, { ...line, format: formatOf(line), needs }, (session, start) =>
-      handOff(session, line, start),
-    );
-  },
+  run: (context, line) => inSessionBefore(context, line, (session, start) => handOff(session, line, start)),
 });
 
 async function handOff(

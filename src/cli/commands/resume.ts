@@ -4,7 +4,7 @@ import { formatChange, formatCost, namePrices } from '../../messages/quantities.
 import { safeText } from '../../messages/text.ts';
 import type { ReadyInput } from '../inputs/gather.ts';
 import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
-import { defineBareCommand, formatOf } from '../line/command.ts';
+import { defineBareCommand } from '../line/command.ts';
 import { FORMAT_FLAG, MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { sumTokens } from '../render/compact.ts';
@@ -41,12 +41,7 @@ export const command = defineBareCommand({
     ['compact resume', 'goes on with the newest session of this folder'],
     ['compact resume 6b6f4218 -- --model opus', 'goes on with this one, and passes an option to its program'],
   ],
-  run: async (context, line) => {
-    const needs = ['selection', 'model', 'archive'] as const;
-    return inSessionBefore(context, { ...line, format: formatOf(line), needs }, (session, start) =>
-      prepare(session, line, start),
-    );
-  },
+  run: (context, line) => inSessionBefore(context, line, (session, start) => prepare(session, line, start)),
 });
 
 /** Compacts the session if that is worth it. `start` is told what to become then. */

@@ -7,8 +7,8 @@ import { quoteForShell, safeText, shellWord } from '../../messages/text.ts';
 import { orElse } from '../../system/files.ts';
 import { isInPlace } from '../inputs/known-places.ts';
 import { findProgram } from '../program-name.ts';
-import { inSession } from '../line/command.ts';
-import type { CliContext, Session, SessionRequest } from '../session.ts';
+import { formatOf, inSession } from '../line/command.ts';
+import type { CliContext, Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 import type { Launch } from '../terminal/terminal.ts';
 
@@ -83,9 +83,10 @@ type Starting = (launch: Launch) => void;
 /** Runs a command that may end in another program. The session is over by then: nobody waits for the archive while the other one runs. */
 export async function inSessionBefore(
   context: CliContext,
-  request: SessionRequest,
+  line: Parameters<typeof formatOf>[0],
   work: (session: Session, start: Starting) => Promise<ExitCode>,
 ): Promise<ExitCode> {
+  const request = { ...line, format: formatOf(line), needs: ['selection', 'model', 'archive'] as const };
   const next: { launch: Launch | null } = { launch: null };
   const code = await inSession(context, request, (session) =>
     work(session, (launch) => {

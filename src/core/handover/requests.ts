@@ -1,3 +1,4 @@
+import { opensWithConsent } from '../languages/cues.ts';
 import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
 import { charsOf, type HandoverLine, quoted, quotedExactly } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
@@ -119,7 +120,7 @@ function fitReplies(
 const CHOICE =
   /^(?:(?:ok(?:ay)?|yes|yeah|sure|go(?: with)?|let['’]?s (?:do|go with|try)|do|option|try|use|i (?:choose|pick|prefer|want))[,.!\s]+)*(?:option |number |#)?(\d{1,2}|[A-Ha-h])\b[).!,]?(?=\s|$)/i;
 const CONSENT =
-  /^(?:yes|yep|yeah|y|ok(?:ay)?|sure|go(?: ahead| on| for it)?|do it|do that|please do|proceed|continue|sounds good|agreed?|correct|right|perfect|great|both|all|no|nope|ja|oui|sí|si|da|да|好的?|可以|はい|お願いします|네)\b/i;
+  /^(?:yes|yep|yeah|y|ok(?:ay)?|sure|go(?: ahead| on| for it)?|do it|do that|please do|proceed|continue|sounds good|agreed?|correct|right|perfect|great|both|all|no|nope)\b/i;
 /** An option by its name, anywhere in a request. */
 const NAMED = /\b(?:option|approach|variant|alternative|proposal|direction|plan)\s+#?(\d{1,2}|[A-H])\b/i;
 const MAX_CONSENT_CHARS = 120;
@@ -133,7 +134,7 @@ function offerOf({ request }: Turn, before: readonly Turn[]): HandoverLine | nul
   const words = request?.text.trim() ?? '';
   const isShort = words.length <= MAX_CONSENT_CHARS;
   const choice = (isShort ? CHOICE.exec(words)?.[1] : undefined) ?? NAMED.exec(words.slice(0, MAX_NAMING_CHARS))?.[1];
-  if (choice === undefined && !(isShort && CONSENT.test(words))) return null;
+  if (choice === undefined && !(isShort && (CONSENT.test(words) || opensWithConsent(words)))) return null;
   const offers = before.flatMap(({ ending }) => (ending === null ? [] : [ending]));
   const offered = choice === undefined ? undefined : optionIn(offers, choice);
   if (offered !== undefined) return offered;

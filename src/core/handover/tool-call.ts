@@ -2,7 +2,7 @@ import { joinLines } from './line.ts';
 import type { Step } from './turns.ts';
 import { parseJson } from '../json-text.ts';
 
-type CallStep = Extract<Step, { readonly kind: 'call' }>;
+export type CallStep = Extract<Step, { readonly kind: 'call' }>;
 
 /** An item of a plan or todo list, in the producer's words. */
 type Task = { readonly text: string; readonly status: string };
@@ -105,6 +105,19 @@ export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | '
         : [];
     }),
   };
+}
+
+/** What a question says of each option that it offers, by the option's label. */
+export function readOptions({ arguments: written }: Pick<CallStep, 'arguments'>): ReadonlyMap<string, string> {
+  const args = parseArguments(written);
+  const asked = Array.isArray(args['questions']) ? args['questions'].filter(isRecord) : [args];
+  const options = asked.flatMap((question) => (Array.isArray(question['options']) ? question['options'] : []));
+  return new Map(
+    options.filter(isRecord).flatMap((option) => {
+      const [label, description] = [firstText(option, ['label']), firstText(option, ['description'])];
+      return label === null || description === null ? [] : [[label, description] as const];
+    }),
+  );
 }
 
 /** Parses arguments from JSON, or from text such as `file_path=a.ts old_string=…`. Truncated ones are read as text. */

@@ -3,6 +3,7 @@ import { callsOf, type ConversationMessage } from '../message.ts';
 import type { KeptRequest } from '../model-request.ts';
 import { isProducerSummary } from '../producer-texts.ts';
 import { isAnnouncement } from './statements.ts';
+import { type CallStep, readOptions } from './tool-call.ts';
 
 export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type AssistantText = Extract<Step, { readonly kind: 'said' }>;
@@ -55,7 +56,7 @@ export function readConversation(
   }
   const hasOpening = groups[0] !== undefined && groups[0][0]?.kind !== 'request';
   const questions = new Map(
-    steps.flatMap((step) => (step.kind === 'call' && asksUser(step.name) ? [[step.callId, step.arguments]] : [])),
+    steps.flatMap((step) => (step.kind === 'call' && asksUser(step.name) ? [[step.callId, step]] : [])),
   );
   const turns = groups.map((group, index): Turn => {
     const [first] = group;
@@ -67,11 +68,12 @@ export function readConversation(
       number: hasOpening ? index : index + 1,
       day: first === undefined ? null : (dayByMessage.get(first.messageId) ?? null),
       steps: request === null ? group : group.slice(1),
-      replies: group.flatMap((step, index) =>
-        step.kind === 'result' && questions.has(step.callId)
-          ? answersOf(step, questions.get(step.callId) ?? '')
-          : refusalsOf(step, group[index + 1]),
-      ),
+      replies: group.flatMap((step, index) => {
+        const question = step.kind === 'result' ? questions.get(step.callId) : undefined;
+        return step.kind === 'result' && question !== undefined
+          ? answersOf(step, question)
+          : refusalsOf(step, group[index + 1]);
+      }),
       ending,
       outcome: outcomeOf(said, ending),
     };
@@ -156,18 +158,13 @@ function refusalsOf(step: Step, next: Step | undefined): readonly Reply[] {
   return [{ kind: 'refusal', messageId: step.messageId, text }];
 }
 
-const OPTION = /"label"\s*:\s*"([^"\\]{1,200})"\s*,\s*"description"\s*:\s*"([^"\\]{1,400})"/g;
-
 function answersOf(
   { messageId, text, isError }: Extract<Step, { readonly kind: 'result' }>,
-  question: string,
+  question: CallStep,
 ): readonly Reply[] {
   const answers = text.slice(0, MAX_REFUSAL_CHARS).replace(CLIENT_FRAME, '').trim();
   if (isError || answers === '') return [];
-  const options = new Map(
-    [...question.matchAll(OPTION)].map(([, label = '', description = '']) => [label, description]),
-  );
-  return [{ kind: 'answers', messageId, text: answers, options }];
+  return [{ kind: 'answers', messageId, text: answers, options: readOptions(question) }];
 }
 
 /** One step of a conversation. Texts are exactly those of the messages. */

@@ -16,6 +16,7 @@ export const CZECH: Language = {
   names: 'česky|slovensky|anglicky|německy|nemecky',
   causes:
     'protože|pretože|proto|preto|takže|příčin\\p{L}*|príčin\\p{L}*|důvod\\p{L}*|dôvod\\p{L}*|místo|namísto|rozhodl\\p{L}*|vybral\\p{L}*',
+  consents: 'ano|jo|jasně|dobře|áno|jasné|dobre|pokračuj|ne|nie',
   announces:
     'podívám|pozriem|zkontroluji|skontrolujem|nejdřív|najprv|teď (?:se )?podívám|zkusím|skúsim|porovnám|hledám|spustím|začnu',
   abbreviations: 'např atd apod tzn tj',

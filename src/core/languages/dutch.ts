@@ -13,6 +13,7 @@ export const DUTCH: Language = {
   permits: '(?:mag je|je mag|je kunt|kun je) (?:\\p{L}+ ){0,4}?weer|(?:is|zijn) weer toegestaan|hoeft niet meer',
   names: 'nederlands|engels|duits|frans|spaans|italiaans|portugees|russisch|chinees|japans',
   causes: 'omdat|want|daarom|dus|doordat|oorzaak|reden|in plaats van|besloten|gekozen',
+  consents: 'ja|jawel|prima|goed|akkoord|graag|ga (?:door|verder)|doe (?:maar|dat)|nee',
   announces:
     'ik (?:kijk|bekijk|ga|zal|controleer|zoek|vergelijk|test|lees|meet|probeer)|laat me|laten we|eerst (?:kijk|ga)|nu (?:kijk|ga)',
   abbreviations: 'bijv d.w.z o.a enz',

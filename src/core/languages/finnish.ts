@@ -12,6 +12,7 @@ export const FINNISH: Language = {
   permits: '(?:saat|voit|saa) (?:\\p{L}+ ){0,3}?taas|on taas sallittu',
   names: 'suomeksi|englanniksi|ruotsiksi|saksaksi',
   causes: 'koska|siksi|syy|johtuu|sijaan|päätin|valitsin',
+  consents: 'kyllä|joo|juu|selvä|sopii|jatka|ei',
   announces: 'katson|tarkistan|aloitan|etsin|luen|vertaan|kokeilen|ensin|katsotaan',
   abbreviations: 'esim jne mm',
   endings:

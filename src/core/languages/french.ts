@@ -16,6 +16,7 @@ export const FRENCH: Language = {
     'français|anglais|allemand|espagnol|italien|portugais|néerlandais|polonais|russe|chinois|japonais|coréen|turc|arabe',
   causes:
     "parce qu[e']|car|donc|puisqu[e']|à cause|c'est pourquoi|raison|plutôt que|au lieu|vient de|choisi|décidé|opté",
+  consents: "oui|ouais|d['’]accord|vas-y|allez-y|continue[rz]?|parfait|bien sûr|non",
   announces:
     "je (?:vais|regarde|vérifie|cherche|commence|compare|teste|lis|mesure|consulte|parcours|lance|m'occupe)|j'(?:examine|essaie|ouvre|analyse|inspecte)|(?:laisse|laissez)-moi|voyons|regardons|commençons|d'abord,? je|maintenant,? je",
   abbreviations: 'p.ex c.-à-d env réf',

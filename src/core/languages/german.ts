@@ -16,6 +16,7 @@ export const GERMAN: Language = {
     'deutsch|englisch|französisch|spanisch|italienisch|portugiesisch|polnisch|russisch|chinesisch|japanisch|türkisch|arabisch|niederländisch|ukrainisch|koreanisch',
   causes:
     'weil|deshalb|deswegen|denn|daher|darum|grund|ursache|liegt (?:an|daran)|statt|entschieden|gewählt|stattdessen',
+  consents: 'ja|jawohl|gerne?|genau|einverstanden|in ordnung|passt|mach(?:e|en sie)? das|weiter|nein',
   announces:
     'ich (?:schaue|sehe|prüfe|werde|messe|suche|durchsuche|vergleiche|probiere|teste|starte|lese|öffne|mache|beginne|untersuche|überprüfe|analysiere|fange)|lass(?:en sie)? (?:mich|uns)|schauen wir|als nächstes|jetzt (?:schaue|prüfe|werde)|zuerst (?:schaue|prüfe|werde)',
   abbreviations: 'usw bspw evtl ggf bzw inkl exkl vgl z.b d.h u.a o.ä u.u z.t s.o s.u i.d.r',

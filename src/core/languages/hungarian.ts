@@ -12,6 +12,7 @@ export const HUNGARIAN: Language = {
   permits: '(?:megint|újra|ismét) (?:szabad|lehet|\\p{L}+hatsz|\\p{L}+hetsz)|már (?:szabad|lehet)',
   names: 'magyarul|angolul|németül|franciául',
   causes: 'mert|ezért|mivel|így|ok|oka|helyett|döntöttem|választottam',
+  consents: 'igen|jó|rendben|persze|mehet|folytasd|nem',
   announces:
     'megnézem|ellenőrzöm|nézzük|először|most (?:megnézem|ellenőrzöm)|keresem|összehasonlítom|kipróbálom|lemérem|elolvasom',
   abbreviations: 'pl stb kb ill',

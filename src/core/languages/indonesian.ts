@@ -13,6 +13,7 @@ export const INDONESIAN: Language = {
   permits: '(?:boleh|bisa) (?:\\p{L}+ ){0,4}?lagi|(?:sudah )?diizinkan|diperbolehkan|tidak perlu lagi',
   names: 'indonesia|inggris|melayu|jerman|prancis|jepang',
   causes: 'karena|sebab|sehingga|jadi|oleh karena itu|akibat|alasan\\p{L}*|daripada|alih-alih|memilih|memutuskan',
+  consents: 'ya|iya|oke|baik|boleh|lanjut(?:kan)?|silakan|tidak',
   announces:
     'saya (?:akan|cek|periksa|lihat|coba|mulai|cari|bandingkan)|mari|biar saya|pertama|sekarang saya|coba saya',
   abbreviations: 'dll dsb mis',

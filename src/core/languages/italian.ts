@@ -14,6 +14,7 @@ export const ITALIAN: Language = {
     '(?:puoi|potete|può)(?! (?:spiegar|guardar|veder|dir|aiutar)\\p{L}*)|di nuovo (?:permess|consentit)\\p{L}*|va bene|non serve più',
   names: 'italiano|inglese|francese|tedesco|spagnolo|portoghese|russo|cinese|giapponese|coreano|turco|arabo',
   causes: 'perché|poiché|quindi|perciò|siccome|causa|motivo|dovuto|ragione|invece di|deciso|scelto',
+  consents: "sì|si|va bene|certo|d['’]accordo|procedi|continua|perfetto",
   announces:
     'vado a|fammi|lasciami|prima (?:guardo|controllo)|ora (?:guardo|controllo|verifico|cerco)|adesso (?:guardo|controllo)|(?:controllo|guardo|verifico|cerco|confronto|provo|misuro|leggo|apro|analizzo|esamino|vediamo|diamo)',
   abbreviations: 'p.es ecc sig dott',

@@ -33,6 +33,8 @@ export type Language = {
   readonly names: string;
   /** Words that state a cause or a decision. */
   readonly causes: string;
+  /** How a short answer to a question or an offer begins. */
+  readonly consents: string;
   /** How a message begins that only says what comes next. */
   readonly announces: string;
   /** Abbreviations of more than four letters, or with a dot inside; a shorter word before a full stop ends no rule anyway. */

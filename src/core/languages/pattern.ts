@@ -29,25 +29,33 @@ export const patternsOf = lazilyFor((language: Language) => {
     permits: create(language.permits),
     names: create(language.names),
     causes: create(language.causes),
-    announces: create(beginning([language])),
+    announces: create(beginning([language], 'announces')),
     // Korean is written with spaces, but its endings are parts of words.
     functionWords: createPattern(language.words.replaceAll(' ', '|'), !isJoined(language)),
   };
 });
 
-const announcements = lazily(() =>
+type Opening = 'announces' | 'consents';
+
+const openingsOf = lazilyFor((kind: Opening) =>
   [true, false].map((areWords) =>
-    createPattern(beginning(LANGUAGES.filter((one) => hasSpaces(one) === areWords)), areWords),
+    createPattern(
+      beginning(
+        LANGUAGES.filter((one) => hasSpaces(one) === areWords),
+        kind,
+      ),
+      areWords,
+    ),
   ),
 );
 
-/** Whether a sentence begins like an announcement in any language. It takes less time to rule this out than to tell the language. */
-export function mayAnnounce(sentence: string): boolean {
-  return announcements().some(({ test }) => test(sentence));
+/** Whether a sentence begins like this in any language. It takes less time to rule this out than to tell the language. */
+export function opensLike(kind: Opening, sentence: string): boolean {
+  return openingsOf(kind).some(({ test }) => test(sentence));
 }
 
-function beginning(languages: readonly Language[]): string {
-  return `^(?:${languages.map(({ announces }) => announces).join('|')})`;
+function beginning(languages: readonly Language[], kind: Opening): string {
+  return `^(?:${languages.map((language) => language[kind]).join('|')})`;
 }
 
 /**

@@ -13,6 +13,7 @@ export const POLISH: Language = {
     '(?:możesz|wolno|można) (?:\\p{L}+ ){0,3}?(?:znowu|znów|ponownie|już)|(?:znowu|znów) (?:możesz|wolno|można)|jest (?:znowu )?dozwolon\\p{L}*|nie trzeba już',
   names: 'polsku|angielsku|niemiecku|francusku|hiszpańsku|rosyjsku',
   causes: 'ponieważ|bo|dlatego|więc|gdyż|przyczyn\\p{L}*|powód|powodu|zamiast|zdecydowałem|wybrałem',
+  consents: 'tak|jasne|dobrze|zgoda|śmiało|kontynuuj|nie',
   announces:
     'sprawdz(?:ę|am)|zobaczę|zobaczmy|spójrz\\p{L}*|najpierw|teraz (?:sprawdzę|zobaczę)|poszukam|porównam|przejrzę|zaczynam|zacznę|uruchomię|przeczytam|pozwól',
   abbreviations: 'np itd itp tzn m.in tj',

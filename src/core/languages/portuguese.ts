@@ -14,6 +14,7 @@ export const PORTUGUESE: Language = {
     '(?:pode|podes|podem)(?! (?:explicar|olhar|ver|ajudar|me |dizer))|voltar a|está (?:liberad\\p{L}*|permitid\\p{L}*)|já não é preciso|não precisa mais',
   names: 'português|inglês|francês|alemão|italiano|espanhol|russo|chinês|japonês|coreano|turco|árabe',
   causes: 'porque|pois|por isso|portanto|já que|causa|motivo|devido|razão|em vez de|ao invés|decidi|escolhi|optei',
+  consents: 'sim|claro|certo|pode(?: ser| continuar| fazer)|vai em frente|perfeito|continua|não',
   announces:
     'vou|vamos|deixa-me|deixe-me|deixa eu|deixe eu|primeiro (?:vou|vejo)|agora (?:vou|vejo|verifico)|(?:verifico|procuro|comparo|testo|meço|leio|abro|analiso|examino|olho|vejamos)',
   abbreviations: 'p.ex aprox núm pág',

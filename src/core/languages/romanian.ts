@@ -12,6 +12,7 @@ export const ROMANIAN: Language = {
   permits: '(?:poți|puteți)(?: (?:\\p{L}+ ){0,3}?(?:din nou|iar))|este (?:din nou )?permis\\p{L}*',
   names: 'română|engleză|franceză|germană|spaniolă',
   causes: 'pentru că|fiindcă|deoarece|de aceea|deci|cauz\\p{L}*|motiv\\p{L}*|în loc de|am ales|am decis',
+  consents: 'da|bine|sigur|desigur|continuă|nu',
   announces: 'mă uit|verific|să (?:văd|vedem|verific)|caut|compar|încerc|măsor|citesc|mai întâi|lasă-mă',
   abbreviations: 'etc nr pag',
   endings:

@@ -14,6 +14,7 @@ export const SCANDINAVIAN: Language = {
   permits: '(?:får|må|kan) (?:du )?(?:\\p{L}+ ){0,3}?(?:igen|igjen)|är tillåtet|er tilladt|er tillatt',
   names: 'svenska|dansk|norsk|engelska|engelsk|tyska|tysk|franska|fransk',
   causes: 'eftersom|därför|derfor|fordi|orsak\\p{L}*|årsag\\p{L}*|på grund av|i stället|i stedet|valde|valgte|bestämde',
+  consents: 'ja|jo|japp|gärna|gerne|precis|okej|kör|fortsätt|fortsæt|fortsett|nej|nei',
   announces:
     'jag (?:ska|tittar|kollar|kontrollerar|börjar|letar|läser)|jeg (?:skal|vil|ser|kigger|sjekker|tjekker|begynder|leser)|låt mig|lad mig|la meg|först (?:ska|tittar)|nu (?:ska|tittar|kollar)',
   abbreviations: 't.ex bl.a d.v.s f.eks osv',

@@ -15,6 +15,7 @@ export const SPANISH: Language = {
   names: 'español|castellano|inglés|francés|alemán|italiano|portugués|ruso|chino|japonés|coreano|turco|árabe',
   causes:
     'porque|ya que|puesto que|por eso|por lo tanto|así que|causa|motivo|debido|razón|en (?:vez|lugar) de|decidido|decidí|elegí|elegido|me decido',
+  consents: 'sí|si|vale|claro|de acuerdo|adelante|hazlo|perfecto|continúa|continua|sigue',
   announces:
     'voy a|vamos a|déjame|déjeme|primero (?:voy|miro|reviso)|ahora (?:voy|miro|reviso|compruebo|busco)|(?:reviso|miro|busco|comparo|compruebo|pruebo|mido|leo|abro|ejecuto|empiezo|analizo|examino|consulto|veo|veamos|miremos)',
   abbreviations: 'p.ej ee.uu sr sra ud uds aprox núm pág',

@@ -15,6 +15,7 @@ export const TURKISH: Language = {
   names: 'türkçe|ingilizce|almanca|fransızca|ispanyolca|rusça|arapça',
   causes:
     'çünkü|bu yüzden|bu nedenle|dolayısıyla|sebe[bp]\\p{L}*|neden(?:i|iyle)|yerine|zira|karar verdim|seçtim|tercih ettim',
+  consents: 'evet|tamam|olur|tabii|devam(?: et)?|hayır',
   announces:
     'önce|şimdi|bir bak\\p{L}*|bak(?:ayım|alım|acağım)|(?:\\p{L}+ ){1,5}(?:\\p{L}+(?:acağım|eceğim|ayım|eyim|alım|elim)|(?:bakı|inceli|karşılaştırı|ölçü|arı|deni|kontrol edi|oku|açı)\\p{L}*yorum)',
   abbreviations: 'vb vs örn yy bkz',

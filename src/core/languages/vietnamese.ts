@@ -14,6 +14,7 @@ export const VIETNAMESE: Language = {
     '(?:có thể|được phép) (?:\\p{L}+ ){0,5}?(?:lại|trở lại|rồi)|lại (?:có thể|được phép)|không cần (?:\\p{L}+ ){0,4}?nữa|(?:bạn|anh) (?:có thể|được)',
   names: '(?:bằng )?tiếng \\p{L}+',
   causes: 'vì|bởi vì|bởi|do đó|vì vậy|vì thế|nên|nguyên nhân|lý do|thay vì|quyết định|chọn',
+  consents: 'vâng|có|được|đồng ý|ừ|tiếp tục|không',
   announces:
     '(?:để )?(?:tôi|mình|em) (?:sẽ|xem|kiểm tra|thử|so sánh|tìm|đo|đọc|chạy)|(?:tôi|mình) (?:đang|bắt đầu)|trước (?:tiên|hết)|đầu tiên|hãy (?:xem|để)|bây giờ (?:tôi|mình)',
   abbreviations: 'vd tp',

@@ -179,7 +179,7 @@ const NO_RULE: Cues = {
   'only & happens fail fails work works': /\bonly happens\b|\bonly (?:fails?|works?) (?:on|in|when|if)\b/,
   '^to': /^to (?:avoid|prevent|keep|stay)\b/,
   // Tasks for one occasion, and descriptions.
-  '^verify confirm validate ensure that':
+  '^verify confirm validate':
     /^(?:please )?(?:verify|confirm|validate)\b(?!.*\b(?:before (?:you|each|every|any)|after (?:each|every)|every time|whenever|always|never)\b)/,
   '^this & must should shall has needs':
     /^this [a-z]+ (?:must|should|shall|has to|needs to)\b(?! (?:never|always|not)\b)/,

@@ -214,7 +214,7 @@ test('what the user answered to a question of the model stands among the decisio
     call('1', 'AskUserQuestion', {
       questions: [
         { question: 'Which flour?', options: [{ label: 'Wheat', description: 'As before' }] },
-        { question: 'Which oven?', options: [{ label: 'Stone', description: 'Hotter, and slower to heat' }] },
+        { question: 'Which oven?', options: [{ description: 'The "hot" one, slower to heat', label: 'Stone' }] },
       ],
     }),
     result(
@@ -227,7 +227,7 @@ test('what the user answered to a question of the model stands among the decisio
   assert.match(heading ?? '', /answers to questions of the assistant, as the calls report them:$/);
   assert.deepEqual(answers, [
     '- (1) “Which flour?” → “Rye, and no wheat”',
-    '- (1) “Which oven?” → “Stone” (Hotter, and slower to heat)',
+    '- (1) “Which oven?” → “Stone” (The "hot" one, slower to heat)',
   ]);
 });
 

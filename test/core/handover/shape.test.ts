@@ -190,6 +190,27 @@ describe('requests', () => {
     assert.match(text, /^3\. yes\n {3}\(answers: “Should I order it\?”\)$/m);
   });
 
+  test('a consent in another language stands with what it answers', () => {
+    for (const consent of [
+      'Ja, bitte.',
+      'sí, hazlo',
+      'да',
+      '好的，请继续',
+      'はい、お願いします',
+      '네, 해주세요',
+      'نعم',
+    ]) {
+      const text = handover([
+        typed('Buy an oven.'),
+        said('It costs 900. Shall I order it?'),
+        typed(consent),
+        ...run('1', 'order oven', 'ok'),
+        said('Ordered.'),
+      ]);
+      assert.ok(text.includes(`2. ${consent}\n   (answers: “Shall I order it?”)`), consent);
+    }
+  });
+
   test('an option that a longer request names is quoted from the answer that offered it', () => {
     const text = handover([
       typed('How do we heat faster?'),
