@@ -1,8 +1,8 @@
 import { joinLines } from './line.ts';
-import type { Step } from './turns.ts';
 import { parseJson } from '../json-text.ts';
 
-export type CallStep = Extract<Step, { readonly kind: 'call' }>;
+/** `arguments`: as the message has them, mostly JSON. */
+type WrittenCall = { readonly name: string; readonly arguments: string };
 
 /** An item of a plan or todo list, in the producer's words. */
 type Task = { readonly text: string; readonly status: string };
@@ -72,7 +72,7 @@ const TODO = /todo|plan|task/i;
 const ONE_TASK = /^task_?(?:create|update)$/i;
 const PATCHED_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 
-export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | 'arguments'>): ToolCall {
+export function readCall({ name, arguments: written }: WrittenCall): ToolCall {
   const args = parseArguments(written);
   const path = firstText(args, PATH_KEYS);
   const command = commandOf(name, args);
@@ -108,7 +108,7 @@ export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | '
 }
 
 /** What a question says of each option that it offers, by the option's label. */
-export function readOptions({ arguments: written }: Pick<CallStep, 'arguments'>): ReadonlyMap<string, string> {
+export function readOptions({ arguments: written }: Pick<WrittenCall, 'arguments'>): ReadonlyMap<string, string> {
   const args = parseArguments(written);
   const asked = Array.isArray(args['questions']) ? args['questions'].filter(isRecord) : [args];
   const options = asked.flatMap((question) => (Array.isArray(question['options']) ? question['options'] : []));

@@ -3,7 +3,7 @@ import { callsOf, type ConversationMessage } from '../message.ts';
 import type { KeptRequest } from '../model-request.ts';
 import { isProducerSummary } from '../producer-texts.ts';
 import { isAnnouncement } from './statements.ts';
-import { type CallStep, readOptions } from './tool-call.ts';
+import { readOptions } from './tool-call.ts';
 
 export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type AssistantText = Extract<Step, { readonly kind: 'said' }>;
@@ -160,7 +160,7 @@ function refusalsOf(step: Step, next: Step | undefined): readonly Reply[] {
 
 function answersOf(
   { messageId, text, isError }: Extract<Step, { readonly kind: 'result' }>,
-  question: CallStep,
+  question: Extract<Step, { readonly kind: 'call' }>,
 ): readonly Reply[] {
   const answers = text.slice(0, MAX_REFUSAL_CHARS).replace(CLIENT_FRAME, '').trim();
   if (isError || answers === '') return [];
