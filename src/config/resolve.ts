@@ -42,8 +42,18 @@ export function resolveSettings(input: SettingsInput): ResolvedSettings {
       rules: [...(file?.rules ?? []), ...(flags?.rules ?? [])],
       drop_rules: [...(file?.drop_rules ?? []), ...(flags?.drop_rules ?? [])],
     },
-    archive: { ...archive, path: url ?? archive.path ?? defaultArchivePath(input.host), url },
+    archive: {
+      ...archive,
+      path: inSchema(url ?? archive.path ?? defaultArchivePath(input.host), archive.schema),
+      url,
+    },
   };
+}
+
+/** Adds the schema to the URL of a database that names none. */
+function inSchema(path: string, schema: string | null): string {
+  if (schema === null || !isArchiveUrl(path) || /[?&]schema=/.test(path)) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}schema=${encodeURIComponent(schema)}`;
 }
 
 function layerSettings(input: SettingsInput): Settings {

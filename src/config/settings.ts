@@ -58,6 +58,12 @@ export const SETTINGS = {
       flag: '--archive',
       doc: 'A Postgres database that keeps the archive instead of `path`. The password comes from PGPASSWORD or ~/.pgpass.',
     }),
+    schema: text({
+      default: null,
+      example: 'team_a',
+      uses: ['archive'],
+      doc: 'The schema of the Postgres database in which the archive and its queue are, instead of `compact`: several teams can share a database. A URL with `?schema=NAME` goes first.',
+    }),
     index: oneOf(['on-search', 'at-once', 'never'], {
       default: 'on-search',
       doc: 'When what is stored gets into the search index, which takes as long as compacting: when somebody searches, after each run, or only by `compact archive index`.',

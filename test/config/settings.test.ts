@@ -85,6 +85,19 @@ test('an archive in a database is named by its URL, and --archive wins', () => {
   assert.equal(given(file, { archive: { path: 'b.db' } }).settings.archive.path, '/work/b.db');
 });
 
+test("a team's schema is for every database whose URL names none", () => {
+  const path = (text: string, flags: SettingFlags = {}) =>
+    given(`[archive]\nschema = "team_a"\n${text}`, flags).settings.archive.path;
+  assert.equal(path('url = "postgres://db.example/logs"'), 'postgres://db.example/logs?schema=team_a');
+  assert.equal(path('url = "postgres:///logs?port=1"'), 'postgres:///logs?port=1&schema=team_a');
+  assert.equal(
+    path('', { archive: { path: 'postgres://db.example/logs' } }),
+    'postgres://db.example/logs?schema=team_a',
+  );
+  assert.equal(path('url = "postgres://db.example/logs?schema=other"'), 'postgres://db.example/logs?schema=other');
+  assert.equal(path('path = "a.db"'), '/repo/a.db');
+});
+
 test('an archive in a database is listed as a URL, not as a path', () => {
   const rows = (text: string) =>
     listSettings(given(text))

@@ -4,7 +4,7 @@ import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FailedJob, JobQueue, QueueStatus, TakenJob } from '../../ports/queue.ts';
 import { readInteger, type Row } from '../archive/rows.ts';
 import { guardMethods, type Place, toFailure } from '../archive/postgres/failure.ts';
-import { findForeignCode } from '../archive/postgres/foreign.ts';
+import { prepareSchema } from '../archive/postgres/migrate.ts';
 import {
   connectPool,
   createRetry,
@@ -46,14 +46,14 @@ type OpenQueueOptions = OpenPostgresOptions & {
   readonly heartbeatSeconds?: number;
 };
 
-/** Opens the queue beside an archive in Postgres, in a schema of its own; null: there is none, and `create` is false. */
+/** Opens the queue beside an archive in Postgres, in the same schema; null: there is none, and `create` is false. */
 export async function openPostgresQueue(options: OpenQueueOptions): Promise<Result<JobQueue | null, ArchiveFailure>> {
   const target = parseTarget(options.url);
   if (!target.ok) return target;
   const { path } = target.value.place;
   const open = async (): Promise<Result<JobQueue | null, ArchiveFailure>> => {
-    const foreign = await findForeign(options.url, target.value);
-    return foreign === null ? ok(await openQueue(options, target.value)) : err(foreign);
+    const failure = await prepareArchive(options, target.value);
+    return failure === null ? ok(await openQueue(options, target.value)) : err(failure);
   };
   try {
     const waiting = { ...options, path, maxOutageMs: MAX_START_WAIT_MS };
@@ -63,16 +63,18 @@ export async function openPostgresQueue(options: OpenQueueOptions): Promise<Resu
   }
 }
 
-const jobsSchema = ({ schema }: Target): string => `${schema}_jobs`;
 /** The queue names every schema, so its connections look into no other. */
 const SEARCH_PATH = 'pg_catalog';
 
-/** Before anything of the queue runs. */
-async function findForeign(url: string, target: Target): Promise<ArchiveFailure | null> {
-  const driver = connectPool(url, SEARCH_PATH);
+/** Makes the archive that the queue is beside, before anything of the queue runs. */
+async function prepareArchive({ url, create }: OpenQueueOptions, target: Target): Promise<ArchiveFailure | null> {
+  const driver = connectPool(url, target.schema);
   try {
-    const { query } = createSql(driver, (work) => work());
-    return await findForeignCode(query, { path: target.place.path, schema: jobsSchema(target), isQueue: true });
+    const prepared = await prepareSchema(
+      createSql(driver, (work) => work()),
+      { ...target, create, isQueue: true },
+    );
+    return prepared.ok ? null : prepared.error;
   } finally {
     await driver.close();
   }
@@ -80,7 +82,7 @@ async function findForeign(url: string, target: Target): Promise<ArchiveFailure 
 
 /** Null: there is none. Throws the errors of the driver and the queue. */
 async function openQueue(options: OpenQueueOptions, target: Target): Promise<JobQueue | null> {
-  const schema = jobsSchema(target);
+  const { schema } = target;
   const connection = withOptions(options.url, SEARCH_PATH);
   const boss = new PgBoss({
     connectionString: connection.connectionString,
@@ -89,6 +91,7 @@ async function openQueue(options: OpenQueueOptions, target: Target): Promise<Job
     application_name: 'compact work',
     max: MAX_CONNECTIONS,
     migrate: options.create,
+    createSchema: false,
     supervise: options.create,
     schedule: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { getConstructionPlans } from 'pg-boss';
 import { openPostgresQueue } from '../../../src/adapters/queue/queue.ts';
 import type { JobQueue, TakenJob } from '../../../src/ports/queue.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
@@ -52,8 +51,8 @@ async function forgetHeartbeats(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   const schema = new URL(url).searchParams.get('schema');
-  await client.query(`UPDATE ${schema}_jobs.job SET heartbeat_on = now() - interval '1 hour' WHERE state = 'active'`);
-  await client.query(`UPDATE ${schema}_jobs.queue SET monitor_on = NULL, monitor_claim_on = NULL`);
+  await client.query(`UPDATE ${schema}.job SET heartbeat_on = now() - interval '1 hour' WHERE state = 'active'`);
+  await client.query(`UPDATE ${schema}.queue SET monitor_on = NULL, monitor_claim_on = NULL`);
   await client.end();
 }
 
@@ -220,31 +219,48 @@ test('code that others put into a queue is refused before it runs', async (t) =>
   await (await createQueue(t, url)).close();
   await administer(
     url,
-    `CREATE SCHEMA ${schema}; ${SPY(schema)}
+    `${SPY(schema)}
 CREATE FUNCTION ${schema}.on_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM ${schema}.spy(); RETURN NEW; END';
-CREATE TRIGGER spy BEFORE INSERT ON ${schema}_jobs.queue FOR EACH ROW EXECUTE FUNCTION ${schema}.on_change()`,
+CREATE TRIGGER spy BEFORE INSERT ON ${schema}.queue FOR EACH ROW EXECUTE FUNCTION ${schema}.on_change()`,
   );
-  assert.match(await refusalOf(url), new RegExp(`compact did not make the trigger spy on ${schema}_jobs.queue`));
+  assert.match(await refusalOf(url), new RegExp(`compact did not make the trigger spy on ${schema}.queue`));
   assert.deepEqual(await administer(url, `SELECT * FROM ${schema}.ran`), []);
 });
 
-test("a queue of another user is refused, because the queue's own functions and rows are code", async () => {
+test("a queue of another user is refused, because the queue's own functions and rows are code", async (t) => {
   const url = urlOf();
   const schema = new URL(url).searchParams.get('schema') ?? '';
-  const jobs = `${schema}_jobs`;
+  const ofUser = (name: string): string => url.replace('user=compact', `user=${name}_${schema}`);
   await administer(
     url,
-    `CREATE ROLE mallory_${schema}; CREATE ROLE ann_${schema} LOGIN; GRANT CREATE ON DATABASE postgres TO mallory_${schema};
-CREATE SCHEMA ${schema}; ${SPY(schema)} SET ROLE mallory_${schema}; ${getConstructionPlans(jobs)};
-INSERT INTO ${jobs}.bam (name, version, table_name, command) VALUES ('spy', 1, 'job', 'SELECT ${schema}.spy()');
-GRANT ALL ON SCHEMA ${jobs} TO ann_${schema}; GRANT ALL ON ALL TABLES IN SCHEMA ${jobs} TO ann_${schema}`,
+    `CREATE ROLE mallory_${schema} LOGIN; CREATE ROLE ann_${schema} LOGIN; GRANT CREATE ON DATABASE postgres TO mallory_${schema};
+CREATE SCHEMA spies; ${SPY('spies')}`,
   );
-  const ofAnn = url.replace('user=compact', `user=ann_${schema}`);
+  await (await createQueue(t, ofUser('mallory'))).close();
+  await administer(
+    url,
+    `SET ROLE mallory_${schema};
+INSERT INTO ${schema}.bam (name, version, table_name, command) VALUES ('spy', 1, 'job', 'SELECT spies.spy()');
+GRANT ALL ON SCHEMA ${schema} TO ann_${schema}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ann_${schema}`,
+  );
   assert.match(
-    await refusalOf(ofAnn),
-    new RegExp(`mallory_${schema} owns the .* ${jobs}\\..*its code would run with your rights`),
+    await refusalOf(ofUser('ann')),
+    new RegExp(`mallory_${schema} owns the .* ${schema}\\..*its code would run with your rights`),
   );
-  assert.deepEqual(await administer(url, `SELECT * FROM ${schema}.ran`), []);
+  assert.deepEqual(await administer(url, 'SELECT * FROM spies.ran'), []);
+});
+
+test('two teams in one database do not see the jobs and the archive of each other', async (t) => {
+  const urls = ['team_a', 'team_b'].map((schema) => `${server.url}&schema=${schema}`);
+  const [a = assert.fail(), b = assert.fail()] = urls;
+  const [ofA, ofB] = [await createQueue(t, a), await createQueue(t, b)];
+  await ofA.add(JOBS);
+  assert.equal((await ofA.status()).open, 3);
+  assert.equal((await ofB.status()).open, 0);
+  assert.equal(await ofB.take(), null);
+  const listSchemas = `SELECT DISTINCT schemaname AS name FROM pg_tables WHERE tablename IN ('job', 'compactions') AND schemaname LIKE 'team%' ORDER BY 1`;
+  assert.deepEqual(await administer(a, listSchemas), [{ name: 'team_a' }, { name: 'team_b' }]);
+  assert.deepEqual(await administer(a, "SELECT nspname FROM pg_namespace WHERE nspname LIKE '%jobs'"), []);
 });
 
 test("what others put into the archive's schema is not taken for the server's own by the queue", async (t) => {
@@ -254,7 +270,7 @@ test("what others put into the archive's schema is not taken for the server's ow
   await queue.add(JOBS.slice(0, 1));
   await administer(
     url,
-    `CREATE SCHEMA ${schema}; ${SPY(schema)}
+    `${SPY(schema)}
 CREATE FUNCTION ${schema}.times(int, interval) RETURNS interval LANGUAGE sql AS 'SELECT $2 * ${schema}.spy()::float8';
 CREATE OPERATOR ${schema}.* (LEFTARG = int, RIGHTARG = interval, FUNCTION = ${schema}.times)`,
   );

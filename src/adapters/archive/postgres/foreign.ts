@@ -14,9 +14,19 @@ const isTrusted = (owner: string): string => `pg_has_role(${owner}, current_user
 const CALLED =
   'nextval|length|pg_current_xact_id|now|clock_timestamp|gen_random_uuid|near_vector|array_agg|get_byte|generate_series|at';
 
+/** The functions of pg-boss, which the archive never calls. */
+const OF_QUEUE = [
+  'create_queue',
+  'delete_queue',
+  'job_now',
+  'job_table_format',
+  'job_table_run',
+  'job_table_run_async',
+];
+
 /**
  * Everything in a schema that could run code of somebody else. The server notes what calls functions that are not its own, and an index can
- * call none of its own that does more than calculate. In a queue, all tables have to be ours: pg-boss runs statements that are stored in them.
+ * call none of its own that does more than calculate. For a queue, all tables have to be ours: pg-boss runs statements that are stored in them.
  */
 const FIND_FOREIGN = `
 WITH space AS (SELECT to_regnamespace(quote_ident(:schema))::oid AS id),
@@ -35,7 +45,7 @@ found AS (
   SELECT 'pg_class'::regclass::oid AS catalog, id, owner FROM tables WHERE :isQueue::boolean AND kind IN ('r', 'p') AND NOT ${isTrusted('owner')}
   UNION ALL SELECT 'pg_proc'::regclass, id, owner FROM functions WHERE :isQueue::boolean AND NOT ${isTrusted('owner')}
   UNION ALL SELECT 'pg_proc'::regclass, id, NULL FROM functions
-    WHERE NOT (:isQueue::boolean OR proname = 'near_vector' AND provolatile = 'i' AND prosqlbody IS NOT NULL)
+    WHERE NOT (:isQueue::boolean OR proname = ANY('{${OF_QUEUE.join(',')}}') OR proname = 'near_vector' AND provolatile = 'i' AND prosqlbody IS NOT NULL)
   UNION ALL SELECT 'pg_trigger'::regclass, f.oid, NULL FROM pg_trigger AS f JOIN tables AS t ON t.id = f.tgrelid WHERE NOT f.tgisinternal AND f.tgenabled <> 'D'
   UNION ALL SELECT 'pg_rewrite'::regclass, f.oid, NULL FROM pg_rewrite AS f JOIN tables AS t ON t.id = f.ev_class WHERE t.kind IN ('r', 'p')
   UNION ALL SELECT 'pg_policy'::regclass, f.oid, NULL FROM pg_policy AS f JOIN tables AS t ON t.id = f.polrelid

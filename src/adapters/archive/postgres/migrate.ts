@@ -23,13 +23,22 @@ const LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(hashtextextended('compact sche
 
 type Opened = { readonly isReadOnly: boolean; readonly isSuperuser: boolean };
 
+type Preparing = {
+  readonly schema: string;
+  readonly place: Place;
+  /** Makes a missing archive. */
+  readonly create: boolean;
+  /** The queue in the same schema is used too, not only the archive. */
+  readonly isQueue: boolean;
+};
+
 /**
- * Finds the archive in a schema of the database, and brings it up to date. `create`: makes a missing one. Null: there is
- * none. The search path of the connection leads to the schema.
+ * Finds the archive in a schema of the database, and brings it up to date. Null: there is none. The search path of the connection leads to the
+ * schema.
  */
 export async function prepareSchema(
   sql: Sql,
-  { schema, create, place }: { readonly schema: string; readonly create: boolean; readonly place: Place },
+  { schema, create, place, isQueue }: Preparing,
 ): Promise<Result<Opened | null, ArchiveFailure>> {
   const { path } = place;
   const [server = {}] = await sql.query(INSPECT_SERVER);
@@ -49,7 +58,7 @@ export async function prepareSchema(
   const { found, foreign } = await sql.transaction('snapshot', async (query) => {
     await query('SET LOCAL search_path = pg_catalog');
     const [row = {}] = await query(INSPECT_SCHEMA, { schema });
-    return { found: row, foreign: await findForeignCode(query, { path, schema, isQueue: false }) };
+    return { found: row, foreign: await findForeignCode(query, { path, schema, isQueue }) };
   });
   if (readInteger(found, 'is_archive') === 0 && readInteger(found, 'entries') > 0)
     return err({ kind: 'not-ours', path, reason: `its schema ${schema} belongs to another program` });

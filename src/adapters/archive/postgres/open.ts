@@ -72,7 +72,7 @@ export async function openSql<T>(
   // A server that is not there at the beginning is a mistake in the URL, mostly.
   const sql = createSql(driver, (work) => (state.isOpen ? waitForServer(work) : work()));
   try {
-    const prepared = await prepareSchema(sql, { schema, create, place });
+    const prepared = await prepareSchema(sql, { schema, create, place, isQueue: false });
     if (!prepared.ok || prepared.value === null) return prepared.ok ? ok(null) : prepared;
     state.isOpen = true;
     if (prepared.value.isSuperuser)
