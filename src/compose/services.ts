@@ -7,6 +7,7 @@ import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ModelProvider } from '../ports/model.ts';
+import type { Price } from '../ports/prices.ts';
 import type { Runtime } from '../ports/runtime.ts';
 
 /** Something that was created, with warnings about the parts of its configuration that will not work. */
@@ -29,6 +30,10 @@ export type ModelChoice = Omit<ModelAccess, 'provider'> & {
   readonly fallsBack: boolean;
   /** The model is asked again for what it was paid for before. */
   readonly asksAgain?: boolean;
+  /** Undefined: what the model costs is not known. */
+  readonly price?: Price | undefined;
+  /** What all calls may cost, for a model with a price; undefined: any sum. */
+  readonly maxCost?: number | undefined;
   /** The model is never called; the run only reports what it would be sent. */
   readonly isDryRun: boolean;
   /** The path of rules in gitleaks' format; null: only ours. */
@@ -65,14 +70,16 @@ async function createModelService(
   choice: ModelChoice,
   runtime: Runtime,
 ): Promise<Result<Created<ModelService>, string>> {
-  const { provider, asksAgain = false, redactsSecrets, redactRulesPath, limits, notice } = choice;
+  const { provider, asksAgain = false, redactsSecrets, redactRulesPath, limits, price, maxCost, notice } = choice;
   const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
   if (!redactors.ok) return redactors;
-  const { createRateLimiter } = await import('../app/summarize/limits.ts');
+  const { createBudget, createRateLimiter } = await import('../app/summarize/limits.ts');
   const value = {
     paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain', asksAgain },
     inFlight: new Map(),
     limiter: createRateLimiter(runtime, limits),
+    price,
+    budget: maxCost === undefined || price === undefined ? undefined : createBudget(maxCost, price),
     createRedactor: redactors.value?.create ?? null,
     notice,
   };

@@ -79,6 +79,12 @@ export function parseAge(text: string): Result<number, string> {
   return ms === null ? err('It must be an age: 12h, 30d, 2w, 6mo, 1y.') : ok(Math.round(ms));
 }
 
+/** '5.00', in the currency of the prices. */
+export function parseAmount(text: string): Result<number, string> {
+  const amount = readQuantity(text, new Map([['', 1]]));
+  return amount === null ? err('It must be an amount of money, without a currency: 5, 0.50, 1,000.') : ok(amount);
+}
+
 /** '0.9' or '90%', as a share. */
 export function parseShare(text: string): Result<number, string> {
   const [, digits = '', percent] = /^(\d+(?:\.\d+)?|\.\d+) ?(%?)$/.exec(text.trim()) ?? [];

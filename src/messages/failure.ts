@@ -4,7 +4,7 @@ import { describeErasure, findRemedy } from '../core/result.ts';
 import type { ArchiveFailure } from '../ports/archive.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { isFullDisk } from '../system/files.ts';
-import { countOf, formatBytes, formatCost, formatCount } from './quantities.ts';
+import { countOf, describeSpending, formatBytes, formatCost, formatCount } from './quantities.ts';
 import { listSome, safeText, shellWord } from './text.ts';
 
 /** The advice may be empty. */
@@ -266,6 +266,11 @@ const FAILURES: Sentences<LookupFailure> = {
     "'compact restore --partial' restores the rest.",
   ],
   'no-summary': ({ file, problem, advice }) => [file, `no summary: ${problem}. The file is unchanged.`, advice],
+  'cost-limit': ({ limit, spent, next }) => [
+    `--max-cost ${formatCost(limit)}`,
+    `the run ends here: ${formatCost(spent)} is spent, and the next call could cost ${formatCost(next)}. The file is unchanged, and what was paid for is stored.`,
+    'The same command with a higher --max-cost goes on from there.',
+  ],
   'no-batch-api': ({ provider, problem }) => [provider, `${problem}.`, 'See docs/models.md.'],
   'not-archived': ({ name, near, archive }) => [
     name,
@@ -389,7 +394,5 @@ function kindOf(failure: Exclude<NotDone, { readonly kind: 'bug' }>): FailureKin
 /** On the same line, because it belongs to the failure. */
 function spentText(usage: UsageReport | undefined): string {
   if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return '';
-  const { calls, inputTokens, outputTokens, cost } = usage;
-  const price = cost === null ? '' : `, cost ${formatCost(cost)}`;
-  return ` It took ${countOf(calls, 'call')}, ${countOf(inputTokens, 'token')} in, ${formatCount(outputTokens)} out${price}.`;
+  return ` It took ${describeSpending({ ...usage, reused: 0, retries: 0, waitedMs: 0 }).join(', ')}.`;
 }

@@ -1,3 +1,4 @@
+import type { UsageReport } from '../app/contract/reports.ts';
 import { countOf, formatCount } from '../core/tokens.ts';
 export { countOf, formatCount };
 
@@ -25,6 +26,32 @@ export function formatCost(cost: number): string {
   if (cost === 0 || cost >= 0.1) return cost.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
   const digits = Math.min(8, 1 - Math.floor(Math.log10(cost)));
   return cost.toFixed(digits);
+}
+
+/** What a model was asked and what that cost, or what it would be asked at most. The offline summarizer asks nobody: then there is nothing to say. */
+export function describeSpending(
+  usage: UsageReport | undefined,
+  { isPlan = false }: { readonly isPlan?: boolean } = {},
+): readonly string[] {
+  if (usage === undefined) return [];
+  const { calls, inputTokens, cachedInputTokens, outputTokens, reused, retries, waitedMs, cost, listedOn } = usage;
+  if (inputTokens + outputTokens + reused + retries === 0) return [];
+  const about = isPlan ? 'about ' : '';
+  const cached = cachedInputTokens === 0 ? '' : ` (${formatCount(cachedInputTokens)} cached)`;
+  return [
+    calls === 0 ? 'no calls' : countOf(calls, isPlan ? 'request' : 'call'),
+    ...(calls === 0
+      ? []
+      : [
+          `${about}${countOf(inputTokens, 'token')} in${cached}`,
+          `${isPlan ? 'at most ' : ''}${formatCount(outputTokens)} out`,
+        ]),
+    ...(retries === 0 ? [] : [countOf(retries, 'retry', 'retries')]),
+    ...(waitedMs === 0 ? [] : [`${formatDuration(waitedMs)} waited`]),
+    ...(reused === 0 ? [] : [`${countOf(reused, 'summary', 'summaries')} paid before`]),
+    ...(cost === null ? [] : [`cost ${about}${formatCost(cost)}`]),
+    ...(cost === null || listedOn === undefined ? [] : [`USD at the list price of ${listedOn}`]),
+  ];
 }
 
 /** What stands behind costs, and which prices they are at. `listedOn`: the day of the vendors' list; undefined: the user's own prices. */

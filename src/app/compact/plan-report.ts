@@ -188,7 +188,8 @@ function describePlan(
   if (service === undefined) return { ...plan, cost: null };
   const redactor = service.createRedactor?.() ?? null;
   const redact = (one: ModelRequest): ModelRequest => (redactor === null ? one : redactRequest(one, redactor));
-  const { modelName, policy, price } = request;
+  const { modelName, policy } = request;
+  const { price } = service;
   const asked = transcript.conversations.flatMap((prepared, index) => {
     const planned = plans[index] ?? null;
     if (planned === null) return [];

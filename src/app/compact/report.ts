@@ -15,7 +15,7 @@ import type {
 } from '../contract/reports.ts';
 import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
-import { addUsage, costOf, NO_USAGE, type Usage } from '../summarize/usage.ts';
+import { addUsage, NO_USAGE, priced, type Usage } from '../summarize/usage.ts';
 import type { Content } from '../write/settle.ts';
 import type { Written } from '../write/write-output.ts';
 import type { CompactPlan } from './plan.ts';
@@ -140,10 +140,12 @@ export function skippedReport(
 /** The cost of all conversations together. */
 export function reportUsage(
   results: readonly { readonly usage: Usage }[],
-  { price }: Pick<CompactFileRequest, 'price'>,
+  { summarizer: { service } }: Pick<CompactFileRequest, 'summarizer'>,
 ): UsageReport {
-  const usage = results.reduce((sum, one) => addUsage(sum, one.usage), NO_USAGE);
-  return { ...usage, cost: costOf(usage, price) };
+  return priced(
+    results.reduce((sum, one) => addUsage(sum, one.usage), NO_USAGE),
+    service?.price,
+  );
 }
 
 /** Notes on a plan and on the size of its result. */

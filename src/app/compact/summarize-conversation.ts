@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes, formatCount } from '../../core/tokens.ts';
 import type { Archive, CarriedLine } from '../../ports/archive.ts';
 import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
-import { type Failure, noSummary, sourceChanged, stop } from '../contract/failure.ts';
+import { attemptStep, type Failure, must, noSummary, sourceChanged, stop } from '../contract/failure.ts';
 import type { BatchReport, ConversationReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage, type ReadLineage } from '../read/lineage.ts';
@@ -15,7 +15,7 @@ import type { Prepared, PreparedConversation, ReadTranscript } from '../read/pre
 import type { LeavingMessages, StaleRules } from '../summarize/rules-and-requests.ts';
 import type { CycleInput, FinishedCycle } from '../summarize/run-cycle.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
-import { costOf } from '../summarize/usage.ts';
+import { priced } from '../summarize/usage.ts';
 import { leave } from './leave.ts';
 import { type CompactPlan, expectClipTokens, planPrepared } from './plan.ts';
 import { labelBatch, planNotes, reportConversation, reportUnchanged, reportUsage } from './report.ts';
@@ -91,11 +91,11 @@ export async function summarizeAll(
   for (const [index, plan] of plans.entries()) {
     const prepared = conversations[index];
     if (prepared === undefined) continue;
-    const attempted = await attemptConversation(deps, input, { prepared, plan });
+    const attempted = await attemptStep(async () => must(await attemptConversation(deps, input, { prepared, plan })));
     if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
     // If no summary was requested, the model has neither failed nor succeeded.
-    if (!attempted.ok) breaker.record('failure');
-    else if (attempted.value.kind === 'compacted') breaker.record('success');
+    if (!attempted.ok && attempted.error.kind === 'no-summary') breaker.record('failure');
+    else if (attempted.ok && attempted.value.kind === 'compacted') breaker.record('success');
     if (attempted.ok) attempts.push(attempted.value);
     else if (summaries.isWaiting?.() === true) waiting ??= attempted.error;
     else stop(withSpending(attempted.error, input));
@@ -151,11 +151,12 @@ function leaveIfIdle(attempts: readonly Attempted[], request: CompactFileRequest
 }
 
 /** A failed run may still have cost something. */
-function withSpending(failure: Failure, { summaries: { meter }, request: { price } }: Input): Failure {
+function withSpending(failure: Failure, { summaries: { meter }, request: { summarizer } }: Input): Failure {
   const usage = meter?.total();
   if (usage === undefined || usage.calls === 0) return failure;
-  if (failure.kind !== 'no-summary' && failure.kind !== 'low-retention') return failure;
-  return { ...failure, usage: { ...usage, cost: costOf(usage, price) } };
+  if (failure.kind !== 'no-summary' && failure.kind !== 'low-retention' && failure.kind !== 'cost-limit')
+    return failure;
+  return { ...failure, usage: priced(usage, summarizer.service?.price) };
 }
 
 /**

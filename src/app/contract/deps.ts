@@ -5,8 +5,9 @@ import type { FileStore, ProducerIndexes } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ModelRequest, ModelResponse } from '../../core/model-request.ts';
 import type { ModelProvider, Redactor } from '../../ports/model.ts';
+import type { Price } from '../../ports/prices.ts';
 import type { Progress, Runtime, StepListener } from '../../ports/runtime.ts';
-import type { Breaker, RateLimiter } from '../summarize/limits.ts';
+import type { Breaker, Budget, RateLimiter } from '../summarize/limits.ts';
 import type { InFlight } from '../summarize/paid-summaries.ts';
 
 /** existing: a missing archive is not created. */
@@ -68,6 +69,10 @@ export type ModelService = {
   /** Requests that are running now, shared by all transcripts. */
   readonly inFlight: InFlight;
   readonly limiter: RateLimiter;
+  /** Undefined: what the model costs is not known. */
+  readonly price?: Price | undefined;
+  /** What all calls of the run may cost; undefined: any sum. */
+  readonly budget?: Budget | undefined;
   /** Creates the redactor of one transcript: masks count from 1 in each. Null: secrets are not masked. */
   readonly createRedactor: (() => Redactor) | null;
   /** Called with sentences for the person at the terminal, for example about waits. */

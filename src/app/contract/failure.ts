@@ -106,6 +106,14 @@ export type Failure =
       readonly advice: string;
       readonly usage?: PricedUsage;
     }
+  /** The next call could cost so much that the run would cost more than it may. The run ends. */
+  | {
+      readonly kind: 'cost-limit';
+      readonly limit: number;
+      readonly spent: number;
+      readonly next: number;
+      readonly usage?: PricedUsage;
+    }
   /** The provider's batch API cannot be used. `problem` is a clause. */
   | { readonly kind: 'no-batch-api'; readonly provider: string; readonly problem: string }
   /** The summaries keep too few of the important facts. */

@@ -1,6 +1,5 @@
 import type { Role } from '../../core/message.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
-import type { Price } from '../../ports/prices.ts';
 import type { Summarizer } from './deps.ts';
 import type { ScoreRow } from './reports.ts';
 
@@ -46,8 +45,6 @@ export type CompactFileRequest = {
   /** The model's provider, for messages and the hash of the settings: 'extractive', … */
   readonly provider: string;
   readonly modelName: string;
-  /** Undefined: what the model costs is not known. */
-  readonly price?: Price;
 };
 
 export type ScoreFileRequest = {

@@ -57,11 +57,9 @@ export async function advanceFile(
   const changed = await findChange(deps, file);
   if (changed !== null) return endFile(deps, file, changed);
   const answers = createAnswers(deps, isNew);
+  const request = await requestFor(deps, file, answers.later);
   const result = await attempt({ file: file.value.name, progress: deps.progress }, () =>
-    compactFile(
-      { ...deps, openArchive: async () => ({ ok: true, value: archive }) },
-      requestFor(deps, file, answers.later),
-    ),
+    compactFile({ ...deps, openArchive: async () => ({ ok: true, value: archive }) }, request),
   );
   if (!result.ok && result.error.kind === 'interrupted') return;
   if (answers.later.isWaiting() && file.value.isCanceling) {
@@ -172,8 +170,11 @@ function describe(result: Result<CompactReport, Failure>): string | null {
 
 const UNLIMITED = { requestsPerMinute: null, inputTokensPerMinute: null, outputTokensPerMinute: null };
 
-function requestFor(deps: BatchDeps, { key, value }: RecordOf<'file'>, later: LaterAnswers): CompactFileRequest {
-  const price = deps.priceOf(value.model);
+async function requestFor(
+  deps: BatchDeps,
+  { key, value }: RecordOf<'file'>,
+  later: LaterAnswers,
+): Promise<CompactFileRequest> {
   return {
     input: {
       path: key,
@@ -185,7 +186,6 @@ function requestFor(deps: BatchDeps, { key, value }: RecordOf<'file'>, later: La
     policy: value.policy,
     provider: value.provider,
     modelName: value.model,
-    ...(price === undefined ? {} : { price }),
     summarizer: {
       ...deps.summarizer,
       breaker: createBreaker(Infinity),
@@ -194,6 +194,7 @@ function requestFor(deps: BatchDeps, { key, value }: RecordOf<'file'>, later: La
         ...deps.summarizer.service,
         limiter: createRateLimiter(deps.runtime, UNLIMITED),
         inFlight: new Map(),
+        price: await deps.priceOf(value.model),
         later,
       },
     },

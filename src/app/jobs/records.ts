@@ -2,11 +2,12 @@ import type { ModelErrorCode, StopReason } from '../../core/model-request.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { Result } from '../../core/result.ts';
+import type { Price } from '../../ports/prices.ts';
 import type { BatchChange, BatchRecord, BatchService } from '../../ports/batch.ts';
 import type { ModelService, Summarizer, WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { CompactReport } from '../contract/reports.ts';
-import type { CompactFileRequest, OutputTarget } from '../contract/requests.ts';
+import type { OutputTarget } from '../contract/requests.ts';
 
 /** What the steps of a batch work with. */
 export type BatchDeps = WritingDeps & {
@@ -15,7 +16,7 @@ export type BatchDeps = WritingDeps & {
   readonly summarizer: Summarizer & { readonly service: ModelService };
   readonly provider: string;
   /** The price of a batch: half of the model's. */
-  readonly priceOf: (model: string) => CompactFileRequest['price'];
+  readonly priceOf: (model: string) => Promise<Price | undefined>;
   /** Called with what became of a transcript, when that is final. */
   readonly onFile: (done: FinishedFile) => void;
   /** Calls the service; null: it failed, which was reported. */

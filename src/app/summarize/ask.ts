@@ -4,7 +4,8 @@ import { checkSummary, type SummaryCheck } from '../../core/summary-check.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import type { RateLimiter } from './limits.ts';
+import { stop } from '../contract/failure.ts';
+import type { Budget, RateLimiter, Spending } from './limits.ts';
 import type { PaidSummaries } from './paid-summaries.ts';
 import { addUsage, type Meter, NO_USAGE, type Usage } from './usage.ts';
 
@@ -25,7 +26,7 @@ export async function askWithFallback(
 ): Promise<SummaryAnswer> {
   const answer = await askForSummary(deps, request, options);
   if (answer.kind === 'summary') return { ...answer, isFallback: false };
-  const { fallback, paid: _paid, limiter: _limiter, meter: _meter, ...others } = deps;
+  const { fallback, paid: _paid, limiter: _limiter, budget: _budget, meter: _meter, ...others } = deps;
   const mayBeHalved = answer.kind === 'smaller' && options.canHalve;
   const isFinal = answer.kind === 'deferred' || mayBeHalved || deps.signal?.aborted === true;
   if (fallback === undefined || isFinal) return answer;
@@ -136,6 +137,7 @@ type CallDeps = {
   readonly runtime: Pick<Runtime, 'sleep' | 'yieldToEvents' | 'random'>;
   readonly signal?: AbortSignal;
   readonly limiter?: RateLimiter;
+  readonly budget?: Budget;
   /** Called with a sentence about each wait. */
   readonly notice?: (sentence: string) => void;
   readonly meter?: Meter;
@@ -165,7 +167,7 @@ async function callModel(
   let usage = NO_USAGE;
   for (let failed = 0; ; failed += 1) {
     const called = await callOnce(deps, request);
-    usage = addUsage(usage, { ...called.usage, calls: 1, retries: failed === 0 ? 0 : 1 });
+    usage = addUsage(usage, { ...called.usage, retries: failed === 0 ? 0 : 1 });
     if (called.kind === 'response') return { ...called, usage };
     const { error } = called;
     const isForSize = error.code === 'context_length' || (error.code === 'timeout' && !retriesTimeouts);
@@ -192,13 +194,32 @@ export function backoffMs(
   return Math.min(MAX_WAIT_MS, Math.max(ownMs, retryAfterMs ?? 0));
 }
 
-async function callOnce({ model, signal, limiter, notice }: CallDeps, request: ModelRequest): Promise<Called> {
+/** A call that the budget has no room for ends the use case. */
+async function callOnce(deps: CallDeps, request: ModelRequest): Promise<Called> {
   const expected = { inputTokens: expectedTokens(request), outputTokens: request.max_tokens };
+  const refused = (await deps.budget?.reserve(expected)) ?? null;
+  if (refused !== null) stop({ kind: 'cost-limit', ...refused });
+  let used: Spending = { inputTokens: 0, outputTokens: 0 };
+  try {
+    const called = await callLimited(deps, request, expected);
+    // A service may charge for an answer that nobody waited for.
+    used = called.kind === 'error' && called.error.code === 'timeout' ? expected : called.usage;
+    return called;
+  } finally {
+    deps.budget?.settle(expected, used);
+  }
+}
+
+async function callLimited(
+  { model, signal, limiter, notice }: CallDeps,
+  request: ModelRequest,
+  expected: Spending,
+): Promise<Called> {
   const onWait = (ms: number): void => {
     if (ms >= TOLD_WAIT_MS) notice?.(`waiting ${Math.ceil(ms / 1000)} s, as the configured limits say`);
   };
   const waitedMs = (await limiter?.take(expected, { onWait, ...(signal === undefined ? {} : { signal }) })) ?? 0;
-  const usage = { ...NO_USAGE, waitedMs };
+  const usage = { ...NO_USAGE, calls: 1, waitedMs };
   if (signal?.aborted === true) {
     return { kind: 'error', error: new ModelError('api_error', 'it was interrupted', { retryable: false }), usage };
   }

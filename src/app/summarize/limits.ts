@@ -1,4 +1,6 @@
+import type { Price } from '../../ports/prices.ts';
 import type { Runtime } from '../../ports/runtime.ts';
+import { costOf } from './usage.ts';
 
 /** What a service allows per minute; null: no limit. */
 export type RateLimits = {
@@ -87,6 +89,48 @@ export function createBreaker(maxConsecutiveFailures: number): Breaker {
     isOpen: () => failures >= maxConsecutiveFailures,
     record: (outcome) => {
       failures = outcome === 'success' ? 0 : failures + 1;
+    },
+  };
+}
+
+/** What a run spends at most. */
+export type Budget = {
+  /** Reserves what a call may cost. It waits for the other calls if their real costs decide. Null: there is room; else why there is none, and never will be. */
+  readonly reserve: (expected: Spending) => Promise<Refusal | null>;
+  /** Ends a call: what it used instead of what was reserved. */
+  readonly settle: (expected: Spending, used: Spending) => void;
+};
+
+type Refusal = { readonly limit: number; readonly spent: number; readonly next: number };
+
+/** For everything that runs at the same time. Once it has refused a call, it refuses all: a smaller one would only delay the end of the run. */
+export function createBudget(limit: number, price: Price): Budget {
+  const state: { spent: number; reserved: number; calls: number; refusal: Refusal | null } = {
+    spent: 0,
+    reserved: 0,
+    calls: 0,
+    refusal: null,
+  };
+  const waiting: (() => void)[] = [];
+  const cost = (spending: Spending): number => costOf(spending, price) ?? 0;
+  return {
+    reserve: async (expected) => {
+      const next = cost(expected);
+      while (state.refusal === null && state.spent + state.reserved + next > limit) {
+        if (state.calls === 0) state.refusal = { limit, spent: state.spent, next };
+        else await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+      if (state.refusal !== null) return state.refusal;
+      state.calls += 1;
+      state.reserved += next;
+      return null;
+    },
+    settle: (expected, used) => {
+      state.calls -= 1;
+      // Sums of fractions drift.
+      state.reserved = state.calls === 0 ? 0 : state.reserved - cost(expected);
+      state.spent += cost(used);
+      for (const wake of waiting.splice(0)) wake();
     },
   };
 }

@@ -31,6 +31,7 @@ export function createSummaryDeps(
     ...(later === undefined ? {} : { isWaiting: later.isWaiting }),
     paid: redactor === null ? paid : withMasks(paid, redactor),
     limiter: service.limiter,
+    ...(service.budget !== undefined && { budget: service.budget }),
     meter: createMeter(),
     notice: (sentence) => service.notice(`${input.name}: ${sentence}`),
     ...(stem === undefined ? {} : { audit: { stem, ...(redactor === null ? {} : { redactor }) } }),

@@ -18,10 +18,12 @@ export type Usage = {
 
 export type PricedUsage = Usage & {
   /**
-   * In the currency of the configured prices; null: the model has none.
+   * In the currency of the configured prices, else at the list price in US dollars; null: neither is known.
    * @minimum 0
    */
   readonly cost: number | null;
+  /** The day of the list, if the cost is at list price. */
+  readonly listedOn?: string;
 };
 
 /** Adds up what calls have cost, whatever becomes of their answers. */
@@ -67,4 +69,17 @@ export function costOf(
   price: Price | undefined,
 ): number | null {
   return price === undefined ? null : (inputTokens * price.input + outputTokens * price.output) / MILLION;
+}
+
+/** What calls have cost, and at which prices. */
+export function priced(usage: Usage, price: Price | undefined): PricedUsage {
+  const listedOn = price?.listedOn;
+  return { ...usage, cost: costOf(usage, price), ...(listedOn !== undefined && { listedOn }) };
+}
+
+/** An unknown cost is not counted. */
+export function addPriced(sum: PricedUsage | undefined, usage: PricedUsage): PricedUsage {
+  if (sum === undefined) return usage;
+  const cost = usage.cost === null ? sum.cost : (sum.cost ?? 0) + usage.cost;
+  return { ...sum, ...usage, ...addUsage(sum, usage), cost };
 }

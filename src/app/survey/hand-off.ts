@@ -20,7 +20,7 @@ import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { openForStoring, openUnsettled } from '../write/settle.ts';
 import { findProject, findTitle } from './scan-file.ts';
 
-export type HandOffRequest = Pick<CompactFileRequest, 'input' | 'summarizer' | 'modelName' | 'price'> & {
+export type HandOffRequest = Pick<CompactFileRequest, 'input' | 'summarizer' | 'modelName'> & {
   readonly policy: TranscriptPolicy;
   /** How long the hand-over may be. */
   readonly maxTokens: number;
@@ -74,7 +74,7 @@ export async function handOff(deps: AppDeps, request: HandOffRequest): Promise<R
 type Opened = { readonly transcript: ReadTranscript; readonly prepared: PreparedConversation };
 
 async function describe(deps: AppDeps, request: HandOffRequest, opened: Opened): Promise<HandOff> {
-  const { input, policy, maxTokens, summarizer, modelName, price } = request;
+  const { input, policy, maxTokens, summarizer, modelName } = request;
   const { transcript, prepared } = opened;
   const { id, view, prior } = prepared;
   const isService = summarizer.service !== undefined;
@@ -127,7 +127,7 @@ async function describe(deps: AppDeps, request: HandOffRequest, opened: Opened):
       ...done.value.live.map(({ content }) => quoteBatch(content)),
     ],
     lastExchange: lastExchange.map(({ role, text }) => ({ role, text: quoteText(text) })),
-    ...(isService && { usage: reportUsage([done.value], { ...(price !== undefined && { price }) }) }),
+    ...(isService && { usage: reportUsage([done.value], request) }),
   };
 }
 

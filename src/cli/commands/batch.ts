@@ -23,24 +23,15 @@ export const command = defineActions<Session>({
     return `batch ${action} uses the options of batch submit, so it takes no ${namesOf(flag).at(-1)}`;
   },
   run: (context, { needs = ['selection', 'model', 'archive'], ...asked }, work) =>
-    inSession(context, { ...asked, needs }, async (session) => work(atHalfPrice(session))),
+    inSession(context, { ...asked, needs }, async (session) => work(withoutFoldIn(session))),
 });
 
 function noTranscripts(action: string): string {
   return `batch ${action} concerns everything that was submitted, so it takes no transcripts`;
 }
 
-/** Both providers sell batches at half the price. Chunks are independent, because their answers come together. */
-function atHalfPrice(session: Session): Session {
-  const { summarization, prices } = session.settings;
-  const halved = Object.entries(prices).map(([model, { input, output }]) => [
-    model,
-    { input: input / 2, output: output / 2 },
-  ]);
-  const settings = {
-    ...session.settings,
-    summarization: { ...summarization, fold_in: false },
-    prices: Object.fromEntries(halved),
-  };
-  return { ...session, settings };
+/** Chunks are independent, because their answers come together. */
+function withoutFoldIn(session: Session): Session {
+  const { settings } = session;
+  return { ...session, settings: { ...settings, summarization: { ...settings.summarization, fold_in: false } } };
 }

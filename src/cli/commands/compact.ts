@@ -8,6 +8,7 @@ import {
   CONDITION_FLAGS,
   FILES_FROM_FLAG,
   FORMAT_FLAG,
+  MAX_COST_FLAG,
   MAX_UNPACKED_FLAG,
   MODEL_FLAGS,
   OUTPUT_FLAGS,
@@ -41,6 +42,7 @@ const FLAGS = [
   ...SELECTION_FLAGS,
   ...PIN_FLAGS,
   ...MODEL_FLAGS,
+  MAX_COST_FLAG,
   {
     flags: '--again',
     description: 'ask the model again, despite stored summaries',
@@ -139,7 +141,8 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
     const { gatherInputs } = await import('../inputs/gather.ts');
     const { planOutputs } = await import('../../compose/outputs.ts');
     const { compaction } = policyOf(session, options);
-    const summarizer = await createSummarizer(session, { isDryRun, asksAgain: options.again === true, compaction });
+    const { again: asksAgain = false, maxCost } = options;
+    const summarizer = await createSummarizer(session, { isDryRun, asksAgain, compaction, maxCost });
     if (!summarizer.ok) return session.refuse(summarizer.error);
     const instead = 'archived texts get none';
     const embeddings = isArchiving ? await createEmbeddingsIfAny(session, { instead }) : null;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { nearestName } from '../../config/nearest.ts';
 import { parseCount } from '../../config/quantity.ts';
+import { toModel } from '../../config/resolve.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { programOf } from '../../ports/codec.ts';
@@ -18,7 +19,7 @@ import {
 } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { describeLookup, HAND_OVER_START, renderHandOff } from '../render/handoff.ts';
-import { archiveToName, inputOf, modelOf, policyOf } from '../runs/compact.ts';
+import { archiveToName, inputOf, policyOf } from '../runs/compact.ts';
 import { beginWith, describeMissing, doubtPlace, findLaunch, inSessionBefore } from '../runs/launch.ts';
 import { createSummarizer, warned } from '../runs/services.ts';
 import type { HandoffReport } from '../reports.ts';
@@ -147,7 +148,7 @@ async function write(
       : await useCases.captureFile({ input, isDryRun: false, rereads: false }, reporter.progress);
   if (captured?.ok === false && captured.error.kind === 'interrupted') return session.fail(captured.error);
   const maxTokens = options.tokens ?? DEFAULT_TOKENS;
-  const request = { input, policy, summarizer: summarizer.value, ...modelOf(settings), maxTokens };
+  const request = { input, policy, summarizer: summarizer.value, ...toModel(settings), maxTokens };
   const made = await useCases.handOff(request, reporter.progress);
   if (!made.ok) return session.fail(made.error);
   // The hand-over is worth more than the search.

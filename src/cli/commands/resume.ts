@@ -1,4 +1,5 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
+import { toModel } from '../../config/resolve.ts';
 import { parseCountOrZero } from '../../config/quantity.ts';
 import { formatChange, formatCost, namePrices } from '../../messages/quantities.ts';
 import { safeText } from '../../messages/text.ts';
@@ -8,7 +9,7 @@ import { defineBareCommand } from '../line/command.ts';
 import { FORMAT_FLAG, MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { sumTokens } from '../render/compact.ts';
-import { inputOf, modelOf, policyOf } from '../runs/compact.ts';
+import { inputOf, policyOf } from '../runs/compact.ts';
 import { describeLaunch, describeMissing, findLaunch, inSessionBefore, planResumption } from '../runs/launch.ts';
 import { createSummarizer } from '../runs/services.ts';
 import type { Session } from '../session.ts';
@@ -114,7 +115,7 @@ async function compactIfOver(session: Session, { chosen, options }: Compacting):
   const summarizer = await createSummarizer(session, { isDryRun, compaction: policy.compaction });
   if (!summarizer.ok) return session.refuse(summarizer.error);
   reporter.progress.name(chosen.name);
-  const common = { input: inputOf(chosen, options), policy, ...modelOf(settings) };
+  const common = { input: inputOf(chosen, options), policy, ...toModel(settings) };
   const request = { ...common, summarizer: summarizer.value, embeddings: null };
   const how = isDryRun
     ? ({ output: { kind: 'none' } } as const)

@@ -1,5 +1,6 @@
 import { nearestName } from '../../config/nearest.ts';
 import {
+  parseAmount,
   parseBytes,
   parseCount,
   parseCountOrZero,
@@ -106,6 +107,15 @@ export function modelFlags(providers: string) {
     ]),
   ] as const satisfies readonly Flag[];
 }
+
+export const MAX_COST_FLAG = {
+  flags: '--max-cost <amount>',
+  description: 'stop before the call that could pass it (5.00)',
+  parse: parseAmount,
+  conflicts: 'dryRun',
+  group: 'The model',
+  isRare: true,
+} as const satisfies Flag;
 
 /** Flags that decide which messages stay: for compacting, and for commands that show the decision. */
 export const KEEP_FLAGS = [

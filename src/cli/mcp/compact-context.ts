@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CompactReport } from '../../app/contract/reports.ts';
+import { toModel } from '../../config/resolve.ts';
 import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import {
@@ -12,7 +13,7 @@ import {
 import { renderFailure } from '../../messages/failure.ts';
 import { safeText } from '../../messages/text.ts';
 import { PLAIN_THEME } from '../render/theme.ts';
-import { archiveToName, modelOf, policyOf } from '../runs/compact.ts';
+import { archiveToName, policyOf } from '../runs/compact.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../runs/services.ts';
 import type { Session } from '../session.ts';
 import { compactedPath } from '../../compose/transcript-files.ts';
@@ -113,7 +114,7 @@ async function compact(session: Session, args: Args, file: Pick<CompactFileReque
   }
   const instead = 'archived texts get none';
   const embeddings = args.dry_run ? null : await createEmbeddingsIfAny(session, { instead });
-  const request = { ...file, policy, ...modelOf(settings), summarizer: summarizer.value, embeddings };
+  const request = { ...file, policy, ...toModel(settings), summarizer: summarizer.value, embeddings };
   const compacted = await useCases.compactFile(request, { update: () => undefined, finish: () => undefined });
   if (!compacted.ok) return err(renderFailure(compacted.error));
   const rendering = {

@@ -115,7 +115,8 @@ export async function workOnFiles<Item extends { readonly path: string; readonly
       return signal.aborted ? null : err({ kind: 'bug', message: renderBug(error).trimEnd() });
     }
   };
-  return runInOrder({ items, jobs: atWork.jobs, signal, work: attempt, report });
+  const isLast = (done: Result<T, NotDone>): boolean => !done.ok && done.error.kind === 'cost-limit';
+  return runInOrder({ items, jobs: atWork.jobs, signal, work: attempt, isLast, report });
 }
 
 type InOrder<T, R> = {
@@ -126,6 +127,8 @@ type InOrder<T, R> = {
   readonly signal: AbortSignal;
   /** Null: it was interrupted, and nothing is reported. */
   readonly work: (item: T, place: Place) => Promise<R | null>;
+  /** Whether no further item is begun. */
+  readonly isLast: (result: R) => boolean;
   /** Called in the order of the items, as soon as all earlier ones are done. */
   readonly report: (result: R, item: T) => void;
 };
@@ -134,7 +137,7 @@ type InOrder<T, R> = {
 const MAX_AHEAD = 1024;
 
 /** Works on several items at a time and reports them in their order. Returns how many an interruption left undone. */
-async function runInOrder<T, R>({ items, jobs, signal, work, report }: InOrder<T, R>): Promise<number> {
+async function runInOrder<T, R>({ items, jobs, signal, work, isLast, report }: InOrder<T, R>): Promise<number> {
   const done = new Map<number, R>();
   const state = { nextBegun: 0, nextReported: 0, reportedCount: 0, isOver: false };
   const waiting: (() => void)[] = [];
@@ -160,8 +163,8 @@ async function runInOrder<T, R>({ items, jobs, signal, work, report }: InOrder<T
       const index = state.nextBegun;
       state.nextBegun += 1;
       const result = await work(item, { index, count: items.length });
-      if (result === null) state.isOver = true;
-      else done.set(index, result);
+      state.isOver ||= result === null || isLast(result);
+      if (result !== null) done.set(index, result);
       reportReady();
     }
   };

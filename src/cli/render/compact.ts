@@ -6,16 +6,16 @@ import type {
   SkipReason,
   UsageReport,
 } from '../../app/contract/reports.ts';
+import { NO_USAGE } from '../../app/summarize/usage.ts';
 import { restoredPath } from '../../compose/transcript-files.ts';
 import {
   countOf,
   countReasons,
+  describeSpending,
   formatAtMost,
   formatBytes,
   formatChange,
-  formatCost,
   formatCount,
-  formatDuration,
   formatSaving,
   sumOf,
   tally,
@@ -50,11 +50,11 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
   const rows = [
     ...reportList('result', changeTexts(report, rendering), rendering.widthColumns),
     ...reportList('messages', messageTexts(report)),
-    ...(report.plan === undefined ? batchRows(report, rendering) : planRows(report)),
+    ...(report.plan === undefined ? batchRows(report, rendering) : []),
     reportRow('lines', ledgerText(report)),
     ...levelRows(countLevels(report), theme),
     ...factRows(report, rendering.widthColumns),
-    ...usageRows(report),
+    ...usageRows(spendingOf(report), { isPlan: report.plan !== undefined }),
     ...(report.archive === null ? [] : [reportRow('archive', safeText(report.archive))]),
     ...(restoring === null ? [] : [reportRow('restore', restoring)]),
     ...[...new Set(report.notes)].map((note) => reportRow('note', theme.warning(safeText(note)))),
@@ -80,7 +80,7 @@ export type RunTotals = {
   /** The facts that summaries kept. */
   readonly facts: { readonly kept: number; readonly total: number };
   readonly levels: LevelCounts;
-  /** Undefined: no run reported a cost. */
+  /** What was spent, or would be for planned transcripts; undefined: no model is asked. */
   readonly usage?: UsageReport;
 };
 
@@ -106,7 +106,7 @@ export function renderTotals(
     ...(compacted + planned === 0 ? [] : reportList('result', totalTexts(totals, rendering), rendering.widthColumns)),
     ...levelRows(totals.levels, theme),
     ...(totals.facts.total === 0 ? [] : [reportRow('facts', countKept(totals.facts))]),
-    ...usageRows(totals),
+    ...usageRows(totals.usage, { isPlan: planned > totals.previewed }),
   ];
   if (archive === null) return [head, ...models];
   const back = rendering.isInPlace
@@ -313,37 +313,16 @@ function countKept({ kept, total }: Pick<Kept, 'kept' | 'total'>): string {
   return `${formatCount(kept)} of ${formatCount(total)} kept`;
 }
 
-/** The model's usage. The offline provider uses no tokens, and its calls do not matter. */
-function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly string[] {
-  if (usage === undefined) return [];
-  const { calls, inputTokens, cachedInputTokens, outputTokens, reused, retries, waitedMs, cost } = usage;
-  if (inputTokens + outputTokens + reused + retries === 0) return [];
-  const cached = cachedInputTokens === 0 ? '' : ` (${formatCount(cachedInputTokens)} cached)`;
-  return reportList('model', [
-    calls === 0 ? 'no calls' : countOf(calls, 'call'),
-    ...(calls === 0 ? [] : [`${countOf(inputTokens, 'token')} in${cached}`, `${formatCount(outputTokens)} out`]),
-    ...(retries === 0 ? [] : [countOf(retries, 'retry', 'retries')]),
-    ...(waitedMs === 0 ? [] : [`${formatDuration(waitedMs)} waited`]),
-    ...(reused === 0 ? [] : [`${countOf(reused, 'summary', 'summaries')} paid before`]),
-    ...(cost === null ? [] : [`cost ${formatCost(cost)}`]),
-  ]);
+/** What was spent for a transcript, or would be for a planned one. */
+export function spendingOf({ usage, plan }: CompactReport): UsageReport | undefined {
+  if (plan?.asked === undefined) return usage;
+  const { requests: calls, tokensIn: inputTokens, tokensOut: outputTokens, cost, listedOn } = plan;
+  return { ...NO_USAGE, calls, inputTokens, outputTokens, cost, ...(listedOn !== undefined && { listedOn }) };
 }
 
-/** What a model would be asked. The offline summarizer asks nobody. */
-function planRows({ plan }: CompactReport): readonly string[] {
-  if (plan?.asked === undefined) return [];
-  const { requests, tokensIn, tokensOut, cost, listedOn } = plan;
-  return reportList('model', [
-    countOf(requests, 'request'),
-    `about ${countOf(tokensIn, 'token')} in`,
-    `at most ${formatCount(tokensOut)} out`,
-    ...(cost === null
-      ? []
-      : [
-          `cost about ${formatCost(cost)}`,
-          ...(listedOn === undefined ? [] : [`USD at the list price of ${listedOn}`]),
-        ]),
-  ]);
+function usageRows(usage: UsageReport | undefined, how: { readonly isPlan: boolean }): readonly string[] {
+  const facts = describeSpending(usage, how);
+  return facts.length === 0 ? [] : reportList('model', facts);
 }
 
 const LEVEL_TEXTS: { readonly [level in NonNullable<BatchReport['level']>]: string } = {

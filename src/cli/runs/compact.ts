@@ -1,5 +1,5 @@
 import type { Summarizer } from '../../app/contract/deps.ts';
-import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
+import type { OutputTarget } from '../../app/contract/requests.ts';
 import { makeFolderFor, type OutputChoice } from '../../compose/outputs.ts';
 import type { Embeddings } from '../../compose/services.ts';
 import { defaultArchivePath } from '../../config/find.ts';
@@ -24,8 +24,6 @@ type JobOptions = {
   readonly isDryRun: boolean;
   /** Transcripts at a time; null: chosen for the machine. */
   readonly jobs: number | null;
-  /** For a dry run: batches cost a part of the list price. */
-  readonly shareOfListPrice?: number;
 };
 
 export type Job = ReadyInput & { readonly output: OutputTarget };
@@ -39,13 +37,10 @@ type Run = JobOptions & {
 /** Compacts the transcripts and reports them in their order. Returns how many an interruption left undone. */
 export async function compactAll(session: Session, run: Run, items: readonly Job[]): Promise<number> {
   const { report, summarizer, embeddings, isDryRun, before, jobs } = run;
-  const { service } = summarizer;
-  const model = modelOf(session.settings);
   const isIntoFolder = !isDryRun && isInFolder(run.output, run.isSeveral);
   const common = {
     policy: policyOf(session, run.options),
-    ...model,
-    ...(isDryRun && service !== undefined && model.price === undefined && (await findListPrice(model, run))),
+    ...toModel(session.settings),
     ...(before !== null && { before }),
     summarizer,
     embeddings,
@@ -53,7 +48,7 @@ export async function compactAll(session: Session, run: Run, items: readonly Job
   return workOnFiles(session, {
     items,
     jobs,
-    isOffline: service === undefined && embeddings === null,
+    isOffline: summarizer.service === undefined && embeddings === null,
     needsMemory: items.every(({ output }) => output.kind !== 'stdout'),
     work: async (job, useCases, progress) => {
       const { output } = job;
@@ -101,24 +96,6 @@ const MINUTE_MS = 60_000;
 /** How long a file that nobody named must not have changed before it is replaced. */
 export function minIdleOf({ transcript }: ResolvedSettings): number {
   return transcript.min_idle_minutes * MINUTE_MS;
-}
-
-/** The model that summarizes, and its configured price if there is one. */
-export function modelOf(settings: ResolvedSettings): ReturnType<typeof toModel> & Pick<CompactFileRequest, 'price'> {
-  const { name, provider } = settings.summarization;
-  const price = name === null || provider === 'extractive' ? undefined : settings.prices[name];
-  return { ...toModel(settings), ...(price !== undefined && { price }) };
-}
-
-async function findListPrice(
-  { modelName }: Pick<CompactFileRequest, 'modelName'>,
-  { shareOfListPrice = 1 }: JobOptions,
-): Promise<Pick<CompactFileRequest, 'price'>> {
-  const { loadPrices } = await import('../../compose/prices.ts');
-  const listed = (await loadPrices({}))(modelName, 0);
-  if (listed === null) return {};
-  const { input, output } = listed;
-  return { price: { ...listed, input: input * shareOfListPrice, output: output * shareOfListPrice } };
 }
 
 /** The `--archive` that a later command needs: the path that this command was given, by the flag or by a configuration for this run only. */

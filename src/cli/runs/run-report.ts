@@ -1,5 +1,5 @@
 import type { CompactReport, FailedReport, SkippedFileReport, UsageReport } from '../../app/contract/reports.ts';
-import { addUsage } from '../../app/summarize/usage.ts';
+import { addPriced } from '../../app/summarize/usage.ts';
 import { createSkipRenderer } from './outcomes.ts';
 import { renderFailed } from '../../messages/failure.ts';
 import { layList, renderListHead, renderListLine, skipWords } from '../render/compact-list.ts';
@@ -11,6 +11,7 @@ import {
   renderTotals,
   type RunTotals,
   sizesOf,
+  spendingOf,
   sumTokens,
 } from '../render/compact.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
@@ -69,9 +70,16 @@ export function createRunReport(
   const layout = layList(isList ? names : [], { isPlan: isDryRun, terminalColumns: isTerminal ? widthColumns : null });
   const noteList = createNoteList();
   const renderSkipped = createSkipRenderer();
-  const state: { totals: RunTotals; hasHead: boolean; linesSinceFailure: number; archive: string | null } = {
+  const state: {
+    totals: RunTotals;
+    hasHead: boolean;
+    linesSinceFailure: number;
+    archive: string | null;
+    isOverCost: boolean;
+  } = {
     totals: NO_TOTALS,
     hasHead: false,
+    isOverCost: false,
     linesSinceFailure: 0,
     archive: null,
   };
@@ -104,7 +112,10 @@ export function createRunReport(
       state.archive = report.archive ?? state.archive;
     },
     failed: (report) => {
-      reporter.error(isSeveral ? renderFailed(report) : report.error.message);
+      // Of files that were at work at the same time, each has found the limit of the run.
+      const isTold = report.error.kind === 'cost-limit' && state.isOverCost;
+      state.isOverCost ||= report.error.kind === 'cost-limit';
+      if (!isTold) reporter.error(isSeveral ? renderFailed(report) : report.error.message);
       countFailure(report);
     },
     skipped: (report) => {
@@ -158,7 +169,7 @@ function addToTotals(totals: RunTotals, report: CompactReport | SkippedFileRepor
   if (!('ledger' in report)) return addSkip(totals, report.reason);
   if (report.result === 'skipped') return addSpending(addSkip(totals, report.reason), report.usage);
   const counted = { ...totals, [report.result]: totals[report.result] + 1 };
-  const { preview, retention, usage } = report;
+  const { preview, retention } = report;
   const { tokens, bytes, facts, levels } = totals;
   const sizes = sizesOf(report) ?? NO_TOTALS.bytes;
   const { before, after } = sumTokens(report);
@@ -180,7 +191,7 @@ function addToTotals(totals: RunTotals, report: CompactReport | SkippedFileRepor
       feedback: levels.feedback + made.feedback,
     },
   };
-  return addSpending(added, usage);
+  return addSpending(added, spendingOf(report));
 }
 
 function addSkip(totals: RunTotals, reason: Parameters<typeof skipWords>[0]): RunTotals {
@@ -191,14 +202,7 @@ function addSkip(totals: RunTotals, reason: Parameters<typeof skipWords>[0]): Ru
 
 /** What a transcript cost, even if nothing came of it. */
 function addSpending(totals: RunTotals, usage: UsageReport | undefined): RunTotals {
-  return usage === undefined ? totals : { ...totals, usage: sumUsage(totals.usage, usage) };
-}
-
-/** An unknown cost is not counted. */
-function sumUsage(sum: UsageReport | undefined, usage: UsageReport): UsageReport {
-  if (sum === undefined) return usage;
-  const cost = usage.cost === null ? sum.cost : (sum.cost ?? 0) + usage.cost;
-  return { ...addUsage(sum, usage), cost };
+  return usage === undefined ? totals : { ...totals, usage: addPriced(totals.usage, usage) };
 }
 
 /** The notes on the transcripts of a run: each is printed once, with the number of transcripts that have it. */

@@ -2,8 +2,9 @@ import type { Summarizer } from '../../app/contract/deps.ts';
 import type { Created, EmbedderChoice, Embeddings, ModelChoice } from '../../compose/services.ts';
 import { resolveEmbeddingAccess, resolveModelAccess } from '../../config/access.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
-import { ok, type Result } from '../../core/result.ts';
-import { safeText } from '../../messages/text.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { quoteForShell, safeText } from '../../messages/text.ts';
+import type { Price } from '../../ports/prices.ts';
 import type { Session } from '../session.ts';
 
 type ServiceSession = Pick<Session, 'settings' | 'config' | 'terminal' | 'reporter' | 'useCases' | 'asked'>;
@@ -37,18 +38,46 @@ export function chooseModel(
   );
 }
 
+type SummarizerRequest = {
+  readonly isDryRun: boolean;
+  readonly asksAgain?: boolean;
+  readonly compaction: CompactionConfig;
+  /** The most that the run may cost; undefined: any sum. */
+  readonly maxCost?: number | undefined;
+  /** Batches cost a part of the price. */
+  readonly shareOfPrice?: number;
+};
+
+/** What a model costs by the settings, or else by the list of its vendor, on which no model of this machine is. Loading the list takes a while. */
+export async function findPrice(
+  { settings: { prices, summarization } }: Pick<Session, 'settings'>,
+  model: string,
+  share = 1,
+): Promise<Price | undefined> {
+  const { loadPrices } = await import('../../compose/prices.ts');
+  const isListed = prices[model] === undefined && summarization.provider !== 'ollama';
+  const price = isListed ? (await loadPrices({}))(model, 0) : prices[model];
+  return price ? { ...price, input: price.input * share, output: price.output * share } : undefined;
+}
+
+function setPrice({ terminal }: ServiceSession, model: string): string {
+  return quoteForShell([terminal.program(), 'config', 'set', `prices."${model}"`, '{ input = 1, output = 5 }']);
+}
+
 /** Creates the summarizer that the settings name. The error is a sentence that says why it cannot be used. */
 export async function createSummarizer(
   session: ServiceSession,
-  {
-    isDryRun,
-    asksAgain = false,
-    compaction,
-  }: { readonly isDryRun: boolean; readonly asksAgain?: boolean; readonly compaction: CompactionConfig },
+  { isDryRun, asksAgain = false, compaction, maxCost, shareOfPrice }: SummarizerRequest,
 ): Promise<Result<Summarizer, string>> {
   const model = chooseModel(session, { isDryRun });
   if (!model.ok) return model;
-  const choice = model.value && { ...model.value, asksAgain };
+  const price = model.value === null ? undefined : await findPrice(session, model.value.model, shareOfPrice);
+  if (maxCost !== undefined && model.value !== null && price === undefined)
+    return err(
+      `--max-cost needs the price of ${model.value.model}, and none is known. Set it, per million tokens: ${setPrice(session, model.value.model)}`,
+    );
+  const paying = { ...(price && { price }), ...(maxCost !== undefined && { maxCost }) };
+  const choice = model.value && { ...model.value, asksAgain, ...paying };
   return warned(session, await session.useCases.createSummarizer({ model: choice, compaction }));
 }
 

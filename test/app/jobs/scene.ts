@@ -68,7 +68,7 @@ export function batchRun(
         : createOpenAiBatches({ ...options, baseUrl: `${url}/v1` }),
     summarizer: { ...bench.deps, service: serviceOf(dialect, runtime), stem: createCachedStemmer() },
     provider: dialect,
-    priceOf: () => undefined,
+    priceOf: async () => undefined,
     onFile: (file) => void said.files.push(file),
     ask: async (call) => {
       try {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../../core/result.ts';
 import { policyOf } from '../../runs/compact.ts';
-import { chooseModel } from '../../runs/services.ts';
+import { chooseModel, findPrice } from '../../runs/services.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import type { PolicyOptions } from '../../line/flags.ts';
 import { renderFinished, renderRun } from '../../render/batch.ts';
@@ -8,6 +8,9 @@ import { reportJson, safeText } from '../../../messages/text.ts';
 import type { BatchRunReport } from '../../reports.ts';
 import type { Session } from '../../session.ts';
 import type { BatchRun } from '../../../compose/batches.ts';
+
+/** Both providers sell batches at half the price. */
+export const BATCH_SHARE = 1 / 2;
 
 type BatchRequest = {
   readonly action: BatchRunReport['action'];
@@ -29,7 +32,7 @@ export function openRun(
   if (!model.ok) return model;
   if (model.value === null || model.value.provider === 'ollama')
     return err('batches need a provider with a batch API: --provider anthropic or openai');
-  const { reporter, settings } = session;
+  const { reporter } = session;
   const files: BatchRunReport['files'][number][] = [];
   const warnings: string[] = [];
   const problems: string[] = [];
@@ -49,7 +52,7 @@ export function openRun(
   const run: BatchRun = {
     model: model.value,
     compaction: policyOf(session, options).compaction,
-    priceOf: (name) => settings.prices[name],
+    priceOf: (name) => findPrice(session, name, BATCH_SHARE),
     onFile: (file) => {
       files.push({ file: file.path, state: file.state, note: file.note });
       if (file.result?.ok === false) problems.push(`${file.name}: ${file.note ?? 'it could not be compacted'}`);

@@ -7,13 +7,12 @@ import { defineAction } from '../../line/command.ts';
 import { FILES_FROM_FLAG, FORMAT_FLAG, SELECTION_FLAGS } from '../../line/flags.ts';
 import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import { describeOutputProblem } from '../../../messages/problems.ts';
-import { countOf } from '../../../messages/quantities.ts';
 import { compactAll, isInFolder, type Job, policyOf } from '../../runs/compact.ts';
 import { createRunReport } from '../../runs/run-report.ts';
 import { createSummarizer } from '../../runs/services.ts';
 import type { Session } from '../../session.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
-import { end, openRun } from './run.ts';
+import { BATCH_SHARE, end, openRun } from './run.ts';
 
 export const SUBMIT_FLAGS = [
   { flags: '-o, --output <path>', description: 'a file; a folder for several', conflicts: 'inPlace' },
@@ -88,52 +87,40 @@ function outputOf({ inPlace, output }: SubmitOptions): OutputChoice {
   return output === undefined ? { kind: 'default' } : { kind: 'path', path: output };
 }
 
-/** Shows what a batch would send and cost, as a dry run of `compact` does. Nothing is written or sent. `session` has the prices of batches. */
+/** Shows what a batch would send and cost, as a dry run of `compact` does. Nothing is written or sent. */
 async function planBatch(session: Session, line: Line<SubmitOptions>): Promise<ExitCode> {
   const { options } = line;
   const { compaction } = policyOf(session, options);
-  const summarizer = await createSummarizer(session, { isDryRun: true, compaction });
+  const summarizer = await createSummarizer(session, { isDryRun: true, compaction, shareOfPrice: BATCH_SHARE });
   if (!summarizer.ok) return session.refuse(summarizer.error);
   const gathered = await gatherInputs(session, line, { skipsCompacted: true });
   if (typeof gathered === 'number') return gathered;
   const { inputs, isSeveral, failures } = gathered;
   const output = outputOf(options);
-  const runReport = createRunReport(session, {
+  const report = createRunReport(session, {
     isDryRun: true,
     isInPlace: output.kind === 'in-place',
     archiveFlag: null,
     names: inputs.map(({ name }) => name),
     failures,
   });
-  const sum = { requests: 0, cost: 0, isPriced: false };
-  const report: typeof runReport = {
-    ...runReport,
-    done: (one) => {
-      sum.requests += one.plan?.requests ?? 0;
-      sum.cost += one.plan?.cost ?? 0;
-      sum.isPriced ||= typeof one.plan?.cost === 'number';
-      runReport.done(one);
-    },
-  };
   const run = {
     options,
     output,
     before: null,
     isDryRun: true,
     jobs: null,
-    shareOfListPrice: 1 / 2,
     isSeveral,
     report,
     summarizer: summarizer.value,
     embeddings: null,
   };
   const items = inputs.map((input): Job => ({ ...input, output: { kind: 'none' } }));
-  const { failed } = report.end(await compactAll(session, run, items));
-  const price = sum.isPriced
-    ? `about ${sum.cost.toFixed(2)}, half the live price of ${(2 * sum.cost).toFixed(2)}`
-    : 'half the live price (add this model to [prices] to see the cost)';
-  session.reporter.report([
-    `batch: ${countOf(sum.requests, 'request')} at ${price}; merging summaries may take a second round`,
-  ]);
+  const { failed, usage } = report.end(await compactAll(session, run, items));
+  if (usage !== undefined)
+    session.reporter.report([
+      'batch: half the live price; merging summaries may take a second round',
+      ...(usage.cost === null ? ['Add this model to [prices] to see the cost.'] : []),
+    ]);
   return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }

@@ -6,7 +6,7 @@ import type { OutputTarget } from '../../../app/contract/requests.ts';
 import type { JobOutcome } from '../../../app/jobs/work.ts';
 import { planOutputs } from '../../../compose/outputs.ts';
 import type { Embeddings } from '../../../compose/services.ts';
-import { resolveSettings, toPolicy } from '../../../config/resolve.ts';
+import { resolveSettings, toModel, toPolicy } from '../../../config/resolve.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { TakenJob } from '../../../ports/queue.ts';
 import { readPolicy, readSettings, readTime } from '../../line/flags.ts';
@@ -24,7 +24,7 @@ import { failedReport, renderFailure, toFailedReport } from '../../../messages/f
 import { describeOutputProblem, renderBug } from '../../../messages/problems.ts';
 import { countOf } from '../../../messages/quantities.ts';
 import { safeText } from '../../../messages/text.ts';
-import { archiveToName, minIdleOf, modelOf } from '../../runs/compact.ts';
+import { archiveToName, minIdleOf } from '../../runs/compact.ts';
 import { skipUnreadable } from '../../runs/outcomes.ts';
 import { createRunReport, type RunReport } from '../../runs/run-report.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../../runs/services.ts';
@@ -137,7 +137,7 @@ function settingsOf({ config, terminal, asked }: Session, jobOptions: JobOptions
   const before = readTime(jobOptions.olderThan);
   return {
     policy: toPolicy(settings, readPolicy(jobOptions)),
-    ...modelOf(settings),
+    ...toModel(settings),
     ...(before !== null && { before }),
   };
 }
