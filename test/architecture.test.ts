@@ -30,7 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'adapters/producer-index': ['adapters/producer-index', 'system', 'ports', 'core', '+better-sqlite3', 'node'],
   'adapters/queue': ['adapters/queue', 'adapters/archive', 'adapters/archive/postgres', 'ports', 'core', '+pg-boss'],
   'adapters/redact': ['adapters/redact', 'system', 'ports', 'core', '+zod', '+smol-toml', 'node'],
-  'adapters/runtime': ['adapters/runtime', 'ports', 'core', 'node'],
+  'adapters/runtime': ['adapters/runtime', 'system', 'ports', 'core', 'node'],
   'adapters/transcript': ['adapters/transcript', 'ports', 'core', '+zod', 'node'],
   // Its source is put into pages, so it has nothing but itself.
   browser: [],
@@ -183,6 +183,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   'cli/mcp/allowed-path.ts': 'holds a file open to know what it is; reads nothing',
   'cli/program-name.ts': "this program's own files",
   'cli/terminal/terminal.ts': 'standard streams and our own log',
+  'system/package-version.ts': 'our own package',
   'config/trust-store.ts': 'our own list, opened with O_NOFOLLOW',
 };
 

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
@@ -125,12 +125,4 @@ function isInside(folder: string, parent: string): boolean {
 function realPath(path: string): string | null {
   if (path === '') return null;
   return orElse(null, () => realpathSync(path));
-}
-
-/** Read from package.json, which is two folders up both in `src` and in `dist`. */
-export function readPackageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const manifest: unknown = JSON.parse(text);
-  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return isManifest && typeof manifest.version === 'string' ? manifest.version : 'unknown';
 }

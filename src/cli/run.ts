@@ -4,7 +4,7 @@ import { parseArguments, type Parsed } from './line/parse.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './terminal/exit-codes.ts';
 import type { UsageProblem } from '../messages/problems.ts';
 import type { OutputOptions } from './line/line.ts';
-import { readPackageVersion } from './program-name.ts';
+import { readPackageVersion } from '../system/package-version.ts';
 import type { CliContext } from './session.ts';
 
 /** Runs a command line, from argv to exit code. */

@@ -3,7 +3,8 @@ import { findMissed } from '../config/origins.ts';
 import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import { nearestName } from '../config/nearest.ts';
 import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
-import type { SettingsUse } from '../config/setting.ts';
+import { hideCredentials, type SettingsUse } from '../config/setting.ts';
+import { HIDDEN_PASSWORD, hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { CreateUseCases, UseCases } from '../compose/use-cases.ts';
 import type { CommonRequest } from './line/line.ts';
@@ -11,7 +12,7 @@ import { DEFAULT_POOL_RULES, type FileSession, type PoolRules } from './pool/wor
 import { renderMissed, renderIgnored } from './render/config.ts';
 import { renderFailure, renderNearFormats } from '../messages/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from '../messages/problems.ts';
-import { reportJson, safeText } from '../messages/text.ts';
+import { quoteForShell, reportJson, safeText } from '../messages/text.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './terminal/exit-codes.ts';
 import { createReporter, type Reporter } from './terminal/reporter.ts';
 import type { Terminal } from './terminal/terminal.ts';
@@ -86,6 +87,7 @@ export async function inSession(
     archivePath: settings.archive.path,
     indexing: settings.archive.index,
     maxUnpackedBytes: request.settings.maxUnpackedBytes,
+    command: describeCommand(terminal.argv),
   };
   const readerGone = new AbortController();
   const openUseCases = (signal: AbortSignal): UseCases =>
@@ -199,4 +201,27 @@ function findUnknownFormat(format: string | null, useCases: UseCases): string | 
   const names = useCases.listFormats().map(({ name }) => name);
   if (names.includes(format)) return null;
   return `there is no format '${format}': did you mean ${nearestName(format, names)}? ('compact --formats' lists them)`;
+}
+
+/** The file names of a whole folder would say nothing more. */
+const [MAX_COMMAND_WORDS, MAX_COMMAND_CHARS] = [50, 500];
+
+/** A command line as a run keeps it: its beginning, without passwords in URLs and without what may be a key. */
+export function describeCommand(argv: readonly string[]): string {
+  const words = quoteForShell(argv.slice(0, MAX_COMMAND_WORDS).map(hideSecrets));
+  const isCut = argv.length > MAX_COMMAND_WORDS || words.length > MAX_COMMAND_CHARS;
+  return `compact ${words.slice(0, MAX_COMMAND_CHARS)}${isCut ? '…' : ''}`.trim();
+}
+
+const URLS = /[a-z][a-z\d+.-]*:\/\/\S+/gi;
+const NAMED_SECRETS = /([\w-]*(?:key|token|secret|passw(?:or)?d|credential|auth)[\w-]*=)(?!\d+(?:[&\s]|$))[^&\s]+/gi;
+/** Long words of letters and digits that are no part of a path. */
+const KEYS = /(?<![\w./+-])(?=[\w+-]*\d)(?=[\w+-]*[a-z])[\w+-]{20,}(?![\w./+-])/gi;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+function hideSecrets(word: string): string {
+  return word
+    .replace(URLS, (url) => (isArchiveUrl(url) ? hidePassword(url) : hideCredentials(url)))
+    .replace(NAMED_SECRETS, `$1${HIDDEN_PASSWORD}`)
+    .replace(KEYS, (found) => (UUID.test(found) ? found : HIDDEN_PASSWORD));
 }

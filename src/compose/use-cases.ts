@@ -35,8 +35,9 @@ export type Composition = {
   readonly notice?: ((sentence: string) => void) | undefined;
   /** Has a file removed when the process ends; returns a function that forgets it. */
   readonly removeAtExit: RemoveAtExit;
-  /** What is written belongs to this run; by default to one of its own. */
+  /** What is written belongs to this run; by default to one of its own, which `command` began. */
   readonly run?: RunMark | undefined;
+  readonly command?: string | undefined;
   /** Called at each step of a run. */
   readonly reached?: StepListener;
   /** False: another composition of the run does it. */
@@ -77,7 +78,7 @@ export function createUseCases(composition: Composition) {
     findArchivePlaceProblem: archive.findPlaceProblem,
     producerIndexes: createProducerIndexes(),
     tellFuller: createFullerNotice(composition.notice),
-    run: composition.run ?? beginRun(),
+    run: composition.run ?? beginRun(composition.command ?? null),
   };
   const queueing = { ...deps, openQueue: createQueueOpener(archivePath, opening) };
   const exchangeDeps = async (): Promise<ExportDeps> => {

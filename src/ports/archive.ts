@@ -70,8 +70,19 @@ export type CarriedLine = { readonly lineId: number; readonly cycle: number; rea
 /** Our own bytes, line ending included; they go before source line `beforeLine`, or to the end (`lineCount` + 1). */
 export type InsertedLine = { readonly beforeLine: number; readonly bytes: Uint8Array };
 
-/** One invocation of the program; `token` is different for each. Up to its first hyphen it names the user and the machine. */
-export type RunMark = { readonly token: string; readonly begunAt: Date };
+/** Who uses the program, where, and which version of it. */
+export type Caller = { readonly user: string; readonly host: string; readonly version: string };
+
+/**
+ * One invocation of the program; `token` is different for each. Up to its first hyphen it names the user and the machine. `command`: its command
+ * line without secrets; null: another program called it, or the command line was erased.
+ */
+export type RunMark = {
+  readonly token: string;
+  readonly begunAt: Date;
+  readonly by: Caller;
+  readonly command: string | null;
+};
 
 /** Everything that one compaction of one file stores, except its lines. */
 export type CompactionDraft = {

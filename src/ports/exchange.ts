@@ -5,6 +5,7 @@ import type {
   CachedSummary,
   CompactionDraft,
   KeptRun,
+  RunMark,
   StoredCycle,
   StoredInsertedLine,
 } from './archive.ts';
@@ -48,7 +49,9 @@ export type UnitCycle = Pick<StoredCycle, 'conversationId' | 'cycle' | 'clipSha2
 
 /** A file that was compacted, or found to be an output. `run`: the one that wrote it. */
 type UnitFile = {
-  readonly run: { readonly token: string; readonly begunAtMs: number; readonly undoneAtMs: number | null } | null;
+  readonly run:
+    | (Pick<RunMark, 'token' | 'by' | 'command'> & { readonly begunAtMs: number; readonly undoneAtMs: number | null })
+    | null;
   readonly sourcePath: string;
   readonly outputPath: string | null;
   readonly undoneAtMs: number | null;

@@ -23,6 +23,7 @@ import {
   statsReport,
 } from './archive-reports.ts';
 import { compactReport, scoreReport, verifyReport } from './fake-reports.ts';
+import { runMark } from '../support/run-mark.ts';
 
 export const CHAT_FORMAT: Format = {
   name: 'chat-lines',
@@ -241,7 +242,7 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
     compositions.push(composition);
     return {
       ...(Object.fromEntries(fakes) as UseCases),
-      run: { token: 'fake', begunAt: new Date(0) },
+      run: runMark('fake'),
       clearLeftovers: async () => undefined,
       listFormats:
         answers.listFormats ?? (() => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }]),

@@ -11,6 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { thisCaller } from '../../src/adapters/runtime/node.ts';
+import { describeCommand } from '../../src/cli/session.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { type Ended, runHere, runProcess } from '../support/program.ts';
@@ -246,6 +248,37 @@ test('the reports of undo and of its list follow their schemas', async (t) => {
     ['unchanged', []],
     ['removed', []],
   ]);
+});
+
+test('a run says who began it, where and how, in both lists', async (t) => {
+  const { path, compact } = placeWith(t, { 'a.jsonl': A });
+  await compact('-i', path('a.jsonl'));
+  const [report] = readReports(await compact('undo', '--list', '--json'));
+  const { user, host, version } = thisCaller();
+  assert.deepEqual(report?.['by'], { user, host, version });
+  assert.match(String(report?.['command']), /^compact -i \S+a\.jsonl --archive /);
+  const [undo, runs] = [await compact('undo', '--list'), await compact('archive', 'runs')];
+  assert.equal(runs.stdout, undo.stdout);
+  assert.match(runs.stdout, new RegExp(`^ {5}${user}@${host}, compact ${version}: compact -i `, 'm'));
+  assert.deepEqual(readReports(await compact('archive', 'runs', '--json')), [report]);
+});
+
+test('a stored command line has no passwords and no keys, and not the names of a thousand files', () => {
+  const told = describeCommand([
+    'archive',
+    'merge',
+    'postgres://kim:pw1@db/logs?password=pw2',
+    '--header=x-api-key=abc',
+    'sk-ant-api03-abcdefghijklmnop',
+    '--max-summary-tokens=120',
+    '6b6f4218-1111-4222-8333-444455556666',
+    'logs/2026-11-23-a-long-name-of-a-file.jsonl',
+  ]);
+  assert.equal(
+    told,
+    "compact archive merge 'postgres://kim:***@db/logs?password=***' '--header=x-api-key=***' '***' --max-summary-tokens=120 6b6f4218-1111-4222-8333-444455556666 logs/2026-11-23-a-long-name-of-a-file.jsonl",
+  );
+  assert.ok(describeCommand(Array.from({ length: 1000 }, (_, at) => `logs/${at}.jsonl`)).length < 600);
 });
 
 test('without an archive, without runs, or without such a run there is nothing to undo', async (t) => {

@@ -19,6 +19,7 @@ import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG, type TranscriptPolicy
 import type { Result } from '../../src/core/result.ts';
 import type { Archive, OpenArchiveOptions } from '../../src/ports/archive.ts';
 import { createQuickStore } from './files.ts';
+import { runMark } from './run-mark.ts';
 
 export type BenchSettings = Partial<Omit<TranscriptPolicy, 'compaction'>> & {
   readonly compaction?: Partial<CompactionConfig>;
@@ -100,7 +101,7 @@ export function createWorkbench(
     reached: () => undefined,
     findArchivePlaceProblem: async () => null,
     producerIndexes: createProducerIndexes({}),
-    run: { token: 'workbench', begunAt: new Date('2026-03-01T08:00:00.000Z') },
+    run: runMark('workbench', new Date('2026-03-01T08:00:00.000Z')),
     ...overrides,
   };
   const path = (name: string): string => join(folder, name);

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { hostname, release } from 'node:os';
+import { hostname, release, userInfo } from 'node:os';
 import { isSea } from 'node:sea';
 import { lazily } from '../../core/lazy.ts';
-import type { RunMark } from '../../ports/archive.ts';
+import type { Caller, RunMark } from '../../ports/archive.ts';
+import { orElse } from '../../system/files.ts';
+import { readPackageVersion } from '../../system/package-version.ts';
 import type { Hash } from 'node:crypto';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
 
@@ -36,17 +38,31 @@ function toRunningHash(running: Hash): RunningHash {
   };
 }
 
-/** The token differs from those of other runs in the same archive, and begins with the user and machine (`belongsTo`). */
-export function beginRun(owner: () => string = thisUser): RunMark {
+/**
+ * The token differs from those of other runs in the same archive, and begins with the user and machine (`belongsTo`). `command`: without
+ * secrets; null: no command line began the run.
+ */
+export function beginRun(command: string | null, owner: () => string = thisUser): RunMark {
   const begunAt = new Date();
   const random = [Math.random(), Math.random()].map((part) => part.toString(36).slice(2));
   const token = lazily(() => [owner(), begunAt.getTime().toString(36), ...random].join('-'));
+  const by = lazily(thisCaller);
   return {
     begunAt,
+    command,
     get token() {
       return token();
     },
+    get by() {
+      return by();
+    },
   };
+}
+
+/** A user of a container may have a number alone. */
+export function thisCaller(): Caller {
+  const user = orElse(`user ${process.getuid?.() ?? ''}`.trim(), () => userInfo().username);
+  return { user, host: hostname(), version: readPackageVersion() };
 }
 
 /** Loaded on first use, because loading it takes a tenth of the program's start-up time. */

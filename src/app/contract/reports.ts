@@ -1,6 +1,6 @@
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
-import type { ArchiveFailure, StoredRun, StoredRunFile } from '../../ports/archive.ts';
+import type { ArchiveFailure, Caller, StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 import type { Failure } from './failure.ts';
@@ -367,11 +367,14 @@ export type RestoreCapturedReport = {
   readonly sha256: Sha256;
 };
 
-/** What `compact undo --list --json` prints for each run. */
+/** What `compact undo --list --json` and `compact archive runs --json` print for each run. */
 export type RunReport = {
   readonly schema: 'compact/undo-list@1';
   readonly run: Ordinal;
   readonly at: IsoTime;
+  readonly by: Caller;
+  /** Without secrets; null: another program called this one, or it was erased. */
+  readonly command: string | null;
   /** Null: it was not undone. Files that had to be left alone may remain. */
   readonly undoneAt: IsoTime | null;
   readonly files: readonly {
@@ -403,11 +406,13 @@ export type UndoReport =
   | (FileOfRun & UndoneFile & { readonly isDryRun?: boolean })
   | (FileOfRun & { readonly result: 'left'; readonly error: FailedReport['error'] });
 
-export function reportRun({ id, begunAt, undoneAt, files }: StoredRun): RunReport {
+export function reportRun({ id, begunAt, by, command, undoneAt, files }: StoredRun): RunReport {
   return {
     schema: 'compact/undo-list@1',
     run: id,
     at: begunAt.toISOString(),
+    by,
+    command,
     undoneAt: undoneAt?.toISOString() ?? null,
     files: files.map(({ sourcePath, outputPath, sizeBytes, undoneAt: at }) => ({
       file: sourcePath,

@@ -12,6 +12,7 @@ import { IMPORT_FLAGS, importAction } from './archive/import.ts';
 import { listAction } from './archive/list.ts';
 import { mergeAction } from './archive/merge.ts';
 import { POLICY_FLAGS, pruneAction } from './archive/prune.ts';
+import { runsAction } from './archive/runs.ts';
 import { statsAction } from './archive/stats.ts';
 import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 
@@ -21,6 +22,7 @@ export const command = defineActions<Session>({
   name: 'archive',
   actions: {
     list: listAction,
+    runs: runsAction,
     stats: statsAction,
     check: checkAction,
     index: indexAction,

@@ -10,7 +10,7 @@ import { createCompactContext } from '../mcp/compact-context.ts';
 import { createMemoryExpand } from '../mcp/memory-expand.ts';
 import { createMemoryRead } from '../mcp/memory-read.ts';
 import { writeInstructions } from '../mcp/scope.ts';
-import { readPackageVersion } from '../program-name.ts';
+import { readPackageVersion } from '../../system/package-version.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { renderBug } from '../../messages/problems.ts';
 import { safeText } from '../../messages/text.ts';

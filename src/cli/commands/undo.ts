@@ -1,4 +1,4 @@
-import { reportRun, reportUndone } from '../../app/contract/reports.ts';
+import { reportUndone } from '../../app/contract/reports.ts';
 import type { UndoFileRequest } from '../../app/restore/undo.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { defineCommand } from '../line/command.ts';
@@ -7,16 +7,10 @@ import type { Line, OptionsOf } from '../line/line.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { type NotDone, toFailedReport } from '../../messages/failure.ts';
 import { noArchive } from '../../messages/problems.ts';
-import {
-  nameOfRun,
-  renderNextRun,
-  renderRuns,
-  renderUndoCounts,
-  renderUndone,
-  type UndoCounts,
-} from '../render/restore.ts';
+import { nameOfRun, renderNextRun, renderUndoCounts, renderUndone, type UndoCounts } from '../render/restore.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
 import type { Session } from '../session.ts';
+import { answerRuns } from './archive/runs.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-codes.ts';
 
 const FLAGS = [
@@ -54,7 +48,7 @@ export const command = defineCommand({
       reporter.error(noArchive(settings.archive.path));
       return isList ? EXIT_CODES.done : EXIT_CODES.failed;
     }
-    if (isList) return list(session, line, runs);
+    if (isList) return answerRuns(session, runs);
     const [named] = line.operands;
     if (named === undefined) {
       const last = await useCases.findRunToUndo(runs);
@@ -75,13 +69,6 @@ function whyNothing(runs: readonly StoredRun[]): string {
   return runs.every(({ undoneAt }) => undoneAt !== null)
     ? 'every run in it was undone'
     : 'none of the files that your runs on this machine wrote still exist';
-}
-
-function list({ reporter }: Session, { outputOptions }: UndoLine, runs: readonly StoredRun[]): ExitCode {
-  if (outputOptions.json) for (const one of runs) reporter.answerPiece(reportJson(reportRun(one)));
-  else reporter.answer(renderRuns(runs, { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns }));
-  if (runs.length === 0) reporter.report(['No run is recorded yet.']);
-  return EXIT_CODES.done;
 }
 
 async function undo(

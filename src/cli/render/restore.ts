@@ -2,7 +2,7 @@ import type { RestoreReport, UndoneFile, VerifyReport } from '../../app/contract
 import { assertNever, describeErasure } from '../../core/result.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { countOf, formatBytes, formatCount, reasonsOf, sumOf, tally } from '../../messages/quantities.ts';
-import { clipStart, formatMinute, nameOutput, reportRow, safeText } from '../../messages/text.ts';
+import { clipStart, clipText, formatMinute, nameOutput, reportRow, safeText } from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 export function renderRestoreReport(report: RestoreReport, theme: Theme): readonly string[] {
@@ -105,18 +105,20 @@ export function nameOfRun({ id, begunAt }: StoredRun): string {
 
 const INDENT = '     ';
 
-/** Two or three lines for each run: number, time and figures; its files; whether it was undone. */
+/** Lines for each run: number, time and figures; who began it, and how; its files; whether it was undone. */
 export function renderRuns(runs: readonly StoredRun[], { theme, widthColumns }: Rendering): readonly string[] {
-  return runs.flatMap(({ id, begunAt, undoneAt, files }) => {
+  return runs.flatMap(({ id, begunAt, by, command, undoneAt, files }) => {
     const others = files.length > 1 ? ` and ${countOf(files.length - 1, 'more', 'more')}` : '';
     const columns = Math.max(20, widthColumns - INDENT.length - others.length);
     const path = clipStart(safeText(files[0]?.sourcePath ?? ''), columns);
+    const who = `${by.user}@${by.host}, compact ${by.version}${command === null ? '' : `: ${command}`}`;
     const undone = files.filter((file) => file.undoneAt !== null).length;
     const when = undoneAt === null ? '' : ` ${formatMinute(undoneAt.toISOString())}`;
     const state = undone === files.length || undoneAt !== null ? `undone${when}` : 'partly undone';
     const rest = undone < files.length ? ` (${formatCount(undone)} of ${countOf(files.length, 'file')})` : '';
     return [
       `${String(id).padStart(INDENT.length - 2)}  ${theme.strong(formatMinute(begunAt.toISOString()))}  ${whatItDid(files)}`,
+      `${INDENT}${theme.faint(clipText(safeText(who), widthColumns - INDENT.length))}`,
       `${INDENT}${theme.faint(path + others)}`,
       ...(undone > 0 || undoneAt !== null ? [`${INDENT}${theme.warning(state + rest)}`] : []),
     ];

@@ -75,7 +75,15 @@ const compaction = fc.record({
   carried: few(fc.record({ unit: key, cycle: count, batch: count, line: count })),
   files: few(
     fc.record({
-      run: orNull(fc.record({ token: text, begunAtMs: ms, undoneAtMs: orNull(ms) })),
+      run: orNull(
+        fc.record({
+          token: text,
+          begunAtMs: ms,
+          by: fc.record({ user: text, host: text, version: text }),
+          command: orNull(text),
+          undoneAtMs: orNull(ms),
+        }),
+      ),
       sourcePath: text,
       outputPath: orNull(text),
       undoneAtMs: orNull(ms),

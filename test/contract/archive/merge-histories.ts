@@ -19,6 +19,7 @@ import { folderWith } from '../../support/folders.ts';
 import { fileTarget } from '../../support/merging.ts';
 import { erase as eraseAny } from '../../support/retention.ts';
 import { applied } from './engine.ts';
+import { runMark } from '../../support/run-mark.ts';
 
 /** Something that happens to an archive. Words and files are few, so archives have much in common. */
 const event = oneof(
@@ -128,7 +129,7 @@ async function compact(
     source: { sha256: sha256(bytes), sizeBytes: bytes.length, lineCount: words.length, hasBom: false },
     output: { sha256: sha256(`${clip}\n`), sizeBytes: clip.length + 1 },
     sourcePath: `/logs/${conversationId}.jsonl`,
-    run: { token: `run ${number}`, begunAt: at },
+    run: runMark(`run ${number}`, at),
     createdAt: at,
     cycles: [cycle],
     inserted: [{ beforeLine: words.length + 1, bytes: utf8(`${clip}\n`) }],

@@ -19,6 +19,7 @@ import { purgeContract } from './erasing.ts';
 import { type MergingEngine, orderContract } from './merging.ts';
 import { findInBytes } from '../../support/leftovers.ts';
 import { startPglite, withoutLog } from './pglite.ts';
+import { runMark } from '../../support/run-mark.ts';
 
 const { database, driver } = await startPglite();
 after(() => database.close());
@@ -84,7 +85,7 @@ test('what another machine prepared is listed as not from here', async (t) => {
 });
 
 test('pruning drops the partitions of months of which nothing stays', async (t) => {
-  const bench = await benchOn(engine, t, { run: { token: 'long ago', begunAt: new Date(0) } });
+  const bench = await benchOn(engine, t, { run: runMark('long ago') });
   for (const [at, month] of ['2024-01', '2024-02', '2024-02'].entries()) {
     bench.write(`${at}.jsonl`, chatTranscript(12, at * 100));
     reportOf(await bench.compact(`${at}.jsonl`));
@@ -177,7 +178,7 @@ function losing(commits: readonly number[]): Driver {
 test('a file of a run is recorded once, even if the answer to the commit is lost', async (t) => {
   await engine.open(t);
   const compactionId = await applied(archive, compactionDraft(1), [lineDraft(1)]);
-  const run = { token: 'one', begunAt: new Date(0) };
+  const run = runMark('one');
   const other = await openArchive(losing([3])); // the first two belong to the opening
   const id = await other.runs.record(run, { compactionId, sourcePath: '/a', outputPath: '/a' });
   assert.deepEqual(

@@ -11,11 +11,12 @@ import { erase, hold, meanwhile, prune, release, tryPrune } from '../../support/
 import { sha256 } from '../../adapters/archive/drafts.ts';
 import { createWorkbench, reportOf, type Workbench } from '../../support/workbench.ts';
 import { benchOn, type Engine, problemsOf } from './engine.ts';
+import { runMark } from '../../support/run-mark.ts';
 
 const DAY = 24 * 60 * 60_000;
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 /** The run of all compactions: its own time makes none of them younger. */
-const LONG_AGO = { run: { token: 'scene', begunAt: new Date(0) } } as const;
+const LONG_AGO = { run: runMark('scene') } as const;
 
 /** Transcripts that were compacted so many days ago. */
 async function sceneFor(
@@ -185,7 +186,7 @@ export function pruneContract(engine: Engine): void {
     reportOf(await bench.compact('old.jsonl'));
     clock.nowMs = NOW;
     bench.write('copy.jsonl', chatTranscript(12));
-    const again = { ...bench.deps, run: { token: 'later', begunAt: new Date(NOW) } };
+    const again = { ...bench.deps, run: runMark('later', new Date(NOW)) };
     const request = { before: before(180) };
     assert.equal((await prune(bench, { ...request, isConfirmed: false })).result, 'planned');
     await bench.archive().runs.record(again.run, {

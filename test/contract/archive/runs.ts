@@ -3,12 +3,14 @@ import { test } from 'node:test';
 import type { RunMark } from '../../../src/ports/archive.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
 import { type Engine, applied, stored } from './engine.ts';
+import { runMark } from '../../support/run-mark.ts';
 
-const MORNING: RunMark = { token: 'morning', begunAt: new Date('2026-03-02T08:00:00.000Z') };
-const EVENING: RunMark = { token: 'evening', begunAt: new Date('2026-03-02T20:00:00.000Z') };
+const MORNING = runMark('morning', new Date('2026-03-02T08:00:00.000Z'));
+const BY = { user: 'ana', host: 'ci', version: '2.0.0' };
+const EVENING = { ...runMark('evening', new Date('2026-03-02T20:00:00.000Z')), by: BY, command: null };
 
 export function runContract(engine: Engine): void {
-  test('the files of a run are listed together, the newest run first', async (t) => {
+  test('the files of a run are listed together with who began it and how, the newest run first', async (t) => {
     const archive = await engine.open(t);
     const store = async (run: RunMark | null, sourcePath: string): Promise<number> =>
       await applied(archive, compactionDraft(1, { run, sourcePath, outputPath: null }), [lineDraft(1)]);
@@ -18,14 +20,10 @@ export function runContract(engine: Engine): void {
     await store(MORNING, '/logs/c');
     const listed = await archive.runs.list();
     assert.deepEqual(
-      listed.map(({ begunAt, undoneAt, files }) => ({
-        begunAt,
-        undoneAt,
-        sources: files.map((file) => file.sourcePath),
-      })),
+      listed.map(({ files, ...run }) => ({ ...run, sources: files.map((file) => file.sourcePath) })),
       [
-        { begunAt: EVENING.begunAt, undoneAt: null, sources: ['/logs/b'] },
-        { begunAt: MORNING.begunAt, undoneAt: null, sources: ['/logs/a', '/logs/c'] },
+        { id: 2, ...EVENING, undoneAt: null, sources: ['/logs/b'] },
+        { id: 1, ...MORNING, undoneAt: null, sources: ['/logs/a', '/logs/c'] },
       ],
     );
   });

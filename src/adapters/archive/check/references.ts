@@ -1,6 +1,6 @@
 import { readInteger, readOptionalInteger } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
-import { type Reference, referencesOf } from '../sql/tables.ts';
+import { type Reference, referencesOf } from '../sql/definitions.ts';
 import { attempt, type CheckSource, type Finding, finding, nowhere, placeOf } from './finding.ts';
 
 const VIA_CYCLE = '(SELECT compaction_id FROM cycles WHERE id = t.cycle_id)';

@@ -69,7 +69,8 @@ const cycle = z.strictObject({
   live: z.array(batchName),
   batches: z.array(batch),
 });
-const run = z.strictObject({ token: z.string(), begunAtMs: z.int(), undoneAtMs: ms });
+const by = z.strictObject({ user: z.string(), host: z.string(), version: z.string() });
+const run = z.strictObject({ token: z.string(), begunAtMs: z.int(), by, command: text, undoneAtMs: ms });
 
 /** What is stored of each kind of record: as JSON, or as columns of a table. */
 export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[kind]> } = {

@@ -1,4 +1,4 @@
-import { tablesFor } from '../sql/tables.ts';
+import { tablesFor } from '../sql/definitions.ts';
 
 const FIRST_SCHEMA = `
 ${tablesFor('postgres')}

@@ -1,7 +1,7 @@
 import { existsSync, fsyncSync, rmSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { moveFile, withOpenFile } from '../../../system/files.ts';
-import { tablesFor } from '../sql/tables.ts';
+import { tablesFor } from '../sql/definitions.ts';
 
 /** `PRAGMA application_id` of an archive: the letters "cmpt". */
 export const APPLICATION_ID = 0x63_6d_70_74;

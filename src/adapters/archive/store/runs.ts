@@ -4,10 +4,9 @@ import { LIST_PATHS } from '../erase/retention.ts';
 import { readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
-// `ON CONFLICT DO NOTHING` alone would use up a number each time.
 const ADD_RUN = `
-INSERT INTO runs (token, begun_at_ms, undone_at_ms) SELECT CAST(:token AS text), CAST(:begunAtMs AS bigint), CAST(:undoneAtMs AS bigint)
-WHERE NOT EXISTS (SELECT 1 FROM runs WHERE token = :token) ON CONFLICT DO NOTHING`;
+INSERT INTO runs (token, begun_at_ms, user_name, host, version, command, undone_at_ms)
+VALUES (:token, :begunAtMs, :user, :host, :version, :command, :undoneAtMs) ON CONFLICT DO NOTHING`;
 const FIND_RUN = 'SELECT id, undone_at_ms FROM runs WHERE token = :token';
 const UNDO_RUN = 'UPDATE runs SET undone_at_ms = :undoneAtMs WHERE id = :id';
 const LIST_OF_COMPACTION = `
@@ -72,8 +71,12 @@ export function createRunLog({ query, transaction, dialect }: Sql): RunLog {
 }
 
 /** Records a file of a run, inside a transaction; gives its id. */
-export async function recordFile(query: Query, { token, begunAt }: RunMark, file: RunFile): Promise<number> {
-  const run = { token, begunAtMs: timeColumn(begunAt) ?? 0, undoneAtMs: null };
+export async function recordFile(
+  query: Query,
+  { token, begunAt, by, command }: RunMark,
+  file: RunFile,
+): Promise<number> {
+  const run = { token, begunAtMs: timeColumn(begunAt) ?? 0, by, command, undoneAtMs: null };
   const { id } = await keepFile(query, file.compactionId, { ...file, run, undoneAtMs: null });
   return id;
 }
@@ -101,10 +104,15 @@ export async function keepFile(
 }
 
 async function keepRun(query: Query, run: NonNullable<KeptFile['run']>): Promise<number> {
-  await query(ADD_RUN, run);
-  const [known = {}] = await query(FIND_RUN, { token: run.token });
-  const id = readInteger(known, 'id');
-  if (isEarlier(run.undoneAtMs, known)) await query(UNDO_RUN, { id, undoneAtMs: run.undoneAtMs });
+  const { token, begunAtMs, by, command, undoneAtMs } = run;
+  const find = async (): Promise<Row | undefined> => (await query(FIND_RUN, { token }))[0];
+  let known = await find();
+  if (known === undefined) {
+    await query(ADD_RUN, { token, begunAtMs, ...by, command, undoneAtMs });
+    known = await find();
+  }
+  const id = readInteger(known ?? {}, 'id');
+  if (known !== undefined && isEarlier(undoneAtMs, known)) await query(UNDO_RUN, { id, undoneAtMs });
   return id;
 }
 
@@ -113,11 +121,17 @@ function isEarlier(undoneAtMs: number | null, row: Row): boolean {
   return undoneAtMs !== null && (typeof known !== 'number' || undoneAtMs < known);
 }
 
+export function readCaller(row: Row): Pick<RunMark, 'by' | 'command'> {
+  const by = { user: readText(row, 'user_name'), host: readText(row, 'host'), version: readText(row, 'version') };
+  return { by, command: readOptionalText(row, 'command') };
+}
+
 function toRun(row: Row, files: readonly Row[]): StoredRun {
   return {
     id: readInteger(row, 'id'),
     token: readText(row, 'token'),
     begunAt: readTime(row, 'begun_at_ms') ?? new Date(0),
+    ...readCaller(row),
     undoneAt: readTime(row, 'undone_at_ms'),
     files: files.map((file) => ({
       id: readInteger(file, 'id'),
