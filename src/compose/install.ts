@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { createClients } from '../adapters/clients/clients.ts';
-import { createInstallRecords } from '../adapters/clients/records.ts';
+import { createClients, createInstallRecords } from '../adapters/clients/clients.ts';
 import { createClientFiles } from '../adapters/fs/client-files.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { installClient, type InstallRequest } from '../app/install/install-client.ts';

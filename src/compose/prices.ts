@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import type { FindPrice } from '../ports/prices.ts';
+import type { FindPrice } from '../ports/model.ts';
 
 /** Prices of `[prices]`, and for other models those of the vendors' list. Loads the list, which takes a while. */
 export async function loadPrices(configured: Settings['prices']): Promise<FindPrice> {

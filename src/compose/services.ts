@@ -1,4 +1,4 @@
-import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
+import type { LoadedRedactors } from '../adapters/redact/redactor.ts';
 import type { AppDeps, ModelService, Summarizer } from '../app/contract/deps.ts';
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import type { Outage, QueryVectors } from '../app/search/embeddings/query-vectors.ts';
@@ -6,8 +6,7 @@ import type { RateLimits } from '../app/summarize/limits.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { ModelProvider } from '../ports/model.ts';
-import type { Price } from '../ports/prices.ts';
+import type { ModelProvider, Price } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
 
 /** Something that was created, with warnings about the parts of its configuration that will not work. */
@@ -92,7 +91,7 @@ async function loadRedactorsFor({
   redactRulesPath,
 }: Masking): Promise<Result<LoadedRedactors | null, string>> {
   if (!redactsSecrets) return ok(null);
-  const { loadRedactors } = await import('../adapters/redact/load-redactor.ts');
+  const { loadRedactors } = await import('../adapters/redact/redactor.ts');
   const redactors = await loadRedactors(redactRulesPath);
   if (redactors.ok) return redactors;
   return err(redactors.error.map(({ path, place, problem }) => `${path}: ${place} ${problem}`).join('; '));

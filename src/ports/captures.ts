@@ -1,5 +1,3 @@
-import type { ArchiveWriter } from './archive-writer.ts';
-
 /** Why a version of a captured file begins. A file that only grew keeps its version. */
 export type CaptureChange = 'new' | 'rewritten' | 'shortened' | 'gone' | 'returned';
 
@@ -85,4 +83,13 @@ export type CaptureStore = {
   ) => Promise<void>;
   /** Records that a file is gone, unless it is known or another process has captured it meanwhile. */
   readonly markGone: (fileId: number, gone: { readonly lastStateId: number; readonly at: Date }) => Promise<void>;
+};
+
+/** Stores one thing in one transaction and in bounded memory. After an error nothing of it is stored and the writer has ended. */
+export type ArchiveWriter<Pieces, Draft, Stored> = {
+  /** The next pieces, in order. The bytes of one need only be valid until the next one is requested. */
+  readonly append: (pieces: Pieces) => Promise<void>;
+  readonly commit: (draft: Draft) => Promise<Stored>;
+  /** Leaves the archive as it was. Does nothing after `commit` or an error. */
+  readonly abandon: () => Promise<void>;
 };

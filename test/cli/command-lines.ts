@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseArguments } from '../../src/cli/line/parse.ts';
-import type { ProgramFacts } from '../../src/cli/line/program.ts';
+import { parseArguments, type ProgramFacts } from '../../src/cli/line/parse.ts';
 
 export const FACTS: ProgramFacts = {
   version: '1.2.3',

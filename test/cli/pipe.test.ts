@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { describeMissingInput } from '../../src/cli/inputs/stdin.ts';
+import { describeMissingInput } from '../../src/cli/inputs/gather.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { createFakeTerminal } from './fakes.ts';

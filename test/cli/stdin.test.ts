@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { spoolStdin } from '../../src/cli/inputs/stdin.ts';
+import { spoolStdin } from '../../src/cli/inputs/gather.ts';
 import { createFakeTerminal } from './fakes.ts';
 
 test('standard input becomes a file that only its owner can read, and goes when it is removed', async () => {

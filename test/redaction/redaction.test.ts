@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadRedactors } from '../../src/adapters/redact/load-redactor.ts';
+import { loadRedactors } from '../../src/adapters/redact/redactor.ts';
 import { countMasked, placeSecrets } from './secret-case.ts';
 import {
   HARMLESS,

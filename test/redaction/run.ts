@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { loadRedactors } from '../../src/adapters/redact/load-redactor.ts';
+import { loadRedactors } from '../../src/adapters/redact/redactor.ts';
 import { countMasked, placeSecrets, type SecretCase } from './secret-case.ts';
 import {
   HARMLESS,

@@ -1,4 +1,4 @@
-import { KNOWN_FORMATS } from '../../src/adapters/transcript/registry.ts';
+import { KNOWN_FORMATS } from '../../src/adapters/transcript/detect.ts';
 import type { Codec } from '../../src/ports/codec.ts';
 
 /** The codec of every format, loaded. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import type { Program, Programs } from '../../ports/programs.ts';
+import type { Program, Programs } from '../../ports/clients.ts';
 import { decodeText, readOutsideFile } from '../../system/outside-file.ts';
 import { parseJson } from '../../core/json-text.ts';
 

@@ -13,8 +13,10 @@ import {
   tryTo,
   moveFile,
 } from '../../system/files.ts';
-import { appendLate, isWhole, readFrom } from './late-bytes.ts';
 import {
+  appendLate,
+  isWhole,
+  readFrom,
   foreignLeftover,
   type HiddenNames,
   type LateFile,

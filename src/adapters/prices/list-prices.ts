@@ -1,5 +1,5 @@
 import { calcPrice } from '@pydantic/genai-prices';
-import type { FindPrice } from '../../ports/prices.ts';
+import type { FindPrice } from '../../ports/model.ts';
 
 /** The day on which the installed version of the list was published. */
 const LISTED_ON = '2026-09-23';

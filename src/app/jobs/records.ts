@@ -2,7 +2,7 @@ import type { ModelErrorCode, StopReason } from '../../core/model-request.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { Result } from '../../core/result.ts';
-import type { Price } from '../../ports/prices.ts';
+import type { Price } from '../../ports/model.ts';
 import type { BatchChange, BatchRecord, BatchService } from '../../ports/batch.ts';
 import type { ModelService, Summarizer, WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';

@@ -1,6 +1,6 @@
 import type { Count } from '../../core/units.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { ArchiveCheckCounts, ArchiveDamage } from '../../ports/archive-check.ts';
+import type { ArchiveCheckCounts, ArchiveDamage } from '../../ports/archive.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stopIfInterrupted } from '../contract/failure.ts';
 import { openExisting } from '../write/settle.ts';

@@ -8,8 +8,8 @@ import type {
   ArchiveLookup,
   BatchName,
   CompactionSummary,
+  CapturedFacts,
 } from '../../ports/archive-lookup.ts';
-import type { CapturedFacts } from '../../ports/archive-index.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';

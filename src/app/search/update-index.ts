@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import type { IndexBacklog, IndexCursor, IndexedMessage, IndexSlice } from '../../ports/archive-index.ts';
+import type { IndexBacklog, IndexCursor, IndexedMessage, IndexSlice } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ArchiveIndexReport } from '../contract/archive-reports.ts';

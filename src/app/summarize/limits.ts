@@ -1,4 +1,4 @@
-import type { Price } from '../../ports/prices.ts';
+import type { Price } from '../../ports/model.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { costOf } from './usage.ts';
 

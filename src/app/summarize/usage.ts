@@ -1,5 +1,5 @@
 import type { Count } from '../../core/units.ts';
-import type { Price } from '../../ports/prices.ts';
+import type { Price } from '../../ports/model.ts';
 
 /** What summaries have cost: calls of a model, whether answered or failed, and tokens as its service counts them. */
 export type Usage = {

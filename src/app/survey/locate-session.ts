@@ -1,7 +1,7 @@
 import { ok, type Result } from '../../core/result.ts';
 import type { Json } from '../../ports/codec.ts';
 import type { FileWriter } from '../../ports/files.ts';
-import type { Programs, SessionPlace } from '../../ports/programs.ts';
+import type { Programs, SessionPlace } from '../../ports/clients.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';

@@ -1,10 +1,14 @@
 import type { ShownOriginal } from '../../app/search/show-archived.ts';
 import { defineCommand } from '../line/command.ts';
 import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
-import { renderShown } from '../render/show.ts';
-import { reportJson } from '../../messages/text.ts';
+import { reportJson, safeText, textLines } from '../../messages/text.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
+import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../../app/contract/archive-reports.ts';
+import type { BatchReport } from '../../app/contract/reports.ts';
+import { formatBatch } from '../../core/batch.ts';
+import { countOf } from '../../messages/quantities.ts';
+import type { Theme } from '../render/theme.ts';
 
 export const command = defineCommand({
   operands: {
@@ -47,4 +51,79 @@ async function showOriginals(session: Session, name: string): Promise<ExitCode> 
   if (!shown.ok) return session.fail(shown.error);
   if (shown.value === 0) reporter.report(['It has no original lines: this summary was already in the transcript.']);
   return EXIT_CODES.done;
+}
+
+/** What it is and where it comes from; after an empty line its text, a batch as one text (`formatBatch`). */
+export function renderShown(report: ShowReport, theme: Theme): readonly string[] {
+  if (report.kind === 'batch') return renderBatch(report, theme);
+  return report.kind === 'compaction' ? renderCompaction(report, theme) : renderMessage(report, theme);
+}
+
+function renderBatch(batch: BatchShown, theme: Theme): readonly string[] {
+  const { label, show, conversation, cycle, depth, start, end, count, text } = batch;
+  const whole = formatBatch({
+    content: text,
+    depth,
+    startTime: toDate(start),
+    endTime: toDate(end),
+    messageCount: count,
+  });
+  return [
+    theme.strong(safeText(label)),
+    `  ${show}, made by cycle ${cycle} of conversation ${safeText(conversation)}`,
+    `  from ${safeText(batch.file)} (${safeText(batch.format)}), archived ${safeText(batch.archivedAt)}`,
+    ...sourceLines(batch),
+    ...fateLines(batch, theme),
+    '',
+    ...textLines(whole),
+  ];
+}
+
+function renderCompaction(compaction: CompactionShown, theme: Theme): readonly string[] {
+  const { show, file, format, archivedAt, conversations, lines, batches } = compaction;
+  return [
+    theme.strong(safeText(show)),
+    `  a compaction of ${safeText(file)} (${safeText(format)}), archived ${safeText(archivedAt)}`,
+    ...conversations.map(({ id, cycle }) => `  conversation ${safeText(id)}, cycle ${cycle}`),
+    `  ${lines.archived} of ${countOf(lines.total, 'line')} left the transcript (--messages gives them)`,
+    ...(batches.length === 0 ? [] : ['', ...batches.map(describeBatch)]),
+  ];
+}
+
+function sourceLines({ sources, count, indices }: BatchShown): readonly string[] {
+  if (sources.length > 0) return ['  made from', ...sources.map((source) => `    ${describeBatch(source)}`)];
+  const range = indices === null ? '' : ` (${indices.first} to ${indices.last} of the conversation)`;
+  return [`  made from ${countOf(count, 'message')}${range}`];
+}
+
+function describeBatch({ label, depth, count }: BatchReport): string {
+  return `${safeText(label)} (depth ${depth}, ${countOf(count, 'message')})`;
+}
+
+function fateLines({ replacedBy, isLive }: BatchShown, theme: Theme): readonly string[] {
+  const replaced = replacedBy.map((label) => `  replaced by ${safeText(label)}`);
+  return isLive || replaced.length > 0 ? replaced : [`  ${theme.faint('no clip-archive refers to it any more')}`];
+}
+
+function renderMessage(message: MessageShown, theme: Theme): readonly string[] {
+  const { show, role, name, at, index, conversation, line, label } = message;
+  const speaker = [role ?? 'no message', ...(name === null ? [] : [name])].map(safeText).join(' ');
+  const facts = [
+    speaker,
+    ...(at === null ? [] : [safeText(at)]),
+    ...(index === null ? [] : [`message ${index}`]),
+    ...(conversation === null ? [] : [`conversation ${safeText(conversation)}`]),
+  ];
+  return [
+    `${theme.strong(show)}${message.id === null ? '' : `  ${safeText(message.id)}`}`,
+    `  ${facts.join(', ')}`,
+    `  from line ${line} of ${safeText(message.file)} (${safeText(message.format)}), archived ${safeText(message.archivedAt)}`,
+    ...(label === null ? [] : [`  summarized in ${safeText(label)}`]),
+    '',
+    ...(message.text === '' ? [theme.faint('(no text; --messages gives the line as it is)')] : textLines(message.text)),
+  ];
+}
+
+function toDate(iso: string | null): Date | null {
+  return iso === null ? null : new Date(iso);
 }

@@ -1,6 +1,11 @@
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { pipeline } from 'node:stream/promises';
 import type { FailedReport } from '../../app/contract/reports.ts';
-import { assertNever, err, ok, type Result } from '../../core/result.ts';
+import { assertNever, err, ok, type Result, systemCode } from '../../core/result.ts';
 import { isSessionId, sessionIdOf } from '../../core/paths.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { failedReport, renderFailure, renderStdinFailure, toFailedReport } from '../../messages/failure.ts';
@@ -11,6 +16,7 @@ import { dropRepeated, findInputs, findNothing, type InputFile, type InputProble
 import { countOf, formatCount } from '../../messages/quantities.ts';
 import { safeText } from '../../messages/text.ts';
 import { isInShard, readShard } from './shard.ts';
+import { isFullDisk, toFileFailure } from '../../system/files.ts';
 
 /** An input that can be opened; messages call it `name`. */
 export type ReadyInput = InputFile & { readonly name: string };
@@ -80,7 +86,6 @@ export async function gatherInputs(
   const isSeveral = count > 1 || found.hasFolder || filesFrom !== null;
   if (!readsStdin) return { inputs: files, isSeveral, failures };
 
-  const { describeMissingInput, spoolStdin } = await import('./stdin.ts');
   const missing = isStdinImplied ? await describeMissingInput(terminal) : null;
   if (missing !== null) return session.refuse(missing);
   const spooled = await spoolStdin(terminal);
@@ -234,4 +239,63 @@ export function parseNames(list: Buffer): readonly string[] {
   if (list.includes(NUL)) return text.split('\0').filter((name) => name !== '');
   const lines = text.startsWith(BOM) ? text.slice(BOM.length) : text;
   return lines.split(/\r?\n/).filter((name) => name.trim() !== '');
+}
+
+type SpooledInput = { readonly path: string; readonly remove: () => void };
+
+/** Standard input as a private file, because a transcript is read twice. Rejects when the run is interrupted. */
+export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInput, FileFailure>> {
+  const made = await makeTemporaryFolder();
+  if (!made.ok) return made;
+  const folder = made.value;
+  const remove = terminal.removeAtExit(folder);
+  const path = join(folder, 'stdin');
+  const source = terminal.stdin.open();
+  try {
+    await pipeline(source, createWriteStream(path, { mode: 0o600, flags: 'wx' }), { signal: terminal.signal });
+    return ok({ path, remove });
+  } catch (error) {
+    source.destroy();
+    remove();
+    const code = systemCode(error);
+    if (code === null || code === 'ABORT_ERR') throw error;
+    const name = 'standard input';
+    if (isFullDisk(code)) return err({ kind: 'no-space', path: tmpdir() });
+    if (code === 'EISDIR') return err({ kind: 'not-a-file', path: name, is: 'a folder' });
+    return err({ kind: 'io', path: name, code });
+  }
+}
+
+/** How long to wait for standard input that the user did not name. */
+const IMPLIED_WAIT_MS = 30_000;
+
+/**
+ * Why standard input cannot be read although no transcript is named: a script's standard input may stay silent and never end. Null:
+ * there is input.
+ */
+export async function describeMissingInput(
+  { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
+  timeout = AbortSignal.timeout(IMPLIED_WAIT_MS),
+): Promise<string | null> {
+  const source = stdin.open();
+  const waiting = AbortSignal.any([signal, timeout]);
+  try {
+    await once(source, 'readable', { signal: waiting });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    source.destroy();
+    if (!timeout.aborted)
+      return `no transcript is named, and standard input cannot be read (${systemCode(error) ?? 'no reason'})`;
+    return `no transcript is named, and nothing arrived on standard input within ${IMPLIED_WAIT_MS / 1000} seconds: name one, or - to wait for it`;
+  }
+  if (source.readableLength > 0) return null;
+  return 'no transcript is named, and standard input is empty';
+}
+
+async function makeTemporaryFolder(): Promise<Result<string, FileFailure>> {
+  try {
+    return ok(await mkdtemp(join(tmpdir(), 'compact-stdin-')));
+  } catch (error) {
+    return err(toFileFailure(error, { path: tmpdir(), what: 'write' }));
+  }
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Program, SessionPlace } from '../../ports/programs.ts';
+import type { Program, SessionPlace } from '../../ports/clients.ts';
 import type { Format } from '../../ports/codec.ts';
 import { quoteForShell, safeText, shellWord } from '../../messages/text.ts';
 import { orElse } from '../../system/files.ts';

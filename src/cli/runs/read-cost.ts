@@ -1,6 +1,6 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { costOf } from '../../app/summarize/usage.ts';
-import type { FindPrice } from '../../ports/prices.ts';
+import type { FindPrice } from '../../ports/model.ts';
 import type { ReadCost } from '../reports.ts';
 
 /** What sending it to its model once costs without a cache: that is how a session which lay for an hour goes on. */

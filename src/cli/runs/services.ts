@@ -4,7 +4,7 @@ import { resolveEmbeddingAccess, resolveModelAccess } from '../../config/access.
 import type { CompactionConfig } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { quoteForShell, safeText } from '../../messages/text.ts';
-import type { Price } from '../../ports/prices.ts';
+import type { Price } from '../../ports/model.ts';
 import type { Session } from '../session.ts';
 
 type ServiceSession = Pick<Session, 'settings' | 'config' | 'terminal' | 'reporter' | 'useCases' | 'asked'>;

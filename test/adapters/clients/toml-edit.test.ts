@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse as parseToml } from 'smol-toml';
-import { createTomlEdit } from '../../../src/adapters/clients/toml-edit.ts';
+import { createTomlEdit } from '../../../src/adapters/clients/clients.ts';
 
 const edit = createTomlEdit({ path: 'config.toml', table: 'mcp_servers.compact', lines: ['command = "compact"'] });
 

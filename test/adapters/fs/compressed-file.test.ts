@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
-import { createCompressedFile } from '../../../src/adapters/fs/compressed-file.ts';
+import { createCompressedFile } from '../../../src/adapters/fs/new-file.ts';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import type { Compression, FileFailure, PendingFile } from '../../../src/ports/files.ts';

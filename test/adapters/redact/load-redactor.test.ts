@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadRedactors } from '../../../src/adapters/redact/load-redactor.ts';
+import { loadRedactors } from '../../../src/adapters/redact/redactor.ts';
 import { folderWith } from '../../support/folders.ts';
 
 test('without a file of rules our own are used, and each redactor counts for itself', async () => {

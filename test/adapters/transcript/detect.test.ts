@@ -3,10 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
-import { detectFormat } from '../../../src/adapters/transcript/detect.ts';
+import { detectFormat, KNOWN_FORMATS, mayBeOf } from '../../../src/adapters/transcript/detect.ts';
 import { parseText } from '../../../src/adapters/transcript/json.ts';
 import { parseBeginning } from '../../../src/adapters/transcript/json-list/detect.ts';
-import { KNOWN_FORMATS, mayBeOf } from '../../../src/adapters/transcript/registry.ts';
 import { findCodec, CODECS } from '../../support/codecs.ts';
 import type { Json } from '../../../src/ports/codec.ts';
 

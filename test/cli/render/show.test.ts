@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderShown } from '../../../src/cli/render/show.ts';
+import { renderShown } from '../../../src/cli/commands/show.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { shownBatch, shownCompaction, shownMessage } from '../archive-reports.ts';
 

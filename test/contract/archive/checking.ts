@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ArchiveDamageKind } from '../../../src/ports/archive-check.ts';
-import type { Archive } from '../../../src/ports/archive.ts';
+import type { ArchiveDamageKind, Archive } from '../../../src/ports/archive.ts';
 import { collect } from '../../support/collect.ts';
 import {
   batchDraft,

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { isWithoutTexts } from '../erase/settings.ts';
-import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
-import type { Archive } from '../../../ports/archive.ts';
+import type { ArchiveCheckStep, Archive } from '../../../ports/archive.ts';
 import { createUnpack } from '../blocks.ts';
 import { GET_COMPACTION, readHead } from '../read/compactions.ts';
 import { readHash, readInteger, readOptionalText, readText } from '../rows.ts';

@@ -1,5 +1,4 @@
-import type { ArchiveDamageKind } from '../../../ports/archive-check.ts';
-import type { CompactionDraft } from '../../../ports/archive.ts';
+import type { ArchiveDamageKind, CompactionDraft } from '../../../ports/archive.ts';
 import { describeDamage } from '../failure.ts';
 import type { Reading } from '../texts.ts';
 

@@ -5,8 +5,8 @@ import type {
   IndexSlice,
   SearchIndexer,
   UnindexedLine,
-} from '../../../ports/archive-index.ts';
-import type { ArchiveLookup } from '../../../ports/archive-lookup.ts';
+  ArchiveLookup,
+} from '../../../ports/archive-lookup.ts';
 import { describeDamage, isErased } from '../failure.ts';
 import {
   readBytes,

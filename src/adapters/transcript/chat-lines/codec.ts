@@ -1,12 +1,13 @@
 import { hasQuotationNotice, parseClipArchiveHead } from '../../../core/clip-archive.ts';
 import { countOf } from '../../../core/tokens.ts';
-import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
+import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { isRecord, type JsonRecord, recordsAt, stringAt } from '../json.ts';
+import { idAt, isRecord, type JsonRecord, recordsAt, stringAt } from '../json.ts';
 import { createSession } from '../session.ts';
-import { classify, createChatReader, isUserRole } from './decode.ts';
-import { findDialect, toChatMessage } from './dialects.ts';
-import { createSurvey, renderSummary } from './render.ts';
+import { classify, createChatReader, isKimiRole, isUserRole, parseTime, type Said } from './decode.ts';
+import { findDialect, renderInDialect, toChatMessage } from './dialects.ts';
+import { summaryRole } from '../message-parts.ts';
+import { listCalls } from './content.ts';
 
 /** Messages of chat models, one a line: OpenAI's, Anthropic's, the `context.jsonl` of Kimi CLI, rows of a database. */
 export const chatLines: Codec = {
@@ -117,4 +118,144 @@ function createChatSession(): CodecSession {
     read: reader.read,
     renderSummary: (input) => renderSummary(input, survey),
   });
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const ID_PREFIX = /^[a-z]+[-_:.]/i;
+/** JSON allows them, but readers that split text at any kind of line end would split the record. */
+const RARE_LINE_ENDS = /[\u0085\u2028\u2029]/g;
+
+/**
+ * One record that looks like those of the conversation: if every message has an id, a conversation or a time, the
+ * summary has them too, in the same order. Other columns get their defaults.
+ */
+function renderSummary(input: SummaryInput, survey: Survey): readonly string[] {
+  const inDialect = renderInDialect(input);
+  if (inDialect !== null) return [inDialect.replace(RARE_LINE_ENDS, escapeChar)];
+  const [dropped, kept] = [input.lastDropped, input.firstKept].map((one) => (isRecord(one) ? one : undefined));
+  const template = kept ?? dropped ?? {};
+  const { keys, laterInstruction } = survey.read(idAt(template, 'conversation_id') ?? '');
+  const isRow = keys.has('conversation_id');
+  const timeOf = (key: OwnKey): Json | undefined =>
+    keys.has(key) ? findTime([dropped?.[key], kept?.[key], laterInstruction?.[key]]) : undefined;
+  const values: { readonly [key: string]: Json | undefined } = {
+    role: survey.hasBlocks() && !isRow ? 'user' : summaryRole(input),
+    content: input.text,
+    id: keys.has('id') ? newId(dropped?.['id'], kept?.['id'], input.uuid('summary')) : undefined,
+    conversation_id: isRow ? template['conversation_id'] : undefined,
+    created_at: timeOf('created_at'),
+    timestamp: timeOf('timestamp'),
+  };
+  const record = Object.fromEntries(orderOf(template).map((key) => [key, values[key]]));
+  return [JSON.stringify(record).replace(RARE_LINE_ENDS, escapeChar)];
+}
+
+/** The keys of a record of the conversation, with content right after the role if that record has none. */
+function orderOf(template: JsonRecord): readonly string[] {
+  const own = new Set<string>(['role', 'content', ...OWN_KEYS]);
+  const keys = Object.keys(template).filter((key) => own.has(key));
+  if (!keys.includes('role')) return ['role', 'content', ...keys.filter((key) => key !== 'content')];
+  return keys.includes('content') ? keys : keys.flatMap((key) => (key === 'role' ? ['role', 'content'] : [key]));
+}
+
+/**
+ * A new id of the kind that the conversation uses. No new number is available, but that of the last message that left
+ * is free, and it is in the right place in the order.
+ */
+function newId(dropped: Json | undefined, kept: Json | undefined, fresh: string): Json {
+  const like = kept ?? dropped;
+  if (typeof like === 'number') return dropped ?? like;
+  if (typeof like !== 'string' || UUID.test(like)) return fresh;
+  return `${ID_PREFIX.exec(like)?.[0] ?? ''}${fresh}`;
+}
+
+/**
+ * The earliest time, as written, of the last message that left, the first that stays, and an instruction between them.
+ */
+function findTime(times: readonly [Json | undefined, Json | undefined, Json | undefined]): Json | undefined {
+  const [dropped, kept] = times;
+  const dated = times.flatMap((value) => {
+    const time = typeof value === typeof (kept ?? dropped) ? parseTime(value) : null;
+    return time === null ? [] : [{ value, ms: time.getTime() }];
+  });
+  const [first] = dated.toSorted((a, b) => a.ms - b.ms);
+  return first === undefined ? (kept ?? dropped) : first.value;
+}
+
+function escapeChar(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** The summary needs these columns if every message has them. */
+const OWN_KEYS = ['id', 'conversation_id', 'created_at', 'timestamp'] as const;
+type OwnKey = (typeof OWN_KEYS)[number];
+
+type Tally = {
+  hasBegun: boolean;
+  messages: number;
+  readonly counts: Map<OwnKey, number>;
+  laterInstruction: JsonRecord | null;
+};
+
+type Survey = ReturnType<typeof createSurvey>;
+
+/** How the records of a file are written, according to all its lines. */
+function createSurvey() {
+  const tallies = new Map<string, Tally>();
+  const marks = { kimi: false, blocks: 0, openai: 0 };
+  const newTally = (): Tally => ({ hasBegun: false, messages: 0, counts: new Map(), laterInstruction: null });
+  return {
+    /** One of Kimi's own records, which is not a message. */
+    noteKimi: (): void => {
+      marks.kimi = true;
+    },
+    noteSaid: (said: Said, isSummary: boolean): void => {
+      const { record, role, conversation = '' } = said;
+      if (isKimiRole(said.givenRole)) marks.kimi = true;
+      if (hasAnthropicBlocks(record)) marks.blocks += 1;
+      if (hasOpenAiShape(said)) marks.openai += 1;
+      const tally = tallies.get(conversation) ?? newTally();
+      tallies.set(conversation, tally);
+      if (isSummary || role !== 'system') tally.hasBegun = true;
+      else if (tally.hasBegun) {
+        const { created_at = null, timestamp = null } = record;
+        tally.laterInstruction ??= { created_at, timestamp };
+      }
+      if (isSummary || role === 'system') return;
+      tally.messages += 1;
+      for (const key of OWN_KEYS)
+        if ((record[key] ?? null) !== null) tally.counts.set(key, (tally.counts.get(key) ?? 0) + 1);
+    },
+    hasKimi: (): boolean => marks.kimi,
+    /** Whether the records are Anthropic's: blocks as content, and no role for system messages. */
+    hasBlocks: (): boolean => !marks.kimi && marks.blocks > marks.openai,
+    /**
+     * The columns that every message of a conversation has, and the times of the first instruction after other messages: it stays, and the summary
+     * must not be later.
+     */
+    read: (
+      conversation: string,
+    ): { readonly keys: ReadonlySet<OwnKey>; readonly laterInstruction: JsonRecord | null } => {
+      const { messages, counts, laterInstruction } = tallies.get(conversation) ?? newTally();
+      const keys = new Set(OWN_KEYS.filter((key) => messages > 0 && counts.get(key) === messages));
+      return { keys, laterInstruction };
+    },
+  };
+}
+
+const ANTHROPIC_BLOCK = /tool_use$|tool_result$|^(?:redacted_)?thinking$/;
+const OPENAI_PART = /^(?:image_url|input_audio|input_text|output_text|refusal)$/;
+
+function hasAnthropicBlocks(record: JsonRecord): boolean {
+  if (record['type'] === 'message') return true;
+  return recordsAt(record, 'content').some((block) => {
+    const kind = stringAt(block, 'type') ?? '';
+    return ANTHROPIC_BLOCK.test(kind) || (/^(?:image|document)$/.test(kind) && isRecord(block['source']));
+  });
+}
+
+function hasOpenAiShape({ record, role }: Said): boolean {
+  if (role === 'tool' || isRecord(record['function_call'])) return true;
+  if ((listCalls(record['tool_calls']) ?? []).some((call) => isRecord(call['function']))) return true;
+  return recordsAt(record, 'content').some((part) => OPENAI_PART.test(stringAt(part, 'type') ?? ''));
 }

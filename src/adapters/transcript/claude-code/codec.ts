@@ -7,9 +7,8 @@ import { createSession as createPlainSession } from '../session.ts';
 import { withoutRuleText, withoutTyped } from '../message-parts.ts';
 import { isQwenRecord } from '../parents.ts';
 import { copyKeys, firstText } from '../said.ts';
-import { legalCuts, readContext } from './context.ts';
+import { legalCuts, readContext, listedTitle } from './context.ts';
 import { canForgeRejection, canRejectionRule, decodeRecord, type ThreadNote } from './decode.ts';
-import { listedTitle } from './listing.ts';
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`. */
 export const claudeCode: Codec = {

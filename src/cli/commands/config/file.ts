@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ConfigPlace, findConfig, PROJECT_FILE } from '../../../config/find.ts';
-import { readConfigText } from '../../../config/read-config.ts';
+import { readConfigText } from '../../../config/load.ts';
 import { makeFolder, replaceFile } from '../../../system/files.ts';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';

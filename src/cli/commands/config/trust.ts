@@ -2,7 +2,7 @@ import { basename, join, resolve } from 'node:path';
 import { findConfig, lookAtFolder, PROJECT_FILE } from '../../../config/find.ts';
 import { listFileSettings } from '../../../config/origins.ts';
 import { parseConfig } from '../../../config/parse.ts';
-import { readConfigText } from '../../../config/read-config.ts';
+import { readConfigText } from '../../../config/load.ts';
 import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../../../config/trust-store.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';

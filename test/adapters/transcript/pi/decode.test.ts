@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { pi } from '../../../../src/adapters/transcript/pi/codec.ts';
-import { decodeEntry } from '../../../../src/adapters/transcript/pi/decode.ts';
+import { pi, decodeEntry } from '../../../../src/adapters/transcript/pi/codec.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
 import { compaction, entry, header, isoAt, readEntries, user } from './entries.ts';
 import { type Fields } from '../reading.ts';
