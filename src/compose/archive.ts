@@ -11,7 +11,7 @@ import type { ArchiveExchange, ExportFolders } from '../ports/exchange.ts';
 type OpenArchive = AppDeps['openArchive'];
 
 /** How a use case works with the archive. */
-type ArchiveUse = {
+export type ArchiveUse = {
   /** Null: vectors are not used. */
   readonly vectorExtension: string | null;
 };

@@ -4,6 +4,7 @@ import { createProducerIndexes } from '../adapters/producer-index/producer-index
 import { beginRun, createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
 import type { ExportDeps } from '../app/archive/export-archive.ts';
+import type { MergeDeps } from '../app/archive/merge-archives.ts';
 import type { AppDeps } from '../app/contract/deps.ts';
 import type { CaptureFileRequest, CompactFileRequest, SearchRequest, ShowRequest } from '../app/contract/requests.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
@@ -12,7 +13,14 @@ import { ok } from '../core/result.ts';
 import type { RunMark } from '../ports/archive.ts';
 import type { RemoveAtExit } from '../ports/files.ts';
 import type { Progress, StepListener } from '../ports/runtime.ts';
-import { createArchiveOpener, createExchange, createFolders, createQueueOpener, withVectors } from './archive.ts';
+import {
+  type ArchiveUse,
+  createArchiveOpener,
+  createExchange,
+  createFolders,
+  createQueueOpener,
+  withVectors,
+} from './archive.ts';
 import { createBatchUseCases } from './batches.ts';
 import {
   createEmbeddings,
@@ -81,10 +89,14 @@ export function createUseCases(composition: Composition) {
     run: composition.run ?? beginRun(composition.command ?? null),
   };
   const queueing = { ...deps, openQueue: createQueueOpener(archivePath, opening) };
-  const exchangeDeps = async (): Promise<ExportDeps> => {
+  const exchangeDeps = async (): Promise<MergeDeps & ArchiveUse> => {
     const use = await withVectors();
     const exchange = createExchange(use, { notice: composition.notice, sleep: deps.runtime.sleep });
-    return { ...deps, openArchive: archive.openWith(use), exchange, folders: await createFolders(use) };
+    return { ...deps, ...use, openArchive: archive.openWith(use), exchange };
+  };
+  const exportDeps = async (): Promise<ExportDeps> => {
+    const exchanging = await exchangeDeps();
+    return { ...exchanging, folders: await createFolders(exchanging) };
   };
   const erasing = async () => ({ ...writing, openArchive: archive.openWith(await withVectors()) });
   /** With `archive.index = "at-once"`, what was stored is searchable when the run ends. */
@@ -162,8 +174,8 @@ export function createUseCases(composition: Composition) {
     eraseArchived: later(erasing, async () => (await import('../app/archive/erase-archived.ts')).eraseArchived),
     listReceipts: later(deps, async () => (await import('../app/archive/erase-archived.ts')).listReceipts),
     pruneArchive: later(erasing, async () => (await import('../app/archive/prune-archive.ts')).pruneArchive),
-    exportArchive: later(exchangeDeps, async () => (await import('../app/archive/export-archive.ts')).exportArchive),
-    importArchive: later(exchangeDeps, async () => (await import('../app/archive/import-archive.ts')).importArchive),
+    exportArchive: later(exportDeps, async () => (await import('../app/archive/export-archive.ts')).exportArchive),
+    importArchive: later(exportDeps, async () => (await import('../app/archive/import-archive.ts')).importArchive),
     mergeArchives: later(exchangeDeps, async () => (await import('../app/archive/merge-archives.ts')).mergeArchives),
 
     ...createBatchUseCases({ ...writing, createSummarizer: (choice) => createSummarizer(choice, deps.runtime) }),

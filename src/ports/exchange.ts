@@ -94,6 +94,12 @@ export type UnitLine = {
   } | null;
 };
 
+/** Lines of a unit, in order, that an archive keeps together. `pack`: what it keeps them in; null: they come from elsewhere. */
+export type UnitPage = { readonly lines: readonly UnitLine[]; readonly pack: UnitPack | null };
+
+/** `data` are the compressed bytes, of which `raw` was made just now. It may have more than the lines of one page. */
+export type UnitPack = { readonly data: Uint8Array; readonly raw: Uint8Array };
+
 /** An erasure with its report as it is stored. */
 export type Receipt = {
   readonly receipt: string;
@@ -170,8 +176,8 @@ export type UnitReader = CaptureReader & {
   /** The id of a compaction; null: this archive does not have it. */
   readonly findUnit: (key: UnitKey) => Promise<number | null>;
   readonly loadUnit: (unitId: number) => Promise<Unit>;
-  /** In order, in batches. Each line is checked against its hash. */
-  readonly lines: (unitId: number) => AsyncIterable<readonly UnitLine[]>;
+  /** In order. Each line is checked against its hash. */
+  readonly lines: (unitId: number) => AsyncIterable<UnitPage>;
   /** The hash of every archived line that was not erased, with the compaction that it belongs to. */
   readonly lineHashes: () => AsyncIterable<readonly { readonly unitId: number; readonly sha256: string }[]>;
   /** Hashes of the lines that were erased under a receipt. */
@@ -186,8 +192,13 @@ export type StoreStamp = { readonly erasures: number; readonly contents: string 
 
 /** An archive that others are merged into. Each method stores all or nothing, and may be repeated. */
 export type UnitStore = UnitReader & {
-  /** False: it was there. Its receipts must be there, and the units that it refers to. */
-  readonly storeUnit: (unit: Unit, lines: AsyncIterable<readonly UnitLine[]>) => Promise<boolean>;
+  /**
+   * Says for each unit, in order, whether it is new here. Its receipts must be there, and the units that it refers to, unless they come before
+   * it. `lines` is called again if all of it has to be repeated. A pack is taken over as it is if it has what this archive would compress.
+   */
+  readonly storeUnits: (
+    units: readonly { readonly unit: Unit; readonly lines: () => AsyncIterable<UnitPage> }[],
+  ) => Promise<readonly boolean[]>;
   /** Adds the files that runs wrote. Gives how many were new. */
   readonly storeFiles: (unit: Unit) => Promise<number>;
   /** Gives how many were new. The summary that was made first stays. */

@@ -126,7 +126,7 @@ async function dump(reader: UnitReader): Promise<object> {
 }
 
 async function dumpUnit(reader: UnitReader, id: number, { receipt, ...unit }: Unit): Promise<unknown> {
-  const lines = (await collect(reader.lines(id))).flat();
+  const lines = (await collect(reader.lines(id))).flatMap((page) => page.lines);
   return {
     ...unit,
     isTouched: receipt !== null,

@@ -1,15 +1,18 @@
 import { writeSync } from 'node:fs';
 import { openPostgresArchive } from '../../src/adapters/archive/postgres/open.ts';
+import { ok } from '../../src/core/result.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import type { CaptureWriter } from '../../src/ports/captures.ts';
+import type { ArchiveExchange, UnitStore } from '../../src/ports/exchange.ts';
 import type { ErasurePlan } from '../../src/ports/retention.ts';
 import { tryCapture } from './captures.ts';
+import { fileTarget, type MergeTarget, tryMerge } from './merging.ts';
 import { tryErase } from './retention.ts';
 import { createWorkbench } from './workbench.ts';
 
 /**
- * Captures a file into the archive of `folder`, and removes it (remove), or erases a text from it or from the one at a URL, and stops for good at a step ("before commit"),
- * after it has told so.
+ * Captures a file into the archive of `folder`, and removes it (remove), or erases a text from it or from the one at a URL, or merges other
+ * archives of `folder` into it, and stops for good at a step ("before commit"), after it has told so.
  */
 const [work = '', folder = '', named = '', stopsAt = '', url = ''] = process.argv.slice(2);
 
@@ -57,6 +60,34 @@ function watch(archive: Archive): Archive {
   };
 }
 
+/** Each page of lines, and each group of compactions, is a step. */
+function watchMerge(target: MergeTarget): MergeTarget {
+  const steps = { pages: 0, groups: 0 };
+  const watchStore = (store: UnitStore): UnitStore => ({
+    ...store,
+    storeUnits: async (units) => {
+      const stored = await store.storeUnits(
+        units.map(({ unit, lines }) => ({
+          unit,
+          async *lines() {
+            for await (const page of lines()) {
+              yield page;
+              reach(`after page ${(steps.pages += 1)}`);
+            }
+          },
+        })),
+      );
+      reach(`after group ${(steps.groups += 1)}`);
+      return stored;
+    },
+  });
+  const openTarget: ArchiveExchange['openTarget'] = async (place) => {
+    const opened = await target.exchange.openTarget(place);
+    return opened.ok ? ok({ ...opened.value, store: watchStore(opened.value.store) }) : opened;
+  };
+  return { ...target, exchange: { ...target.exchange, openTarget } };
+}
+
 async function openAt(place: string): Promise<Archive> {
   const wait = async (): Promise<void> => undefined;
   const opened = await openPostgresArchive({ url: place, create: false, notice: () => undefined, wait });
@@ -68,9 +99,12 @@ const bench = createWorkbench({ reached: (step) => reach(`when ${step}`) }, fold
 const archive = url === '' ? bench.archive() : await openAt(url);
 const openArchive = async (): Promise<{ ok: true; value: Archive }> => ({ ok: true, value: watch(archive) });
 const watching = { ...bench, deps: { ...bench.deps, openArchive } };
+const target = (): MergeTarget => watchMerge(fileTarget(bench.archivePath));
 const done =
-  work === 'erase'
-    ? await tryErase(watching, { kind: 'match', text: named })
-    : await tryCapture(watching, named, work === 'remove' ? { remove: { before: null, minIdleMs: 0 } } : {});
+  work === 'merge'
+    ? await tryMerge(target(), named.split(','))
+    : work === 'erase'
+      ? await tryErase(watching, { kind: 'match', text: named })
+      : await tryCapture(watching, named, work === 'remove' ? { remove: { before: null, minIdleMs: 0 } } : {});
 writeSync(1, done.ok ? 'done\n' : `failed: ${JSON.stringify(done.error)}\n`);
 await archive.close();

@@ -6,9 +6,9 @@ import type { TestContext } from 'node:test';
 
 const CHILD = join(import.meta.dirname, 'stopping-child.ts');
 
-/** What the child does: the name of a file to capture, or the text to erase. */
+/** What the child does: the name of a file to capture, the text to erase, or archives to merge, with commas. */
 export type StoppingWork = {
-  readonly work: 'capture' | 'remove' | 'erase';
+  readonly work: 'capture' | 'remove' | 'erase' | 'merge';
   readonly folder: string;
   readonly named: string;
   /** By default it does not stop. */

@@ -71,16 +71,12 @@ function toMember({ bytes, ...draft }: LineDraft, offset: number): BlockMember {
   return { draft, offset, sizeBytes: bytes.length, sha256: hash('sha256', bytes, 'buffer') };
 }
 
-function compressBlock(raw: Uint8Array): Uint8Array {
-  return zstdCompressSync(raw, zstdOptions(raw));
-}
-
 const zstd = promisify(zstdCompress);
 
 /** In a thread of Node's own, so that several blocks are compressed at once, and beside the work on the next lines. */
 export async function compressAside(raw: Uint8Array): Promise<Uint8Array> {
   // zlib's chunk is larger than what is in it, and would be kept whole.
-  // With its size known, the frame is as short as that of `compressBlock`, and every one of its bytes matters.
+  // With its size known, the frame is as short as that of `zstdCompressSync`, and every one of its bytes matters.
   return new Uint8Array(await zstd(raw, { ...zstdOptions(raw), pledgedSrcSize: raw.length }));
 }
 
@@ -92,7 +88,15 @@ function zstdOptions(raw: Uint8Array): ZstdOptions {
 
 /** Proves that what is stored can be read: the block may replace the only copy of earlier lines. */
 export function compressReadably(raw: Uint8Array): Uint8Array {
-  const data = compressBlock(raw);
+  return zstdChecked(zstdCompressSync(raw, zstdOptions(raw)), raw);
+}
+
+/** The same in another thread. */
+export async function compressReadablyAside(raw: Uint8Array): Promise<Uint8Array> {
+  return zstdChecked(await compressAside(raw), raw);
+}
+
+function zstdChecked(data: Uint8Array, raw: Uint8Array): Uint8Array {
   const back = tryDecompress(data, raw.length);
   if (back === null || Buffer.compare(back, raw) !== 0)
     throw new DamageError('a block that was just compressed differs');

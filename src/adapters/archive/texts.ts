@@ -1,8 +1,9 @@
 import { BLOCK_COLUMNS, type CachingUnpack, takeBlock, unpackBlock } from './blocks.ts';
 import { DamageError } from './failure.ts';
-import { readInteger, type Row } from './rows.ts';
+import { readBytes, readInteger, type Row } from './rows.ts';
 import type { Dialect, Sql } from './sql/query.ts';
 import { parseJson } from '../../core/json-text.ts';
+import type { UnitPack } from '../../ports/exchange.ts';
 
 /**
  * The texts of a compaction are a block too: the contents of its batches and the lines that it added to its output. They say the same thing
@@ -48,10 +49,20 @@ export const getBlock = ({ onPack }: Dialect): string =>
   `SELECT ${BLOCK_COLUMNS} FROM blocks AS k JOIN packs AS p ON ${onPack} WHERE k.id = :id`;
 
 /** Throws a `DamageError`. */
-export async function readBlock({ query, dialect, unpack }: Reading, id: number): Promise<Uint8Array> {
+export async function readBlock(reading: Reading, id: number): Promise<Uint8Array> {
+  return (await readPacked(reading, id)).raw;
+}
+
+/** The same with the pack of the block, as it is stored and unpacked. */
+export async function readPacked(
+  { query, dialect, unpack }: Reading,
+  id: number,
+): Promise<{ readonly raw: Uint8Array; readonly pack: UnitPack }> {
   const [row] = await query(getBlock(dialect), { id });
   if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
-  return unpackBlock(row, unpack);
+  const whole = unpack(row);
+  const raw = unpackBlock(row, () => whole);
+  return { raw, pack: { data: readBytes(row, 'data'), raw: whole ?? raw } };
 }
 
 /** The same rows with their `text`. Each has `compaction_id`, `text_offset` and `text_size`. Throws a `DamageError`. */

@@ -80,9 +80,9 @@ async function writeAll(
     if (selected !== null && !selected.keys.has(unit.key)) continue;
     writer.write('compaction', unit);
     counts.compactions += 1;
-    for await (const page of reader.lines(id)) {
-      for (const line of page) writer.write('line', { unit: unit.key, ...line });
-      counts.lines += page.length;
+    for await (const { lines } of reader.lines(id)) {
+      for (const line of lines) writer.write('line', { unit: unit.key, ...line });
+      counts.lines += lines.length;
     }
     deps.progress.update('exporting', counts.compactions, counts.compactions);
     await stopIfInterrupted(deps);

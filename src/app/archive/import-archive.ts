@@ -7,13 +7,13 @@ import type {
   MergedVersion,
   Receipt,
   UnitKey,
-  UnitLine,
+  UnitPage,
   UnitStore,
 } from '../../ports/exchange.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { ArchiveMergeReport } from '../contract/archive-reports.ts';
 import type { ExportDeps } from './export-archive.ts';
-import { mergeArchives } from './merge-archives.ts';
+import { GROUP, inPages, mergeArchives } from './merge-archives.ts';
 
 /** `maxLineBytes`: the longest line to read; null: the usual limit. */
 export type ImportRequest = { readonly folder: string; readonly maxLineBytes: number | null };
@@ -59,9 +59,9 @@ async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise
   for await (const page of inPages(read('choice'), () => 1)) await store.storeChoices(page);
   const lines = createCursor(read('line'));
   let count = 0;
-  for await (const unit of read('compaction')) {
-    await store.storeUnit(unit, linesOf(lines, unit.key));
-    count += 1;
+  for await (const units of inPages(read('compaction'), ({ source }) => source.sizeBytes, GROUP)) {
+    await store.storeUnits(units.map((unit) => ({ unit, lines: () => linesOf(lines, unit.key) })));
+    count += units.length;
     deps.progress.update('reading the export', count, count);
     await stopIfInterrupted(deps);
   }
@@ -99,11 +99,9 @@ function createCursor<T>(records: AsyncIterable<T>): Cursor<T> {
   };
 }
 
-function linesOf(lines: Cursor<ExportRecords['line']>, key: UnitKey): AsyncGenerator<readonly UnitLine[]> {
-  return inPages(
-    lines.takeWhile(({ unit }) => unit === key),
-    ({ bytes }) => bytes.length,
-  );
+async function* linesOf(cursor: Cursor<ExportRecords['line']>, key: UnitKey): AsyncGenerator<UnitPage> {
+  const own = cursor.takeWhile(({ unit }) => unit === key);
+  for await (const lines of inPages(own, ({ bytes }) => bytes.length)) yield { lines, pack: null };
 }
 
 function versionsOf(
@@ -118,23 +116,4 @@ function versionsOf(
         ({ sizeBytes }) => sizeBytes,
       ),
   }));
-}
-
-const [MAX_PAGE_BYTES, MAX_PAGE_RECORDS] = [1024 * 1024, 1000];
-
-/** As many records at once as fit into a block of the archive. */
-async function* inPages<T>(records: AsyncIterable<T>, sizeOf: (record: T) => number): AsyncGenerator<readonly T[]> {
-  let page: T[] = [];
-  let sizeBytes = 0;
-  for await (const record of records) {
-    const size = sizeOf(record);
-    if (page.length > 0 && (page.length >= MAX_PAGE_RECORDS || sizeBytes + size > MAX_PAGE_BYTES)) {
-      yield page;
-      page = [];
-      sizeBytes = 0;
-    }
-    page.push(record);
-    sizeBytes += size;
-  }
-  if (page.length > 0) yield page;
 }

@@ -1,5 +1,5 @@
 import { ok, type Result } from '../../core/result.ts';
-import type { ArchiveExchange, OpenSource, Receipt, UnitLine, UnitStore } from '../../ports/exchange.ts';
+import type { ArchiveExchange, OpenSource, Receipt, UnitPage, UnitStore } from '../../ports/exchange.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { ArchiveMergeReport, MergeCount, MergedArchive } from '../contract/archive-reports.ts';
@@ -230,24 +230,65 @@ async function mergeUnits(
   const total = (await archive.measure()).compactions;
   compactions.refused += (await archive.listPrepared()).length;
   let done = 0;
-  for await (const { id, unit } of reader.units()) {
-    if (await store.storeUnit(unit, counted(reader.lines(id), lines)))
-      compactions[unit.isErased ? 'refused' : 'new'] += 1;
-    else {
-      compactions[gone.has(unit.key) && !unit.isErased ? 'refused' : 'known'] += 1;
-      await store.storeFiles(unit);
+  for await (const group of inPages(reader.units(), ({ unit }) => unit.source.sizeBytes, GROUP)) {
+    const counts = group.map(() => ({ new: 0, refused: 0 }));
+    const stored = await store.storeUnits(
+      group.map(({ id, unit }, at) => ({ unit, lines: () => counted(reader.lines(id), counts[at]) })),
+    );
+    for (const [at, { unit }] of group.entries()) {
+      if (stored[at] === true) {
+        compactions[unit.isErased ? 'refused' : 'new'] += 1;
+        lines.new += counts[at]?.new ?? 0;
+        lines.refused += counts[at]?.refused ?? 0;
+      } else {
+        compactions[gone.has(unit.key) && !unit.isErased ? 'refused' : 'known'] += 1;
+        await store.storeFiles(unit);
+      }
     }
-    done += 1;
+    done += group.length;
     deps.progress.update('merging', done, Math.max(done, total));
     await stopIfInterrupted(deps);
   }
 }
 
-async function* counted(pages: AsyncIterable<readonly UnitLine[]>, count: Count): AsyncGenerator<readonly UnitLine[]> {
-  for await (const lines of pages) {
-    const erased = lines.filter(({ receipt }) => receipt !== null).length;
+/** Starts at zero, because all of it may be repeated. */
+async function* counted(
+  pages: AsyncIterable<UnitPage>,
+  count: Pick<Count, 'new' | 'refused'> = { new: 0, refused: 0 },
+): AsyncGenerator<UnitPage> {
+  count.new = 0;
+  count.refused = 0;
+  for await (const page of pages) {
+    const erased = page.lines.filter(({ receipt }) => receipt !== null).length;
     count.refused += erased;
-    count.new += lines.length - erased;
-    yield lines;
+    count.new += page.lines.length - erased;
+    yield page;
   }
+}
+
+/** Compactions of one transaction: one for each small compaction would take longer than all else. An interruption costs no more than a group. */
+export const GROUP = { maxBytes: 8 * 1024 * 1024, maxCount: 200 } as const satisfies PageLimits;
+/** Records that fit into a block of the archive. */
+const PAGE: PageLimits = { maxBytes: 1024 * 1024, maxCount: 1000 };
+type PageLimits = { readonly maxBytes: number; readonly maxCount: number };
+
+/** As many items at once as are stored together. */
+export async function* inPages<T>(
+  items: AsyncIterable<T>,
+  sizeOf: (item: T) => number,
+  { maxBytes, maxCount }: PageLimits = PAGE,
+): AsyncGenerator<readonly T[]> {
+  let page: T[] = [];
+  let sizeBytes = 0;
+  for await (const item of items) {
+    const size = sizeOf(item);
+    if (page.length > 0 && (page.length >= maxCount || sizeBytes + size > maxBytes)) {
+      yield page;
+      page = [];
+      sizeBytes = 0;
+    }
+    page.push(item);
+    sizeBytes += size;
+  }
+  if (page.length > 0) yield page;
 }

@@ -143,12 +143,12 @@ async function countLeft(
   { fromId, toId }: { readonly fromId: number; readonly toId: number },
 ): Promise<number> {
   const lost = new Set<number>();
-  for await (const page of from.lines(fromId))
-    for (const { line, receipt } of page) if (receipt !== null) lost.add(line);
+  for await (const { lines } of from.lines(fromId))
+    for (const { line, receipt } of lines) if (receipt !== null) lost.add(line);
   let left = 0;
   if (lost.size > 0)
-    for await (const page of to.lines(toId))
-      left += page.filter(({ line, receipt }) => receipt === null && lost.has(line)).length;
+    for await (const { lines } of to.lines(toId))
+      left += lines.filter(({ line, receipt }) => receipt === null && lost.has(line)).length;
   return left;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { renderFailure } from '../../../src/messages/failure.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
@@ -12,6 +13,7 @@ import { findLeftovers } from '../../support/leftovers.ts';
 import { change } from '../../support/full-archive.ts';
 import { contentsOf, fileTarget, merge, type MergeTarget, tryMerge } from '../../support/merging.ts';
 import { erase as eraseAny, prune } from '../../support/retention.ts';
+import { killWhereItStops } from '../../support/stopping.ts';
 import { benchFor, reportOf, rerun, type Workbench } from '../../support/workbench.ts';
 
 /** An archive with two cycles of one conversation and with a captured file; closed, so that its file is complete. */
@@ -203,6 +205,74 @@ test('a captured file that was pruned does not come back, unless it was captured
   await capture(onCopy, 'talk.jsonl');
   assert.deepEqual((await merge(target, [copy.place])).merged[0]?.captured, { new: 1, known: 0, refused: 0 });
   assert.equal((await merge(target, [copy.place])).result, 'unchanged');
+});
+
+test('a merge that was killed is finished by the next one', async (t) => {
+  const others: string[] = [];
+  for (const first of [0, 400]) {
+    const bench = await sceneFor(t, chatTranscript(20, first));
+    await bench.archive().close();
+    others.push(bench.archivePath);
+  }
+  const whole = placeIn(folderWith(t, {}), 'whole.db');
+  await merge(whole, others);
+  // In the middle of the first archive, and when all of it is stored.
+  for (const stopsAt of ['after page 1', 'after group 1', 'after group 2']) {
+    const bench = benchFor(t);
+    await bench.archive().close();
+    await killWhereItStops(t, { work: 'merge', folder: bench.folder, named: others.join(','), stopsAt });
+    const target = fileTarget(bench.archivePath);
+    assert.notDeepEqual(await contentsOf(target), await contentsOf(whole));
+    await merge(target, others);
+    assert.deepEqual(await contentsOf(target), await contentsOf(whole));
+  }
+});
+
+test('a transaction that has to be repeated stores all lines', async (t) => {
+  const bench = await sceneFor(t, chatTranscript(20));
+  await bench.archive().close();
+  const whole = placeIn(folderWith(t, {}), 'whole.db');
+  const expected = await merge(whole, [bench.archivePath]);
+  const target = placeIn(folderWith(t, {}), 'target.db');
+  const openTarget: typeof target.exchange.openTarget = async (place) => {
+    const opened = await target.exchange.openTarget(place);
+    if (!opened.ok) return opened;
+    const { store } = opened.value;
+    // Up to the moment in which a connection is lost.
+    const storeUnits: typeof store.storeUnits = async (units) => {
+      for (const { lines } of units) for await (const page of lines()) if (page.lines.length > 0) break;
+      return store.storeUnits(units);
+    };
+    return { ok: true, value: { ...opened.value, store: { ...store, storeUnits } } };
+  };
+  const merged = await merge({ ...target, exchange: { ...target.exchange, openTarget } }, [bench.archivePath]);
+  assert.deepEqual(merged.merged, expected.merged);
+  assert.deepEqual(await contentsOf(target), await contentsOf(whole));
+});
+
+test('what one archive has compressed is stored as it is, and small compactions are compressed together', async (t) => {
+  const bench = benchFor(t);
+  for (const [at, turns] of [900, 20, 20].entries()) {
+    bench.write(`${at}.jsonl`, chatTranscript(turns, at));
+    reportOf(await bench.compact(`${at}.jsonl`));
+  }
+  await bench.archive().close();
+  const target = placeIn(folderWith(t, {}), 'target.db');
+  await merge(target, [bench.archivePath]);
+  const packsOf = (path: string): readonly string[] => {
+    const db = new Database(path, { readonly: true });
+    try {
+      return db.prepare<[], string>('SELECT hex(data) FROM packs ORDER BY id').pluck().all();
+    } finally {
+      db.close();
+    }
+  };
+  const [before, after] = [packsOf(bench.archivePath), packsOf(target.place)];
+  const copied = after.filter((data) => before.includes(data));
+  assert.deepEqual([before.length, copied.length, after.length], [4, 1, 2]);
+  const again = placeIn(folderWith(t, {}), 'again.db');
+  await merge(again, [target.place]);
+  assert.deepEqual(packsOf(again.place), after);
 });
 
 test('what one archive has pruned stays in the other one', async (t) => {

@@ -106,7 +106,7 @@ export function mergeContract(engine: MergingEngine): void {
     assert.deepEqual(await contentsOf(target), expected);
   });
 
-  for (const method of ['storeReceipts', 'storeUnit'] as const)
+  for (const method of ['storeReceipts', 'storeUnits'] as const)
     test(`what is erased in one archive does not come back if two are merged at once (${method})`, async (t) => {
       const [one, other] = await partedArchives(t, {
         shared: [{ kind: 'compact', conversation: 0, words: [0, 1] }],
@@ -119,7 +119,7 @@ export function mergeContract(engine: MergingEngine): void {
       const exchange = before(target.exchange, method, async () => void (await merge(target, [other])));
       const merged = await tryMerge({ ...target, exchange }, [one]);
       assert.ok(!merged.ok && merged.error.kind === 'archive', JSON.stringify(merged));
-      assert.equal(merged.error.failure.kind, method === 'storeUnit' ? 'busy' : 'unsupported');
+      assert.equal(merged.error.failure.kind, method === 'storeUnits' ? 'busy' : 'unsupported');
       assert.deepEqual(await contentsOf(target), await contentsOf(expected));
       assert.ok(!(await tryMerge(target, [one])).ok);
     });
@@ -159,7 +159,7 @@ export function mergeContract(engine: MergingEngine): void {
       other: [{ kind: 'erase word', word: 1 }],
     });
     const target = await emptyTarget(t, engine);
-    const breaking = before(target.exchange, 'storeUnit', async () => {
+    const breaking = before(target.exchange, 'storeUnits', async () => {
       assert.ok(!(await tryMerge(target, [one])).ok);
       throw new Error('it broke');
     });
@@ -192,7 +192,7 @@ export function mergeContract(engine: MergingEngine): void {
 /** An exchange in whose target something happens before the first call of a method. */
 function before(
   exchange: ArchiveExchange,
-  method: 'storeReceipts' | 'storeUnit' | 'storeCapture',
+  method: 'storeReceipts' | 'storeUnits' | 'storeCapture',
   happen: () => Promise<void>,
 ): ArchiveExchange {
   const state = { hasHappened: false };
@@ -241,8 +241,10 @@ function failAfter(
         const opened = await exchange.openTarget(place);
         if (!opened.ok) return opened;
         const { store } = opened.value;
-        const storeUnit: typeof store.storeUnit = async (unit, lines) => {
-          const stored = await store.storeUnit(unit, counted(lines));
+        const storeUnits: typeof store.storeUnits = async (units) => {
+          const stored = await store.storeUnits(
+            units.map(({ unit, lines }) => ({ unit, lines: () => counted(lines()) })),
+          );
           count();
           return stored;
         };
@@ -260,7 +262,7 @@ function failAfter(
           count();
           return store.storeVectors(model, vectors);
         };
-        return ok({ ...opened.value, store: { ...store, storeUnit, storeCapture, storeHolds, storeVectors } });
+        return ok({ ...opened.value, store: { ...store, storeUnits, storeCapture, storeHolds, storeVectors } });
       },
     },
   };

@@ -199,8 +199,8 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
     },
     loadUnit: async (id) => readUnit(await loadRow(id)),
     async *lines(id) {
-      for await (const { rows, raw } of readLineBlocks(reading, id, LIST_LINES))
-        yield rows.map((row) => toUnitLine(row, raw));
+      for await (const { rows, raw, pack } of readLineBlocks(reading, id, LIST_LINES))
+        yield { lines: rows.map((row) => toUnitLine(row, raw)), pack };
     },
     async *lineHashes() {
       for await (const rows of listPages(query, LIST_HASHES))

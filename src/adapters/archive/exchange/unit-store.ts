@@ -6,7 +6,7 @@ import type {
   MergedVersion,
   StoreStamp,
   Unit,
-  UnitLine,
+  UnitPage,
   UnitReader,
   UnitStore,
   UnitVector,
@@ -14,7 +14,7 @@ import type {
 import { keepErasedState } from '../erase/captures.ts';
 import { addReceipt, findReceipt } from '../erase/erase.ts';
 import { ADD_HOLD } from '../erase/retention.ts';
-import { compressReadably, MAX_BLOCK_BYTES } from '../blocks.ts';
+import { MAX_BLOCK_BYTES } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import { CHANGES, hashColumn, readInteger, readOptionalText, type Row, timeColumn } from '../rows.ts';
 import type { VectorEngine } from '../search/engine.ts';
@@ -23,12 +23,12 @@ import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, marksColumns, UPDATE_FILE } from '../store/captures.ts';
 import { ADD_CHOICE, keepSummary } from '../store/records.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
-import { joinPacks } from '../store/packs.ts';
-import { type CompactionRows, type LineRow, type PackRows, writeBlocks, writeCompaction } from '../store/rows.ts';
+import { type CompactionRows, type LineRow, type BlockRows, writeBlocks, writeCompaction } from '../store/rows.ts';
 import { layOutTexts, TEXTS_POSITION } from '../texts.ts';
 import { keepFile } from '../store/runs.ts';
 import { isSameModel } from '../vectors/nearest.ts';
 import { beginVectors, keepVector } from '../vectors/vector-store.ts';
+import { createPacking, type Packing } from './packing.ts';
 import { createReader } from './read-units.ts';
 
 const FINISH_RECEIPT = 'UPDATE erasures SET is_finished = 1 WHERE receipt = :receipt AND is_finished = 0';
@@ -82,11 +82,17 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
     });
   return {
     ...createReader(engine.query, engine.dialect),
-    storeUnit: (unit, lines) =>
+    storeUnits: (units) =>
       change(async (query, { findUnit }) => {
-        if ((await findUnit(unit.key)) !== null) return false;
-        await insertUnit(engine, { query, findUnit }, { unit, lines });
-        return true;
+        const packing = createPacking(query, engine.dialect);
+        const isNew: boolean[] = [];
+        for (const { unit, lines } of units) {
+          const isUnknown = (await findUnit(unit.key)) === null;
+          if (isUnknown) await insertUnit(engine.storing, { query, findUnit, packing }, { unit, lines: lines() });
+          isNew.push(isUnknown);
+        }
+        await packing.end();
+        return isNew;
       }),
     storeFiles: (unit) =>
       change(async (query, { findUnit }) => {
@@ -259,22 +265,23 @@ function remember(findUnit: UnitReader['findUnit']): UnitReader['findUnit'] {
 }
 
 type Within = { readonly query: Query; readonly findUnit: UnitReader['findUnit'] };
+type Storing = Within & { readonly packing: Packing };
 
 /** Stores a unit, inside a transaction. What it refers to must be there. */
 async function insertUnit(
-  { storing, dialect }: Pick<MergeEngine, 'storing' | 'dialect'>,
-  { query, findUnit }: Within,
-  { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<readonly UnitLine[]> },
+  storing: StoreEngine,
+  { query, findUnit, packing }: Storing,
+  { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<UnitPage> },
 ): Promise<void> {
   const within = { query, findUnit: remember(findUnit) };
   const batchCounts = unit.cycles.map(({ batches }) => batches.length);
   const ids = await reserveIds(storing, query, { batchCounts });
-  const { compactionId, partition } = ids;
+  const { compactionId } = ids;
   const texts = layOutTexts(
     unit.cycles.map(({ batches }) => batches),
     unit.inserted,
   );
-  const lineIds = await storeLines(storing, query, { ids, lines, texts: texts.raw });
+  const lineIds = await storeLines(storing, { query, packing }, { ids, lines, texts: texts.raw });
   const resolve = async (names: readonly BatchName[]): Promise<readonly number[]> => {
     const found: number[] = [];
     for (const name of names) {
@@ -307,40 +314,36 @@ async function insertUnit(
     cycles,
     carried,
   });
-  await joinPacks(query, dialect, partition);
   await storeFiles(query, compactionId, unit);
 }
 
 /** Stores lines in blocks, with the texts at the end. Gives the first and the last id. */
 async function storeLines(
   storing: StoreEngine,
-  query: Query,
-  {
-    ids,
-    lines,
-    texts,
-  }: { readonly ids: Ids; readonly lines: AsyncIterable<readonly UnitLine[]>; readonly texts: Uint8Array },
+  { query, packing }: Pick<Storing, 'query' | 'packing'>,
+  { ids, lines, texts }: { readonly ids: Ids; readonly lines: AsyncIterable<UnitPage>; readonly texts: Uint8Array },
 ): Promise<{ readonly first: number | null; readonly last: number | null }> {
   let first: number | null = null;
   let last: number | null = null;
   let position = -1;
-  let held: { readonly raw: Uint8Array; readonly block: PackRows['blocks'][number] } | null = null;
+  let held: (Pick<UnitPage, 'pack'> & { readonly raw: Uint8Array; readonly block: BlockRows }) | null = null;
   const flush = async (more: Uint8Array): Promise<void> => {
     const raw = Buffer.concat([...(held === null ? [] : [held.raw]), more]);
     const own = { position: TEXTS_POSITION, rawSizeBytes: more.length, lines: [] };
     const blocks = [...(held === null ? [] : [held.block]), ...(more.length === 0 ? [] : [own])];
-    held = null;
     if (blocks.length === 0) return;
-    const lineIds = await writeBlocks(query, storing, ids, { data: compressReadably(raw), blocks });
+    const place = await packing.place(ids.partition, { raw, pack: held?.pack ?? null });
+    held = null;
+    const lineIds = await writeBlocks(query, storing, ids, { ...place, blocks });
     first ??= lineIds[0] ?? null;
     last = lineIds.at(-1) ?? last;
   };
-  for await (const batch of lines) {
+  for await (const { lines: own, pack } of lines) {
     position += 1;
-    if (batch.length === 0) continue;
+    if (own.length === 0) continue;
     const rows: LineRow[] = [];
     let offset = 0;
-    for (const { bytes, sha256, sizeBytes, receipt, ...draft } of batch) {
+    for (const { bytes, sha256, sizeBytes, receipt, ...draft } of own) {
       const { cycle, batch: place } = draft;
       rows.push({
         ...draft,
@@ -354,8 +357,8 @@ async function storeLines(
       offset += bytes.length;
     }
     await flush(NOTHING);
-    const raw = Buffer.concat(batch.map(({ bytes }) => bytes));
-    held = { raw, block: { position, rawSizeBytes: raw.length, lines: rows } };
+    const raw = Buffer.concat(own.map(({ bytes }) => bytes));
+    held = { raw, pack, block: { position, rawSizeBytes: raw.length, lines: rows } };
     if (raw.length + texts.length > MAX_BLOCK_BYTES) await flush(NOTHING);
   }
   await flush(texts);

@@ -15,7 +15,7 @@ import {
   readText,
   type Row,
 } from '../rows.ts';
-import { readBlock, type Reading } from '../texts.ts';
+import { readBlock, readPacked, type Reading } from '../texts.ts';
 import { findMarks, readMark } from './compactions.ts';
 import { LINE_COLUMNS, toArchivedLine } from './lookup.ts';
 
@@ -72,20 +72,20 @@ ORDER BY lineage.age DESC, l.block_id, l.line`;
 }
 
 /**
- * The lines of a compaction, block by block, and the bytes of each block. Every block has statements of its own, so that a caller that stops
+ * The lines of a compaction, block by block, and the bytes of each block and of its pack. Every block has statements of its own, so that a caller that stops
  * early leaves nothing open. `listLines`: of block `:id`. Throws a `DamageError`.
  */
 export async function* readLineBlocks(
   reading: Reading,
   compactionId: number,
   listLines: string,
-): AsyncGenerator<{ readonly rows: readonly Row[]; readonly raw: Uint8Array }> {
+): AsyncGenerator<{ readonly rows: readonly Row[] } & Awaited<ReturnType<typeof readPacked>>> {
   const { query } = reading;
   for (const block of await query(LIST_BLOCKS, { id: compactionId })) {
     const id = readInteger(block, 'id');
     const rows = await query(listLines, { id });
     checkPlaces(rows);
-    yield { rows, raw: await readBlock(reading, id) };
+    yield { rows, ...(await readPacked(reading, id)) };
   }
 }
 

@@ -25,8 +25,8 @@ import {
   storeOnce,
   type Storing,
 } from './engine.ts';
-import { type CompactionRows, type LineRow, type PackRows, writeBlocks, writeCompaction } from './rows.ts';
-import { joinPacks } from './packs.ts';
+import { type BlockRows, type CompactionRows, type LineRow, writeBlocks, writeCompaction } from './rows.ts';
+import { joinPacks, writePack } from './packs.ts';
 import { recordFile } from './runs.ts';
 
 /** Blocks are held until the end, so that others wait only for the inserts. What is larger is stored as it comes. */
@@ -65,7 +65,11 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
 
   const flush = async (query: Query, ids: Ids): Promise<void> => {
     for (const pack of held) {
-      const stored = await writeBlocks(query, engine, ids, withOwners(pack, ids));
+      const { partition } = ids;
+      const rawSizeBytes = pack.blocks.reduce((sum, block) => sum + block.rawSizeBytes, 0);
+      const packId = await writePack(query, { partition, data: pack.data, rawSizeBytes });
+      const blocks = withOwners(pack.blocks, ids);
+      const stored = await writeBlocks(query, engine, ids, { packId, offset: 0, blocks });
       lineIds.first ??= stored[0] ?? null;
       lineIds.last = stored.at(-1) ?? lineIds.last;
     }
@@ -144,7 +148,7 @@ async function commitOpen(
 
 /** A line that is hashed, but whose owners have no ids yet. */
 type HeldLine = Omit<LineRow, 'cycleId' | 'batchId'> & Pick<LineDraft, 'cycle' | 'batch'>;
-type HeldBlock = Omit<PackRows['blocks'][number], 'lines'> & { readonly lines: readonly HeldLine[] };
+type HeldBlock = Omit<BlockRows, 'lines'> & { readonly lines: readonly HeldLine[] };
 type HeldPack = { readonly data: Uint8Array; readonly blocks: readonly HeldBlock[]; readonly heldBytes: number };
 
 /** `texts`: those of the compaction, which come after its last lines. */
@@ -175,9 +179,9 @@ function toMessage({ id, role, name, at, index, text }: MessageDraft, line: numb
   return { role, atMs: timeColumn(at), index: index ?? null, id: id === `line:${line}` ? null : id, name, traits };
 }
 
-function withOwners({ data, blocks }: HeldPack, { cycles }: Ids): PackRows {
+function withOwners(blocks: readonly HeldBlock[], { cycles }: Ids): readonly BlockRows[] {
   const own = (line: HeldLine): LineRow => ({ ...line, ...ownerOf(line, cycles) });
-  return { data, blocks: blocks.map(({ lines, ...block }) => ({ ...block, lines: lines.map(own) })) };
+  return blocks.map(({ lines, ...block }) => ({ ...block, lines: lines.map(own) }));
 }
 
 /** A summarized line belongs to its batch, and so to the batch's cycle; any other to a cycle, or to none. */

@@ -17,7 +17,10 @@ const MIN_JOINED = 16;
 /** A condition for packs AS p: no compaction in it is only prepared, so that none will be discarded. */
 export const IS_SETTLED = `NOT EXISTS (
   SELECT 1 FROM blocks AS k JOIN compactions AS c ON c.id = k.compaction_id WHERE k.pack_id = p.id AND c.status = 'prepared')`;
-const LIST_SMALL = `SELECT p.id, p.raw_size_bytes FROM packs AS p WHERE p.raw_size_bytes < 524288 AND ${IS_SETTLED}`;
+/** What is smaller can be joined with others; as in `packs_to_fill`. */
+export const MAX_SMALL_BYTES = 524_288;
+const LIST_SMALL = `
+SELECT p.id, p.raw_size_bytes FROM packs AS p WHERE p.raw_size_bytes < ${MAX_SMALL_BYTES} AND ${IS_SETTLED}`;
 export const GET_PACK = 'SELECT id AS pack_id, raw_size_bytes AS pack_size_bytes, data FROM packs WHERE id = :id';
 const MOVE_BLOCKS = 'UPDATE blocks SET pack_id = :to, pack_offset = pack_offset + :by WHERE pack_id = :id';
 const DELETE_PACK = 'DELETE FROM packs WHERE id = :id';

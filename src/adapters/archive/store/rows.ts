@@ -5,7 +5,6 @@ import { noteUnindexed } from '../search/indexing.ts';
 import type { Query, Values } from '../sql/query.ts';
 import type { TextPlace, Texts } from '../texts.ts';
 import type { CycleIds, Ids, StoreEngine } from './engine.ts';
-import { writePack } from './packs.ts';
 
 /** An archived line, and whose it is. */
 export type LineRow = Pick<UnitLine, 'line' | 'sizeBytes' | 'outcome' | 'message'> & {
@@ -37,7 +36,7 @@ function lineColumns(row: LineRow): Values {
   };
 }
 
-type BlockRows = {
+export type BlockRows = {
   /** Among the blocks of the compaction. */
   readonly position: number;
   readonly rawSizeBytes: number;
@@ -45,20 +44,18 @@ type BlockRows = {
   readonly lines: readonly LineRow[];
 };
 
-/** Blocks that are compressed together, in their order. */
-export type PackRows = { readonly data: Uint8Array; readonly blocks: readonly BlockRows[] };
+/** Blocks that follow one another in a pack. */
+export type PackedRows = { readonly packId: number; readonly offset: number; readonly blocks: readonly BlockRows[] };
 
-/** Stores blocks in a pack of their own, with their lines, which the search index has yet to take. Gives the ids of the lines. */
+/** Stores blocks that are in a pack, with their lines, which the search index has yet to take. Gives the ids of the lines. */
 export async function writeBlocks(
   query: Query,
   engine: StoreEngine,
   { compactionId, partition }: Ids,
-  { data, blocks }: PackRows,
+  { packId, offset, blocks }: PackedRows,
 ): Promise<readonly number[]> {
-  const rawSizeBytes = blocks.reduce((sum, block) => sum + block.rawSizeBytes, 0);
-  const packId = await writePack(query, { partition, data, rawSizeBytes });
   const lineIds: number[] = [];
-  let end = 0;
+  let end = offset;
   for (const { position, rawSizeBytes: sizeBytes, lines } of blocks) {
     const [blockId] = await engine.reserve(query, 'blocks', 1);
     const ids = await engine.reserve(query, 'lines', lines.length);
