@@ -266,7 +266,7 @@ export type PageReport = {
   readonly bytes: Count;
   readonly messages: Count;
   /** unproven: the original could not be read from the archive, so the page shows only the file. */
-  readonly result: 'verified' | 'failed' | 'unproven' | 'planned';
+  readonly result: VerifyReport['result'] | 'unproven' | 'planned';
 };
 
 export type VerifyProblem = {
@@ -291,7 +291,10 @@ export type VerifyReport = {
   readonly schema: 'compact/verify@1';
   readonly file: string;
   readonly format: string;
-  readonly result: 'verified' | 'failed';
+  /** reduced: proven, but for what was erased or pruned. */
+  readonly result: 'verified' | 'reduced' | 'failed';
+  /** What was erased or pruned, if anything was: archived lines, by receipt. Without lines it was only a summary. */
+  readonly erased?: readonly { readonly receipt: string; readonly at: IsoTime; readonly lines: Count }[];
   readonly cycles: Count;
   readonly lines: { readonly kept: Count; readonly archived: Count; readonly appended: Count };
   readonly batches: Count;

@@ -149,6 +149,13 @@ export async function locateCompaction(
   return null;
 }
 
+/** The compaction that another one continues, if the summary that leads to it was erased. */
+export async function loadParent(archive: Archive, { erased, cycles }: StoredCompaction): Promise<Located | null> {
+  const [parentId] = erased === null ? [] : cycles.flatMap(({ parentCompactionId }) => parentCompactionId ?? []);
+  const compaction = parentId === undefined ? null : await archive.loadCompaction(parentId);
+  return compaction === null ? null : { compaction, rewrite: null };
+}
+
 function rewriteOf(
   deps: AppDeps,
   compaction: StoredCompaction,

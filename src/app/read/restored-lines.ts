@@ -19,8 +19,8 @@ export type RestoreInput = {
   readonly rewrite?: Rewrite | null;
   /** Called for every line that comes from the archive. */
   readonly onArchived?: (line: StoredLine) => void;
-  /** Erased lines come without bytes instead of being a problem; called for each. `output` may have such lines too. */
-  readonly onErased?: (mark: ErasureMark) => void;
+  /** Erased lines come without bytes instead of being a problem; called for each. `output` may have such lines too: `isEarlier`. */
+  readonly onErased?: (mark: ErasureMark, isEarlier: boolean) => void;
 };
 
 export type RestoredLines = () => AsyncIterable<readonly Uint8Array[]>;
@@ -122,7 +122,7 @@ async function* mergeLines(
     if (mark !== null) {
       const message = `${unit} ${line} of the original was ${describeErasure(mark)}`;
       if (onErased === undefined) throw new RestoreError({ kind: 'erased', message, mark, line: null });
-      onErased(mark);
+      onErased(mark, false);
       if (batch.add(ERASED)) yield batch.take();
       if (pending?.line === line) pending = archived.now() ?? (await archived.next());
       continue;
@@ -130,7 +130,7 @@ async function* mergeLines(
     if (sha256 !== undefined) {
       const kept = output.now() ?? (await output.next());
       const isErased = mayBeErased && kept?.length === 0;
-      if (isErased && compaction.erased !== null) onErased(compaction.erased);
+      if (isErased && compaction.erased !== null) onErased(compaction.erased, true);
       bytes = isErased ? kept : Uint8Array.from(check(kept, sha256, hashOf));
     } else if (pending?.line === line) {
       ({ bytes } = pending);
@@ -196,7 +196,7 @@ function hashesByLine(
 
 /**
  * Restored lines that are proven to begin with the original: a RestoreError at the end says if they do not. In a document that its program
- * wrote anew, each element is proven by itself.
+ * wrote anew, and where lines were erased, each is proven by itself.
  */
 export async function* provenLines(
   input: RestoreInput,
@@ -209,11 +209,13 @@ export async function* provenLines(
     return;
   }
   const start = hashStart(runtime, { sizeBytes, hasBom });
+  let isWhole = true;
   for await (const batch of lines) {
     for (const bytes of batch) start.add(bytes);
+    isWhole &&= input.onErased === undefined || batch.every(({ length }) => length > 0);
     yield batch;
   }
-  if (start.digest() === sha256) return;
+  if (!isWhole || start.digest() === sha256) return;
   const message = `what comes out has another sha256 than the original (${sha256.slice(0, 12)}…)`;
   throw new RestoreError({ kind: 'wrong-hash', message, line: null });
 }
@@ -273,7 +275,7 @@ async function* mergeElements(
       if (mark !== null) {
         const message = `record ${line} of the original was ${describeErasure(mark)}`;
         if (onErased === undefined) throw new RestoreError({ kind: 'erased', message, mark, line: null });
-        onErased(mark);
+        onErased(mark, false);
       } else {
         add(pending.bytes);
         onArchived?.({ ...pending, line: count });

@@ -13,6 +13,7 @@ import {
   findKnownClips,
   isOtherFormat,
   joinLines,
+  loadParent,
   locateCompaction,
   type Located,
   notFound,
@@ -126,13 +127,6 @@ async function undo(
   // began with it.
   const isStillCompacted = request.all && summariesOf(revision).length > 0;
   return { ...undone, ...(isStillCompacted && { isStillCompacted }) };
-}
-
-/** The compaction that another one continues, if the summary that leads to it was erased. */
-async function loadParent(archive: Archive, { erased, cycles }: StoredCompaction): Promise<Located | null> {
-  const [parentId] = erased === null ? [] : cycles.flatMap(({ parentCompactionId }) => parentCompactionId ?? []);
-  const compaction = parentId === undefined ? null : await archive.loadCompaction(parentId);
-  return compaction === null ? null : { compaction, rewrite: null };
 }
 
 async function write(

@@ -4,6 +4,7 @@ import { err, type Result } from '../../core/result.ts';
 import { isClipArchiveText } from '../../core/split.ts';
 import type { Archive, StoredCompaction, StoredCycle, StoredLine } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
+import type { ErasureMark } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, attemptDamaged, attemptStep, type Failure } from '../contract/failure.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
@@ -13,6 +14,7 @@ import { createLineageCheck, insertedRecords } from '../read/lineage.ts';
 import {
   findKnownClips,
   isOtherFormat,
+  loadParent,
   locateCompaction,
   type Located,
   notFound,
@@ -26,7 +28,7 @@ import { keptHashes } from '../read/records.ts';
 import { attemptRestore, provenLines } from '../read/restored-lines.ts';
 import { openUnsettled } from '../write/settle.ts';
 
-/** Proves that a compacted file and the archive together contain the original, back to its first compaction; otherwise reports what is wrong. */
+/** Proves that a compacted file and the archive together contain the original, back to its first compaction, but for what was erased; otherwise reports what is wrong. */
 export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
   const verified = await withCompacted(deps, input, ({ revision, archive }) =>
     verifyRevisions(deps, { revision, archive, name: input.name }),
@@ -51,7 +53,7 @@ export type ProvenStep = {
 
 export type LeftLine = Pick<StoredLine, 'id' | 'outcome' | 'batchId'>;
 
-/** Verifies a file, newest compaction first. `onStep` gets each compaction that is proven; the archive can be read until this is done. */
+/** Verifies a file, newest compaction first. `onStep` gets each compaction that is proven as a whole; the archive can be read until this is done. */
 export async function verifyRevisions(
   deps: AppDeps,
   {
@@ -83,11 +85,16 @@ export async function verifyRevisions(
   let original = newest.source;
   let problems: readonly VerifyProblem[] = [];
   let revision: Revision | null = first;
+  let previous: StoredCompaction | null = null;
+  const erased = new Map<string, Erased>();
   const lineage = createLineageCheck(archive);
   let isStillCompacted = false;
   let isRewritten = false;
   while (revision !== null && problems.length === 0) {
-    const located = revision === first ? found : await locateCompaction(deps, archive, revision);
+    const located: Located | null =
+      previous === null
+        ? found
+        : ((await locateCompaction(deps, archive, revision)) ?? (await loadParent(archive, previous)));
     if (located === null) {
       const rewritten = (await findKnownClips(deps, archive, revision)).filter(({ isPasted }) => !isPasted);
       await lineage.addFound(rewritten.map(({ cycle }) => cycle));
@@ -96,11 +103,17 @@ export async function verifyRevisions(
       break;
     }
     // Everything before the last compaction is proven by now, and this revision was not written by us.
-    const { compaction, rewrite } = located;
-    if (revision !== first && rewrite === null && (await wasRewritten(deps, { archive, located, revision }))) {
+    const { compaction, rewrite }: Located = located;
+    if (
+      previous !== null &&
+      erased.size === 0 &&
+      rewrite === null &&
+      (await wasRewritten(deps, { archive, located, revision }))
+    ) {
       isStillCompacted = true;
       break;
     }
+    previous = compaction;
     isRewritten ||= rewrite !== null;
     await lineage.add(compaction);
     counts.cycles += 1;
@@ -109,20 +122,22 @@ export async function verifyRevisions(
     const left = new Map<number, LeftLine>();
     const onLeft =
       onStep && (({ line, id, outcome, batchId }: StoredLine): unknown => left.set(line, { id, outcome, batchId }));
-    const before = await revisionBefore(deps, { revision, archive, name, located, onLeft });
+    const before = await revisionBefore(deps, { revision, archive, name, located, onLeft, erased });
     problems = [
       ...before.problems,
       ...(before.revision === null ? [] : await checkBatches(deps, compaction, before.linesOf)),
     ];
-    if (before.revision !== null) problems = [...problems, ...checkGroups(before.revision, compaction)];
+    const isWhole = erased.size === 0;
+    if (before.revision !== null) problems = [...problems, ...checkGroups(before.revision, compaction, isWhole)];
     revision = before.revision;
-    if (revision !== null && problems.length === 0) onStep?.({ compaction, before: revision, left });
+    if (revision !== null && problems.length === 0 && isWhole) onStep?.({ compaction, before: revision, left });
   }
   return {
     schema: 'compact/verify@1',
     file: name,
     format: first.codec.format.name,
-    result: problems.length === 0 ? 'verified' : 'failed',
+    result: problems.length > 0 ? 'failed' : erased.size > 0 ? 'reduced' : 'verified',
+    ...(erased.size > 0 && { erased: [...erased.values()] }),
     cycles: counts.cycles,
     lines: {
       kept: keptLines,
@@ -143,6 +158,8 @@ function describeOrphan({ conversationId, cycle }: StoredCycle): VerifyProblem {
   return { kind: 'missing-batch', message };
 }
 
+type Erased = NonNullable<VerifyReport['erased']>[number];
+
 type RevisionBefore = {
   readonly revision: Revision | null;
   readonly problems: readonly VerifyProblem[];
@@ -159,10 +176,12 @@ async function revisionBefore(
     readonly name: string;
     readonly located: Located;
     readonly onLeft?: ((line: StoredLine) => void) | undefined;
+    /** What was erased of this and later revisions, by receipt. What is found is added. */
+    readonly erased: Map<string, Erased>;
   },
 ): Promise<RevisionBefore> {
-  const { revision, archive, located, name, onLeft } = input;
-  const { rewrite } = located;
+  const { revision, archive, located, name, onLeft, erased } = input;
+  const { compaction, rewrite } = located;
   const linesOf = new Map<number | null, number>();
   const onArchived = (line: StoredLine): void => {
     const { outcome, batchId } = line;
@@ -173,8 +192,18 @@ async function revisionBefore(
   if (rewrite !== null && rewrite.losses.length > 0)
     return failed(...rewrite.losses.map((message) => ({ kind: 'changed-message', message }) as const));
   const restore = await restoringOf(deps, { archive, located, revision });
+  const note = ({ receipt, at }: ErasureMark, lines: number): void => {
+    const known = erased.get(receipt)?.lines ?? 0;
+    erased.set(receipt, { receipt, at: at.toISOString(), lines: known + lines });
+  };
+  if (compaction.erased !== null) note(compaction.erased, 0);
+  const onErased = (mark: ErasureMark, isEarlier: boolean): void => note(mark, isEarlier ? 0 : 1);
+  const later = new Map(erased);
   // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
-  const lines = (): ReturnType<typeof provenLines> => provenLines({ ...restore, onArchived });
+  const lines = (): ReturnType<typeof provenLines> => {
+    for (const [receipt, counted] of later) erased.set(receipt, counted);
+    return provenLines({ ...restore, onArchived, ...(later.size > 0 && { onErased }) });
+  };
   const read = await attemptDamaged(() =>
     attemptRestore(() => attemptStep(() => readBefore(deps, { archive, located, revision, restore, lines, name }))),
   );
@@ -188,8 +217,12 @@ async function revisionBefore(
   return { revision: before.value, problems: [], linesOf };
 }
 
-/** Checks that no tool call was separated from its result, and that a chain of parents leads to the summary. */
-export function checkGroups(original: Revision, compaction: StoredCompaction): readonly VerifyProblem[] {
+/** Checks that no tool call was separated from its result, and that a chain of parents leads to the summary, where no line of it was erased. */
+export function checkGroups(
+  original: Revision,
+  compaction: StoredCompaction,
+  isWhole = true,
+): readonly VerifyProblem[] {
   const { codec, session, recordIndex } = original;
   const hashOf = keptHashes(compaction);
   const isKept = (line: number): boolean => hashOf(line) !== undefined;
@@ -204,8 +237,8 @@ export function checkGroups(original: Revision, compaction: StoredCompaction): r
   return conversations.flatMap(({ entries, context, cutProblem }): readonly VerifyProblem[] => {
     const { messages } = viewConversation({ entries, ...context, carried: [], keepSystem: true });
     const firstKept = messages.find((message) => isKept(message.line));
-    const isWhole = messages.every((message) => isKept(message.line));
-    const mayBreak = codec.format.layout.links === 'parents' && !isWhole;
+    const hasLeft = !messages.every((message) => isKept(message.line));
+    const mayBreak = codec.format.layout.links === 'parents' && hasLeft && isWhole;
     const broken = mayBreak && firstKept !== undefined ? cutProblem(firstKept.line) : null;
     return [
       ...partedGroups(messages, isKept),
@@ -242,7 +275,7 @@ async function checkBatches(
   const recordOf = await insertedRecords(deps, compaction);
   return compaction.cycles.flatMap((cycle) => [
     ...checkLive(cycle),
-    ...checkContents(deps, cycle),
+    ...checkContents(deps, compaction, cycle),
     ...(cycle.isErased ? [] : checkText(textOf(recordOf(cycle.clipSha256)), compaction, cycle)),
     ...cycle.made.flatMap((batch): readonly VerifyProblem[] => {
       const lines = linesOf.get(batch.id) ?? 0;
@@ -277,9 +310,15 @@ function checkOwned(cycle: StoredCycle, linesOf: ReadonlyMap<number | null, numb
   ];
 }
 
-/** Checks batches that are not shown too: those in the middle, and the sources of merged ones. */
-function checkContents({ runtime }: AppDeps, { live, made }: StoredCycle): readonly VerifyProblem[] {
-  const changed = [...live, ...made].filter(({ content, contentSha256 }) => runtime.sha256(content) !== contentSha256);
+/** Checks batches that are not shown too: those in the middle, and the sources of merged ones. One that was erased has no text. */
+function checkContents(
+  { runtime }: AppDeps,
+  { erased }: StoredCompaction,
+  { live, made }: StoredCycle,
+): readonly VerifyProblem[] {
+  const changed = [...live, ...made].filter(
+    ({ content, contentSha256 }) => runtime.sha256(content) !== contentSha256 && (erased === null || content !== ''),
+  );
   return [...new Set(changed.map(({ label }) => label))].map((label) => ({
     kind: 'changed-batch',
     message: `batch ${label} was changed in the archive since it was stored`,

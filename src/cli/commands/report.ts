@@ -181,6 +181,7 @@ function summarize(
 
 const RESULTS: Readonly<Record<PageReport['result'], string>> = {
   verified: 'verified',
+  reduced: 'reduced: proven but for what was erased',
   failed: 'failed: the page lists the problems',
   unproven: 'not proven: the original could not be read from the archive, and the page says why',
   planned: 'a plan: nothing was compacted',

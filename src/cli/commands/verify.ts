@@ -18,7 +18,15 @@ import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 export const command = defineCommand({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
-  flags: [JOBS_FLAG, FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
+  flags: [
+    { flags: '--strict', description: 'fail too where something was erased or pruned' },
+    JOBS_FLAG,
+    FILES_FROM_FLAG,
+    FORMAT_FLAG,
+    MAX_UNPACKED_FLAG,
+    ...SETTINGS_FLAGS,
+    ...OUTPUT_FLAGS,
+  ],
   takesPipe: true,
   examples: [
     ['compact verify session.compact.jsonl', 'compares the file with the archive'],
@@ -43,7 +51,8 @@ export const command = defineCommand({
       work: (input, useCases, progress) => useCases.verifyFile({ input: inputOf(input, options) }, progress),
       report: (done, input) => {
         if (done.ok) {
-          const isWhole = done.value.result === 'verified';
+          const { result } = done.value;
+          const isWhole = result === 'verified' || (result === 'reduced' && options.strict !== true);
           if (!isWhole) outcomes.counts.failed += 1;
           const answer = isWhole ? session.answerUnlessQuiet : session.answer;
           answer(done.value, () => renderVerifyReport(done.value, reporter.answerTheme));

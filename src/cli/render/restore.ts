@@ -16,19 +16,21 @@ export function renderRestoreReport(report: RestoreReport, theme: Theme): readon
     ...(report.appendedBytes === 0
       ? []
       : [reportRow('original', `${report.original.sha256}, the first ${formatBytes(report.original.bytes)}`)]),
-    ...(report.erased === undefined ? [] : [reportRow('missing', theme.warning(missingText(report.erased)))]),
+    ...(report.erased === undefined ? [] : [reportRow('missing', theme.warning(describeErased(report.erased)))]),
     ...notes.map((note) => reportRow('note', theme.warning(note))),
   ];
 }
 
-function missingText({ lines, receipt, at }: NonNullable<RestoreReport['erased']>): string {
-  return `${countOf(lines, 'line')}, ${describeErasure({ receipt, at: new Date(at) })}`;
+/** '12 lines, erased by policy on …'. */
+export function describeErased({ lines, receipt, at }: NonNullable<RestoreReport['erased']>): string {
+  const what = lines === 0 ? 'a summary' : countOf(lines, 'line');
+  return `${what}, ${describeErasure({ receipt, at: new Date(at) })}`;
 }
 
 /** One line for one file of several. */
 export function renderRestoredLine(report: RestoreReport, theme: Theme): readonly string[] {
   const [head = ''] = renderRestoreReport(report, theme);
-  const missing = report.erased === undefined ? [] : [`missing: ${missingText(report.erased)}`];
+  const missing = report.erased === undefined ? [] : [`missing: ${describeErased(report.erased)}`];
   const notes = [...missing, ...(report.notes ?? []), ...(report.isStillCompacted === true ? [STILL_COMPACTED] : [])];
   return [head, ...notes.map((note) => `  ${theme.warning(`note: ${safeText(note)}`)}`)];
 }
@@ -96,7 +98,11 @@ export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly
     report.isStillCompacted === true
       ? `the state before the last of them, ${size}, can be restored; it had been compacted before, and its producer has rewritten it since`
       : `the original of ${size} can be restored${report.isRewritten === true ? IN_NEW_FORM : ''}`;
-  return [`${theme.strong(file)}: ${theme.good('verified')}: ${lines}${since}, ${batches}; ${original}`];
+  if (report.result === 'verified')
+    return [`${theme.strong(file)}: ${theme.good('verified')}: ${lines}${since}, ${batches}; ${original}`];
+  const missing = (report.erased ?? []).map((one) => `  ${theme.warning(`missing: ${describeErased(one)}`)}`);
+  const rest = `proven but for what was erased, ${lines}${since}, ${batches}; 'compact restore --partial' restores the rest`;
+  return [`${theme.strong(file)}: ${theme.warning('reduced')}: ${rest}`, ...missing];
 }
 
 export function nameOfRun({ id, begunAt }: StoredRun): string {

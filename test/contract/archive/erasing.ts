@@ -161,12 +161,18 @@ export function eraseContract(engine: Engine): void {
     const bench = await sceneFor(engine, t);
     const { receipt } = await erase(bench, { kind: 'match', text: SECRET });
     assert.ok(receipt);
-    const erased = `erased by policy on ${receipt.at.slice(0, 10)}, receipt ${receipt.receipt}`;
     const verified = await bench.verify('talk.jsonl');
     assert.deepEqual(
-      [verified.result, verified.problems],
-      ['failed', [{ kind: 'erased', message: `line 1 of the original was ${erased}` }]],
+      [verified.result, verified.problems, verified.erased],
+      // The line, and the summary of the first compaction that quoted it.
+      ['reduced', [], [{ receipt: receipt.receipt, at: receipt.at, lines: 2 }]],
     );
+    const altered = bench
+      .read('talk.jsonl')
+      .toString()
+      .replace(/"[^"]*"\}\n$/, '"altered"}\n');
+    bench.write('altered.jsonl', altered);
+    assert.equal((await bench.verify('altered.jsonl')).result, 'failed');
     const input = { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null };
     const whole = await restoreFile(bench.deps, { input, output: { kind: 'stdout' }, all: true });
     assert.ok(!whole.ok && whole.error.kind === 'erased');
@@ -187,8 +193,8 @@ export function eraseContract(engine: Engine): void {
     const { receipt } = await erase(bench, { kind: 'source', glob: 'other.jsonl' });
     const verified = await bench.verify('other.jsonl');
     assert.deepEqual(
-      verified.problems.map(({ kind, message }) => [kind, message.includes(receipt?.receipt ?? '-')]),
-      [['erased', true]],
+      [verified.result, verified.erased?.map((one) => [one.receipt, one.lines > 0])],
+      ['reduced', [[receipt?.receipt, true]]],
     );
     const input = { path: bench.path('other.jsonl'), name: 'other.jsonl', format: null };
     const output = { kind: 'file', path: bench.path('rest.jsonl') } as const;

@@ -62,8 +62,8 @@ export function pruneContract(engine: Engine): void {
     assert.equal((await bench.verify('new.jsonl')).result, 'verified');
     const verified = await bench.verify('old.jsonl');
     assert.deepEqual(
-      verified.problems.map(({ kind }) => kind),
-      ['erased'],
+      [verified.result, verified.erased?.map(({ receipt }) => receipt)],
+      ['reduced', [pruned.receipt?.receipt]],
     );
     assert.deepEqual(await problemsOf(bench.archive()), []);
   });

@@ -1,5 +1,6 @@
 import type { FileReport, ReportedRequest, ReportState } from '../../../app/contract/file-report.ts';
 import { renderFailure } from '../../../messages/failure.ts';
+import { describeErased } from '../restore.ts';
 import { countOf, formatBytes, formatCount, formatSaving, sumOf } from '../../../messages/quantities.ts';
 import { shellWord } from '../../../messages/text.ts';
 import { bar, counted, folded, html, type Html, messageLink, multiline, table } from './html.ts';
@@ -44,7 +45,7 @@ function unproven({ claims, failure }: Extract<ReportState, { readonly kind: 'un
 
 type Compacted = Extract<ReportState, { readonly kind: 'compacted' }>;
 
-function proof({ verified: { result, lines, problems } }: Compacted): Html {
+function proof({ verified: { result, lines, problems, erased = [] } }: Compacted): Html {
   if (result === 'failed')
     return html`<h2><span class="badge bad">✕ Failed</span></h2>
       <p>The original could not be put together from the file and the archive.</p>
@@ -53,6 +54,12 @@ function proof({ verified: { result, lines, problems } }: Compacted): Html {
       </ul>`;
   const since = lines.appended > 0 ? `, ${formatCount(lines.appended)} appended since` : '';
   const counts = `${countOf(lines.kept, 'line')} kept, ${formatCount(lines.archived)} archived${since}.`;
+  if (result === 'reduced')
+    return html`<h2><span class="badge">✓ Proven but for what was erased</span></h2>
+      <p>${counts} Restore the rest with <code>compact restore --partial</code>.</p>
+      <ul>
+        ${erased.map((one) => html`<li>${describeErased(one)}</li>`)}
+      </ul>`;
   return html`<h2><span class="badge good">✓ Verified</span></h2>
     <p>
       The original can be restored byte for byte. It was put together from the file and the archive for this page, and
@@ -130,7 +137,7 @@ function command({ state, file }: FileReport, { program, archiveFlag, isFile }: 
 
 function nextCommand(state: ReportState): { readonly purpose: string; readonly words: string } | null {
   if (state.kind === 'planned') return state.reason === null ? { purpose: 'To compact it', words: ' -i' } : null;
-  if (state.kind === 'unproven' || state.verified.result === 'failed') return null;
+  if (state.kind === 'unproven' || state.verified.result !== 'verified') return null;
   if (state.cycles.length === 1) return { purpose: 'To undo the compaction', words: ' restore -i' };
   // If the program rewrote the file after an earlier compaction, that one cannot be undone.
   if (state.verified.isStillCompacted === true) return { purpose: 'To undo the last compaction', words: ' restore -i' };
