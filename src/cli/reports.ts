@@ -1,6 +1,7 @@
 import type {
   ArchiveEraseReport,
   ArchiveExportReport,
+  ArchiveGrantsReport,
   ArchiveHoldReport,
   ArchiveIndexReport,
   ArchiveListReport,
@@ -165,6 +166,7 @@ export type Reports = {
   'archive-check': ArchiveCheckReport;
   'archive-embed': ArchiveEmbedReport;
   'archive-index': ArchiveIndexReport;
+  'archive-grants': ArchiveGrantsReport;
   'archive-hold': ArchiveHoldReport;
   'archive-erase': ArchiveEraseReport;
   'archive-receipts': ArchiveReceiptsReport;

@@ -1,11 +1,12 @@
 import { createTurns } from '../adapters/archive/sqlite/turns.ts';
+import type { ArchiveGrantsReport } from '../app/contract/archive-reports.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../app/contract/deps.ts';
 import type { OpenedSql } from '../adapters/archive/postgres/exchange.ts';
 import type { QueueDeps } from '../app/jobs/work.ts';
 import { hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { lazily } from '../core/lazy.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { Archive, ArchiveFailure } from '../ports/archive.ts';
+import type { Archive, ArchiveFailure, ArchiveRole } from '../ports/archive.ts';
 import type { ArchiveExchange, ExportFolders } from '../ports/exchange.ts';
 
 type OpenArchive = AppDeps['openArchive'];
@@ -42,6 +43,19 @@ export function createQueueOpener(
     const { openPostgresQueue } = await import('../adapters/queue/queue.ts');
     return openPostgresQueue({ url: place, create: mode === 'create', notice, wait: sleep, waitsForServer, signal });
   };
+}
+
+/** The SQL that lets a role use the archive in a database. It connects to nothing. */
+export async function describeGrants(
+  url: string,
+  role: ArchiveRole,
+): Promise<Result<ArchiveGrantsReport, ArchiveFailure>> {
+  const { parseTarget } = await import('../adapters/archive/postgres/open.ts');
+  const { grantsFor } = await import('../adapters/archive/postgres/grants.ts');
+  const target = parseTarget(url);
+  if (!target.ok) return target;
+  const { place, schema } = target.value;
+  return ok({ schema: 'compact/archive-grants@1', database: place.database, role, ...grantsFor(role, schema) });
 }
 
 /** A database server needs no threads here, so every use has the same archive. */

@@ -10,7 +10,7 @@ import type { CaptureFileRequest, CompactFileRequest, SearchRequest, ShowRequest
 import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { ReportFileRequest } from '../app/survey/report-file.ts';
 import { ok } from '../core/result.ts';
-import type { RunMark } from '../ports/archive.ts';
+import type { ArchiveRole, RunMark } from '../ports/archive.ts';
 import type { RemoveAtExit } from '../ports/files.ts';
 import type { Progress, StepListener } from '../ports/runtime.ts';
 import {
@@ -19,6 +19,7 @@ import {
   createExchange,
   createFolders,
   createQueueOpener,
+  describeGrants,
   withVectors,
 } from './archive.ts';
 import { createBatchUseCases } from './batches.ts';
@@ -165,6 +166,7 @@ export function createUseCases(composition: Composition) {
     measureArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).measureArchive),
     indexArchive: later(deps, async () => (await import('../app/search/update-index.ts')).indexArchive),
     checkArchive: later(deps, async () => (await import('../app/search/check-archive.ts')).checkArchive),
+    describeGrants: (role: ArchiveRole) => describeGrants(archivePath, role),
     embedArchive: async ({ service, vectorExtension }: Embeddings) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
       return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension }), service });

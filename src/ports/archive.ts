@@ -370,3 +370,6 @@ export type ArchiveCheckStep =
   /** An unfinished compaction. This is not damage. */
   | { readonly kind: 'prepared'; readonly files: readonly string[] }
   | { readonly kind: 'counted'; readonly counts: ArchiveCheckCounts };
+
+/** Who uses an archive on a database server. The owner also makes, upgrades and erases it; a reader stores nothing. */
+export type ArchiveRole = 'owner' | 'writer' | 'reader';

@@ -217,6 +217,6 @@ test('nothing is undone that a read-only archive could not record', async (t) =>
     output: { kind: 'in-place' },
   });
   assert.ok(!undone.ok && undone.error.kind === 'archive' && undone.error.failure.kind === 'cannot-open');
-  assert.match(undone.error.failure.reason, /read-only, so it cannot be recorded what was undone/);
+  assert.match(undone.error.failure.reason, /read-only, so nothing can be stored in it/);
   assert.deepEqual(contents(folder), before);
 });

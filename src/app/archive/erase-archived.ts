@@ -12,8 +12,8 @@ import type {
   ErasedPart,
   ReceiptReport,
 } from '../contract/archive-reports.ts';
-import { openSettled, openUnsettled, purgeErased } from '../write/settle.ts';
-import { refuseReadOnly, reportHold } from './holds.ts';
+import { openSettled, openUnsettled, purgeErased, refuseReadOnly } from '../write/settle.ts';
+import { reportHold } from './holds.ts';
 import { type EraseSelector, idsOf, planErasure, type SelectedPart, type Selection } from './select.ts';
 import { belongsTo } from './sessions.ts';
 

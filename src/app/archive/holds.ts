@@ -5,9 +5,9 @@ import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
 import type { ErasableCompaction, Hold, HoldScope } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure, stop } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import type { ArchiveHoldReport, HoldReport } from '../contract/archive-reports.ts';
-import { openSettled } from '../write/settle.ts';
+import { openSettled, refuseReadOnly } from '../write/settle.ts';
 
 export type HoldRequest =
   | { readonly kind: 'list' }
@@ -46,13 +46,6 @@ async function countProtected(
       if (holdsOn([hold], { conversations, paths }).length > 0) for (const id of conversations) held.add(id);
   const files = (await captures.list()).filter((file) => holdsOn([hold], scopeOfFile(file)).length > 0);
   return { conversations: held.size, capturedFiles: files.length };
-}
-
-/** Ends the use case if nothing in the archive can be changed. */
-export function refuseReadOnly(archive: Archive | null): void {
-  if (archive?.isReadOnly !== true) return;
-  const reason = 'it or its folder is read-only, so nothing in it can be changed';
-  stop({ kind: 'archive', failure: { kind: 'cannot-open', path: archive.path, reason } });
 }
 
 export function reportHold({ kind, value, reason, addedAt }: Hold): HoldReport {

@@ -10,10 +10,10 @@ import type { CaptureFileRequest, ColdOnly } from '../contract/requests.ts';
 import { mayBeOlder, openTranscript } from '../read/open-transcript.ts';
 import { lastWrite } from '../read/prepare.ts';
 import { withFileLock } from '../write/deliver.ts';
-import { openUnsettled } from '../write/settle.ts';
+import { openUnsettled, refuseReadOnly } from '../write/settle.ts';
 import { removeKept } from '../write/write-output.ts';
 import { checkReadable, hashDisk } from './captured.ts';
-import { holdsOn, refuseReadOnly, scopeOfFile } from './holds.ts';
+import { holdsOn, scopeOfFile } from './holds.ts';
 
 type Request = CaptureFileRequest & { readonly remove: ColdOnly };
 type Reason = NonNullable<CaptureReport['reason']>;

@@ -1,5 +1,6 @@
 import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
 import type { BatchReport } from './reports.ts';
+import type { ArchiveRole } from '../../ports/archive.ts';
 
 // The plain data of the commands that read the archive. `archive` null: it does not exist yet.
 
@@ -57,6 +58,16 @@ export type SearchHit = MessageHit | BatchHit;
 type BacklogReport = { readonly messages: Count; readonly bytes: Count };
 
 /** What `archive index` did. */
+/** What `compact archive grants` reports. */
+export type ArchiveGrantsReport = {
+  readonly schema: 'compact/archive-grants@1';
+  readonly database: string;
+  readonly role: ArchiveRole;
+  /** Of the role on the server. */
+  readonly name: string;
+  readonly sql: readonly string[];
+};
+
 export type ArchiveIndexReport = {
   readonly schema: 'compact/archive-index@1';
   /** Null: there is none yet. */

@@ -13,7 +13,7 @@ import { attempt, type Failure, must, mustFile, stop } from '../contract/failure
 import type { TranscriptInput } from '../contract/requests.ts';
 import type { UndoneFile } from '../contract/reports.ts';
 import { withFileLock } from '../write/deliver.ts';
-import { beginsWith, holdsOnly, openSettled } from '../write/settle.ts';
+import { beginsWith, holdsOnly, openSettled, refuseReadOnly } from '../write/settle.ts';
 import { removeKept } from '../write/write-output.ts';
 import { restoreFile } from './restore-file.ts';
 
@@ -109,10 +109,8 @@ async function openExisting(deps: AppDeps): Promise<Archive> {
 /** What was undone must be recorded, or it would be tried again. */
 async function openWritable(deps: AppDeps): Promise<Archive> {
   const archive = await openExisting(deps);
-  const reason = 'it or its folder is read-only, so it cannot be recorded what was undone';
-  return archive.isReadOnly
-    ? stop({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } })
-    : archive;
+  refuseReadOnly(archive);
+  return archive;
 }
 
 async function undo(deps: WritingDeps, request: UndoFileRequest, compaction: StoredCompaction): Promise<UndoneFile> {

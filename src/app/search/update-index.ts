@@ -1,11 +1,11 @@
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { IndexBacklog, IndexCursor, IndexedMessage, IndexSlice } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ArchiveIndexReport } from '../contract/archive-reports.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
-import { openUnsettled } from '../write/settle.ts';
+import { openUnsettled, refuseReadOnly } from '../write/settle.ts';
 import { readArchivedText, readCaptured } from './find-archived.ts';
 
 export type IndexDeps = Pick<AppDeps, 'formats' | 'runtime' | 'signal' | 'progress'>;
@@ -78,10 +78,7 @@ export async function indexArchive(
     const archive = await openUnsettled(deps);
     const report = { schema: 'compact/archive-index@1', archive: archive === null ? null : archive.path } as const;
     if (archive === null) return ok({ ...report, indexed: NONE, left: NONE });
-    if (archive.isReadOnly) {
-      const reason = 'it or its folder is read-only, so nothing can be stored in it';
-      return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
-    }
+    refuseReadOnly(archive);
     const before = await archive.index.measure();
     const left = await updateIndex(deps, archive, maxBytes ?? Number.POSITIVE_INFINITY);
     const indexed = { messages: before.messages - left.messages, bytes: before.bytes - left.bytes };

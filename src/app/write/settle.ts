@@ -1,3 +1,4 @@
+import { isArchiveUrl } from '../../core/paths.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../contract/deps.ts';
 import { carriedFailure, stop } from '../contract/failure.ts';
@@ -27,15 +28,20 @@ export async function openExisting(deps: Pick<AppDeps, 'openArchive' | 'archiveP
 export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Archive | null> {
   const archive = await openUnsettled(deps, mode);
   if (archive === null) return null;
-  if (archive.isReadOnly && mode === 'create') {
-    const reason = 'it or its folder is read-only, so nothing can be stored in it';
-    return stop({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
-  }
+  if (mode === 'create') refuseReadOnly(archive);
   if (!archive.isReadOnly) {
     await finishErasures(archive, deps);
     await settlePrepared(archive, deps);
   }
   return archive;
+}
+
+/** Ends the use case if nothing in the archive can be changed. */
+export function refuseReadOnly(archive: Archive | null): void {
+  if (archive?.isReadOnly !== true) return;
+  const { path } = archive;
+  const why = isArchiveUrl(path) ? 'you may only read it' : 'it or its folder is read-only';
+  stop({ kind: 'archive', failure: { kind: 'cannot-open', path, reason: `${why}, so nothing can be stored in it` } });
 }
 
 /** After an erasure that was killed, or that another program kept from ending. */
@@ -58,7 +64,8 @@ export async function purgeErased({ retention }: Pick<Archive, 'retention'>): Pr
     if (failure?.kind === 'busy') return busy;
     if (failure?.kind === 'no-space') return `${describeRoom(failure)}. Make room`;
     const reason = failure !== null && 'reason' in failure ? failure.reason : String(error);
-    return `it could not be rewritten: ${reason}. Run 'compact archive check'`;
+    const advice = failure?.kind === 'cannot-open' ? failure.advice?.replace(/\.$/, '') : undefined;
+    return `it could not be rewritten: ${reason}. ${advice ?? "Run 'compact archive check'"}`;
   }
 }
 

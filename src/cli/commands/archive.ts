@@ -6,6 +6,7 @@ import { embedAction } from './archive/embed.ts';
 import { DESPITE_FLAG, eraseAction, RECEIPTS_FLAG } from './archive/erase.ts';
 import { EXPORT_FLAGS, exportAction } from './archive/export.ts';
 import { CONFIRM_FLAG, REASON_FLAG, SELECTOR_FLAGS } from './archive/shared.ts';
+import { grantsAction } from './archive/grants.ts';
 import { indexAction } from './archive/index.ts';
 import { holdAction } from './archive/hold.ts';
 import { IMPORT_FLAGS, importAction } from './archive/import.ts';
@@ -33,6 +34,7 @@ export const command = defineActions<Session>({
     merge: mergeAction,
     export: exportAction,
     import: importAction,
+    grants: grantsAction,
   },
   operands: [
     {

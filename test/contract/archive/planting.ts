@@ -185,6 +185,15 @@ ALTER TABLE planted.summaries ADD COLUMN extra int ${column}; DELETE FROM public
     uproot: `${REMOVE_COLUMN}; DROP FUNCTION planted.near_vector`,
   })),
   {
+    what: 'another function in the place of the one that adds a month',
+    named: 'the function planted.add_month(pg_catalog.date)',
+    plant: `
+ALTER FUNCTION planted.add_month(date) SET SCHEMA public; SET ROLE ann;
+CREATE FUNCTION planted.add_month(date) RETURNS int SECURITY DEFINER LANGUAGE plpgsql AS 'BEGIN PERFORM public.spy(); RETURN 1; END'; RESET ROLE`,
+    uproot: 'DROP FUNCTION planted.add_month; ALTER FUNCTION public.add_month(date) SET SCHEMA planted',
+    use: (archive) => assert.rejects(stored(archive, compactionDraft(1), [lineDraft(1)]), /no partition/),
+  },
+  {
     what: 'an event trigger with a function of an ordinary user',
     named: 'the event trigger spy',
     plant: 'CREATE EVENT TRIGGER spy ON ddl_command_end EXECUTE FUNCTION public.on_command()',

@@ -3,23 +3,23 @@ import { createArchive } from '../archive.ts';
 import { readUsedBytes } from '../sql/query.ts';
 import { POSTGRES_CHECK } from './check.ts';
 import { guardMethods, type Place } from './failure.ts';
-import { createPartitions } from './migrate.ts';
+import { createPartitions } from './months.ts';
 import { POSTGRES_VECTORS } from './pgvector.ts';
 import { createPostgresRetention } from './retention.ts';
 import { POSTGRES_SEARCH } from './search.ts';
 import type { PostgresSql } from './sql.ts';
 import { createPostgresStore } from './store.ts';
 
-type Opened = { readonly place: Place; readonly schema: string; readonly isReadOnly: boolean };
+type Opened = { readonly place: Place; readonly isReadOnly: boolean };
 
 /** The archive in a prepared schema of a database. */
-export function createPostgresArchive(sql: PostgresSql, { place, schema, isReadOnly }: Opened): Archive {
+export function createPostgresArchive(sql: PostgresSql, { place, isReadOnly }: Opened): Archive {
   const facts = { path: place.path, isReadOnly, isReadableWhileStoring: true, close: sql.close };
   return createArchive(sql, facts, {
     check: POSTGRES_CHECK,
     retention: createPostgresRetention(sql, place.path),
     search: POSTGRES_SEARCH,
-    store: createPostgresStore(createPartitions(sql, schema)),
+    store: createPostgresStore(createPartitions(sql)),
     vectors: POSTGRES_VECTORS,
     guard: (port) => guardMethods(port, place),
     fileBytes: () => readUsedBytes(sql),

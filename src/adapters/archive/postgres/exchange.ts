@@ -6,7 +6,7 @@ import { createUnitStore, type MergeEngine } from '../exchange/unit-store.ts';
 import { readText } from '../rows.ts';
 import { createPostgresArchive } from './archive.ts';
 import { guardMethods, type Place } from './failure.ts';
-import { createPartitions } from './migrate.ts';
+import { createPartitions } from './months.ts';
 import { within, workIn } from '../sql/query.ts';
 import type { PostgresSql } from './sql.ts';
 import { POSTGRES } from './dialect.ts';
@@ -28,11 +28,11 @@ export async function identify({ sql, schema }: OpenedSql): Promise<string> {
 
 /** Reads one state of an archive: everything goes through one transaction that only reads. */
 export async function openSqlSource(opened: OpenedSql): Promise<Result<OpenSource, ArchiveFailure>> {
-  const { sql, place, schema } = opened;
+  const { sql, place } = opened;
   const identity = await identify(opened);
   const { query, rollback } = await sql.begin('snapshot');
   const state = { ...sql, ...within(sql, query) };
-  const archive: Archive = createPostgresArchive(state, { place, schema, isReadOnly: true });
+  const archive: Archive = createPostgresArchive(state, { place, isReadOnly: true });
   const close = async (): Promise<void> => {
     await rollback();
     await sql.close();
@@ -61,8 +61,8 @@ const LOCK_MERGE = [
   'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE',
 ];
 
-function createWriting({ sql, schema }: OpenedSql): Pick<MergeEngine, 'transaction' | 'storing'> {
-  const storing = createPostgresStore(createPartitions(sql, schema));
+function createWriting({ sql }: OpenedSql): Pick<MergeEngine, 'transaction' | 'storing'> {
+  const storing = createPostgresStore(createPartitions(sql));
   return {
     storing,
     // It is not repeated after a lost connection: its lines come only once. Merging again goes on there.

@@ -69,7 +69,8 @@ function describe(error: Error, code: string | null, { host, user, database }: P
     return { reason: `database ${database} does not exist`, advice: `Create it with: createdb ${database}` };
   if (code === '42501') {
     const reason = `user ${user} lacks a permission (${firstLine(error)})`;
-    const advice = `Let an administrator run: GRANT CREATE ON DATABASE ${database} TO ${user}; or name the archive's owner in the URL.`;
+    const advice =
+      "Name another user in the URL, or let an administrator run what 'compact archive grants writer' prints (or owner, or reader).";
     return { reason, advice };
   }
   if (code === '53300')

@@ -1,5 +1,6 @@
 import type { ArchiveFailure } from '../../../ports/archive.ts';
 import { readOptionalText, readText, type Row } from '../rows.ts';
+import { ADD_MONTH_SHA256 } from './months.ts';
 
 /** What an extension brought, if a superuser owns it: others can add code of their own to an extension that is theirs. */
 const ofExtension = (catalog: string, id: string): string => `
@@ -45,7 +46,8 @@ found AS (
   SELECT 'pg_class'::regclass::oid AS catalog, id, owner FROM tables WHERE :isQueue::boolean AND kind IN ('r', 'p') AND NOT ${isTrusted('owner')}
   UNION ALL SELECT 'pg_proc'::regclass, id, owner FROM functions WHERE :isQueue::boolean AND NOT ${isTrusted('owner')}
   UNION ALL SELECT 'pg_proc'::regclass, id, NULL FROM functions
-    WHERE NOT (:isQueue::boolean OR proname = ANY('{${OF_QUEUE.join(',')}}') OR proname = 'near_vector' AND provolatile = 'i' AND prosqlbody IS NOT NULL)
+    WHERE NOT (:isQueue::boolean OR proname = ANY('{${OF_QUEUE.join(',')}}') OR proname = 'add_month' AND encode(sha256(convert_to(prosrc, 'UTF8')), 'hex') = '${ADD_MONTH_SHA256}' AND prosecdef
+      OR proname = 'near_vector' AND provolatile = 'i' AND prosqlbody IS NOT NULL)
   UNION ALL SELECT 'pg_trigger'::regclass, f.oid, NULL FROM pg_trigger AS f JOIN tables AS t ON t.id = f.tgrelid WHERE NOT f.tgisinternal AND f.tgenabled <> 'D'
   UNION ALL SELECT 'pg_rewrite'::regclass, f.oid, NULL FROM pg_rewrite AS f JOIN tables AS t ON t.id = f.ev_class WHERE t.kind IN ('r', 'p')
   UNION ALL SELECT 'pg_policy'::regclass, f.oid, NULL FROM pg_policy AS f JOIN tables AS t ON t.id = f.polrelid

@@ -4,7 +4,9 @@ import type { ArchiveFailure } from '../../../ports/archive.ts';
 import { refuseOtherBuild } from '../failure.ts';
 import { readInteger, readText } from '../rows.ts';
 import { MIN_SERVER_VERSION, type Place } from './failure.ts';
+import { keepLogs } from './grants.ts';
 import { findForeignCode } from './foreign.ts';
+import { noSamples, UNSAMPLED } from './months.ts';
 import { MIGRATIONS } from './schema.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
@@ -106,13 +108,15 @@ async function migrate(query: Query, { schema, path, isReplica, hasSchema }: Tar
   }
   for (const [step, statements] of MIGRATIONS.entries()) {
     if (step < version) continue;
-    for (const statement of statements.split(/;\n/)) if (/\w/.test(statement)) await query(statement);
+    for (const statement of statements.replaceAll('[schema]', schema).split(/;\n/))
+      if (/\w/.test(statement)) await query(statement);
     for (const [table, column] of UNSAMPLED) await query(noSamples(table, column));
     await query('INSERT INTO archive_version (version, schema_sha256) VALUES (:version, :sha256)', {
       version: step + 1,
       sha256: schemaHash(step + 1),
     });
   }
+  await query(keepLogs(schema));
   return null;
 }
 
@@ -120,77 +124,4 @@ async function migrate(query: Query, { schema, path, isReplica, hasSchema }: Tar
 function schemaHash(version: number): string {
   const statements = MIGRATIONS.slice(0, version).join('\n').replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
   return createHash('sha256').update(statements).digest('hex');
-}
-
-/** Columns with text, or what is made of it. ANALYZE would copy samples of them into the server's own tables, where an erasure cannot reach them. */
-const UNSAMPLED = [
-  ['lines', 'message_id'],
-  ['lines', 'name'],
-  ['packs', 'data'],
-  ['message_words', 'words'],
-  ['message_words_captured', 'words'],
-  ['settings', 'value'],
-  ['choices', 'path'],
-  ['choices', 'text'],
-  ['batch_words', 'words'],
-  ['speakers', 'name'],
-  ['summaries', 'text'],
-  ['captured_blocks', 'data'],
-  ['message_vectors', 'vector'],
-  ['batch_vectors', 'vector'],
-] as const;
-
-function noSamples(table: string, column: string): string {
-  return `ALTER TABLE ${table} ALTER COLUMN ${column} SET STATISTICS 0`;
-}
-
-/** Of the partition with the words of captured lines, which belong to no month. */
-export const CAPTURED_MONTH = "DATE '0001-01-01'";
-
-/** The large tables, which have a partition for each month in which something was stored. */
-export const PARTITIONED = ['packs', 'blocks', 'lines', 'message_words'] as const;
-
-/** Creates the partitions of a month, unless they exist. `month`: 'YYYY-MM-01'. */
-function partitionSql(month: string): readonly string[] {
-  const next = nextMonth(month);
-  return PARTITIONED.flatMap((table) => {
-    const name = partitionName(table, month);
-    const isNarrow = table === 'message_words'; // its rows are scanned, its words are not
-    const withoutSamples = UNSAMPLED.filter(([of]) => of === table).map(([, column]) => noSamples(name, column));
-    return [
-      `CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${table} FOR VALUES FROM ('${month}') TO ('${next}')${isNarrow ? ' WITH (toast_tuple_target = 128)' : ''}`,
-      ...withoutSamples,
-      ...(table === 'packs' ? [`ALTER TABLE ${name} ALTER COLUMN data SET STORAGE EXTERNAL`] : []),
-    ];
-  });
-}
-
-function nextMonth(month: string): string {
-  const [year = 0, number = 1] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 10);
-}
-
-/** A table that every month with partitions has. */
-export function partitionName(table: (typeof PARTITIONED)[number], month: string): string {
-  return `${table}_${month.slice(0, 7).replace('-', '_')}`;
-}
-
-const HAS_TABLE = 'SELECT (to_regclass(:name) IS NOT NULL)::int AS found';
-
-/** Gives a function that makes the partitions of a month and of the next one, unless they are there. */
-export function createPartitions(sql: Sql, schema: string): (month: string) => Promise<void> {
-  const ready = new Set<string>();
-  return async (month) => {
-    if (ready.has(month)) return;
-    // The next month too, ahead of time: making a partition waits for every transaction that stores something.
-    for (const one of [month, nextMonth(month)]) {
-      const [found = {}] = await sql.query(HAS_TABLE, { name: partitionName('message_words', one) });
-      if (readInteger(found, 'found') === 1) continue;
-      await sql.transaction('write', async (query) => {
-        await query(LOCK_SCHEMA, { schema });
-        for (const statement of partitionSql(one)) await query(statement);
-      });
-    }
-    ready.add(month);
-  };
 }

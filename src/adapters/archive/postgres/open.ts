@@ -77,7 +77,7 @@ export async function openSql<T>(
     state.isOpen = true;
     if (prepared.value.isSuperuser)
       notice(
-        `${place.path}: user ${place.user} is a superuser of the server. Use a role that owns only the archive: CREATE ROLE compact LOGIN; GRANT CREATE ON DATABASE ${place.database} TO compact.`,
+        `${place.path}: user ${place.user} is a superuser of the server. Use a role that owns only the archive: 'compact archive grants owner' prints the SQL for it.`,
       );
     return await use({ sql, place, schema, isReadOnly: prepared.value.isReadOnly });
   } catch (error) {

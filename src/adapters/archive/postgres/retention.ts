@@ -4,18 +4,18 @@ import { archiveError } from '../failure.ts';
 import { readInteger, readText } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
-import { PARTITIONED, partitionName } from './migrate.ts';
+import { PARTITIONED, partitionName } from './months.ts';
 import type { PostgresSql } from './sql.ts';
 import { LOCK_VECTORS } from './pgvector.ts';
 
 const ERASED_BLOCKS = 'SELECT k.id FROM blocks AS k JOIN erased_compactions AS g ON g.id = k.compaction_id';
 /**
  * Months whose partitions have blocks of erased compactions only. A run that began in the last days of a month may
- * still store something there.
+ * still store something there. Only the owner can drop them.
  */
 const LIST_WHOLE_MONTHS = `
 SELECT to_char(month, 'YYYY-MM-DD') AS month FROM (SELECT DISTINCT month FROM compactions WHERE id IN (SELECT id FROM erased_compactions)) AS m
-WHERE month < date_trunc('month', now() AT TIME ZONE 'UTC' - interval '2 days')
+WHERE pg_has_role((SELECT relowner FROM pg_class WHERE oid = 'lines'::regclass), 'USAGE') AND month < date_trunc('month', now() AT TIME ZONE 'UTC' - interval '2 days')
   AND NOT EXISTS (SELECT 1 FROM blocks AS k WHERE k.month = m.month AND k.compaction_id NOT IN (SELECT id FROM erased_compactions)) ORDER BY 1`;
 
 /** Drops the partitions of months of which nothing is left, and deletes the rest row by row. */
@@ -105,7 +105,7 @@ async function purge(sql: PostgresSql, path: string): Promise<boolean> {
     if (found === undefined) continue; // dropped
     if (found['is_ours'] !== 1) {
       const reason = 'only the owner of its tables may rewrite them';
-      const advice = 'Run this command once as the user who created the archive.';
+      const advice = 'Connect as the owner of the archive.';
       throw archiveError({ kind: 'cannot-open', path, reason, advice });
     }
     await sql.maintain(`VACUUM (FULL) ${table}`);

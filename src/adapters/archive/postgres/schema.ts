@@ -1,4 +1,5 @@
 import { tablesFor } from '../sql/definitions.ts';
+import { ADD_MONTH } from './months.ts';
 
 const FIRST_SCHEMA = `
 ${tablesFor('postgres')}
@@ -24,7 +25,7 @@ CREATE INDEX batch_words_search ON batch_words USING gin (words);
 
 -- Compressed data is not compressed again.
 ALTER TABLE captured_blocks ALTER COLUMN data SET STORAGE EXTERNAL;
-`;
+${ADD_MONTH}`;
 
 /** Step n leads from version n to n + 1. Never change a released step. */
 export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];

@@ -3,7 +3,7 @@ import { readInteger, type Row } from '../rows.ts';
 import { ALL_LINES, filterValues, OF_SOURCE, type SearchEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
-import { CAPTURED_MONTH } from './migrate.ts';
+import { CAPTURED_MONTH } from './months.ts';
 import { messageQuery, messageVectors, phraseQuery } from './words.ts';
 
 const ADD_MESSAGES = `

@@ -23,8 +23,8 @@ const TYPES: Readonly<Record<Dialect['name'], Words>> = {
   },
 };
 const ENDS = {
-  sqlite: { keyed: ') STRICT, WITHOUT ROWID;', 'by month': ') STRICT;', plain: ') STRICT;' },
-  postgres: { keyed: ');', 'by month': ') PARTITION BY RANGE (month);', plain: ');' },
+  sqlite: { keyed: ') STRICT, WITHOUT ROWID;', 'by month': ') STRICT;', log: ') STRICT;', plain: ') STRICT;' },
+  postgres: { keyed: ');', 'by month': ') PARTITION BY RANGE (month);', log: ');', plain: ');' },
 } as const;
 
 /** The statements that create the tables. */
@@ -37,12 +37,17 @@ export function tablesFor(engine: Dialect['name']): string {
       type in types ? `${column} ${types[type as keyof Words]}` : line,
     )
     .replaceAll(
-      /^\)(?: (keyed|by month))?;$/gm,
-      (_, kind: 'keyed' | 'by month' | undefined) => ENDS[engine][kind ?? 'plain'],
+      /^\)(?: (keyed|by month|log))?;$/gm,
+      (_, kind: 'keyed' | 'by month' | 'log' | undefined) => ENDS[engine][kind ?? 'plain'],
     )
     .replaceAll(/ soft (REFERENCES \w+(?: ON DELETE CASCADE)?)/g, engine === 'sqlite' ? ' $1' : '')
     .replaceAll(' deferred', engine === 'sqlite' ? '' : ' DEFERRABLE INITIALLY DEFERRED');
 }
+
+/** Tables whose rows are only ever inserted. */
+export const LOGS = [...TABLES.matchAll(/^CREATE TABLE (\w+) \((?:\n(?!\)).*)*\n\) log;$/gm)].map(
+  ([, table = '']) => table,
+);
 
 /** A column that holds the id of a row of another table. */
 export type Reference = { readonly table: string; readonly column: string; readonly parent: string };

@@ -5,6 +5,7 @@
  * - `anytext`: text from outside. SQLite stores it as TEXT, or as a BLOB of UTF-16LE if it has lone surrogates (rows.ts); Postgres stores it
  *   escaped (postgres/sql.ts) and orders it by its bytes
  * - `keyed`: a table that is stored in the order of its primary key
+ * - `log`: a table whose rows are only ever inserted; in Postgres, only the owner could do anything else
  * - `by month`: a large table, which Postgres divides by month. A foreign key to it would need the month in every referring row, so Postgres has
  *   no `soft` references: rows are deleted explicitly, and `archive check` looks for those that lead to nothing
  * - `deferred`: the reference is checked at the end of a transaction

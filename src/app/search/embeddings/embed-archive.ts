@@ -1,6 +1,6 @@
 import type { ModelError } from '../../../core/model-request.ts';
 import type { Count } from '../../../core/units.ts';
-import { assertNever, err, ok, type Result } from '../../../core/result.ts';
+import { assertNever, ok, type Result } from '../../../core/result.ts';
 import type { Archive } from '../../../ports/archive.ts';
 import type { Redactor } from '../../../ports/model.ts';
 import type { Progress, Runtime } from '../../../ports/runtime.ts';
@@ -8,7 +8,7 @@ import type { MissingScope, MissingVector, VectorCursor, VectorDraft } from '../
 import { type AppDeps, isInterrupted } from '../../contract/deps.ts';
 import { attempt, carriedFailure, type Failure } from '../../contract/failure.ts';
 import type { CompactReport } from '../../contract/reports.ts';
-import { openSettled } from '../../write/settle.ts';
+import { openSettled, refuseReadOnly } from '../../write/settle.ts';
 import { redactTexts } from '../../summarize/redacting-model.ts';
 import { createTextReader } from '../find-archived.ts';
 import {
@@ -53,10 +53,7 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
     if (archive === null) {
       return ok({ ...base, archive: null, result: 'complete', dimensions: null, embedded: 0, missing: 0, dropped: 0 });
     }
-    if (archive.isReadOnly) {
-      const reason = 'it or its folder is read-only, so nothing can be stored in it';
-      return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
-    }
+    refuseReadOnly(archive);
     const outcome = await embedMissing(
       { ...deps, archive },
       { sourceSha256: null, mayReplace: true, limits: ARCHIVE_LIMITS },
