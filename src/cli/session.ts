@@ -206,13 +206,17 @@ function findUnknownFormat(format: string | null, useCases: UseCases): string | 
 /** The file names of a whole folder would say nothing more. */
 const [MAX_COMMAND_WORDS, MAX_COMMAND_CHARS] = [50, 500];
 
-/** A command line as a run keeps it: its beginning, without passwords in URLs and without what may be a key. */
+/** A command line as a run keeps it: its beginning, without passwords in URLs, what may be a key, and texts, which may quote a conversation. */
 export function describeCommand(argv: readonly string[]): string {
-  const words = quoteForShell(argv.slice(0, MAX_COMMAND_WORDS).map(hideSecrets));
+  const shown = argv
+    .slice(0, MAX_COMMAND_WORDS)
+    .map((word, at) => (TEXT_FLAG.test(argv[at - 1] ?? '') ? '…' : hideSecrets(word)));
+  const words = quoteForShell(shown);
   const isCut = argv.length > MAX_COMMAND_WORDS || words.length > MAX_COMMAND_CHARS;
   return `compact ${words.slice(0, MAX_COMMAND_CHARS)}${isCut ? '…' : ''}`.trim();
 }
 
+const TEXT_FLAG = /^--(?:drop-)?rule$/;
 const URLS = /[a-z][a-z\d+.-]*:\/\/\S+/gi;
 const NAMED_SECRETS = /([\w-]*(?:key|token|secret|passw(?:or)?d|credential|auth)[\w-]*=)(?!\d+(?:[&\s]|$))[^&\s]+/gi;
 /** Long words of letters and digits that are no part of a path. */
@@ -221,6 +225,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 function hideSecrets(word: string): string {
   return word
+    .replace(/^(--(?:drop-)?rule=).*/s, '$1…')
     .replace(URLS, (url) => (isArchiveUrl(url) ? hidePassword(url) : hideCredentials(url)))
     .replace(NAMED_SECRETS, `$1${HIDDEN_PASSWORD}`)
     .replace(KEYS, (found) => (UUID.test(found) ? found : HIDDEN_PASSWORD));

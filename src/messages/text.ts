@@ -268,6 +268,11 @@ export function listSome(
   }
 }
 
+/** The title of a session as a line of its own; none, if it has none. */
+export function titleLines(title: string | null, widthColumns: number, indentation: string): readonly string[] {
+  return title === null ? [] : [indentation + clipText(safeText(title), widthColumns - indentation.length)];
+}
+
 /** An ISO time to the minute, in UTC as it is stored: '2026-03-02 09:14'. */
 export function formatMinute(iso: string): string {
   const minute = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})/.exec(iso);

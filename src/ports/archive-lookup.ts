@@ -91,6 +91,8 @@ export type CompactionSummary = ArchiveOrigin & {
   readonly sizeBytes: { readonly before: number; readonly after: number };
   readonly lines: { readonly archived: number; readonly total: number };
   readonly conversations: readonly { readonly id: string; readonly cycle: number }[];
+  /** Of the session; null: unknown. */
+  readonly title: string | null;
 };
 
 export type ArchiveFigures = {

@@ -34,6 +34,8 @@ export type CycleDraft = {
   readonly newBatches: readonly BatchDraft[];
   /** The live batches, oldest first. */
   readonly live: readonly BatchRef[];
+  /** What people call the session of the file: the first conversation of a compaction has it; null or absent: there is none. */
+  readonly title?: string | null;
 };
 
 /** The message of an archived line, for search. */
@@ -73,7 +75,7 @@ export type Caller = { readonly user: string; readonly host: string; readonly ve
 
 /**
  * One invocation of the program; `token` is different for each. Up to its first hyphen it names the user and the machine. `command`: its command
- * line without secrets; null: another program called it, or the command line was erased.
+ * line without secrets; null: another program called it.
  */
 export type RunMark = {
   readonly token: string;
@@ -130,6 +132,8 @@ export type StoredCycle = {
   readonly parentCompactionId: number | null;
   readonly clipSha256: string;
   readonly messagesCompressed: number;
+  /** Null: there is none, or it is the one that was stored before for this conversation. */
+  readonly title: string | null;
   /** A summary in its clip-archive was erased. */
   readonly isErased: boolean;
   readonly live: readonly StoredBatch[];
@@ -269,6 +273,8 @@ type RunFile = {
 
 export type StoredRunFile = RunFile & {
   readonly id: number;
+  /** Of the session; null: unknown. */
+  readonly title: string | null;
   readonly sizeBytes: { readonly before: number; readonly after: number };
   readonly undoneAt: Date | null;
 };

@@ -41,7 +41,10 @@ export type UnitBatch = Pick<
   readonly sources: readonly BatchName[];
 };
 
-export type UnitCycle = Pick<StoredCycle, 'conversationId' | 'cycle' | 'clipSha256' | 'messagesCompressed'> & {
+export type UnitCycle = Pick<
+  StoredCycle,
+  'conversationId' | 'cycle' | 'clipSha256' | 'messagesCompressed' | 'title'
+> & {
   readonly parent: CycleName | null;
   readonly batches: readonly UnitBatch[];
   readonly live: readonly BatchName[];

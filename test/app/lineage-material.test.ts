@@ -26,6 +26,7 @@ const CYCLE: StoredCycle = {
   clipSha256: '',
   parentCompactionId: null,
   isErased: false,
+  title: null,
   messagesCompressed: 1,
   live: [BATCH],
   made: [],

@@ -141,6 +141,7 @@ export function listReport(changes: Partial<ArchiveListReport> = {}): ArchiveLis
       {
         at: '2026-03-03T00:00:00.000Z',
         file: '/logs/talk.jsonl',
+        title: 'Whose turn is it?',
         output: null,
         format: 'chat-lines',
         conversations: [{ id: 'c1', cycle: 2 }],

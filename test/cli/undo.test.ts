@@ -263,20 +263,23 @@ test('a run says who began it, where and how, in both lists', async (t) => {
   assert.deepEqual(readReports(await compact('archive', 'runs', '--json')), [report]);
 });
 
-test('a stored command line has no passwords and no keys, and not the names of a thousand files', () => {
+test('a stored command line has no passwords, no keys and no rules, and not the names of a thousand files', () => {
   const told = describeCommand([
     'archive',
     'merge',
     'postgres://kim:pw1@db/logs?password=pw2',
     '--header=x-api-key=abc',
     'sk-ant-api03-abcdefghijklmnop',
+    '--rule',
+    'Never mention Jane.',
+    '--drop-rule=Use tabs.',
     '--max-summary-tokens=120',
     '6b6f4218-1111-4222-8333-444455556666',
     'logs/2026-11-23-a-long-name-of-a-file.jsonl',
   ]);
   assert.equal(
     told,
-    "compact archive merge 'postgres://kim:***@db/logs?password=***' '--header=x-api-key=***' '***' --max-summary-tokens=120 6b6f4218-1111-4222-8333-444455556666 logs/2026-11-23-a-long-name-of-a-file.jsonl",
+    "compact archive merge 'postgres://kim:***@db/logs?password=***' '--header=x-api-key=***' '***' --rule '…' '--drop-rule=…' --max-summary-tokens=120 6b6f4218-1111-4222-8333-444455556666 logs/2026-11-23-a-long-name-of-a-file.jsonl",
   );
   assert.ok(describeCommand(Array.from({ length: 1000 }, (_, at) => `logs/${at}.jsonl`)).length < 600);
 });

@@ -156,11 +156,11 @@ async function findLines(
   return lines;
 }
 
-/** The cycles whose summaries contain the text, even if none of their lines does. */
+/** The cycles whose summaries or titles contain the text, even if none of their lines does. */
 function findSummaries({ cycles, inserted }: StoredCompaction, { isIn, isInText }: TextFinder): readonly number[] {
   const hasClip = inserted.some(({ bytes }) => isIn(bytes));
-  return cycles.flatMap(({ id, live, made }) =>
-    hasClip || [...live, ...made].some(({ content }) => isInText(content)) ? id : [],
+  return cycles.flatMap(({ id, live, made, title }) =>
+    hasClip || isInText(title ?? '') || [...live, ...made].some(({ content }) => isInText(content)) ? id : [],
   );
 }
 

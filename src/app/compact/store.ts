@@ -25,6 +25,7 @@ import type { CompactReport, ConversationReport, Ledger } from '../contract/repo
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { insertedRecords } from '../read/lineage.ts';
 import type { Prepared } from '../read/prepare.ts';
+import { findTitle } from '../read/title.ts';
 import { keptHashes } from '../read/records.ts';
 import { type Content, isOutputThere } from '../write/settle.ts';
 import { netInPlace } from './plan-report.ts';
@@ -210,6 +211,9 @@ async function confirm({ archive, store, prove }: Storing, prepared: number): Pr
   return id;
 }
 
+/** A row of a list shows no more. */
+const MAX_TITLE_CHARS = 80;
+
 function draftCompaction(
   deps: WritingDeps,
   { request, transcript, settings, settingsSha256 }: StoreInput,
@@ -233,7 +237,11 @@ function draftCompaction(
     settings,
     createdAt: deps.runtime.now(),
     processId: deps.runtime.processId,
-    cycles: results.map((result, index) => ({ ...result.draft, clipSha256: output.clipSha256[index] ?? '' })),
+    cycles: results.map((result, index) => ({
+      ...result.draft,
+      clipSha256: output.clipSha256[index] ?? '',
+      title: index === 0 ? findTitle(transcript, MAX_TITLE_CHARS) : null,
+    })),
     inserted: output.inserted,
     kept: output.kept,
     carried: results.flatMap((result, cycle) => result.carried.map((line) => ({ ...line, cycle }))),

@@ -156,6 +156,8 @@ export type ShowReport = BatchShown | MessageShown | CompactionShown;
 export type ArchivedCompactionReport = {
   readonly at: IsoTime;
   readonly file: string;
+  /** As `scan` shows it; null: unknown. */
+  readonly title: string | null;
   readonly output: string | null;
   readonly format: string;
   readonly conversations: readonly { readonly id: string; readonly cycle: Count }[];

@@ -376,13 +376,15 @@ export type RunReport = {
   readonly run: Ordinal;
   readonly at: IsoTime;
   readonly by: Caller;
-  /** Without secrets; null: another program called this one, or it was erased. */
+  /** Without secrets; null: another program called this one. */
   readonly command: string | null;
   /** Null: it was not undone. Files that had to be left alone may remain. */
   readonly undoneAt: IsoTime | null;
   readonly files: readonly {
     /** Absolute path of the transcript. */
     readonly file: string;
+    /** As `scan` shows it; null: unknown. */
+    readonly title: string | null;
     /** The path that was written; null: standard output. */
     readonly output: string | null;
     readonly bytes: { readonly before: Count; readonly after: Count };
@@ -417,8 +419,9 @@ export function reportRun({ id, begunAt, by, command, undoneAt, files }: StoredR
     by,
     command,
     undoneAt: undoneAt?.toISOString() ?? null,
-    files: files.map(({ sourcePath, outputPath, sizeBytes, undoneAt: at }) => ({
+    files: files.map(({ sourcePath, outputPath, title, sizeBytes, undoneAt: at }) => ({
       file: sourcePath,
+      title,
       output: outputPath,
       bytes: sizeBytes,
       isUndone: at !== null,

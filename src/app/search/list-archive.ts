@@ -66,6 +66,7 @@ function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {
   return {
     at: formatTime(one.archivedAt) ?? '',
     file: one.sourcePath,
+    title: one.title,
     output: one.outputPath,
     format: one.format,
     conversations: one.conversations,

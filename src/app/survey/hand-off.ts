@@ -18,7 +18,8 @@ import { requestsBefore, standingRules } from '../summarize/rules-and-requests.t
 import { runCycle } from '../summarize/run-cycle.ts';
 import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { openForStoring, openUnsettled } from '../write/settle.ts';
-import { findProject, findTitle } from './scan-file.ts';
+import { findTitle } from '../read/title.ts';
+import { findProject } from './scan-file.ts';
 
 export type HandOffRequest = Pick<CompactFileRequest, 'input' | 'summarizer' | 'modelName'> & {
   readonly policy: TranscriptPolicy;

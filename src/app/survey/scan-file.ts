@@ -17,11 +17,11 @@ import {
   findLastTime,
   isOlder,
   lastWrite,
-  listSource,
   type Prepared,
   prepareTranscript,
   type ReadTranscript,
 } from '../read/prepare.ts';
+import { findTitle } from '../read/title.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** What `compact scan` reports about a transcript. */
@@ -195,33 +195,4 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
     saving: Math.max(0, tokens.before - tokens.after),
     ...(expected.kind === 'skip' && { reason: expected.reason }),
   };
-}
-
-/** As the producer's list shows it, or else the first line of the first request. */
-export function findTitle(transcript: ReadTranscript): string | null {
-  const title = transcript.codec.listedTitle?.(listSource(transcript)) ?? null;
-  return title === null ? findFirstRequest(transcript) : firstLine(title);
-}
-
-/** A clip-archive names the requests that have left the file. */
-function findFirstRequest({ recordIndex, readMessage, conversations }: ReadTranscript): string | null {
-  const prior = conversations[0]?.prior;
-  const isOurs = prior?.kind === 'lineage' || (prior?.kind === 'foreign' && prior.isOurs);
-  const listed = isOurs ? findListedRequest(prior.text) : null;
-  if (listed !== null) return firstLine(listed);
-  const entry = recordIndex.entries.find(({ typedTokens }) => typedTokens !== undefined);
-  return entry === undefined ? null : firstLine(readMessage(entry)?.typed ?? '');
-}
-
-function findListedRequest(clipArchive: string): string | null {
-  const [, requests = ''] = clipArchive.split('\n## Requests and how they ended\n', 2);
-  return /^1\. (?:\(rejecting a call\) )?(.+)$/m.exec(requests)?.[1] ?? null;
-}
-
-/** Longer lines are no titles but pasted text. */
-const MAX_TITLE_CHARS = 200;
-
-function firstLine(text: string): string | null {
-  const line = text.split('\n').find((one) => one.trim() !== '');
-  return line === undefined ? null : Array.from(line.trim().replace(/\s+/g, ' ')).slice(0, MAX_TITLE_CHARS).join('');
 }

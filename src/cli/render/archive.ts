@@ -16,7 +16,16 @@ import type {
 import type { ArchiveCheckReport } from '../../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../../app/search/embeddings/embed-archive.ts';
 import { countOf, countsOf, formatBytes, formatCount } from '../../messages/quantities.ts';
-import { clipStart, formatMinute, indent, reportRow, safeText, wrapFacts, wrapText } from '../../messages/text.ts';
+import {
+  clipStart,
+  formatMinute,
+  indent,
+  reportRow,
+  safeText,
+  titleLines,
+  wrapFacts,
+  wrapText,
+} from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 const TIME_COLUMNS = 16;
@@ -28,7 +37,7 @@ export function renderArchiveList({ compactions }: ArchiveListReport, rendering:
 }
 
 function renderCompaction(
-  { at, file, format, lines, bytes, conversations }: ArchivedCompactionReport,
+  { at, file, title, format, lines, bytes, conversations }: ArchivedCompactionReport,
   { theme, widthColumns }: Rendering,
 ): readonly string[] {
   const path = clipStart(safeText(file), Math.max(MIN_PATH_COLUMNS, widthColumns - TIME_COLUMNS - 2));
@@ -40,7 +49,11 @@ function renderCompaction(
     whoseOf(conversations.map(({ id }) => id)),
   ].map(safeText);
   const lists = wrapFacts(facts, Math.max(MIN_PATH_COLUMNS, widthColumns - 2));
-  return [`${formatMinute(at)}  ${theme.strong(path)}`, ...indent(lists.map(theme.faint))];
+  return [
+    `${formatMinute(at)}  ${theme.strong(path)}`,
+    ...titleLines(title, widthColumns, '  '),
+    ...indent(lists.map(theme.faint)),
+  ];
 }
 
 /** The only conversation, or how many there are. */

@@ -2,7 +2,7 @@ import type { RestoreReport, UndoneFile, VerifyReport } from '../../app/contract
 import { assertNever, describeErasure } from '../../core/result.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { countOf, formatBytes, formatCount, reasonsOf, sumOf, tally } from '../../messages/quantities.ts';
-import { clipStart, clipText, formatMinute, nameOutput, reportRow, safeText } from '../../messages/text.ts';
+import { clipStart, clipText, formatMinute, nameOutput, reportRow, safeText, titleLines } from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 export function renderRestoreReport(report: RestoreReport, theme: Theme): readonly string[] {
@@ -125,6 +125,7 @@ export function renderRuns(runs: readonly StoredRun[], { theme, widthColumns }: 
     return [
       `${String(id).padStart(INDENT.length - 2)}  ${theme.strong(formatMinute(begunAt.toISOString()))}  ${whatItDid(files)}`,
       `${INDENT}${theme.faint(clipText(safeText(who), widthColumns - INDENT.length))}`,
+      ...titleLines(files[0]?.title ?? null, widthColumns, INDENT),
       `${INDENT}${theme.faint(path + others)}`,
       ...(undone > 0 || undoneAt !== null ? [`${INDENT}${theme.warning(state + rest)}`] : []),
     ];

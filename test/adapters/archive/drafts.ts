@@ -89,6 +89,7 @@ export function cycleDraft(overrides: Partial<CycleDraft> = {}): CycleDraft {
     messagesCompressed: 2,
     newBatches: [batchDraft()],
     live: [{ kind: 'new', position: 0 }],
+    title: null,
     ...overrides,
   };
 }

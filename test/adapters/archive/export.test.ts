@@ -53,6 +53,7 @@ const cycle = fc.record({
   parent: orNull(fc.record({ unit: key, cycle: count })),
   clipSha256: sha256,
   messagesCompressed: count,
+  title: orNull(text),
   batches: few(batch),
   live: few(batchName),
 });

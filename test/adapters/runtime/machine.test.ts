@@ -30,7 +30,7 @@ test('undo proposes a run of this user on this machine only, whatever was merged
   assert.ok(own !== undefined && other !== undefined && elsewhere !== undefined);
   assert.notEqual(own.token, beginRun(null, () => thisUser({ machine, user: 1 })).token);
   const path = import.meta.filename;
-  const file = { id: 1, compactionId: 1, sourcePath: path, outputPath: path, undoneAt: null };
+  const file = { id: 1, compactionId: 1, sourcePath: path, outputPath: path, title: null, undoneAt: null };
   const files = [{ ...file, sizeBytes: { before: 2, after: 1 } }];
   const runs = [elsewhere, other, own].map(({ token }, id) => ({ ...runMark(token), id, undoneAt: null, files }));
   const run = beginRun(null, () => thisUser({ machine, user: 1 }));

@@ -17,6 +17,7 @@ const place = { theme: PLAIN_THEME, widthColumns: 60 };
 test('a compaction is listed by time and file, with what it archived', () => {
   assert.deepEqual(renderArchiveList(listReport(), place), [
     '2026-03-03 00:00  /logs/talk.jsonl',
+    '  Whose turn is it?',
     '  chat-lines, cycle 2, 1,200 lines archived, 48 kB → 3.0 kB,',
     '  c1',
   ]);

@@ -105,6 +105,9 @@ export function purgeContract(engine: Engine, kinds: readonly ('conversation' | 
       const conversationId = await conversationOf(bench, 'talk.jsonl');
       const choice = { conversationId, path: '/talk.jsonl', text: `Never say ${SECRET}.`, chosenAt: new Date(0) };
       await bench.archive().choices.add({ kind: 'drop-rule', ...choice });
+      const titlesWithSecret = async (): Promise<number> =>
+        (await bench.archive().listCompactions()).filter(({ title }) => title?.includes(SECRET)).length;
+      assert.equal(await titlesWithSecret(), 2);
       const before = await engine.findLeftovers(bench.archive(), SECRET);
       for (const place of ['plain', 'compressed'])
         assert.ok(

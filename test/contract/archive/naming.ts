@@ -134,6 +134,7 @@ export function nameContract(engine: Engine): void {
       sourceSha256: sha256('source'),
       settingsSha256: sha256('{}'),
       sizeBytes: { before: 100, after: 50 },
+      title: null,
       lines: { archived: 1, total: 2 },
       conversations: [
         { id: 'a', cycle: 3 },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunMark } from '../../../src/ports/archive.ts';
-import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
+import { compactionDraft, cycleDraft, lineDraft, sha256 } from '../../adapters/archive/drafts.ts';
 import { type Engine, applied, stored } from './engine.ts';
 import { runMark } from '../../support/run-mark.ts';
 
@@ -46,7 +46,9 @@ export function runContract(engine: Engine): void {
     const copy = { compactionId, sourcePath: '/copies/a', outputPath: '/copies/a' };
     const fileId = (await archive.runs.record(EVENING, copy)) ?? 0;
     const [evening, morning] = await archive.runs.list();
-    assert.deepEqual(evening?.files, [{ ...copy, id: fileId, sizeBytes: { before: 100, after: 50 }, undoneAt: null }]);
+    assert.deepEqual(evening?.files, [
+      { ...copy, id: fileId, title: null, sizeBytes: { before: 100, after: 50 }, undoneAt: null },
+    ]);
     assert.equal(morning?.files.length, 1);
     await archive.runs.forget(fileId);
     assert.deepEqual(await archive.runs.list(), [morning]);
@@ -62,5 +64,34 @@ export function runContract(engine: Engine): void {
     await archive.runs.markFileUndone(file.id, at);
     await archive.runs.markUndone(run.id, at);
     assert.deepEqual(await archive.runs.list(), [{ ...run, undoneAt: at, files: [{ ...file, undoneAt: at }] }]);
+  });
+
+  test('a title is stored when it is new, and rows have the last one of their conversation', async (t) => {
+    const archive = await engine.open(t);
+    const store = async (cycle: number, title: string | null, conversationId = 'harbor'): Promise<number> => {
+      const parentCycleId = cycle === 1 ? null : cycle - 1;
+      const clipSha256 = sha256(`${conversationId} ${cycle}`);
+      const cycles = [cycleDraft({ conversationId, cycle, parentCycleId, clipSha256, title })];
+      const sourcePath = `/logs/${conversationId}-${cycle}`;
+      return applied(archive, compactionDraft(1, { run: MORNING, sourcePath, cycles }), [lineDraft(1)]);
+    };
+    const ids = [
+      await store(1, 'Find a boat'),
+      await store(2, 'Find a boat'),
+      await store(3, null),
+      await store(4, 'Find a \ud83d'),
+    ];
+    await store(1, null, 'quay');
+    const loaded = await Promise.all(ids.map((id) => archive.loadCompaction(id)));
+    assert.deepEqual(
+      loaded.map((one) => one?.cycles[0]?.title),
+      ['Find a boat', null, null, 'Find a \ud83d'],
+    );
+    const titles = ['Find a boat', 'Find a boat', 'Find a boat', 'Find a \ud83d', null];
+    assert.deepEqual((await archive.listCompactions()).map(({ title }) => title).toReversed(), titles);
+    assert.deepEqual(
+      (await archive.runs.list()).flatMap(({ files }) => files.map(({ title }) => title)),
+      titles,
+    );
   });
 }

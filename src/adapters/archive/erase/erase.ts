@@ -138,6 +138,7 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
     `UPDATE batches SET text_offset = 0, text_size = 0, content_sha256 = :sha256 WHERE id IN (SELECT id FROM ${CONTENTS})`,
     { sha256: hash('sha256', '', 'buffer') },
   );
+  await query('UPDATE cycles SET title = NULL WHERE title IS NOT NULL AND id IN (SELECT id FROM affected_cycles)');
   for (const ids of [linesIn(dialect), 'SELECT id FROM erased_lines'])
     for (const sql of releaseCopies(ids)) await query(sql);
   await forgetWords(query, dialect, { batches: BATCHES, messages: 'SELECT id FROM erased_lines' });

@@ -174,6 +174,7 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
       parent: parent === null ? null : { unit: await keyOf(parent), cycle: readInteger(row, 'parent_position') },
       clipSha256: readHash(row, 'clip_sha256'),
       messagesCompressed: readInteger(row, 'messages_compressed'),
+      title: readOptionalText(row, 'title'),
       batches,
       live: await readBatchNames(LIST_LIVE, id),
     };

@@ -66,6 +66,7 @@ const cycle = z.strictObject({
   parent: z.strictObject({ unit: key, cycle: count }).nullable(),
   clipSha256: sha256,
   messagesCompressed: count,
+  title: text,
   live: z.array(batchName),
   batches: z.array(batch),
 });

@@ -4,6 +4,7 @@ import type { Sql } from '../sql/query.ts';
 
 /** Columns with text, or what is made of it. ANALYZE would copy samples of them into the server's own tables, where an erasure cannot reach them. */
 export const UNSAMPLED = [
+  ['cycles', 'title'],
   ['lines', 'message_id'],
   ['lines', 'name'],
   ['packs', 'data'],

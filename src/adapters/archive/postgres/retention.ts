@@ -74,6 +74,7 @@ function tablesOf({ capturedFiles, capturedLines, paidSummaries, vectors }: Eras
     'batch_words',
     'speakers',
     'choices',
+    'cycles',
     'settings',
     ...(paidSummaries > 0 ? ['summaries'] : []),
     ...(vectors > 0 ? ['message_vectors', 'batch_vectors'] : []),

@@ -13,7 +13,15 @@ import { measureUnindexed } from '../search/indexing.ts';
 import type { Sql, Values, Dialect } from '../sql/query.ts';
 import { type Reading, withTexts } from '../texts.ts';
 import { IS_SETTLED } from '../store/packs.ts';
-import { BATCH_COLUMNS, IS_LIVE, LINE_COLUMNS, toArchivedBatch, toArchivedLine, toOrigin } from './lookup.ts';
+import {
+  BATCH_COLUMNS,
+  IS_LIVE,
+  LINE_COLUMNS,
+  readTitles,
+  toArchivedBatch,
+  toArchivedLine,
+  toOrigin,
+} from './lookup.ts';
 
 function createStatements({ batchJoins, lineJoins, blockOfLine, isAmong }: Dialect) {
   const batches = `SELECT ${BATCH_COLUMNS}, CAST(${IS_LIVE} AS int) AS is_live FROM batches AS b ${batchJoins} WHERE c.status = 'applied'`;
@@ -135,8 +143,11 @@ export function createCatalog(
     listCompactions: () =>
       transaction('snapshot', async (read) => {
         const conversations = Map.groupBy(await read(sql.conversations), (row) => readInteger(row, 'compaction_id'));
-        const rows = await read(sql.compactions);
-        return rows.map((row) => toSummary(row, conversations.get(readInteger(row, 'compaction_id')) ?? []));
+        const titles = await readTitles(read);
+        return (await read(sql.compactions)).map((row) => {
+          const id = readInteger(row, 'compaction_id');
+          return { ...toSummary(row, conversations.get(id) ?? []), title: titles.get(id) ?? null };
+        });
       }),
     measure: () =>
       transaction('snapshot', async (read) => {
@@ -156,7 +167,7 @@ function takeFirst(found: readonly ArchivedLine[], limit: number): readonly Arch
   return found.filter((line) => first.get(`${line.sha256} ${line.conversationId}`) === line.lineId).slice(0, limit);
 }
 
-function toSummary(row: Row, conversations: readonly Row[]): CompactionSummary {
+function toSummary(row: Row, conversations: readonly Row[]): Omit<CompactionSummary, 'title'> {
   return {
     ...toOrigin(row),
     outputPath: readOptionalText(row, 'output_path'),

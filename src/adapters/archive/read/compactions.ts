@@ -200,6 +200,7 @@ function readCycle(row: Row): Omit<StoredCycle, 'live' | 'made' | 'isErased'> {
     parentCompactionId: readOptionalInteger(row, 'parent_compaction_id'),
     clipSha256: readHash(row, 'clip_sha256'),
     messagesCompressed: readInteger(row, 'messages_compressed'),
+    title: readOptionalText(row, 'title'),
   };
 }
 

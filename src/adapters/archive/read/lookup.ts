@@ -12,6 +12,7 @@ import {
   ROLES,
   type Row,
 } from '../rows.ts';
+import type { Query } from '../sql/query.ts';
 
 const ORIGIN_COLUMNS = 'c.id AS compaction_id, c.format, c.source_path, c.created_at_ms';
 
@@ -99,4 +100,21 @@ export function createDistinct<T extends { readonly conversationId: string | nul
     isFull: (): boolean => found.size >= limit,
     list: (): readonly T[] => [...found.values()],
   };
+}
+
+const LIST_TITLES =
+  'SELECT compaction_id, conversation_id, title FROM cycles WHERE position = 0 ORDER BY compaction_id';
+
+/** The titles of compactions by id: a cycle without one has that of its conversation's last cycle before. */
+export async function readTitles(query: Query): Promise<ReadonlyMap<number, string>> {
+  const titles = new Map<number, string>();
+  const last = new Map<string, string>();
+  for (const row of await query(LIST_TITLES)) {
+    const conversation = readText(row, 'conversation_id');
+    const title = readOptionalText(row, 'title') ?? last.get(conversation);
+    if (title === undefined) continue;
+    last.set(conversation, title);
+    titles.set(readInteger(row, 'compaction_id'), title);
+  }
+  return titles;
 }

@@ -91,6 +91,7 @@ CREATE TABLE cycles (
   parent_cycle_id bigint REFERENCES cycles,
   clip_sha256 bytea NOT NULL CHECK (length(clip_sha256) = 32),
   messages_compressed bigint NOT NULL,
+  title anytext, -- of the session, with its first conversation; null: unknown, or the last one that this conversation had, or erased
   made_count int NOT NULL, -- so that a row that is gone is missed
   live_count int NOT NULL,
   UNIQUE (compaction_id, position)
@@ -235,7 +236,7 @@ sqlite: UNIQUE (compaction_id, position)
 postgres: PRIMARY KEY (compaction_id, position)
 );
 
--- One invocation of the program. command: its command line without secrets; null: another program called it, or it was erased.
+-- One invocation of the program. command: its command line without secrets; null: another program called it.
 CREATE TABLE runs (
   id identity,
   token text NOT NULL UNIQUE,

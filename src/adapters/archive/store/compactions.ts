@@ -13,7 +13,7 @@ import type {
 } from '../../../ports/archive.ts';
 import { compressAside, createBlockGatherer, MAX_BLOCK_BYTES, type RawBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { timeColumn, traitsColumn } from '../rows.ts';
+import { readText, timeColumn, traitsColumn } from '../rows.ts';
 import { type Query, type Sql, readUsedBytes } from '../sql/query.ts';
 import { layOutTexts, TEXTS_POSITION, type Texts } from '../texts.ts';
 import {
@@ -213,6 +213,11 @@ async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids,
     throw new Error(`there are ${draft.cycles.length} cycles instead of ${cycles.length}`);
   const misplaced = draft.inserted.find(({ beforeLine }) => beforeLine < 1 || beforeLine > source.lineCount + 1);
   if (misplaced !== undefined) throw new Error(`no place before source line ${misplaced.beforeLine}`);
+  const written: CompactionRows['cycles'][number][] = [];
+  for (const [position, cycle] of draft.cycles.entries()) {
+    const own = toCycle(cycle, position, cycles[position]?.batchIds ?? []);
+    written.push({ ...own, title: await findNewTitle(query, cycle) });
+  }
   await writeCompaction(query, engine, ids, {
     ...draft,
     status: 'prepared',
@@ -220,7 +225,7 @@ async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids,
     createdAtMs: timeColumn(draft.createdAt),
     texts,
     lineIds,
-    cycles: draft.cycles.map((cycle, position) => toCycle(cycle, position, cycles[position]?.batchIds ?? [])),
+    cycles: written,
     carried: draft.carried.map(({ lineId, cycle, batch }) => {
       const own = cycles[cycle];
       const batchId = own?.batchIds[batch];
@@ -232,11 +237,24 @@ async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids,
   if (run !== null) await recordFile(query, run, { compactionId, sourcePath, outputPath });
 }
 
+const FIND_TITLE = `
+SELECT title FROM cycles WHERE conversation_id = :conversationId AND title IS NOT NULL ORDER BY id DESC LIMIT 1`;
+
+/** A title is stored again only when it has changed. */
+async function findNewTitle(
+  query: Query,
+  { conversationId, parentCycleId, title = null }: CycleDraft,
+): Promise<string | null> {
+  if (title === null || parentCycleId === null) return title;
+  const [known] = await query(FIND_TITLE, { conversationId });
+  return known !== undefined && readText(known, 'title') === title ? null : title;
+}
+
 function toCycle(
   { conversationId, cycle, newBatches, parentCycleId, clipSha256, messagesCompressed, live }: CycleDraft,
   position: number,
   batchIds: readonly number[],
-): CompactionRows['cycles'][number] {
+): Omit<CompactionRows['cycles'][number], 'title'> {
   if (newBatches.length !== batchIds.length)
     throw new Error(`cycle ${position} has ${newBatches.length} new batches instead of ${batchIds.length}`);
   return {

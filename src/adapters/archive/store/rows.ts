@@ -159,6 +159,7 @@ export async function writeCompaction(
         parent_cycle_id: cycle.parentId,
         clip_sha256: hashColumn(cycle.clipSha256),
         messages_compressed: cycle.messagesCompressed,
+        title: cycle.title,
         made_count: cycle.batches.length,
         live_count: cycle.liveIds.length,
       },

@@ -1,6 +1,7 @@
 import type { Archive, RunMark, StoredRun } from '../../../ports/archive.ts';
 import type { Unit } from '../../../ports/exchange.ts';
 import { LIST_PATHS } from '../erase/retention.ts';
+import { readTitles } from '../read/lookup.ts';
 import { readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
@@ -63,7 +64,8 @@ export function createRunLog({ query, transaction, dialect }: Sql): RunLog {
     list: () =>
       transaction('snapshot', async (within): Promise<readonly StoredRun[]> => {
         const files = Map.groupBy(await within(LIST_FILES), (row) => readInteger(row, 'run_id'));
-        return (await within(LIST_RUNS)).map((row) => toRun(row, files.get(readInteger(row, 'id')) ?? []));
+        const titles = await readTitles(within);
+        return (await within(LIST_RUNS)).map((row) => toRun(row, files.get(readInteger(row, 'id')) ?? [], titles));
       }),
     markFileUndone: (id, at) => change(MARK_FILE, { id, at: timeColumn(at) }),
     markUndone: (id, at) => change(MARK_RUN, { id, at: timeColumn(at) }),
@@ -126,7 +128,7 @@ export function readCaller(row: Row): Pick<RunMark, 'by' | 'command'> {
   return { by, command: readOptionalText(row, 'command') };
 }
 
-function toRun(row: Row, files: readonly Row[]): StoredRun {
+function toRun(row: Row, files: readonly Row[], titles: ReadonlyMap<number, string>): StoredRun {
   return {
     id: readInteger(row, 'id'),
     token: readText(row, 'token'),
@@ -138,6 +140,7 @@ function toRun(row: Row, files: readonly Row[]): StoredRun {
       compactionId: readInteger(file, 'compaction_id'),
       sourcePath: readText(file, 'source_path'),
       outputPath: readOptionalText(file, 'output_path'),
+      title: titles.get(readInteger(file, 'compaction_id')) ?? null,
       sizeBytes: { before: readInteger(file, 'source_size_bytes'), after: readInteger(file, 'output_size_bytes') },
       undoneAt: readTime(file, 'undone_at_ms'),
     })),
