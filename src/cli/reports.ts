@@ -28,6 +28,7 @@ import type {
   SkippedFileReport,
   SkippedRestoreReport,
   UndoReport,
+  UsageReport,
   VerifyReport,
 } from '../app/contract/reports.ts';
 import type { FileState } from '../app/jobs/records.ts';
@@ -98,6 +99,9 @@ export type BatchRunReport = {
   readonly running: Count;
   /** Fetched in this run. */
   readonly answers: Count;
+  /** What the fetched answers cost, and what of all answers to the files of this run came to nothing. Absent: nothing did. */
+  readonly usage?: UsageReport | undefined;
+  readonly wasted?: UsageReport | undefined;
   /** Custom ids of answers that nobody asked for. */
   readonly unknown: readonly string[];
   readonly canceled: Count;

@@ -40,10 +40,16 @@ test('submit, status, collect and collect again compact a transcript', async (t)
   const report = JSON.parse(first.stdout);
   assert.deepEqual(problemsWith('batch', report), []);
   assert.deepEqual([report.answers, report.sent], [7, { batches: 1, requests: 1 }]);
+  const { calls, inputTokens, outputTokens, cost } = report.usage;
+  assert.deepEqual([calls, cost], [7, (inputTokens * 10_000 + outputTokens * 50_000) / 2 / 1_000_000]);
+  assert.equal(report.wasted, undefined);
   server.finish();
   const second = await runHere(['batch', 'collect', ...place]);
   assert.equal(second.code, 0, second.stderr);
-  assert.match(second.stderr, /talk\.jsonl: compacted\nfetched 1 answer; 1 transcript compacted; nothing new to send/);
+  assert.match(
+    second.stderr,
+    /talk\.jsonl: compacted\nfetched 1 answer; 1 transcript compacted; nothing new to send\n {2}model {5}1 call, [^]* cost [\d.]+\n$/,
+  );
   assert.match(
     (await runHere(['batch', 'status', ...place])).stdout,
     /collected\n {2}batch_1\n[^]*talk\.jsonl: compacted/,
@@ -134,4 +140,27 @@ test('requests without a confirmation are not reported as sent', async (t) => {
   assert.deepEqual([code, report.sent, report.unclear], [1, { batches: 0, requests: 0 }, 7]);
   const nothing = /no batch is known to be in progress, so nothing was canceled; see 'compact batch status'/;
   assert.match((await runHere(['batch', 'cancel', ...place])).stderr, nothing);
+});
+
+test('what was paid for nothing is told: answers for a transcript that was changed meanwhile', async (t) => {
+  const { server, scene, place } = await setUp(t);
+  assert.equal((await runHere(['batch', 'submit', '-i', ...scene.args])).code, 0);
+  writeFileSync(scene.file, talkOf(4));
+  server.finish();
+  const { code, stderr } = await runHere(['batch', 'collect', ...place]);
+  assert.equal(code, 0, stderr);
+  const [, paid, wasted] = /\n {2}model {5}(7 calls, [^]* cost [\d.]+)\n {2}wasted {4}([^]*)\n$/.exec(stderr) ?? [];
+  assert.ok(paid !== undefined && paid === wasted, stderr);
+});
+
+test('the status of a batch that failed, or whose transcript failed, is exit code 1, until it is sent again', async (t) => {
+  const { server, scene, place } = await setUp(t, 'openai-compat');
+  assert.equal((await runHere(['batch', 'submit', '-i', ...scene.args])).code, 0);
+  assert.equal((await runHere(['batch', 'status', ...place])).code, 0);
+  server.refuse('the file of requests cannot be read');
+  const failed = await runHere(['batch', 'status', ...place]);
+  assert.equal(failed.code, 1);
+  assert.match(failed.stdout, /ended, failed\n[^]*the file of requests cannot be read/);
+  assert.equal((await runHere(['batch', 'collect', ...place])).code, 0);
+  assert.equal((await runHere(['batch', 'status', ...place])).code, 0);
 });

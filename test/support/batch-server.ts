@@ -16,6 +16,8 @@ type Batch = {
   status: 'running' | 'canceling' | 'ended';
   results: readonly Result[];
   isDeleted: boolean;
+  /** Why the provider refused it as a whole; null: it did not. */
+  refusal: string | null;
 };
 
 export type BatchServer = {
@@ -26,6 +28,8 @@ export type BatchServer = {
   readonly paid: ReadonlyMap<string, number>;
   /** Ends all batches that run, with results in another order than that of the requests. */
   readonly finish: (fate?: (asked: Asked, at: number) => Fate) => void;
+  /** Ends all batches that run without a result, as OpenAI does with a file that it cannot use. */
+  readonly refuse: (why: string) => void;
   /** Answers that nobody asked for, in the next batch that ends. */
   readonly addStranger: (customId: string) => void;
   /** What happens to the next batches: created, but the answer is lost; or refused with a status. */
@@ -87,6 +91,7 @@ export async function serveBatches({
       status: 'running',
       results: [],
       isDeleted: false,
+      refusal: null,
     };
     batches.push(batch);
     return batch;
@@ -105,6 +110,10 @@ export async function serveBatches({
         if (one === 'succeeded') paid.set(customId, (paid.get(customId) ?? 0) + 1);
       batch.status = 'ended';
     }
+  };
+  const refuse: BatchServer['refuse'] = (refusal) => {
+    for (const batch of batches.filter(({ status }) => status !== 'ended'))
+      Object.assign(batch, { status: 'ended', refusal });
   };
   const account = { isHidden: false };
   const visible = (): readonly Batch[] => (account.isHidden ? [] : batches);
@@ -202,6 +211,7 @@ export async function serveBatches({
     batches,
     paid,
     finish,
+    refuse,
     addStranger: (customId) => void strangers.push(customId),
     faults,
     deleteResults: () => {
@@ -303,7 +313,7 @@ function showAnthropic(batch: Batch): unknown {
   };
 }
 
-function showOpenAi({ id, status, createdMs, metadata }: Batch): unknown {
+function showOpenAi({ id, status, createdMs, metadata, refusal }: Batch): unknown {
   const ended = { status: 'completed', completed_at: Math.floor(createdMs / 1000) + 60 };
   return {
     id,
@@ -313,7 +323,8 @@ function showOpenAi({ id, status, createdMs, metadata }: Batch): unknown {
     created_at: Math.floor(createdMs / 1000),
     metadata,
     ...(status === 'ended' ? ended : { status: status === 'canceling' ? 'cancelling' : 'in_progress' }),
-    ...(status === 'ended' && { output_file_id: `${id}.output`, error_file_id: `${id}.error` }),
+    ...(refusal !== null && { status: 'failed', errors: { object: 'list', data: [{ message: refusal }] } }),
+    ...(status === 'ended' && refusal === null && { output_file_id: `${id}.output`, error_file_id: `${id}.error` }),
   };
 }
 

@@ -8,6 +8,7 @@ import type { CompactReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
 import { createBreaker, createRateLimiter } from '../summarize/limits.ts';
+import { addPriced, priced, usageOf } from '../summarize/usage.ts';
 import { openSettled } from '../write/settle.ts';
 import {
   answerKey,
@@ -16,6 +17,8 @@ import {
   type BatchRequest,
   type FileState,
   findRecords,
+  type FinishedFile,
+  OPEN_FILES,
   type RecordOf,
   type RequestState,
   step,
@@ -68,7 +71,8 @@ export async function advanceFile(
   }
   if (answers.later.isWaiting()) {
     const waitsFor = [...answers.deferred.keys()];
-    await take(deps, step('file', file, 'waiting', { planned: answers.read(), waitsFor }));
+    const asked = [...new Set([...file.value.asked, ...waitsFor])];
+    await take(deps, step('file', file, 'waiting', { planned: answers.read(), waitsFor, asked }));
     deps.onStep('planned');
     for (const [key, { request, before }] of answers.deferred)
       if (request !== null) await outbox.add(key, request, before);
@@ -76,8 +80,7 @@ export async function advanceFile(
   }
   const state = endOf(result) ?? file.state;
   const note = state === 'left' && !result.ok ? CHANGED : describe(result);
-  if (await take(deps, step('file', file, state, { note })))
-    deps.onFile({ ...namesOf(file), state, result: state === 'left' && !result.ok ? null : result, note });
+  await endFile(deps, file, { state, note }, state === 'left' && !result.ok ? null : result);
   deps.onStep('collected');
 }
 
@@ -127,14 +130,34 @@ async function findChange(deps: BatchDeps, { key, value: { planned } }: RecordOf
   }
 }
 
-/** Ends a transcript without compacting it. */
+/** Records what became of a transcript, and tells of it. */
 export async function endFile(
-  deps: Pick<BatchDeps, 'archive' | 'onFile'>,
+  deps: EndDeps,
   file: RecordOf<'file'>,
   end: End,
+  result: FinishedFile['result'] = null,
 ): Promise<void> {
-  if (await take(deps, step('file', file, end.state, { note: end.note })))
-    deps.onFile({ ...namesOf(file), ...end, result: null });
+  if (!(await take(deps, step('file', file, end.state, { note: end.note })))) return;
+  const isOpen = OPEN_FILES.includes(end.state);
+  deps.onFile({ ...namesOf(file), ...end, result, ...(!isOpen && { wasted: await sumWasted(deps, file, end.state) }) });
+}
+
+type EndDeps = Pick<BatchDeps, 'archive' | 'onFile' | 'priceOf' | 'runtime'>;
+
+/** What the answers cost of which nothing has become. A summary that was used is remembered under its request. */
+async function sumWasted(
+  { archive, runtime, priceOf }: EndDeps,
+  { value: { asked, model } }: RecordOf<'file'>,
+  state: FileState,
+): Promise<FinishedFile['wasted']> {
+  let wasted: FinishedFile['wasted'];
+  for (const { key, state: answered } of await findRecords(archive, 'request', asked)) {
+    const answer = answered === 'answered' ? await archive.summaries.find(answerKey(runtime, key)) : null;
+    const used = state === 'collected' ? await archive.summaries.find(key) : null;
+    if (answer === null || (used?.usage.output_tokens ?? 0) > 0) continue;
+    wasted = addPriced(wasted, priced(usageOf(answer.usage), await priceOf(model)));
+  }
+  return wasted;
 }
 
 function namesOf({ key, value }: RecordOf<'file'>): { readonly path: string; readonly name: string } {

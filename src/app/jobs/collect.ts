@@ -17,6 +17,7 @@ import {
 } from './records.ts';
 import { addMs, createOutbox, LISTED_MS, type Outbox, requestsOf, runningAs, withdraw } from './send.ts';
 import { isInterrupted } from '../contract/deps.ts';
+import { addPriced, priced, type PricedUsage, usageOf } from '../summarize/usage.ts';
 
 /** The most times one request is sent. */
 const MAX_TRIES = 3;
@@ -27,6 +28,8 @@ export type CollectReport = {
   /** Batches that have not ended. */
   readonly running: number;
   readonly answers: number;
+  /** What the answers cost; undefined: none came. */
+  readonly usage?: PricedUsage | undefined;
   /** Sent again because they were not answered. */
   readonly batches: number;
   readonly requests: number;
@@ -62,7 +65,7 @@ async function advanceReady(deps: BatchDeps, file: RecordOf<'file'>, outbox: Out
   if (ready === 'run') await advanceFile(deps, file, { outbox, isNew: false });
 }
 
-type Fetched = { answers: number; readonly unknown: string[] };
+type Fetched = { answers: number; usage?: PricedUsage | undefined; readonly unknown: string[] };
 
 async function fetchResults(deps: BatchDeps, batch: RecordOf<'batch'>, fetched: Fetched): Promise<void> {
   const { archive, service } = deps;
@@ -105,6 +108,7 @@ async function keepResults(
   const requests = new Map((await findRecords(archive, 'request', ids)).map((one) => [one.key, one]));
   const changes = new Map<string, BatchChange>();
   const answers: { readonly request: string; readonly summary: CachedSummary }[] = [];
+  let { usage } = fetched;
   const own: string[] = [];
   for (const { customId, outcome } of results) {
     const request = requests.get(customId);
@@ -116,16 +120,20 @@ async function keepResults(
     // Collected before.
     if (request.state !== 'open' || changes.has(customId)) continue;
     if (outcome.kind === 'answered') {
-      const { content, usage } = outcome.response;
+      const { content, usage: used } = outcome.response;
       const text = content.map((block) => block.text).join('');
-      const summary = { provider, model: 'batch', text, usage, createdAt: runtime.now() };
+      const summary = { provider, model: 'batch', text, usage: used, createdAt: runtime.now() };
+      usage = addPriced(usage, priced(usageOf(used), await deps.priceOf(request.value.model)));
       answers.push({ request: answerKey(runtime, customId), summary });
     }
     changes.set(customId, afterOutcome(request, outcome));
   }
   await archive.summaries.keepAll(answers);
   deps.onStep('answers-stored');
-  if (await take(deps, ...changes.values())) fetched.answers += answers.length;
+  if (await take(deps, ...changes.values())) {
+    fetched.answers += answers.length;
+    fetched.usage = usage;
+  }
   deps.onStep('answers-recorded');
   return own;
 }

@@ -6,6 +6,7 @@ import type { Price } from '../../ports/model.ts';
 import type { BatchChange, BatchRecord, BatchService } from '../../ports/batch.ts';
 import type { ModelService, Summarizer, WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
+import type { PricedUsage } from '../summarize/usage.ts';
 import type { CompactReport } from '../contract/reports.ts';
 import type { OutputTarget } from '../contract/requests.ts';
 
@@ -44,6 +45,8 @@ export type FinishedFile = {
   readonly state: FileState;
   readonly result: Result<CompactReport, Failure> | null;
   readonly note: string | null;
+  /** Answers that were paid for and came to nothing: they were no good, or nothing became of the file. Undefined: none. */
+  readonly wasted?: PricedUsage | undefined;
 };
 
 /** left: another program changed the transcript, or there was nothing to do. */
@@ -65,6 +68,8 @@ export type BatchFile = {
   readonly planned: { readonly sizeBytes: number; readonly sha256: string; readonly settingsSha256: string } | null;
   /** The keys of the requests whose answers it needs. */
   readonly waitsFor: readonly string[];
+  /** The keys of all requests that were sent for it. */
+  readonly asked: readonly string[];
   /** It may only be finished with answers to requests that were sent. */
   readonly isCanceling: boolean;
   /** What became of it, as a clause; null: nothing to say. */
@@ -97,6 +102,7 @@ export type RequestState = 'open' | 'answered' | 'again' | 'failed' | 'canceled'
 
 /** A request without its text. The text of its answer is among the paid summaries. */
 export type BatchRequest = {
+  readonly model: string;
   /** The mark of its last batch. */
   readonly batch: string;
   /** How many times it was sent. */

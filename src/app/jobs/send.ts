@@ -22,7 +22,7 @@ export type Outbox = {
   readonly sent: () => { readonly batches: number; readonly requests: number; readonly unclear: number };
 };
 
-type Item = { readonly line: string; readonly before: RecordOf<'request'> | null };
+type Item = { readonly line: string; readonly model: string; readonly before: RecordOf<'request'> | null };
 
 /** How long a provider may take to list a new batch. */
 export const LISTED_MS = 120_000;
@@ -60,7 +60,7 @@ export function createOutbox(deps: BatchDeps): Outbox {
       const bytes = runtime.utf8Length(line) + FRAME_BYTES;
       if (items.size >= service.maxRequests || (items.size > 0 && state.bytes + bytes > service.maxBytes))
         await flush();
-      items.set(key, { line, before });
+      items.set(key, { line, model: request.model, before });
       state.bytes += bytes;
     },
     flush,
@@ -176,9 +176,9 @@ async function claim(
       note: null,
     };
     const batch: RecordOf<'batch'> = { key: mark, state: 'sending', value };
-    const requests = [...left].map(([key, { before }]) => {
+    const requests = [...left].map(([key, { model, before }]) => {
       const tries = (before?.state === 'again' ? before.value.tries : 0) + 1;
-      const open = { batch: mark, tries, stopReason: null, error: null };
+      const open = { model, batch: mark, tries, stopReason: null, error: null };
       return entry('request', { key, state: 'open', value: open }, before?.state);
     });
     if (await take({ archive }, entry('batch', batch), ...requests))

@@ -23,7 +23,7 @@ import { createOutbox } from './send.ts';
 /** A transcript to submit: `path` is absolute. */
 export type SubmittedFile = Omit<
   BatchFile,
-  'planned' | 'waitsFor' | 'isCanceling' | 'note' | 'scope' | 'provider' | 'address'
+  'planned' | 'waitsFor' | 'asked' | 'isCanceling' | 'note' | 'scope' | 'provider' | 'address'
 > & {
   readonly path: string;
 };
@@ -69,6 +69,7 @@ async function register(
     scope: summarizer.service.paidAs.scope,
     planned: null,
     waitsFor: [],
+    asked: [],
     isCanceling: false,
     note: null,
   };
@@ -89,6 +90,8 @@ export type BatchStatusReport = {
     /** Null: not known yet. */
     readonly resultsExpireAt: IsoTime | null;
     readonly note: string | null;
+    /** It was not created, its results are gone, or the provider refused it, and its requests were not sent again. */
+    readonly isFailed: boolean;
   }[];
   /** In the order of their paths. */
   readonly files: readonly {
@@ -108,21 +111,32 @@ export async function batchStatus(archive: Archive, now: Date): Promise<BatchSta
   const batches = await listRecords(archive, 'batch');
   const files = await listRecords(archive, 'file');
   const requests = new Map<string, RequestState>();
-  for await (const { key, state } of eachRecord(archive, 'request')) requests.set(key, state);
+  const unanswered = new Set<string>();
+  for await (const { key, state, value } of eachRecord(archive, 'request')) {
+    requests.set(key, state);
+    if (state !== 'answered' && state !== 'canceled') unanswered.add(value.batch);
+  }
   const countIn = (keys: readonly string[], states: readonly string[]): number =>
     keys.filter((key) => states.includes(requests.get(key) ?? 'again')).length;
   return {
     schema: 'compact/batch-status@1',
     batches: batches
-      .map(({ state, value: { provider, remoteId, isCanceling, requests: count, sentAt, resultsExpireAt, note } }) => ({
-        provider,
-        id: remoteId,
-        state: isCanceling && state === 'running' ? ('canceling' as const) : state,
-        requests: count,
-        sentAt,
-        resultsExpireAt,
-        note,
-      }))
+      .map(
+        ({
+          key,
+          state,
+          value: { provider, remoteId, isCanceling, requests: count, sentAt, resultsExpireAt, note },
+        }) => ({
+          provider,
+          id: remoteId,
+          state: isCanceling && state === 'running' ? ('canceling' as const) : state,
+          requests: count,
+          sentAt,
+          resultsExpireAt,
+          note,
+          isFailed: unanswered.has(key) && (note !== null || state === 'refused' || state === 'gone'),
+        }),
+      )
       .toSorted((a, b) => (a.sentAt < b.sentAt ? -1 : 1)),
     files: files.map(({ key, state, value: { waitsFor, note } }) => ({
       file: key,

@@ -7,7 +7,7 @@ import type { Runtime } from '../../ports/runtime.ts';
 import { stop } from '../contract/failure.ts';
 import type { Budget, RateLimiter, Spending } from './limits.ts';
 import type { PaidSummaries } from './paid-summaries.ts';
-import { addUsage, type Meter, NO_USAGE, type Usage } from './usage.ts';
+import { addUsage, type Meter, NO_USAGE, type Usage, usageOf } from './usage.ts';
 
 export type FallbackDeps = AskDeps & {
   /** Summarizes when the model cannot; undefined: nothing does. */
@@ -225,16 +225,12 @@ async function callLimited(
   }
   try {
     const response = await model.complete(request, signal);
-    const { input_tokens: inputTokens, output_tokens: outputTokens, cached_input_tokens: cached = 0 } = response.usage;
+    const used = usageOf(response.usage);
     limiter?.giveBack({
-      inputTokens: expected.inputTokens - inputTokens,
-      outputTokens: expected.outputTokens - outputTokens,
+      inputTokens: expected.inputTokens - used.inputTokens,
+      outputTokens: expected.outputTokens - used.outputTokens,
     });
-    return {
-      kind: 'response',
-      response,
-      usage: addUsage(usage, { inputTokens, outputTokens, cachedInputTokens: cached }),
-    };
+    return { kind: 'response', response, usage: { ...used, waitedMs } };
   } catch (error) {
     return { kind: 'error', error: asModelError(error), usage };
   }

@@ -1,3 +1,4 @@
+import type { ModelUsage } from '../../core/model-request.ts';
 import type { Count } from '../../core/units.ts';
 import type { Price } from '../../ports/model.ts';
 
@@ -48,6 +49,15 @@ export const NO_USAGE: Usage = {
   retries: 0,
   waitedMs: 0,
 };
+
+/** What one answer cost. */
+export function usageOf({
+  input_tokens: input,
+  output_tokens: output,
+  cached_input_tokens: cached = 0,
+}: ModelUsage): Usage {
+  return { ...NO_USAGE, calls: 1, inputTokens: input, outputTokens: output, cachedInputTokens: cached };
+}
 
 export function addUsage(a: Usage, b: Partial<Usage>): Usage {
   return {

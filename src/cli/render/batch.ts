@@ -6,6 +6,7 @@ import type { BatchRunReport } from '../reports.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { countOf, formatCount, formatDuration } from '../../messages/quantities.ts';
 import { clipStart, formatMinute, indent, safeText, textWidth, wrapFacts, wrapText } from '../../messages/text.ts';
+import { spendingRows } from './compact.ts';
 import type { Theme } from './theme.ts';
 
 /** One line about a transcript that is done, or had to wait. */
@@ -24,8 +25,12 @@ const FILE_WORDS = {
   canceled: 'canceled; the file is unchanged',
 } as const;
 
-/** The last line of a run. */
-export function renderRun(report: BatchRunReport): string {
+/** The end of a run: what was done, what it cost, and what was paid for nothing. */
+export function renderRun(report: BatchRunReport): readonly string[] {
+  return [whatWasDone(report), ...spendingRows(report.usage), ...spendingRows(report.wasted, { label: 'wasted' })];
+}
+
+function whatWasDone(report: BatchRunReport): string {
   const { action, files, sent, unclear, running, answers, canceled, problems } = report;
   const countOfState = (wanted: FileState): number => files.filter(({ state }) => state === wanted).length;
   const sentWords =
@@ -78,8 +83,8 @@ export function renderBatchStatus(report: BatchStatusReport, widthColumns: numbe
     ...countOthers(batches.others, BATCH_WORDS, (count) => countOf(count, 'older batch', 'older batches')),
     ...batches.shown
       .toReversed()
-      .flatMap(({ id, state, provider, requests, sentAt, resultsExpireAt, note }) => [
-        `${formatMinute(sentAt)}  ${BATCH_WORDS[state]}`,
+      .flatMap(({ id, state, provider, requests, sentAt, resultsExpireAt, note, isFailed }) => [
+        `${formatMinute(sentAt)}  ${BATCH_WORDS[state]}${isFailed ? ', failed' : ''}`,
         ...indent([
           safeText(id ?? '(id unknown)'),
           ...wrapFacts(

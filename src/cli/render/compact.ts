@@ -54,7 +54,7 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
     reportRow('lines', ledgerText(report)),
     ...levelRows(countLevels(report), theme),
     ...factRows(report, rendering.widthColumns),
-    ...usageRows(spendingOf(report), { isPlan: report.plan !== undefined }),
+    ...spendingRows(spendingOf(report), { isPlan: report.plan !== undefined }),
     ...(report.archive === null ? [] : [reportRow('archive', safeText(report.archive))]),
     ...(restoring === null ? [] : [reportRow('restore', restoring)]),
     ...[...new Set(report.notes)].map((note) => reportRow('note', theme.warning(safeText(note)))),
@@ -106,7 +106,7 @@ export function renderTotals(
     ...(compacted + planned === 0 ? [] : reportList('result', totalTexts(totals, rendering), rendering.widthColumns)),
     ...levelRows(totals.levels, theme),
     ...(totals.facts.total === 0 ? [] : [reportRow('facts', countKept(totals.facts))]),
-    ...usageRows(totals.usage, { isPlan: planned > totals.previewed }),
+    ...spendingRows(totals.usage, { isPlan: planned > totals.previewed }),
   ];
   if (archive === null) return [head, ...models];
   const back = rendering.isInPlace
@@ -320,9 +320,13 @@ export function spendingOf({ usage, plan }: CompactReport): UsageReport | undefi
   return { ...NO_USAGE, calls, inputTokens, outputTokens, cost, ...(listedOn !== undefined && { listedOn }) };
 }
 
-function usageRows(usage: UsageReport | undefined, how: { readonly isPlan: boolean }): readonly string[] {
-  const facts = describeSpending(usage, how);
-  return facts.length === 0 ? [] : reportList('model', facts);
+/** Calls, tokens and money, wherever they are reported. */
+export function spendingRows(
+  usage: UsageReport | undefined,
+  { label = 'model', isPlan = false }: { readonly label?: string; readonly isPlan?: boolean } = {},
+): readonly string[] {
+  const facts = describeSpending(usage, { isPlan });
+  return facts.length === 0 ? [] : reportList(label, facts);
 }
 
 const LEVEL_TEXTS: { readonly [level in NonNullable<BatchReport['level']>]: string } = {

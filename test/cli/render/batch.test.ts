@@ -15,6 +15,7 @@ const REPORT: BatchStatusReport = {
       sentAt: '2026-11-20T08:00:00.000Z',
       resultsExpireAt: '2026-12-19T08:00:00.000Z',
       note: 'the provider says that it could not read the file of requests',
+      isFailed: true,
     },
   ],
   files: [
@@ -39,7 +40,7 @@ test('the status of batches fits into 60 columns', () => {
     [],
   );
   assert.deepEqual(lines.slice(0, 4), [
-    '2026-11-20 08:00  ended',
+    '2026-11-20 08:00  ended, failed',
     '  batch_0123456789abcdef0123456789abcdef',
     '  openai-compat, 1,200 requests,',
     '  results until 2026-12-19 08:00',
@@ -60,7 +61,7 @@ test('of many batches and transcripts the others are counted', () => {
   assert.ok(batch !== undefined && file !== undefined);
   const many = {
     ...REPORT,
-    batches: Array.from({ length: 23 }, (_, at) => ({ ...batch, id: `batch_${at}`, note: null })),
+    batches: Array.from({ length: 23 }, (_, at) => ({ ...batch, id: `batch_${at}`, note: null, isFailed: false })),
     files: Array.from({ length: 1021 }, (_, at) => ({ ...file, file: `/${at}.jsonl`, state: 'collected' as const })),
   };
   const lines = renderBatchStatus(many, 60);

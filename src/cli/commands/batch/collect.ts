@@ -11,8 +11,8 @@ export const collectAction = defineAction({
     const { run, report } = opened.value;
     const done = await session.useCases.collectBatches(run);
     if (!done.ok) return session.fail(done.error);
-    const { batches, requests, unclear, running, answers, unknown } = done.value;
+    const { batches, requests, unclear, running, answers, usage, unknown } = done.value;
     for (const id of unknown) run.onProblem(`ignored an answer with the unknown id ${id}`);
-    return end(session, { ...report, sent: { batches, requests }, unclear, running, answers, unknown });
+    return end(session, { ...report, sent: { batches, requests }, unclear, running, answers, usage, unknown });
   },
 });

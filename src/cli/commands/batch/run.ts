@@ -1,3 +1,4 @@
+import { addPriced } from '../../../app/summarize/usage.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { policyOf } from '../../runs/compact.ts';
 import { chooseModel, findPrice } from '../../runs/services.ts';
@@ -55,6 +56,7 @@ export function openRun(
     priceOf: (name) => findPrice(session, name, BATCH_SHARE),
     onFile: (file) => {
       files.push({ file: file.path, state: file.state, note: file.note });
+      if (file.wasted !== undefined) report.wasted = addPriced(report.wasted, file.wasted);
       if (file.result?.ok === false) problems.push(`${file.name}: ${file.note ?? 'it could not be compacted'}`);
       if (file.result?.ok === false) reporter.error(renderFinished(file));
       else reporter.report([renderFinished(file)]);
@@ -74,7 +76,7 @@ export function openRun(
 /** Prints the report of a run, and gives its exit code. */
 export function end({ reporter, asked }: Session, report: BatchRunReport, failures = 0): ExitCode {
   if (asked.outputOptions.json) reporter.answerPiece(reportJson(report));
-  else reporter.report([renderRun(report)]);
+  else reporter.report(renderRun(report));
   const hasFailed = failures > 0 || report.problems.length > 0 || report.files.some(({ state }) => state === 'failed');
   return hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
 }

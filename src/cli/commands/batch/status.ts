@@ -24,6 +24,9 @@ export const statusAction = defineAction({
       if (!opened.ok && found.value.batches.length > 0)
         reporter.report([`The provider was not asked, so this may be out of date: ${opened.error}`]);
     }
-    return opened.ok && opened.value.report.problems.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+    const hasProblems = opened.ok && opened.value.report.problems.length > 0;
+    const { batches = [], files = [] } = found.value ?? {};
+    const hasFailed = batches.some(({ isFailed }) => isFailed) || files.some(({ state }) => state === 'failed');
+    return hasProblems || hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
   },
 });
