@@ -13,18 +13,24 @@ import { pathToFileURL } from 'node:url';
 const SHARING = [
   'test/adapters',
   'test/app',
-  'test/cli/commands',
-  'test/cli/mcp',
-  'test/cli/render',
+  'test/cli',
+  'test/compose',
   'test/config',
+  'test/contract',
   'test/core',
+  'test/docs',
+  'test/packaging',
+  'test/system',
 ];
 const FILES_A_PROCESS = 12;
 /** They run before a release: npm run test:install */
 const BEFORE_A_RELEASE = ['test/install/', 'test/bench/'];
-/** A file that changes the process itself has one of its own. */
+/** A file that changes the process itself, or what is loaded into it, has one of its own; so has each engine that stays in memory. */
 const CHANGES_PROCESS =
-  /becomeOrdinaryUser|runIn|process\.(?:chdir|umask|exitCode =|env(?:\[[^\]]+\]|\.\w+)? =)|(?:Object\.assign\(|delete )process\.env/;
+  /becomeOrdinaryUser|runIn|quick-waits|held-deadlines|pglite|process\.(?:chdir|umask|exitCode = |env(?:\[[^\]]+\]|\.\w+)? = )|(?:Object\.assign\(|delete )process\.env/;
+/** No test waits forever: one that takes longer than this at a high load has failed, and so have tests that do not end at all. */
+const MAX_TEST_MINUTES = 15;
+const MAX_MINUTES = 90;
 
 const argv = process.argv.slice(2);
 const flags = argv.filter((argument) => argument.startsWith('-'));
@@ -36,15 +42,25 @@ if (missing.length > 0) {
   process.exitCode = 2;
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'compact-unit-'));
-  const files = places.length === 0 ? groupAll(folder) : places.flatMap(listTests);
-  const options = ['--import', './test/support/seed.ts', '--test', '--test-concurrency=3', ...flags];
-  const tests = spawn(process.execPath, [...options, ...files], {
+  const named = places.length === 0 ? listTests('test').filter((file) => !isPutOff(file)) : places.flatMap(listTests);
+  const files = flags.includes('--watch') ? named : group(named, folder);
+  const options = ['--import', './test/support/seed.ts', '--test', '--test-concurrency=3'];
+  const timeout = `--test-timeout=${MAX_TEST_MINUTES * 60_000}`;
+  const tests = spawn(process.execPath, [...options, timeout, ...flags, ...files], {
     stdio: 'inherit',
+    // A group of its own, so that nothing that a test has started outlives it.
+    detached: true,
     // An absolute path: some tests start processes in other folders.
     env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compile'), ...process.env },
   });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal));
+  const end = (signal: NodeJS.Signals): boolean => tests.pid !== undefined && process.kill(-tests.pid, signal);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(signal));
+  const overdue = setTimeout(() => {
+    console.error(`the tests have not ended after ${MAX_MINUTES} minutes: they are killed`);
+    end('SIGKILL');
+  }, MAX_MINUTES * 60_000);
   tests.on('exit', (code) => {
+    clearTimeout(overdue);
     rmSync(folder, { recursive: true });
     process.exitCode = code ?? 1;
   });
@@ -54,22 +70,24 @@ function listTests(place: string): readonly string[] {
   return statSync(place).isDirectory() ? globSync(join(place, '**/*.test.ts')).toSorted() : [place];
 }
 
-/** The test files to start: one for each group, which imports the group's files, and those that run alone. */
-function groupAll(folder: string): readonly string[] {
+function isPutOff(file: string): boolean {
+  return BEFORE_A_RELEASE.some((folder) => file.startsWith(folder));
+}
+
+/** The files to start: for files that share a process one in this folder, which imports them, and those that run alone. */
+function group(files: readonly string[], folder: string): readonly string[] {
   const isSharing = (file: string): boolean => !CHANGES_PROCESS.test(readFileSync(file, 'utf8'));
   const together = pathToFileURL('test/support/together.ts').href;
   const groups = SHARING.flatMap((place) => {
-    const files = listTests(place).filter(isSharing);
-    const count = Math.ceil(files.length / FILES_A_PROCESS);
-    return Array.from({ length: count }, (_, group) => {
-      const path = join(folder, `${place.replaceAll('/', '-')}-${group + 1}.test.mjs`);
-      const own = files.filter((_, at) => at % count === group);
+    const sharing = files.filter((file) => file.startsWith(`${place}/`) && isSharing(file));
+    const count = Math.ceil(sharing.length / FILES_A_PROCESS);
+    return Array.from({ length: count }, (_, index) => {
+      const path = join(folder, `${place.replaceAll('/', '-')}-${index + 1}.test.mjs`);
+      const own = sharing.filter((_file, at) => at % count === index);
       writeFileSync(path, `import { runTogether } from '${together}';\nrunTogether(${JSON.stringify(own)});\n`);
       return { path, own };
     });
   });
   const grouped = new Set(groups.flatMap(({ own }) => own));
-  const isPutOff = (file: string): boolean => BEFORE_A_RELEASE.some((folder) => file.startsWith(folder));
-  const rest = listTests('test').filter((file) => !grouped.has(file) && !isPutOff(file));
-  return [...groups.map(({ path }) => path), ...rest];
+  return [...groups.map(({ path }) => path), ...files.filter((file) => !grouped.has(file))];
 }
