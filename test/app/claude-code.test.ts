@@ -7,6 +7,7 @@ import { prose } from '../support/chat.ts';
 import { TITLES } from '../support/client-lists.ts';
 import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
 import { runsOf } from '../support/runs.ts';
+import { jsonLines } from '../support/program.ts';
 
 type Record_ = {
   readonly uuid?: string;
@@ -15,12 +16,7 @@ type Record_ = {
   readonly type: string;
 };
 
-const parse = (file: Buffer): readonly Record_[] =>
-  file
-    .toString()
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+const parse = (file: Buffer): readonly Record_[] => jsonLines(file.toString());
 
 /** A turn: a prompt, a call with its result, an answer; each record hangs on the one before. */
 function session(
@@ -105,10 +101,7 @@ test('the preserved segment goes from the first kept record to the last message,
 
 test('what a person typed while the model was working is summarized, and no cut is made before it', async (t) => {
   const bench = benchFor(t);
-  const records = session(12)
-    .text.trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const records = jsonLines(session(12).text);
   const aside = {
     type: 'attachment',
     uuid: 'u-aside',
@@ -149,10 +142,7 @@ test('after a second and a third compaction the walk still reaches the latest su
 test('a prompt that was kept word for word is carried through further compactions, and summarized once a later prompt has come', async (t) => {
   const bench = benchFor(t);
   const prompt = 'Rename every port to 8081, and never touch the lock file.';
-  const records = session(20)
-    .text.trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const records = jsonLines(session(20).text);
   const work = records.filter((record) => typeof record.message.content !== 'string');
   const chain = [{ ...records[0], message: { role: 'user', content: prompt } }, ...work];
   const linked = chain.map(

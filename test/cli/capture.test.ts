@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runHere, runProcess } from '../support/program.ts';
+import { type Ended, jsonLines, runHere, runProcess } from '../support/program.ts';
 import { problemsWith } from '../support/report-schemas.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
-
-type Place = {
-  readonly path: (name: string) => string;
-  /** Runs a command with the archive of the test. */
-  readonly compact: (...args: readonly string[]) => ReturnType<typeof runHere>;
-};
-
-function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Place {
-  const folder = folderWith(t, files);
-  const path = (name: string): string => join(folder, name);
-  return { path, compact: (...args) => runHere([...args, '--archive', path('archive.db')]) };
-}
+import { placeWith } from '../support/place.ts';
 
 const A = chatTranscript(20);
 const B = chatTranscript(30, 500);
@@ -51,16 +40,12 @@ test('a folder is captured, and only what changed is captured again', async (t) 
 test('every line of --json is as its schema says', async (t) => {
   const { path, compact } = placeWith(t, { 'logs/a.jsonl': A, 'logs/notes.jsonl': 'words\n' });
   const planned = await compact('capture', '--json', '-n', path('logs'));
-  assert.equal(existsSync(path('archive.db')), false);
+  assert.equal(existsSync(path('.archive.db')), false);
   const captured = await compact('capture', '--json', path('logs'), path('logs/a.jsonl'));
   const named = await compact('capture', '--json', path('logs/notes.jsonl'));
   const listed = await compact('capture', '--json', '--list');
   const restored = await compact('restore', '--json', '--captured', 'a.jsonl', '-o', path('out'));
-  const reportsOf = ({ stdout }: { readonly stdout: string }): readonly { readonly result?: string }[] =>
-    stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+  const reportsOf = ({ stdout }: Ended): readonly { readonly result?: string }[] => jsonLines(stdout);
   for (const report of [planned, captured, named, listed].flatMap(reportsOf))
     assert.deepEqual(problemsWith('capture', report), [], JSON.stringify(report));
   assert.deepEqual(problemsWith('restore', reportsOf(restored)[0]), []);
@@ -77,22 +62,22 @@ test('every line of --json is as its schema says', async (t) => {
 test('without files, captures what programs keep, and without a file lists what was captured', async (t) => {
   const session = STORED_SESSIONS.find(({ format }) => format === 'claude-code')?.first ?? '';
   const home = folderWith(t, { '.claude/projects/-w/6b6f4218-1111-4222-8333-444455556666.jsonl': session });
-  const environment = { HOME: home };
-  const captured = await runProcess(['capture'], { environment });
+  const atHome = (...args: readonly string[]) => runHere(args, '', { homeFolder: home });
+  const captured = await atHome('capture');
   assert.match(captured.stderr, /^1 file: 1 captured/);
   rmSync(join(home, '.claude'), { recursive: true });
-  const again = await runProcess(['capture'], { environment });
+  const again = await atHome('capture');
   assert.match(again.stderr, /: gone, version 1 .*\n1 file: 1 gone\n$/s);
-  const listed = await runProcess(['capture', '--list'], { environment });
+  const listed = await atHome('capture', '--list');
   assert.match(
     listed.stdout,
     /6b6f4218-1111-4222-8333-444455556666\.jsonl claude-code\n {2}1 .* new\n {2}2 .* gone\n$/,
   );
-  const restored = await runProcess(['restore', '--captured', '6b6f4218'], { environment });
+  const restored = await atHome('restore', '--captured', '6b6f4218');
   assert.deepEqual([restored.code, restored.stdout], [0, session]);
 });
 
-for (const step of ['written', 'looked', 'renamed'] as const) {
+for (const step of ['looked', 'renamed'] as const) {
   test(`a captured version that is restored in place is there or not if it is killed after '${step}', and then is`, async (t) => {
     const { path, compact } = placeWith(t, { 'logs/a.jsonl': A });
     await compact('capture', path('logs'));
@@ -106,7 +91,7 @@ for (const step of ['written', 'looked', 'renamed'] as const) {
       '--version',
       '1',
       '--archive',
-      path('archive.db'),
+      path('.archive.db'),
     ];
     const script = { happening: { step, what: { kind: 'signals', names: ['SIGKILL'] } } } as const;
     const killed = await runProcess(args, { script });
@@ -163,7 +148,7 @@ test('what was never captured, and a version that is not there, are failures tha
 });
 
 test('a damaged or read-only place for the archive is one failure, not one a file', async (t) => {
-  const { path, compact } = placeWith(t, { 'logs/a.jsonl': A, 'logs/b.jsonl': B, 'archive.db': 'no database' });
+  const { path, compact } = placeWith(t, { 'logs/a.jsonl': A, 'logs/b.jsonl': B, '.archive.db': 'no database' });
   const { code, stderr } = await compact('capture', path('logs'));
   assert.equal(code, 1);
   assert.equal(stderr.match(/not an archive of compact/g)?.length, 1, stderr);

@@ -5,7 +5,7 @@ import { parseNames } from '../../src/cli/inputs/gather.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runHere } from '../support/program.ts';
+import { runHere, jsonLines } from '../support/program.ts';
 import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from './fakes.ts';
 
 const namesIn = (list: string): readonly string[] => parseNames(Buffer.from(list));
@@ -80,12 +80,8 @@ test('what is listed is compacted in place, a name with a line end too', async (
   const list = `${join(folder, 'a\nb.jsonl')}\0${join(folder, 'c.jsonl')}\0`;
   const archive = join(folder, '.archive.db');
   const { code, stdout } = await runHere(['-i', '--json', '--archive', archive, '--files-from', '-'], list);
-  const results = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
   assert.deepEqual(
-    [code, results.map(({ file, result }) => [file.slice(folder.length + 1), result])],
+    [code, jsonLines(stdout).map(({ file, result }) => [file.slice(folder.length + 1), result])],
     [
       0,
       [

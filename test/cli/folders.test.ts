@@ -20,7 +20,7 @@ import { createUseCases } from '../../src/compose/use-cases.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runHere, runProcess } from '../support/program.ts';
+import { runHere, runProcess, jsonLines } from '../support/program.ts';
 import { problemsWith } from '../support/report-schemas.ts';
 import { createFakeTerminal } from './fakes.ts';
 
@@ -52,22 +52,20 @@ function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Pla
     compact: async (...names) => {
       const args = ['-i', '--json', '--archive', path('.archive.db'), ...names.map(path)];
       const { code, stdout, stderr } = await runHere(args);
-      return { code, stderr, results: readResults(stdout, folder), notes: readNotes(stdout) };
+      return {
+        code,
+        stderr,
+        results: readResults(stdout, folder),
+        notes: jsonLines(stdout).flatMap(({ notes }) => notes ?? []),
+      };
     },
   };
 }
 
 function readResults(stdout: string, folder: string): readonly (readonly string[])[] {
-  const lines = stdout.split('\n').slice(0, -1);
-  return lines.map((line) => {
-    const { file, result, reason, error } = JSON.parse(line);
-    return [file.slice(folder.length + 1), result, reason ?? error?.kind].filter((part) => part !== undefined);
-  });
-}
-
-function readNotes(stdout: string): readonly string[] {
-  const lines = stdout.split('\n').slice(0, -1);
-  return lines.flatMap((line): readonly string[] => JSON.parse(line).notes ?? []);
+  return jsonLines(stdout).map(({ file, result, reason, error }) =>
+    [file.slice(folder.length + 1), result, reason ?? error?.kind].filter((part) => part !== undefined),
+  );
 }
 
 test('what is no transcript in a folder is skipped, and a script is told why', async (t) => {
@@ -238,10 +236,7 @@ test('files of a folder that hold no conversation are passed over, and named the
   const archive = ['--archive', join(folder, 'archive.db')];
   const done = await runHere(['-i', '--json', ...archive, join(folder, 'logs')]);
   assert.equal(done.code, 0, done.stderr);
-  const lines = done.stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const lines = jsonLines(done.stdout);
   assert.deepEqual(
     lines.map(({ file, result, reason }) => [basename(file), result, reason]),
     [

@@ -21,7 +21,6 @@ const KIB = 1024;
 /** 90 kB; compacted, 60. */
 const original = chatTranscript(80);
 const SETTINGS = ['--keep-recent', '100'];
-const AT_A_TIME = { concurrency: 3 };
 
 type Place = {
   readonly disk: SmallDisk;
@@ -67,87 +66,80 @@ test('a prune that would not have room to rewrite the archive removes nothing, a
   assert.equal((await run(verify)).code, 1);
 });
 
-suite('no space where the result is to stand', AT_A_TIME, () => {
-  for (const [what, flags, freeBytes] of [
-    ['in place', ['-i'], 0],
-    ['in place', ['-i'], 16 * KIB],
-    ['beside the input', [], 16 * KIB],
-    ['to a file', ['-o', 'DISK/out.jsonl'], 0],
+test('no space where the result is to stand: as it was, and with space it is done', async (t) => {
+  const { disk, run } = await setUp(t);
+  const [file, path] = [join(disk.seen, 'talk.jsonl'), join(disk.path, 'talk.jsonl')];
+  for (const [flags, freeBytes] of [
+    [['-i'], 0],
+    [['-i'], 16 * KIB],
+    [[], 16 * KIB],
+    [['-o', join(disk.path, 'out.jsonl')], 0],
   ] as const) {
-    test(`${what}, ${freeBytes} bytes left: as it was, and with space it is done`, async (t) => {
-      const { disk, elsewhere, run } = await setUp(t);
-      const archive = join(elsewhere, 'archive.db');
-      const file = join(disk.seen, 'talk.jsonl');
-      writeFileSync(file, original);
-      disk.leave(freeBytes);
-      const command = [...flags.map((flag) => flag.replace('DISK', disk.path)), ...SETTINGS, '--archive', archive];
-      const failed = await run([...command, join(disk.path, 'talk.jsonl')]);
-      assertOneLine(failed, /^\S+: no space is left there\. Make room, or give another place with -o\.$/m);
-      assert.deepEqual([readFileSync(file, 'utf8') === original, names(disk)], [true, ['talk.jsonl']]);
-      const rows = readArchiveRows(archive);
-      assert.deepEqual([rows?.statuses, rows?.damage], [[], []]);
-      disk.leave(1024 * KIB);
-      assert.equal((await run([...command, join(disk.path, 'talk.jsonl')])).code, 0);
-      const output = names(disk).find((name) => name !== 'talk.jsonl') ?? 'talk.jsonl';
-      const restored = await run(['restore', '--archive', archive, join(disk.path, output)]);
-      assert.equal(restored.stdout, original);
-    });
-  }
-
-  test('while it restores in place', async (t) => {
-    const { disk, elsewhere } = await setUp(t);
-    const run = (args: readonly string[]): Promise<Ended> => runProcess(args, { wrapper: disk.wrapper });
-    const archive = join(elsewhere, 'archive.db');
-    const file = join(disk.seen, 'talk.jsonl');
-    const path = join(disk.path, 'talk.jsonl');
+    for (const name of names(disk)) rmSync(join(disk.seen, name));
     writeFileSync(file, original);
-    assert.equal((await run(['-i', ...SETTINGS, '--archive', archive, path])).code, 0);
-    const compacted = readFileSync(file);
-    disk.leave(16 * KIB);
-    assertOneLine(await run(['restore', '-i', '--archive', archive, path]), /no space is left there/);
-    assert.deepEqual([readFileSync(file), names(disk)], [compacted, ['talk.jsonl']]);
+    disk.leave(freeBytes);
+    const archive = join(folderWith(t, {}), 'archive.db');
+    const command = [...flags, ...SETTINGS, '--archive', archive, path];
+    assertOneLine(await run(command), /^\S+: no space is left there\. Make room, or give another place with -o\.$/m);
+    assert.deepEqual([readFileSync(file, 'utf8') === original, names(disk)], [true, ['talk.jsonl']]);
+    const rows = readArchiveRows(archive);
+    assert.deepEqual([rows?.statuses, rows?.damage], [[], []]);
     disk.leave(1024 * KIB);
-    assert.equal((await run(['restore', '-i', '--archive', archive, path])).code, 0);
-    assert.equal(readFileSync(file, 'utf8'), original);
-  });
+    assert.equal((await run(command)).code, 0);
+    const output = names(disk).find((name) => name !== 'talk.jsonl') ?? 'talk.jsonl';
+    const restored = await run(['restore', '--archive', archive, join(disk.path, output)]);
+    assert.equal(restored.stdout, original);
+  }
 });
 
-suite('no space for the archive', AT_A_TIME, () => {
-  /** Too little for a file; for an empty archive; for its log; for what is stored. */
-  for (const freeBytes of [0, 96 * KIB, 300 * KIB]) {
-    test(`${freeBytes} bytes left for a new one: the file is as it was, and with space it is done`, async (t) => {
-      const { disk, elsewhere, run } = await setUp(t);
-      const file = join(elsewhere, 'talk.jsonl');
-      writeFileSync(file, original);
-      disk.leave(freeBytes);
-      const command = ['-i', ...SETTINGS, '--archive', join(disk.path, 'archive.db'), file];
-      assertOneLine(
-        await run(command),
-        /^\S+archive\.db: no space is left for the archive\. Make room, or name another/,
-      );
-      assert.deepEqual([readFileSync(file, 'utf8') === original, readdirSync(elsewhere)], [true, ['talk.jsonl']]);
-      assertSound(disk, elsewhere, []);
-      disk.leave(1500 * KIB);
-      const done = await run(command);
-      assert.equal(done.code, 0, done.stderr);
-      assert.equal((await run(['restore', '--archive', join(disk.path, 'archive.db'), file])).stdout, original);
-    });
-  }
+test('no space while it restores in place', async (t) => {
+  const { disk, elsewhere, run } = await setUp(t);
+  const [file, path] = [join(disk.seen, 'talk.jsonl'), join(disk.path, 'talk.jsonl')];
+  const place = ['--archive', join(elsewhere, 'archive.db'), path];
+  writeFileSync(file, original);
+  assert.equal((await run(['-i', ...SETTINGS, ...place])).code, 0);
+  const compacted = readFileSync(file);
+  disk.leave(16 * KIB);
+  assertOneLine(await run(['restore', '-i', ...place]), /no space is left there/);
+  assert.deepEqual([readFileSync(file), names(disk)], [compacted, ['talk.jsonl']]);
+  disk.leave(1024 * KIB);
+  assert.equal((await run(['restore', '-i', ...place])).code, 0);
+  assert.equal(readFileSync(file, 'utf8'), original);
+});
 
-  test('one that is there keeps what it had', async (t) => {
-    const { disk, elsewhere, run } = await setUp(t);
-    const [one, two] = [join(elsewhere, 'one.jsonl'), join(elsewhere, 'two.jsonl')];
-    writeFileSync(one, original);
-    writeFileSync(two, chatTranscript(80, 500));
-    const archive = join(disk.path, 'archive.db');
-    assert.equal((await run(['-i', '--archive', archive, one])).code, 0);
-    disk.leave(64 * KIB);
-    assertOneLine(await run(['-i', '--archive', archive, two]), /no space is left for the archive/);
-    assert.equal(readFileSync(two, 'utf8'), chatTranscript(80, 500));
-    assertSound(disk, elsewhere, ['applied']);
-    assert.equal((await run(['verify', '--archive', archive, one])).code, 0);
-    assert.equal((await run(['restore', '--archive', archive, one])).stdout, original);
-  });
+test('no space for a new archive: the file is as it was, and with space it is done', async (t) => {
+  const { disk, run } = await setUp(t);
+  const archive = join(disk.path, 'archive.db');
+  /** Too little for a file; for an empty archive; for its log. */
+  for (const freeBytes of [0, 96 * KIB, 300 * KIB]) {
+    for (const name of names(disk)) rmSync(join(disk.seen, name));
+    const elsewhere = folderWith(t, { 'talk.jsonl': original });
+    const file = join(elsewhere, 'talk.jsonl');
+    disk.leave(freeBytes);
+    const command = ['-i', ...SETTINGS, '--archive', archive, file];
+    assertOneLine(await run(command), /^\S+archive\.db: no space is left for the archive\. Make room, or name another/);
+    assert.deepEqual([readFileSync(file, 'utf8') === original, readdirSync(elsewhere)], [true, ['talk.jsonl']]);
+    assertSound(disk, elsewhere, []);
+    disk.leave(1500 * KIB);
+    const done = await run(command);
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal((await run(['restore', '--archive', archive, file])).stdout, original);
+  }
+});
+
+test('no space for more in an archive: it keeps what it had', async (t) => {
+  const { disk, elsewhere, run } = await setUp(t);
+  const [one, two] = [join(elsewhere, 'one.jsonl'), join(elsewhere, 'two.jsonl')];
+  writeFileSync(one, original);
+  writeFileSync(two, chatTranscript(80, 500));
+  const archive = join(disk.path, 'archive.db');
+  assert.equal((await run(['-i', '--archive', archive, one])).code, 0);
+  disk.leave(64 * KIB);
+  assertOneLine(await run(['-i', '--archive', archive, two]), /no space is left for the archive/);
+  assert.equal(readFileSync(two, 'utf8'), chatTranscript(80, 500));
+  assertSound(disk, elsewhere, ['applied']);
+  assert.equal((await run(['verify', '--archive', archive, one])).code, 0);
+  assert.equal((await run(['restore', '--archive', archive, one])).stdout, original);
 });
 
 /** Read from a copy: this process is not in the disk's namespace, and SQLite would write beside it. */
@@ -160,7 +152,7 @@ function assertSound({ seen }: SmallDisk, elsewhere: string, statuses: readonly 
   assert.deepEqual([rows?.statuses ?? [], rows?.damage ?? []], [statuses, []]);
 }
 
-suite('no space for standard input', AT_A_TIME, () => {
+suite('no space for standard input', { concurrency: 3 }, () => {
   for (const [what, size, freeBytes] of [
     ['no byte', { sizeBytes: 512 * KIB }, 0],
     ['half of it', { sizeBytes: 512 * KIB }, 40 * KIB],

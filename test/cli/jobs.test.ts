@@ -10,6 +10,7 @@ import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { compactReport } from './fake-reports.ts';
 import { createFakeTerminal, createFakeUseCases, type FakeTerminal, type TerminalOptions } from './fakes.ts';
+import { jsonLines } from '../support/program.ts';
 
 type CompactFile = UseCases['compactFile'];
 type Begun = { readonly name: string; readonly end: (result: Awaited<ReturnType<CompactFile>>) => void };
@@ -42,12 +43,7 @@ function startRun(
   return { terminal, code, begun, untilBegun, end };
 }
 
-const filesTold = (terminal: FakeTerminal): readonly string[] =>
-  terminal
-    .out()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line).file);
+const filesTold = (terminal: FakeTerminal): readonly string[] => jsonLines(terminal.out()).map(({ file }) => file);
 
 const NAMES = ['a.jsonl', 'b.jsonl', 'c.jsonl', 'd.jsonl'];
 

@@ -7,11 +7,11 @@ import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { createUseCases } from '../../src/compose/use-cases.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { type Ended, runHere, runProcess } from '../support/program.ts';
+import { type Ended, jsonLines, runHere, runProcess } from '../support/program.ts';
 
 const PROCESSES = 8;
 /** FILES_EACH=25 is the whole of it: 200 files. */
-const FILES_EACH = Number(process.env['FILES_EACH'] ?? 4);
+const FILES_EACH = Number(process.env['FILES_EACH'] ?? 2);
 
 function transcripts(): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -99,8 +99,7 @@ test('eight processes make one archive and fill it at once, while others read it
     ['archive.db'],
   );
 
-  const lines = ended.flatMap(({ stdout }) => stdout.trimEnd().split('\n'));
-  const reports = lines.map((line): CompactReport => JSON.parse(line));
+  const reports: readonly CompactReport[] = ended.flatMap(({ stdout }) => jsonLines(stdout));
   const lineCount = reports.reduce((sum, { ledger }) => sum + ledger.summarized + ledger.quoted + ledger.other, 0);
   assert.equal(reports.filter(({ result }) => result === 'compacted').length, PROCESSES * FILES_EACH);
   assert.deepEqual(countRows(archive, 'early/talk.jsonl'), {

@@ -90,10 +90,12 @@ test('a wrong first word is reported before a model that cannot be used', async 
 });
 
 test('a file is a file, however it is called', async (t) => {
-  const { compact, folder } = placeWith(t, { status: TALK, search: TALK });
+  // The last one could also be the id of a session.
+  const { compact, folder } = placeWith(t, { status: TALK, search: TALK, '6b6f4218': TALK });
   assert.equal((await compact('-i', 'status')).code, 0);
   assert.equal((await compact('run', '-i', 'search')).code, 0);
-  for (const name of ['status', 'search']) assert.notEqual(readFileSync(join(folder, name), 'utf8'), TALK);
+  assert.equal((await compact('-i', '6b6f4218')).code, 0);
+  for (const name of ['status', 'search', '6b6f4218']) assert.notEqual(readFileSync(join(folder, name), 'utf8'), TALK);
 });
 
 for (const line of [

@@ -10,7 +10,7 @@ import { KEY, MODEL, openModelScene, paidTexts, type Settings, summary, talkOf }
 import { failing } from '../support/model-server/reply.ts';
 import type { Script } from '../support/model-server/server.ts';
 import { startModelServer, startModelServerProcess } from '../support/model-server/start.ts';
-import { runHere } from '../support/program.ts';
+import { runHere, jsonLines } from '../support/program.ts';
 
 // Needs `dist`: `npm test` builds first.
 const program = fileURLToPath(new URL('../../bin/compact.js', import.meta.url));
@@ -120,11 +120,7 @@ test('several transcripts are summarized by a model at a time', async (t) => {
   const others = ['b.jsonl', 'c.jsonl'].map((name) => join(scene.folder, name));
   for (const [at, other] of others.entries()) writeFileSync(other, talkOf(8).replaceAll('the', `the${at}`));
   const { code, stdout } = await runHere(['-i', '-j', '3', '--json', ...scene.args, ...others]);
-  const lines = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  assert.deepEqual([code, lines.map(({ result }) => result)], [0, ['compacted', 'compacted', 'compacted']]);
+  assert.deepEqual([code, jsonLines(stdout).map(({ result }) => result)], [0, ['compacted', 'compacted', 'compacted']]);
   assert.deepEqual(
     [server.requests.length, readArchiveRows(scene.archive)?.statuses],
     [6, ['applied', 'applied', 'applied']],

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { findInputs } from '../../src/cli/inputs/inputs.ts';
+import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { becomeOrdinaryUser } from '../support/ordinary-user.ts';
-import { runHere } from '../support/program.ts';
+import { jsonLines, runHere } from '../support/program.ts';
 
 const TALK = chatTranscript(9);
 
@@ -35,22 +36,20 @@ test('a folder that may not be read is a problem, and the others are done', asyn
   );
 });
 
-/** Compacts a folder whose `b.jsonl` was made so that it cannot be done, in place. */
-async function compactWith(t: TestContext, change: (folder: string) => void) {
+/** Compacts a folder whose `b.jsonl` was made so that it cannot be done. */
+async function compactWith(t: TestContext, change: (folder: string) => void, flags = ['-i']) {
   const folder = folderWith(t, { 'logs/a.jsonl': TALK, 'logs/b/b.jsonl': TALK, 'logs/c.jsonl': chatTranscript(9, 70) });
   change(folder);
-  const args = ['-i', '--json', '--archive', join(folder, 'archive.db'), join(folder, 'logs')];
+  const args = [...flags, '--json', '--archive', join(folder, 'archive.db'), join(folder, 'logs')];
   const { code, stdout, stderr } = await runHere(args);
   chmodSync(join(folder, 'logs/b'), 0o700);
   chmodSync(join(folder, 'logs/b/b.jsonl'), 0o600);
-  const lines = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  // Nothing of what could not be written is left in the archive.
+  assert.deepEqual(new Set(readArchiveRows(join(folder, 'archive.db'))?.statuses), new Set(['applied']));
   return {
     code,
     stderr: stderr.split('\n')[0]?.replaceAll(`${folder}/`, ''),
-    results: lines.map(({ result, error }) => error?.kind ?? result),
+    results: jsonLines(stdout).map(({ result, error }) => error?.kind ?? result),
     isAsItWas: readFileSync(join(folder, 'logs/b/b.jsonl'), 'utf8') === TALK,
     stands: readdirSync(join(folder, 'logs/b')),
   };
@@ -74,6 +73,23 @@ test('a file in a read-only folder fails alone, and is unchanged', async (t) => 
   const done = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b'), 0o555));
   const stderr = 'logs/b/b.jsonl: logs/b: no permission to write it. Check the permissions of the file and its folder.';
   assert.deepEqual(done, { ...OTHERS_DONE, stderr });
+});
+
+test('nothing is written beside a file in a read-only folder', async (t) => {
+  const { stderr, ...done } = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b'), 0o555), []);
+  assert.deepEqual(done, OTHERS_DONE);
+  assert.match(stderr ?? '', /^logs\/b\/b\.jsonl: .*no permission to write it\./);
+});
+
+test('a file in a read-only folder is not restored in place', async (t) => {
+  const folder = folderWith(t, { 'logs/a.jsonl': TALK });
+  const args = ['-i', '--archive', join(folder, 'archive.db'), join(folder, 'logs/a.jsonl')];
+  assert.equal((await runHere(args)).code, 0);
+  const compacted = readFileSync(join(folder, 'logs/a.jsonl'), 'utf8');
+  chmodSync(join(folder, 'logs'), 0o555);
+  const { code } = await runHere(['restore', ...args]);
+  chmodSync(join(folder, 'logs'), 0o700);
+  assert.deepEqual([code, readFileSync(join(folder, 'logs/a.jsonl'), 'utf8')], [1, compacted]);
 });
 
 test('a folder that may not be listed has a line of its own, and the rest is done', async (t) => {

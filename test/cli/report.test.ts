@@ -11,21 +11,14 @@ import { folderWith } from '../support/folders.ts';
 import { type Ended, runHere } from '../support/program.ts';
 import { problemsWith } from '../support/report-schemas.ts';
 import { createFakeTerminal } from './fakes.ts';
+import { type Place, placeWith as place } from '../support/place.ts';
 
 const TALK = chatTranscript(30);
 const SESSION = join(import.meta.dirname, '../../fixtures/transcripts/claude-code/session.jsonl');
 const MESSAGES = TALK.trimEnd().split('\n').length;
 
-type Place = {
-  readonly path: (name: string) => string;
-  readonly compact: (...args: readonly string[]) => Promise<Ended>;
-};
-
-function placeWith(t: TestContext, files: Readonly<Record<string, string>> = { 'a.jsonl': TALK }): Place {
-  const folder = folderWith(t, files);
-  const path = (name: string): string => join(folder, name);
-  return { path, compact: (...args) => runHere([...args, '--archive', path('.archive.db')]) };
-}
+const placeWith = (t: TestContext, files: Readonly<Record<string, string>> = { 'a.jsonl': TALK }): Place =>
+  place(t, files);
 
 async function readOutcomes({ compact }: Place, ...args: readonly string[]): Promise<OutcomesReport> {
   const { code, stdout, stderr } = await compact('report', '--json', ...args);

@@ -1,30 +1,12 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
-import { folderWith } from '../support/folders.ts';
-import { runHere, runProcess } from '../support/program.ts';
+import { interruptHere, jsonLines, runHere } from '../support/program.ts';
 import { problemsWith } from '../support/report-schemas.ts';
+import { placeWith } from '../support/place.ts';
 
 const TALKS = { 'logs/a.jsonl': chatTranscript(9), 'logs/sub/b.jsonl': chatTranscript(12, 50) };
-
-type Place = {
-  readonly path: (name: string) => string;
-  readonly text: (name: string) => string;
-  /** Runs a command with the archive of the test. */
-  readonly compact: (...args: readonly string[]) => ReturnType<typeof runHere>;
-};
-
-function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Place {
-  const folder = folderWith(t, files);
-  const path = (name: string): string => join(folder, name);
-  return {
-    path,
-    text: (name) => readFileSync(path(name), 'utf8'),
-    compact: (...args) => runHere([...args, '--archive', path('archive.db')]),
-  };
-}
 
 test('a folder is restored in place, and what was never compacted in it is skipped', async (t) => {
   const { path, text, compact } = placeWith(t, { ...TALKS, 'logs/untouched.jsonl': chatTranscript(3, 90) });
@@ -42,10 +24,7 @@ test('a file that is named must be compacted, and the others are restored all th
   const named = [path('plain.jsonl'), path('gone.jsonl'), path('logs/a.jsonl')];
   const { code, stdout, stderr } = await compact('restore', '-i', '--json', ...named);
   assert.deepEqual([code, text('logs/a.jsonl')], [1, TALKS['logs/a.jsonl']]);
-  const reports = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const reports = jsonLines(stdout);
   assert.deepEqual(
     reports.map(({ file, result, error }) => [file, result, error?.kind]),
     [
@@ -90,12 +69,11 @@ test('lines that were added since stay, in every file of a glob', async (t) => {
 });
 
 test('an interruption says how many files it left as they were', async (t) => {
-  const { path, text, compact } = placeWith(t, TALKS);
+  const { archive, path, text, compact } = placeWith(t, TALKS);
   await compact('-i', path('logs'));
   const before = text('logs/sub/b.jsonl');
-  const script = { happening: { step: 'renamed', what: { kind: 'signals', names: ['SIGINT'] } } } as const;
-  const args = ['restore', '-i', '-j', '1', '--archive', path('archive.db'), path('logs')];
-  const { code, stderr } = await runProcess(args, { script });
+  const args = ['restore', '-i', '-j', '1', '--archive', archive, path('logs')];
+  const { code, stderr } = await interruptHere(args, 'renamed');
   assert.deepEqual([code, text('logs/a.jsonl'), text('logs/sub/b.jsonl')], [130, TALKS['logs/a.jsonl'], before]);
   assert.match(stderr, /^2 files: 1 restored; interrupted: 1 file left as before$/m);
 });

@@ -8,6 +8,7 @@ import { err, ok } from '../../src/core/result.ts';
 import { folderWith } from '../support/folders.ts';
 import { compactReport, verifyReport } from './fake-reports.ts';
 import { createFakeTerminal, createFakeUseCases, type FakeUseCases, type TerminalOptions } from './fakes.ts';
+import { jsonLines } from '../support/program.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly errors: string };
 
@@ -67,10 +68,7 @@ test('the request holds the input, the output, the policy and the model', async 
 test('with --json there is one object a transcript on stdout, and stderr is empty', async (t) => {
   const folder = folderWith(t, { 'x.jsonl': '', 'y.jsonl': '' });
   const { out, errors } = await ran(['--json', '-q', join(folder, 'x.jsonl'), join(folder, 'y.jsonl')]);
-  const files = out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line).file);
+  const files = jsonLines(out).map(({ file }) => file);
   assert.deepEqual(files, [join(folder, 'x.jsonl'), join(folder, 'y.jsonl')]);
   assert.equal(errors, '');
 });

@@ -7,7 +7,7 @@ import { type CreateUseCases, createUseCases } from '../../src/compose/use-cases
 import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runHere, runProcess } from '../support/program.ts';
+import { jsonLines, runHere } from '../support/program.ts';
 import { asReport } from '../support/report-schemas.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
 import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from './fakes.ts';
@@ -29,8 +29,7 @@ async function scanned(
 /** The files of `--json`, in order; every line is held to its schema. */
 async function filesOf(args: readonly string[], options: TerminalOptions = {}): Promise<readonly string[]> {
   const { out } = await scanned(['--json', ...args], options);
-  const lines = out.split('\n').slice(0, -1);
-  return lines.map((line) => asReport('scan', JSON.parse(line)).file);
+  return jsonLines(out).map((line) => asReport('scan', line).file);
 }
 
 test('without a folder, transcripts are found where Claude Code and Codex were told to keep them', async (t) => {
@@ -102,11 +101,10 @@ test('a project comes from the records, or else from the folder of the file', as
     'harbor/begins-with-notes.jsonl': snapshot.repeat(200) + (CLAUDE ?? ''),
   });
   const { out } = await scanned(['--json', '--sort', 'path', folder]);
-  const projects = out
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line).project);
-  assert.deepEqual(projects, ['harbor', '/w', '/w']);
+  assert.deepEqual(
+    jsonLines(out).map(({ project }) => project),
+    ['harbor', '/w', '/w'],
+  );
 });
 
 test('lines are one per project, program or month if that is asked for, as many as are asked for', async (t) => {
@@ -118,9 +116,8 @@ test('lines are one per project, program or month if that is asked for, as many 
   const grouped = async (...args: readonly string[]) => {
     const { code, out, errors } = await scanned(['--json', ...args, folder]);
     assert.equal(code, 0, errors);
-    const lines = out.split('\n').slice(0, -1);
-    return lines
-      .map((line) => asReport('scan-by', JSON.parse(line)))
+    return jsonLines(out)
+      .map((line) => asReport('scan-by', line))
       .map(({ name, transcripts }) => [name, transcripts]);
   };
   assert.deepEqual(await grouped('--by', 'program', '--sort', 'path'), [
@@ -157,16 +154,10 @@ test('paths alone, each ended by a NUL, are what --files-from takes', async (t) 
   assert.deepEqual([code, out], [0, `${join(folder, 'c.jsonl')}\0${join(folder, 'a\nb.jsonl')}\0`]);
   const archive = join(folder, '.archive.db');
   const piped = await runHere(['-i', '--json', '--archive', archive, '--files-from', '-'], out);
-  const results = piped.stdout
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line).result);
+  const results = jsonLines(piped.stdout).map(({ result }) => result);
   assert.deepEqual([piped.code, results], [0, ['compacted', 'compacted']]);
   const again = await scanned(['--json', '--archive', archive, folder]);
-  const reasons = again.out
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line).reason);
+  const reasons = jsonLines(again.out).map(({ reason }) => reason);
   assert.deepEqual(reasons, ['nothing-new', 'nothing-new']);
 });
 
@@ -319,17 +310,4 @@ test('an error that nobody expected is of one transcript alone', async (t) => {
   const { code, out, errors } = await scanned(['-0', folder], {}, create);
   assert.deepEqual([code, out], [1, `${join(folder, 'b.jsonl')}\0`]);
   assert.match(errors, /a\.jsonl: .*oh/s);
-});
-
-test('a pipe of three programs compacts what was found', async (t) => {
-  const folder = folderWith(t, { 'a.jsonl': chatTranscript(30) });
-  const found = await runProcess(['scan', '--json', folder]);
-  const names = found.stdout
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line).file);
-  const list = join(folderWith(t, { list: `${names.join('\n')}\n` }), 'list');
-  const archive = join(folder, '.archive.db');
-  assert.equal((await runProcess(['-i', '-q', '--archive', archive, '--files-from', list])).code, 0);
-  assert.equal((await runProcess(['verify', '-q', '--archive', archive, '--files-from', list])).code, 0);
 });

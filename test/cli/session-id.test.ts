@@ -3,9 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { CODECS } from '../support/codecs.ts';
 import { findSessions } from '../../src/cli/inputs/known-places.ts';
 import { run } from '../../src/cli/run.ts';
-import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runProcess } from '../support/program.ts';
 import { CHAT_FORMAT, createFakeTerminal, createFakeUseCases } from './fakes.ts';
 
 const ONE = '6b6f4218-1111-4222-8333-444455556666';
@@ -58,11 +56,4 @@ test("of a session with several agents, an id means the main one's file", async 
   const host = createFakeTerminal([], { homeFolder: home }).host;
   const found = await findSessions(ONE.slice(0, 8), { formats: kimi, host });
   assert.deepEqual(found, [`${home}/${folder}/main/wire.jsonl`]);
-});
-
-test('a file of that name comes before any session', async (t) => {
-  const folder = folderWith(t, { '6b6f4218': chatTranscript(9) });
-  const { code, stderr } = await runProcess(['-n', '6b6f4218'], { cwd: folder });
-  assert.equal(code, 0);
-  assert.match(stderr, /^6b6f4218: /);
 });

@@ -11,6 +11,7 @@ import { chatTranscript } from '../support/chat.ts';
 import { codePoint } from '../support/code-points.ts';
 import { folderWith } from '../support/folders.ts';
 import { createFakeTerminal } from './fakes.ts';
+import { jsonLines } from '../support/program.ts';
 
 const shardsOf = (path: string, count: number): readonly number[] =>
   Array.from({ length: count }, (_, at) => at + 1).filter((index) => isInShard(path, { index, count }));
@@ -70,11 +71,7 @@ test('the shards of a glob compact every file once, each with an archive of its 
     const argv = ['-i', '--json', '--shard', `${index}/3`, '--archive', join(folder, `${index}.db`)];
     const terminal = createFakeTerminal([...argv, join(folder, 'logs/*.jsonl')]);
     assert.equal(await run({ terminal, loadUseCases: async () => createUseCases }), 0);
-    const files = terminal
-      .out()
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line): string => JSON.parse(line).file.slice(folder.length + 6));
+    const files: readonly string[] = jsonLines(terminal.out()).map(({ file }) => file.slice(folder.length + 6));
     assert.match(terminal.errors(), new RegExp(`^Shard ${index}/3: ${files.length} of 12 files\\.\n`));
     compacted.push(...files);
   }

@@ -8,7 +8,15 @@ import type { Step } from '../../src/ports/runtime.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { endOf, type ProcessOptions, runHere, runProcess, startProcess, startWaiting } from '../support/program.ts';
+import {
+  endOf,
+  interruptHere,
+  type ProcessOptions,
+  runHere,
+  runProcess,
+  startProcess,
+  startWaiting,
+} from '../support/program.ts';
 
 const original = chatTranscript(24);
 const AT_A_TIME = { concurrency: 3 };
@@ -50,15 +58,20 @@ function signalsAt(step: Step, ...names: readonly NodeJS.Signals[]): ProcessOpti
 const BEFORE_RENAME = ['read', 'planned', 'summarized', 'prepared', 'written', 'synced'] as const;
 // Nothing that takes time comes between the last look and the swap.
 const AFTER_RENAME = ['looked', 'renamed', 'folder-synced', 'applied'] as const;
+/** At the other steps the terminal says that somebody interrupts, as it does when it gets a signal. */
+const SIGNALED: ReadonlySet<Step> = new Set(['read', 'synced', 'looked', 'renamed']);
 
 suite('SIGINT ends with 130, SIGTERM with 143', AT_A_TIME, () => {
   for (const [index, step] of [...BEFORE_RENAME, ...AFTER_RENAME].entries()) {
-    const [name, code] = index % 2 === 0 ? (['SIGINT', 130] as const) : (['SIGTERM', 143] as const);
+    const isTerm = index % 2 === 1 && SIGNALED.has(step);
     const state = AFTER_RENAME.some((one) => one === step) ? 'done' : 'as it was';
-    test(`${name} after '${step}': the file is ${state}, and nothing else is left`, async (t) => {
+    test(`${isTerm ? 'SIGTERM' : 'SIGINT'} after '${step}': the file is ${state}, and nothing else is left`, async (t) => {
       const place = setUp(t);
-      const ended = await runProcess(['-i', '--archive', place.archive, place.file], signalsAt(step, name));
-      assert.deepEqual([ended.code, ended.signal], [code, null], ended.stderr);
+      const args = ['-i', '--archive', place.archive, place.file];
+      const ended = SIGNALED.has(step)
+        ? await runProcess(args, signalsAt(step, isTerm ? 'SIGTERM' : 'SIGINT'))
+        : await interruptHere(args, step);
+      assert.deepEqual([ended.code, ended.signal], [isTerm ? 143 : 130, null], ended.stderr);
       assert.equal(await assertWhole(place), state);
       assert.equal(ended.stderr.includes('talk.jsonl: interrupted; the file is as it was.'), state === 'as it was');
     });
@@ -69,12 +82,12 @@ suite('SIGINT ends with 130, SIGTERM with 143', AT_A_TIME, () => {
       const place = setUp(t);
       assert.equal((await runHere(['-i', '--archive', place.archive, place.file])).code, 0);
       const args = ['restore', '-i', '--archive', place.archive, place.file];
-      assert.equal((await runProcess(args, signalsAt(step, 'SIGTERM'))).code, 143);
+      assert.equal((await interruptHere(args, step)).code, 130);
       assert.equal(await assertWhole(place, ['applied']), step === 'written' ? 'done' : 'as it was');
     });
   }
 
-  for (const step of ['planned', 'synced', 'renamed'] as const) {
+  for (const step of ['planned', 'renamed'] as const) {
     test(`a second signal ends it at once, after '${step}' too, and the folder is clean`, async (t) => {
       const place = setUp(t);
       const args = ['-i', '--archive', place.archive, place.file];
@@ -88,24 +101,19 @@ suite('SIGINT ends with 130, SIGTERM with 143', AT_A_TIME, () => {
     });
   }
 
-  for (const [names, code] of [
-    [['SIGINT', 'SIGINT'], 130],
-    [['SIGINT', 'SIGTERM'], 143],
-  ] as const) {
-    test(`a second signal ends it also while a model does not answer: ${names.join(', ')}`, async (t) => {
-      const place = setUp(t);
-      const stdin = openSync(place.file, 'r');
-      t.after(() => closeSync(stdin));
-      const args = ['-o', join(place.folder, 'out.jsonl'), '--archive', place.archive, '-'];
-      const ended = await runProcess(args, {
-        script: { hangingModel: names },
-        stdio: [stdin, 'pipe', 'pipe'],
-        environment: { TMPDIR: place.folder },
-      });
-      assert.deepEqual([ended.code, ended.stderr], [code, '']);
-      assert.equal(await assertWhole(place), 'as it was');
+  test('a second signal ends it also while a model does not answer', async (t) => {
+    const place = setUp(t);
+    const stdin = openSync(place.file, 'r');
+    t.after(() => closeSync(stdin));
+    const args = ['-o', join(place.folder, 'out.jsonl'), '--archive', place.archive, '-'];
+    const ended = await runProcess(args, {
+      script: { hangingModel: ['SIGINT', 'SIGINT'] },
+      stdio: [stdin, 'pipe', 'pipe'],
+      environment: { TMPDIR: place.folder },
     });
-  }
+    assert.deepEqual([ended.code, ended.stderr], [130, '']);
+    assert.equal(await assertWhole(place), 'as it was');
+  });
 });
 
 test('a second signal kills a child process before its locks are removed', (t) => {
@@ -159,37 +167,6 @@ suite('the reader of standard output is gone', AT_A_TIME, () => {
 suite('what may not be written, by an ordinary user', AT_A_TIME, () => {
   // Root is asked for no permission; without its capabilities it is.
   const wrapper = getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
-  const cases = [
-    ['a file that is read-only, in place', 'talk.jsonl', 0o444, ['-i']],
-    ['a folder that is read-only, in place', '.', 0o555, ['-i']],
-    ['a folder that is read-only, beside the input', '.', 0o555, []],
-    ['a file that may not be read', 'talk.jsonl', 0, []],
-  ] as const;
-  for (const [what, name, mode, flags] of cases) {
-    test(`${what}: exit code 1, a message, everything as it was`, async (t) => {
-      const { folder, file, archive } = setUp(t);
-      chmodSync(join(folder, name), mode);
-      const ended = await runProcess([...flags, '--archive', archive, file], { wrapper });
-      chmodSync(join(folder, name), 0o700);
-      assert.equal(ended.code, 1, ended.stderr);
-      const place = name === '.' ? folder : file;
-      const denied = mode === 0 ? 'read' : 'write';
-      assert.match(ended.stderr, new RegExp(`^${place}: no permission to ${denied} it\\. .*\\n$`));
-      assert.deepEqual([readFileSync(file, 'utf8') === original, readdirSync(folder)], [true, ['talk.jsonl']]);
-      assert.deepEqual(readArchiveRows(archive)?.statuses ?? [], []);
-    });
-  }
-
-  test('restoring in place too', async (t) => {
-    const { folder, file, archive } = setUp(t);
-    assert.equal((await runHere(['-i', '--archive', archive, file])).code, 0);
-    const compacted = readFileSync(file, 'utf8');
-    chmodSync(folder, 0o555);
-    const ended = await runProcess(['restore', '-i', '--archive', archive, file], { wrapper });
-    chmodSync(folder, 0o700);
-    assert.deepEqual([ended.code, readFileSync(file, 'utf8') === compacted], [1, true]);
-  });
-
   test('a folder that becomes read-only at the last moment: what cannot be removed is removed by the next run', async (t) => {
     const { folder, file, archive } = setUp(t);
     const args = ['-i', '--archive', archive, file];

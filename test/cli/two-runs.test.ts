@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { type Ended, runHere, runProcess, startWaiting } from '../support/program.ts';
+import { type Ended, jsonLines, runHere, runProcess, startWaiting } from '../support/program.ts';
 
 const original = chatTranscript(24);
 
@@ -43,11 +43,6 @@ async function assertOnce({ archive }: Place, compacted: string): Promise<void> 
   assert.deepEqual([rows?.statuses, rows?.damage], [['applied'], []]);
 }
 
-function parseReport(line: string): readonly [string, string] {
-  const { file, result, reason } = JSON.parse(line);
-  return [basename(file), reason ?? result];
-}
-
 function heldMessage(path: string): string {
   return `${path}: another run of compact is working on it. Try again when that one is done.\n`;
 }
@@ -57,7 +52,7 @@ suite('two runs that write one file: the first has it, the second says so and sk
     test(`both in place, the first after '${step}'`, async (t) => {
       const place = setUp(t);
       const first = await startWaiting(t, step, { args: place.run('-i') });
-      const second = await runProcess(place.run('-i'));
+      const second = await runHere(place.run('-i'));
       assert.deepEqual([second.code, second.stderr], [0, inUse(place.file)]);
       assert.equal((await first.goOn()).code, 0);
       await assertOnce(place, place.file);
@@ -70,11 +65,11 @@ suite('two runs that write one file: the first has it, the second says so and sk
     const first = await startWaiting(t, 'prepared', { args: place.run('-i') });
     writeFileSync(join(place.folder, 'other.jsonl'), chatTranscript(30));
     const others: string[] = [];
-    for (const args of [['logs'], ['logs/*.jsonl'], ['-j', '2', 'logs']]) {
-      const cwd = dirname(place.folder);
-      const second = await runProcess(['-i', '--json', '--archive', place.archive, ...args], { cwd });
-      const found = new Map(second.stdout.trim().split('\n').map(parseReport));
-      assert.deepEqual([second.code, found.get('talk.jsonl')], [0, 'in-use'], second.stderr);
+    for (const args of [[place.folder], [join(place.folder, '*.jsonl')], ['-j', '2', place.folder]]) {
+      const second = await done(['-i', '--json', '--archive', place.archive, ...args]);
+      const reports = jsonLines(second.stdout).map(({ file, result, reason }) => [basename(file), reason ?? result]);
+      const found: ReadonlyMap<string, string> = new Map(reports.map(([file, result]) => [file, result]));
+      assert.equal(found.get('talk.jsonl'), 'in-use', second.stderr);
       others.push(found.get('other.jsonl') ?? '');
     }
     assert.deepEqual(others, ['compacted', 'nothing-new', 'nothing-new']);
@@ -86,7 +81,7 @@ suite('two runs that write one file: the first has it, the second says so and sk
     const place = setUp(t);
     const output = join(place.folder, 'out.jsonl');
     const first = await startWaiting(t, 'written', { args: place.run('-o', output) });
-    const second = await runProcess(place.run('-o', output));
+    const second = await runHere(place.run('-o', output));
     assert.deepEqual([second.code, second.stderr], [1, heldMessage(output)]);
     assert.equal((await first.goOn()).code, 0);
     await assertOnce(place, output);
@@ -96,7 +91,7 @@ suite('two runs that write one file: the first has it, the second says so and sk
     const place = setUp(t);
     const output = join(place.folder, 'talk.compact.jsonl');
     const first = await startWaiting(t, 'written', { args: place.run() });
-    const second = await runProcess(place.run());
+    const second = await runHere(place.run());
     assert.deepEqual([second.code, second.stderr], [0, inUse(place.file)]);
     assert.equal(existsSync(output), false);
     assert.equal((await first.goOn()).code, 0);
@@ -108,7 +103,7 @@ suite('two runs that write one file: the first has it, the second says so and sk
     const place = setUp(t);
     const other = join(place.folder, '..', 'other.db');
     const first = await startWaiting(t, 'prepared', { args: place.run('-i') });
-    const second = await runProcess(['-i', '--archive', other, place.file]);
+    const second = await runHere(['-i', '--archive', other, place.file]);
     assert.deepEqual([second.code, second.stderr], [0, inUse(place.file)]);
     assert.equal((await first.goOn()).code, 0);
     await assertOnce(place, place.file);
@@ -119,13 +114,13 @@ suite('two runs that write one file: the first has it, the second says so and sk
     const place = setUp(t);
     await done(place.run('-i'));
     const restoring = await startWaiting(t, 'synced', { args: ['restore', ...place.run('-i')] });
-    const late = await runProcess(place.run('-i', '--keep-recent', '2'));
+    const late = await runHere(place.run('-i', '--keep-recent', '2'));
     assert.deepEqual([late.code, late.stderr], [0, inUse(place.file)]);
     assert.equal((await restoring.goOn()).code, 0);
     assert.equal(readFileSync(place.file, 'utf8'), original);
     await done(place.run('-i'));
     const compacting = await startWaiting(t, 'summarized', { args: place.run('-i', '--keep-recent', '2') });
-    const refused = await runProcess(['restore', ...place.run('-i')]);
+    const refused = await runHere(['restore', ...place.run('-i')]);
     assert.deepEqual([refused.code, refused.stderr], [1, heldMessage(place.file)]);
     assert.equal((await compacting.goOn()).code, 0);
     assert.equal((await done(['restore', '--all', ...place.run()])).stdout, original);
@@ -148,7 +143,7 @@ suite('two runs that do not stand in each other’s way', { concurrency: 3 }, ()
     test(`the first has its file in place ('${step}'): the second sees that nothing is left to do`, async (t) => {
       const place = setUp(t);
       const first = await startWaiting(t, step, { args: place.run('-i') });
-      const second = await runProcess(place.run('-i', '--json'));
+      const second = await runHere(place.run('-i', '--json'));
       assert.deepEqual([second.code, JSON.parse(second.stdout).reason], [0, 'nothing-new']);
       assert.equal((await first.goOn()).code, 0);
       await assertOnce(place, place.file);
@@ -161,7 +156,7 @@ suite('two runs that do not stand in each other’s way', { concurrency: 3 }, ()
       const { folder, run, archive, file } = setUp(t);
       const [one, two] = [join(folder, 'one.jsonl'), join(folder, 'two.jsonl')];
       const first = await startWaiting(t, step, { args: run('-o', one) });
-      const second = await runProcess(run('-o', two));
+      const second = await runHere(run('-o', two));
       assert.equal(second.code, 0, second.stderr);
       assert.equal((await first.goOn()).code, 0);
       for (const output of [one, two]) {
@@ -199,7 +194,7 @@ suite('two runs that do not stand in each other’s way', { concurrency: 3 }, ()
 test('the lock of a killed run stops no other run', async (t) => {
   const place = setUp(t);
   const first = await startWaiting(t, 'synced', { args: place.run('-i') });
-  assert.equal((await runProcess(place.run('-i'))).stderr, inUse(place.file));
+  assert.equal((await runHere(place.run('-i'))).stderr, inUse(place.file));
   first.child.kill('SIGKILL');
   await once(first.child, 'exit');
   await done(place.run('-i'));
@@ -222,19 +217,13 @@ test('what a run that was killed has left is removed by any other run, even one 
   }
 });
 
-for (const [where, args, output] of [
-  ['in place', ['-i'], 'talk.jsonl'],
-  ['beside the input', [], 'talk.compact.jsonl'],
-] as const) {
-  test(`six at once ${where} have the effect of one`, async (t) => {
-    const place = setUp(t);
-    const all = await Promise.all(Array.from({ length: 6 }, async () => runProcess(place.run(...args))));
-    for (const { code, stderr } of all) assert.equal(code, 0, stderr);
-    const path = join(place.folder, output);
-    await assertOnce(place, path);
-    assert.deepEqual(readdirSync(place.folder), [...new Set([output, 'talk.jsonl'])]);
-    const alone = setUp(t);
-    await done(alone.run(...args));
-    assert.deepEqual(readFileSync(path), readFileSync(join(alone.folder, output)));
-  });
-}
+test('four at once have the effect of one', async (t) => {
+  const place = setUp(t);
+  const all = await Promise.all(Array.from({ length: 4 }, async () => runProcess(place.run('-i'))));
+  for (const { code, stderr } of all) assert.equal(code, 0, stderr);
+  await assertOnce(place, place.file);
+  assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+  const alone = setUp(t);
+  await done(alone.run('-i'));
+  assert.deepEqual(readFileSync(place.file), readFileSync(alone.file));
+});

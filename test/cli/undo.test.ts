@@ -1,46 +1,17 @@
 import assert from 'node:assert/strict';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { thisCaller } from '../../src/adapters/runtime/node.ts';
 import { describeCommand } from '../../src/cli/session.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { folderWith } from '../support/folders.ts';
-import { type Ended, runHere, runProcess } from '../support/program.ts';
+import { type Ended, jsonLines, runProcess } from '../support/program.ts';
 import { problemsWith } from '../support/report-schemas.ts';
+import { placeWith, type Place } from '../support/place.ts';
 
 const A = chatTranscript(9);
 const B = chatTranscript(12, 50);
 
-type Place = {
-  readonly path: (name: string) => string;
-  readonly text: (name: string) => string;
-  /** Runs a command with the archive of the test. */
-  readonly compact: (...args: readonly string[]) => Promise<Ended>;
-};
-
-function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Place {
-  const folder = folderWith(t, files);
-  const path = (name: string): string => join(folder, name);
-  return {
-    path,
-    text: (name) => readFileSync(path(name), 'utf8'),
-    compact: (...args) => runHere([...args, '--archive', path('.archive.db')]),
-  };
-}
-
-function readReports({ stdout }: Ended): readonly Record<string, unknown>[] {
-  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-}
+const readReports = ({ stdout }: Ended): readonly Record<string, unknown>[] => jsonLines(stdout);
 
 test('each undo undoes one run more, all its files at once', async (t) => {
   const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });

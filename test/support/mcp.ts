@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import { type Ended, endOf, type ProcessOptions, runHere, startProcess } from './program.ts';
+import { type Ended, endOf, jsonLines, type ProcessOptions, runHere, startProcess } from './program.ts';
 
 export type ToolResult = {
   readonly content: readonly { readonly type: string; readonly text: string }[];
@@ -42,10 +42,7 @@ export async function converse(
 
 /** Every line of the output as JSON: anything else on it is an error. */
 export function readAnswers(stdout: string): readonly Answer[] {
-  return stdout
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));
+  return jsonLines(stdout);
 }
 
 /** Calls tools in one conversation in this process; gives their results in the order of the calls. */

@@ -26,8 +26,6 @@ export type ChildScript = {
   readonly hangingModel?: readonly [NodeJS.Signals, NodeJS.Signals];
   /** Every file is worked on in another process, and one of their steps sends a signal. */
   readonly signalAt?: SignalAt;
-  /** Deadlines of `HELD_MS` come when the process gets SIGUSR2. */
-  readonly holdsDeadlines?: boolean;
 };
 
 const TELL = 3;
@@ -41,17 +39,11 @@ const SIGNALING: PoolRules = {
 };
 
 enableCompileCache();
-const { happening, hangingModel, signalAt, holdsDeadlines }: ChildScript = JSON.parse(
-  process.env['COMPACT_TEST'] ?? '{}',
-);
+const { happening, hangingModel, signalAt }: ChildScript = JSON.parse(process.env['COMPACT_TEST'] ?? '{}');
 if (hangingModel !== undefined) replaceModel(hangingModel);
 // Once the program has told its workers of the signal, they may go on.
 if (signalAt !== undefined)
   process.on('SIGINT', () => setImmediate(() => writeFileSync(join(signalAt.folder, 'go-on'), '')));
-if (holdsDeadlines === true) {
-  const { expireDeadlines } = await import('./held-deadlines.ts');
-  process.on('SIGUSR2', expireDeadlines);
-}
 // The bundle starts in half the time. In the sources a module can be replaced.
 const program = hangingModel === undefined ? '../../dist/cli/main.js' : '../../src/cli/main.ts';
 const { main }: Program = await import(program);

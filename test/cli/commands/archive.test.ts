@@ -4,6 +4,7 @@ import { run } from '../../../src/cli/run.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import { checkReport, listReport, searchReport, shownBatch, shownMessage, statsReport } from '../archive-reports.ts';
 import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from '../fakes.ts';
+import { jsonLines } from '../../support/program.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly errors: string };
 
@@ -65,10 +66,7 @@ test('a search that fails says why', async () => {
 
 test('every line of standard input gets a line of JSON, an empty one too', async () => {
   const { code, out, errors } = await ran(['search', '-', '--limit', '1'], {}, { stdin: 'one\r\n\ntwo' });
-  const queries = out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line).query);
+  const queries = jsonLines(out).map(({ query }) => query);
   assert.deepEqual([code, errors, queries], [0, '', ['one', '', 'two']]);
 });
 
@@ -77,10 +75,7 @@ test('a query that fails gets its line all the same, and the exit code tells', a
     searchArchive: ({ query }) => Promise.resolve(query === 'bad' ? damaged : ok(searchReport({ query }))),
   };
   const { code, out, errors } = await ran(['search', '-'], searchArchive, { stdin: 'good\nbad\ngood\n' });
-  const lines = out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const lines = jsonLines(out);
   assert.deepEqual([code, lines.map(({ hits }) => hits.length)], [1, [2, 0, 2]]);
   assert.match(lines[1].error, /a page is torn/);
   assert.match(errors, /a page is torn/);
@@ -138,13 +133,7 @@ test('the lines behind a batch are written as they are, each with an end', async
   const { code, out, errors } = await ran(['show', 'x', '--messages'], { showOriginals });
   assert.deepEqual([code, out, errors], [0, '{"a":1}\r\n{"b":2}\n', '']);
   const json = await ran(['show', 'x', '--messages', '--json'], { showOriginals });
-  assert.deepEqual(
-    json.out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-    [shownMessage(), shownMessage()],
-  );
+  assert.deepEqual(jsonLines(json.out), [shownMessage(), shownMessage()]);
 });
 
 test('a batch without lines behind it says why', async () => {

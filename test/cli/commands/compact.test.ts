@@ -7,6 +7,7 @@ import { err, ok } from '../../../src/core/result.ts';
 import { folderWith } from '../../support/folders.ts';
 import { compactReport } from '../fake-reports.ts';
 import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from '../fakes.ts';
+import { jsonLines } from '../../support/program.ts';
 
 async function told(argv: readonly string[], options: TerminalOptions = {}): Promise<string> {
   const terminal = createFakeTerminal(argv, options);
@@ -41,8 +42,7 @@ test('an error that nobody expected is of one transcript alone, and is told as a
     },
   });
   assert.equal(await run({ terminal, loadUseCases }), 1);
-  const lines = terminal.out().trimEnd().split('\n');
-  const results = lines.map((line) => JSON.parse(line)).map(({ result, error }) => [result, error?.kind]);
+  const results = jsonLines(terminal.out()).map(({ result, error }) => [result, error?.kind]);
   assert.deepEqual(results, [
     ['failed', 'bug'],
     ['compacted', undefined],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { converse, requestLine } from '../../support/mcp.ts';
+import { jsonLines } from '../../support/program.ts';
 
 const MIB = 1024 * 1024;
 
@@ -9,10 +10,7 @@ type Said = { readonly answers: readonly unknown[]; readonly stderr: string; rea
 /** What a server says to these lines, and nothing of its opening. */
 async function say(lines: string): Promise<Said> {
   const { stdout, stderr, code } = await converse(['--archive', '/nowhere/archive.db'], lines);
-  const answers = stdout
-    .split('\n')
-    .slice(0, -1)
-    .map((line): unknown => JSON.parse(line));
+  const answers: readonly unknown[] = jsonLines(stdout);
   return { answers: answers.filter((answer) => Object(answer).id !== 'init'), stderr, code };
 }
 

@@ -19,7 +19,7 @@ import { ok } from '../../../src/core/result.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { callTool, callTools, textOf, type ToolResult } from '../../support/mcp.ts';
-import { runHere } from '../../support/program.ts';
+import { runHere, jsonLines } from '../../support/program.ts';
 import { shownBatch, shownCompaction, shownMessage } from '../archive-reports.ts';
 
 const BOAT = chatLine({ role: 'user', id: 'boat', content: 'the wooden boat\n\tlies at \u001b[1mpier nine' });
@@ -61,11 +61,9 @@ async function expandAll(
 
 /** What the messages of a chat transcript say, as search and memory have it. */
 function contentsOf(text: string): readonly string[] {
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-    .map(({ content, tool_calls: calls }) => content ?? `${calls[0].function.name} ${calls[0].function.arguments}`);
+  return jsonLines(text).map(
+    ({ content, tool_calls: calls }) => content ?? `${calls[0].function.name} ${calls[0].function.arguments}`,
+  );
 }
 
 test('a message is given word for word, and as text that no terminal obeys', async (t) => {
