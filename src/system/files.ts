@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   type BigIntStats,
   closeSync,
@@ -177,7 +178,7 @@ function sleepSync(ms: number): void {
 
 /** Replaces a file atomically. */
 export function replaceFile(file: string, text: string, mode = 0o600): void {
-  const temporary = `${file}.${crypto.randomUUID()}.tmp`;
+  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`;
   try {
     withOpenFile(
       temporary,

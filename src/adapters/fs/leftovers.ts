@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import {
   type BigIntStats,
   constants,
@@ -72,7 +72,7 @@ export function hiddenNamesOf(target: string): HiddenNames {
   const prefix = `.compact-${key}-`;
   return {
     lock: join(folder, `.compact-${key}.lock`),
-    temporary: () => join(folder, `${prefix}${crypto.randomUUID().slice(0, 8)}.tmp`),
+    temporary: () => join(folder, `${prefix}${randomBytes(4).toString('hex')}.tmp`),
     old: (facts) => {
       const { isNamed, isDocument, sizeBytes, mtimeNs, inode, ours } = facts;
       const state = `${isNamed ? 'named' : 'moved'}${isDocument ? '-document' : ''}`;

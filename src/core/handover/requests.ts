@@ -1,4 +1,4 @@
-import { opensWithConsent } from '../languages/cues.ts';
+import { opensWithConsent } from '../languages/pattern.ts';
 import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
 import { charsOf, type HandoverLine, quoted, quotedExactly } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';

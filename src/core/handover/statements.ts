@@ -1,4 +1,4 @@
-import { hasCue } from '../languages/cues.ts';
+import { hasCue } from '../languages/pattern.ts';
 
 const CAUSE =
   /\b(?:because|since the|the (?:problem|issue|bug|cause|reason|fix|culprit) (?:is|was)|root cause|caused by|due to|turns out|instead of|rather than|decided|chose|chosen|so that|means that|that['’]s why|which is why|in order to|confirmed|found (?:it|the|that)|doesn['’]t|does not|cannot|can['’]t|won['’]t|never|fails?|failed|broken|missing|wrong|actually|however|must|trade-?off|recommend(?:ed|ation)?)\b/i;

@@ -2,7 +2,11 @@ import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { lazily, lazilyFor } from '../lazy.ts';
 import { foldLetters } from './fold.ts';
 import type { Language, Script } from './language.ts';
-import { LANGUAGES } from './tables.ts';
+import { LATIN } from './latin.ts';
+import { OTHER_SCRIPTS } from './other-scripts.ts';
+
+/** All but English, which has files of its own. */
+export const LANGUAGES: readonly Language[] = [...LATIN, ...OTHER_SCRIPTS];
 
 /** Characters of each script, and no others. */
 const SCRIPTS: Readonly<Record<Script, RegExp>> = {

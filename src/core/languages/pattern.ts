@@ -1,8 +1,7 @@
 import { lazily, lazilyFor } from '../lazy.ts';
-import { hasSpaces, isJoined } from './detect.ts';
+import { hasSpaces, isJoined, LANGUAGES, likelyLanguages } from './detect.ts';
 import { foldLetters } from './fold.ts';
 import type { Language } from './language.ts';
-import { LANGUAGES } from './tables.ts';
 
 /**
  * All letters and marks that occur in tables and what stands between them in Unicode, without punctuation. V8 takes a millisecond to compile each
@@ -50,7 +49,7 @@ const openingsOf = lazilyFor((kind: Opening) =>
 );
 
 /** Whether a sentence begins like this in any language. It takes less time to rule this out than to tell the language. */
-export function opensLike(kind: Opening, sentence: string): boolean {
+function opensLike(kind: Opening, sentence: string): boolean {
   return openingsOf(kind).some(({ test }) => test(sentence));
 }
 
@@ -75,4 +74,23 @@ function createPattern(alternatives: string, areWords: boolean): Pattern {
     findAll: (sentence) => sentence.match(all()) ?? [],
     remove: (sentence) => sentence.replace(all(), ' '),
   };
+}
+
+/** Only the beginning of a text is read. */
+const READ_CHARS = 600;
+
+/** Whether a text in another language than English states a cause or a decision, or announces what comes next. */
+export function hasCue(text: string, cue: 'causes' | 'announces'): boolean {
+  const said = fold(text);
+  if (cue === 'announces' && !opensLike('announces', said)) return false;
+  return likelyLanguages(said).some((language) => patternsOf(language)[cue].test(said));
+}
+
+/** Whether a text begins like a consent, or a refusal, in another language than English: a single word does not tell which. */
+export function opensWithConsent(text: string): boolean {
+  return opensLike('consents', fold(text));
+}
+
+function fold(text: string): string {
+  return foldLetters(text.slice(0, READ_CHARS).toLowerCase());
 }

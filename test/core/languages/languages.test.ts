@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { languagesOf, likelyLanguages } from '../../../src/core/languages/detect.ts';
+import { LANGUAGES, languagesOf, likelyLanguages } from '../../../src/core/languages/detect.ts';
 import { foldLetters } from '../../../src/core/languages/fold.ts';
 import { markedStems, STEM_MARK, stemOf } from '../../../src/core/languages/stem.ts';
-import { LANGUAGES } from '../../../src/core/languages/tables.ts';
 import { findRules } from '../../../src/core/standing-rules/rules.ts';
 import { findRuleSentences } from '../../../src/core/standing-rules/sentences.ts';
 import { oddTexts } from '../../support/messages.ts';

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, fsyncSync, rmSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { moveFile, withOpenFile } from '../../../system/files.ts';
@@ -65,7 +66,7 @@ function copyOf(file: string, version: number): string {
 /** A copy under this name is complete. */
 function keepCopy(db: Database.Database, path: string): void {
   if (existsSync(path)) return;
-  const unfinished = `${path}.${crypto.randomUUID()}.tmp`;
+  const unfinished = `${path}.${randomBytes(8).toString('hex')}.tmp`;
   try {
     withOpenFile(unfinished, 'wx', () => undefined, 0o600);
     db.prepare('VACUUM INTO ?').run(unfinished);
