@@ -1,4 +1,4 @@
-import type { Stemmer } from '../../core/extract/lexicon.ts';
+import type { Stemmer } from '../../core/extract/terms.ts';
 import type { Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure, RunMark } from '../../ports/archive.ts';
 import type { FileStore, ProducerIndexes } from '../../ports/files.ts';

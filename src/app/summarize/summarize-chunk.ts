@@ -1,5 +1,5 @@
 import type { SummaryLevel } from '../../core/batch.ts';
-import type { Stemmer } from '../../core/extract/lexicon.ts';
+import type { Stemmer } from '../../core/extract/terms.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import type { CompactionConfig } from '../../core/policy.ts';

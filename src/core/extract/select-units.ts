@@ -1,6 +1,6 @@
 import { quoteText } from '../quoted-text.ts';
 import { safeCut } from './character.ts';
-import type { Stemmer } from './lexicon.ts';
+import type { Stemmer } from './terms.ts';
 import type { Passage } from './passage.ts';
 import { createSelection, type SelectedUnit } from './selection.ts';
 import { costOf, type Line, parseHeader, toLine } from './summary-lines.ts';

@@ -1,11 +1,9 @@
 import { chooseLines } from './choose.ts';
-import { createGainTracker, isNovel } from './gain.ts';
-import type { Stemmer } from './lexicon.ts';
+import { createGainTracker, isNovel, weighContext, weighTalkSentence, weighTerms, weighUnit } from './weights.ts';
+import { type Stemmer, createTermIndex, type TermIndex } from './terms.ts';
 import type { Passage } from './passage.ts';
 import { isRoleWord, type Line } from './summary-lines.ts';
-import { createTermIndex, type TermIndex } from './terms.ts';
 import { hasAttachment, type Unit } from './units.ts';
-import { weighContext, weighTalkSentence, weighTerms, weighUnit } from './weights.ts';
 import { isEnglishText } from './word-lists.ts';
 
 /** A chosen unit. `text` is `passage.text.slice(start, end)` of the passage with this message id. */

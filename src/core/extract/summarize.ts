@@ -1,7 +1,7 @@
 import type { SummaryBatch } from '../batch.ts';
 import { writeHandover } from '../handover/handover.ts';
 import type { ModelSource } from '../model-request.ts';
-import type { Stemmer } from './lexicon.ts';
+import type { Stemmer } from './terms.ts';
 import type { Passage } from './passage.ts';
 import { selectUnits } from './select-units.ts';
 import { type Span, splitLong } from './sentence.ts';

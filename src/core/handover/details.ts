@@ -1,5 +1,5 @@
 import { lazily } from '../lazy.ts';
-import type { Stemmer } from '../extract/lexicon.ts';
+import type { Stemmer } from '../extract/terms.ts';
 import type { Passage } from '../extract/passage.ts';
 import { createSelection, type SelectedUnit } from '../extract/selection.ts';
 import type { Span } from '../extract/sentence.ts';

@@ -1,4 +1,4 @@
-import type { Stemmer } from '../extract/lexicon.ts';
+import type { Stemmer } from '../extract/terms.ts';
 import { readMessages } from '../extract/passage.ts';
 import { selectUnits } from '../extract/select-units.ts';
 import { renderLines } from '../extract/summary-lines.ts';

@@ -1,11 +1,10 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { isWithoutTexts } from '../erase/settings.ts';
 import type { ArchiveCheckStep, Archive } from '../../../ports/archive.ts';
 import { createUnpack } from '../blocks.ts';
 import { GET_COMPACTION, readHead } from '../read/compactions.ts';
-import { readHash, readInteger, readOptionalText, readText } from '../rows.ts';
-import type { Sql } from '../sql/query.ts';
-import { checkCaptures } from './captures.ts';
+import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, type Row } from '../rows.ts';
+import type { Query, Sql } from '../sql/query.ts';
 import { checkCycles } from './cycles.ts';
 import {
   attempt,
@@ -14,13 +13,16 @@ import {
   finding,
   type Head,
   nowhere,
+  type Place,
   placeOf,
   type Totals,
   tryRead,
 } from './finding.ts';
 import { checkInsertedLines } from './inserted-lines.ts';
 import { checkLines } from './lines.ts';
-import { checkReferences, checkVectors } from './references.ts';
+import { type Reference, referencesOf } from '../sql/definitions.ts';
+import { isErased } from '../failure.ts';
+import { readVersion } from '../read/captured.ts';
 
 /** What only one engine has to check. Null says that a check is still at work. */
 export type EngineCheck = {
@@ -157,4 +159,133 @@ function createFileFinder({ query }: CheckSource): (compactionIds: readonly numb
     }
     return [...all];
   };
+}
+
+const VIA_CYCLE = '(SELECT compaction_id FROM cycles WHERE id = t.cycle_id)';
+const VIA_BATCH =
+  '(SELECT c.compaction_id FROM batches AS b JOIN cycles AS c ON c.id = b.cycle_id WHERE b.id = t.batch_id)';
+/** SQL for the compaction that a row t of a table belongs to. */
+const OWNERS: Readonly<Record<string, string>> = {
+  cycles: 't.compaction_id',
+  batches: VIA_CYCLE,
+  batch_sources: VIA_BATCH,
+  live_batches: VIA_CYCLE,
+  blocks: 't.compaction_id',
+  lines: `coalesce((SELECT compaction_id FROM blocks WHERE id = t.block_id), ${VIA_CYCLE}, ${VIA_BATCH})`,
+  carried_lines: VIA_CYCLE,
+  inserted_lines: 't.compaction_id',
+  kept_runs: 't.compaction_id',
+  run_files: 't.compaction_id',
+};
+/** Beyond this many compactions with the same damage, the other checks report the rest. */
+const MAX_OWNERS = 20;
+
+/** A database does not tell of rows that refer to missing rows where something has damaged it, or where it does not know the reference. */
+const listOrphans = ({ table, column, parent }: Reference): string => `
+SELECT ${OWNERS[table] ?? 'CAST(NULL AS bigint)'} AS owner, count(*) AS count, min(t.${column}) AS missing FROM ${table} AS t
+WHERE t.${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${parent} WHERE id = t.${column}) GROUP BY 1 ORDER BY 1 LIMIT ${MAX_OWNERS}`;
+
+/** Finds rows that refer to missing rows. Each finding names the compaction that owns them. Yields null between tables. */
+async function* checkReferences({ query, dialect }: CheckSource): AsyncGenerator<Finding | null> {
+  for (const reference of referencesOf(dialect.name)) {
+    const { table, parent } = reference;
+    yield* attempt(nowhere(`table ${table}`), async function* () {
+      for (const row of await query(listOrphans(reference))) {
+        const id = readOptionalInteger(row, 'owner');
+        const count = readInteger(row, 'count');
+        const what = `${count} of its ${table} ${count === 1 ? 'belongs' : 'belong'} to ${parent} that are gone (the first to ${readInteger(row, 'missing')})`;
+        yield finding('reference', id === null ? nowhere(`table ${table}`) : placeOf(id), what);
+      }
+    });
+    yield null;
+  }
+}
+
+const COUNT_WRONG = ['message_vectors', 'batch_vectors'].map(
+  (table) =>
+    `(SELECT count(*) FROM ${table} WHERE length(vector) <> coalesce((SELECT dimensions FROM vector_model), -1))`,
+);
+
+/** Finds vectors of another length than those of their model. */
+async function* checkVectors({ query }: CheckSource): AsyncGenerator<Finding> {
+  const place = nowhere('the vectors');
+  yield* attempt(place, async function* () {
+    const wrong = await readCount(query, `SELECT ${COUNT_WRONG.join(' + ')} AS count`);
+    if (wrong > 0) yield finding('wrong-count', place, `of another length than their model gives: ${wrong}`);
+  });
+}
+
+/** The number that a statement gives as `count`. */
+export async function readCount(query: Query, sql: string): Promise<number> {
+  return readInteger((await query(sql))[0] ?? {}, 'count');
+}
+
+const LIST_VERSIONS = 'SELECT id FROM captured_versions ORDER BY id';
+const GET_VERSION = `
+SELECT f.path, v.version FROM captured_versions AS v JOIN captured_files AS f ON f.id = v.file_id WHERE v.id = :id`;
+const LIST_STATES = 'SELECT size_bytes, sha256 FROM captured_states WHERE version_id = :id ORDER BY size_bytes, id';
+const COUNT_STORED = `
+SELECT (SELECT count(*) FROM captured_files) AS captured, count(*) AS blocks, CAST(coalesce(sum(line_count), 0) AS bigint) AS lines,
+  CAST(coalesce(sum(raw_size_bytes), 0) AS bigint) AS original, CAST(coalesce(sum(length(data)), 0) AS bigint) AS compressed FROM captured_blocks`;
+
+/** Reads every version of every captured file and checks the hash of each of its states. Yields null between versions. */
+async function* checkCaptures(
+  { query }: CheckSource,
+  path: string,
+  totals: Totals,
+): AsyncGenerator<Finding | null> {
+  const placeOf = async (id: number): Promise<Place> => {
+    const { value } = await tryRead(() => query(GET_VERSION, { id }));
+    const [row] = value ?? [];
+    if (row === undefined) return { ...nowhere(`captured version ${id}`), files: [] };
+    const file = readText(row, 'path');
+    const name = `captured file ${JSON.stringify(file)}, version ${readInteger(row, 'version')}`;
+    return { ...nowhere(name), files: [file] };
+  };
+  const versions = await tryRead(() => query(LIST_VERSIONS));
+  if (versions.damage !== null) {
+    yield finding('unreadable', { ...nowhere('the list of captured files'), files: [] }, versions.damage);
+    return;
+  }
+  for (const version of versions.value) {
+    yield null;
+    const id = readInteger(version, 'id');
+    const { value, damage } = await tryRead(async () =>
+      findProblem(await query(LIST_STATES, { id }), readVersion(query, path, id)),
+    );
+    const problem = value ?? damage;
+    if (problem !== null) yield finding('wrong-hash', await placeOf(id), problem);
+  }
+  const stored = await tryRead(() => query(COUNT_STORED));
+  for (const row of stored.value ?? [])
+    for (const name of ['captured', 'blocks', 'lines', 'original', 'compressed'] as const)
+      totals[name] += readInteger(row, name);
+}
+
+/** What differs from the hashes of the states, which are beginnings of one version. Null: nothing, or lines were erased and nothing can be compared. */
+async function findProblem(states: readonly Row[], pieces: AsyncGenerator<Uint8Array>): Promise<string | null> {
+  const digest = createHash('sha256');
+  let sizeBytes = 0;
+  let rest: Uint8Array = new Uint8Array();
+  try {
+    for (const state of states) {
+      const wanted = readInteger(state, 'size_bytes');
+      for (;;) {
+        const part = rest.subarray(0, wanted - sizeBytes);
+        digest.update(part);
+        sizeBytes += part.length;
+        rest = rest.subarray(part.length);
+        if (sizeBytes === wanted) break;
+        const next = await pieces.next();
+        if (next.done === true) return `${wanted - sizeBytes} of its ${wanted} bytes are missing`;
+        rest = next.value;
+      }
+      if (digest.copy().digest('hex') !== readHash(state, 'sha256'))
+        return `its first ${wanted} bytes differ from their hash`;
+    }
+    return rest.length > 0 || (await pieces.next()).done !== true ? 'it has more bytes than were captured' : null;
+  } catch (error) {
+    if (isErased(error)) return null;
+    throw error;
+  }
 }

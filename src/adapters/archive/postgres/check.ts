@@ -1,5 +1,4 @@
-import type { EngineCheck } from '../check/check.ts';
-import { readCount } from '../check/references.ts';
+import { type EngineCheck, readCount } from '../check/check.ts';
 import { finding, nowhere } from '../check/finding.ts';
 import { POSTGRES } from './dialect.ts';
 

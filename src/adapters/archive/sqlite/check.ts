@@ -1,7 +1,6 @@
 import { readInteger, readText } from '../rows.ts';
-import type { EngineCheck } from '../check/check.ts';
+import { type EngineCheck, readCount } from '../check/check.ts';
 import { attempt, finding, type Finding, nowhere, type Place } from '../check/finding.ts';
-import { readCount } from '../check/references.ts';
 import type { Query } from '../sql/query.ts';
 
 /** Checks pages, indexes, constraints and the full-text indexes. SQLite stops after 100 errors. */
