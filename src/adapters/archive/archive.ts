@@ -1,75 +1,113 @@
-import type { Archive, ArchiveState } from '../../ports/archive.ts';
+import type { Archive } from '../../ports/archive.ts';
+import { lazily } from '../../core/lazy.ts';
 import { createUnpack } from './blocks.ts';
-import { createCheck, type EngineCheck } from './check/check.ts';
-import type { RetentionEngine } from './erase/erase.ts';
-import { createRetention } from './erase/retention.ts';
-import { createCatalog } from './read/catalog.ts';
+import type { LaterEngine } from './loaded-later.ts';
+import { onDemand } from './on-demand.ts';
 import { createCompactionReader } from './read/compactions.ts';
-import { createLineReader, createOriginals } from './read/lines.ts';
-import { createBatchSearch } from './search/batches.ts';
-import { createCapturedMessages, withCaptured } from './search/captured.ts';
-import type { SearchEngine, VectorEngine } from './search/engine.ts';
-import { createSearchIndexer } from './search/indexing.ts';
-import { createMessageIndex, createOpenings } from './search/messages.ts';
+import { createLineReader } from './read/lines.ts';
 import { type Sql, within, readUsedBytes } from './sql/query.ts';
-import { createCaptureStore } from './store/captures.ts';
 import { createCompactionStore } from './store/compactions.ts';
 import { createChoices, createProviderBatches, createSummaryCache } from './store/records.ts';
 import type { StoreEngine } from './store/engine.ts';
 import { createRunLog } from './store/runs.ts';
-import type { Reading } from './texts.ts';
-import { createVectorStore } from './vectors/vector-store.ts';
 
 /** What engines do differently. */
 type Engine = {
-  readonly check: EngineCheck;
-  readonly retention: RetentionEngine;
-  readonly search: SearchEngine;
   readonly store: StoreEngine;
-  readonly vectors: VectorEngine;
+  readonly loadOthers: () => Promise<LaterEngine>;
   /** The same port, whose methods throw `ArchiveError`s for failures of the database. */
   readonly guard: <Port extends object>(port: Port) => Port;
-  /** What the archive takes on disk. */
-  readonly fileBytes: () => number | Promise<number>;
 };
 
 type Facts = Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring' | 'close'>;
+
+const LIST_UNPURGED = 'SELECT id FROM erasures WHERE is_purged <> 1 LIMIT 1';
 
 /** The archive in a database. */
 export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
   const { path } = facts;
   const reading = { ...sql, unpack: createUnpack() };
-  const createState = (of: Sql & Reading): ArchiveState => {
-    const captured = createCapturedMessages(of);
-    return {
-      ...createCatalog(of, { captured, fileBytes: engine.fileBytes }),
-      ...withCaptured(createOriginals(of, path), of),
-      ...createOpenings(of),
-      messages: createMessageIndex(of, engine.search, captured),
-      searchBatches: createBatchSearch(of, engine.search),
-      vectors: createVectorStore(of, engine.vectors),
-    };
-  };
-  const state = createState(reading);
+  const load = lazily(async () => {
+    const [parts, others] = await Promise.all([import('./loaded-later.ts'), engine.loadOthers()]);
+    return { createState: parts.createState, others, parts: parts.createLaterParts(reading, path, others) };
+  });
+  const later = onDemand(async () => (await load()).parts, {
+    findBatches: 'once',
+    findLines: 'once',
+    loadLines: 'once',
+    nearLabels: 'once',
+    loadSources: 'once',
+    loadReplacements: 'once',
+    readOriginals: 'several',
+    readLine: 'once',
+    readHeads: 'once',
+    readBefore: 'once',
+    listOpenings: 'once',
+    listCompactions: 'once',
+    measure: 'once',
+    searchBatches: 'once',
+    messages: {
+      countMessages: 'once',
+      listSpeakers: 'once',
+      countHits: 'once',
+      listHits: 'once',
+      listHitsAmong: 'once',
+      loadCandidates: 'once',
+      listNewest: 'once',
+    },
+    vectors: {
+      findModel: 'once',
+      count: 'once',
+      countMissing: 'once',
+      listMissing: 'once',
+      keep: 'once',
+      nearestMessages: 'once',
+      similarities: 'once',
+      nearestBatches: 'once',
+    },
+    index: { measure: 'once', read: 'once', add: 'once' },
+    captures: {
+      find: 'once',
+      list: 'once',
+      listStates: 'once',
+      read: 'several',
+      begin: 'once',
+      confirm: 'once',
+      markGone: 'once',
+    },
+    retention: {
+      listHolds: 'once',
+      addHold: 'once',
+      removeHold: 'once',
+      lastFileId: 'once',
+      listErasable: 'several',
+      findMessageLines: 'once',
+      readPieces: 'several',
+      findEffect: 'once',
+      erase: 'once',
+      purge: 'once',
+      listErasures: 'once',
+    },
+    check: 'several',
+  });
   return engine.guard({
     ...facts,
-    ...state,
+    ...later,
     ...createCompactionReader(reading),
     ...createLineReader(reading),
     ...createCompactionStore(sql, engine.store),
     runs: createRunLog(sql),
     summaries: createSummaryCache(sql),
     providerBatches: createProviderBatches(sql),
-    index: createSearchIndexer(sql, engine.search, state),
-    captures: createCaptureStore(sql, path),
     choices: createChoices(sql),
-    retention: createRetention(sql, path, engine.retention),
-    check: createCheck(sql, path, engine.check),
+    // Whoever opens an archive asks.
+    retention: { ...later.retention, isPurged: async () => (await sql.query(LIST_UNPURGED)).length === 0 },
     usedBytes: () => readUsedBytes(sql),
     inOneState: async (work) => {
+      const { createState, others } = await load();
       const { query, rollback } = await sql.begin('snapshot');
       try {
-        return await work(engine.guard(createState({ ...reading, ...within(sql, query) })));
+        return await work(engine.guard(createState({ ...reading, ...within(sql, query) }, path, others)));
       } finally {
         await rollback(); // nothing was written
       }

@@ -229,11 +229,7 @@ SELECT (SELECT count(*) FROM captured_files) AS captured, count(*) AS blocks, CA
   CAST(coalesce(sum(raw_size_bytes), 0) AS bigint) AS original, CAST(coalesce(sum(length(data)), 0) AS bigint) AS compressed FROM captured_blocks`;
 
 /** Reads every version of every captured file and checks the hash of each of its states. Yields null between versions. */
-async function* checkCaptures(
-  { query }: CheckSource,
-  path: string,
-  totals: Totals,
-): AsyncGenerator<Finding | null> {
+async function* checkCaptures({ query }: CheckSource, path: string, totals: Totals): AsyncGenerator<Finding | null> {
   const placeOf = async (id: number): Promise<Place> => {
     const { value } = await tryRead(() => query(GET_VERSION, { id }));
     const [row] = value ?? [];

@@ -22,7 +22,6 @@ export type RetentionEngine = {
   readonly erase: (work: (query: Query, id: number | null) => Promise<Erasure>) => Promise<Erasure>;
   /** As in the port. */
   readonly purge: () => Promise<boolean>;
-  readonly isPurged: () => Promise<boolean>;
 };
 
 /** What to erase, in temporary tables, so that an erasure of any size fits in memory. */

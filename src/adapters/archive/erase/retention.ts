@@ -11,6 +11,7 @@ import {
   timeColumn,
 } from '../rows.ts';
 import type { Dialect, Query, Sql } from '../sql/query.ts';
+import { LIST_PATHS } from '../store/runs.ts';
 import { erase, findEffect, LAST_FILE, LIST_ERASURES, type RetentionEngine, toErasure } from './erase.ts';
 
 /** Replaces one of the same scope. */
@@ -19,11 +20,6 @@ INSERT INTO holds (kind, value, reason, added_at_ms) VALUES (:kind, :value, :rea
 ON CONFLICT (kind, value) DO UPDATE SET reason = excluded.reason, added_at_ms = excluded.added_at_ms`;
 const LIST_CYCLES =
   'SELECT id, parent_cycle_id, conversation_id FROM cycles WHERE compaction_id = :id ORDER BY position';
-/** Every path of a compaction. */
-export const LIST_PATHS = `
-SELECT source_path AS path FROM compactions WHERE id = :id UNION SELECT output_path FROM compactions WHERE id = :id AND output_path IS NOT NULL
-UNION SELECT source_path FROM run_files WHERE compaction_id = :id
-UNION SELECT output_path FROM run_files WHERE compaction_id = :id AND output_path IS NOT NULL ORDER BY 1`;
 const FIND_MESSAGE = `
 SELECT l.id, k.compaction_id, y.conversation_id, l.size_bytes FROM lines AS l
 JOIN blocks AS k ON k.id = l.block_id JOIN compactions AS c ON c.id = k.compaction_id
@@ -32,7 +28,7 @@ WHERE l.message_id = :messageId AND c.status = 'applied' ORDER BY l.id`;
 const DELETE_HOLD = 'DELETE FROM holds WHERE kind = :kind AND value = :value RETURNING id';
 
 /** Holds and erasures. After an erasure, `purge` rewrites what still has the bytes. `path`: of the archive, for messages. */
-export function createRetention(sql: Sql, path: string, engine: RetentionEngine): RetentionStore {
+export function createRetention(sql: Sql, path: string, engine: RetentionEngine): Omit<RetentionStore, 'isPurged'> {
   const { query } = sql;
   const erasing = { engine, dialect: sql.dialect, path };
   return {
@@ -72,7 +68,6 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
     },
     erase: (plan) => engine.erase((within, id) => erase(within, plan, { ...erasing, id })),
     purge: engine.purge,
-    isPurged: engine.isPurged,
     listErasures: async () => (await query(LIST_ERASURES)).map(toErasure),
   };
 }

@@ -16,12 +16,14 @@ type Opened = { readonly place: Place; readonly isReadOnly: boolean };
 export function createPostgresArchive(sql: PostgresSql, { place, isReadOnly }: Opened): Archive {
   const facts = { path: place.path, isReadOnly, isReadableWhileStoring: true, close: sql.close };
   return createArchive(sql, facts, {
-    check: POSTGRES_CHECK,
-    retention: createPostgresRetention(sql, place.path),
-    search: POSTGRES_SEARCH,
     store: createPostgresStore(createPartitions(sql)),
-    vectors: POSTGRES_VECTORS,
+    loadOthers: async () => ({
+      check: POSTGRES_CHECK,
+      retention: createPostgresRetention(sql, place.path),
+      search: POSTGRES_SEARCH,
+      vectors: POSTGRES_VECTORS,
+      fileBytes: () => readUsedBytes(sql),
+    }),
     guard: (port) => guardMethods(port, place),
-    fileBytes: () => readUsedBytes(sql),
   });
 }

@@ -61,7 +61,6 @@ export function createPostgresRetention(sql: PostgresSql, path: string): Retenti
       });
     },
     purge: () => purge(sql, path),
-    isPurged: async () => (await sql.query(LIST_UNPURGED)).length === 0,
   };
 }
 

@@ -9,12 +9,8 @@ import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { migrate, migrateFile, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
-import { SQLITE_CHECK } from './check.ts';
-import { createSqliteRetention } from './retention.ts';
 import { type Connection, createSqliteSql } from './sql.ts';
-import { SQLITE_SEARCH } from './search.ts';
 import { SQLITE_STORE } from './store.ts';
-import { SQLITE_VECTORS } from './vectors.ts';
 import { type TakeTurn, turnsAt } from './turns.ts';
 
 /** Storing 100 MB holds the write lock for about ten seconds, and several processes may be waiting. */
@@ -199,23 +195,13 @@ export function createSqliteArchive(
   const sql = createSqliteSql(connections);
   const facts = { path, isReadOnly, isReadableWhileStoring, close: async () => close() };
   return createArchive(sql, facts, {
-    check: SQLITE_CHECK,
-    retention: createSqliteRetention(sql, { db, path, takeTurn }),
-    search: SQLITE_SEARCH,
     store: SQLITE_STORE,
-    vectors: SQLITE_VECTORS,
+    loadOthers: async () => (await import('./later.ts')).createSqliteLater(sql, { db, path, takeTurn }),
     guard: (port) => guardSqlite(port, path),
-    // With the log.
-    fileBytes: () => ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
   });
 }
 
 /** The same port, whose methods throw `ArchiveError`s for failures of SQLite. */
 export function guardSqlite<Port extends object>(port: Port, path: string): Port {
   return guardPort(port, (error) => toArchiveFailure(error, path));
-}
-
-/** The log exists only while a program has the archive open. */
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

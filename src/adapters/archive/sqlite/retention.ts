@@ -18,7 +18,7 @@ const MERGE_INDEXES = [
 ];
 const HAS_VECTORS = 'SELECT 1 FROM vector_model';
 
-type Place = { readonly db: Database.Database; readonly path: string; readonly takeTurn: TakeTurn };
+export type Place = { readonly db: Database.Database; readonly path: string; readonly takeTurn: TakeTurn };
 
 /** `purge` rewrites the file, because its freed pages and its log still have the bytes of what was erased. */
 export function createSqliteRetention(sql: Sql, { db, path, takeTurn }: Place): RetentionEngine {
@@ -50,7 +50,6 @@ export function createSqliteRetention(sql: Sql, { db, path, takeTurn }: Place): 
         release();
       }
     },
-    isPurged: async () => isPurged(db),
   };
 }
 

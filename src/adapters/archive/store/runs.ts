@@ -1,10 +1,14 @@
 import type { Archive, RunMark, StoredRun } from '../../../ports/archive.ts';
 import type { Unit } from '../../../ports/exchange.ts';
-import { LIST_PATHS } from '../erase/retention.ts';
 import { readTitles } from '../read/lookup.ts';
 import { readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
+/** Every path of a compaction. */
+export const LIST_PATHS = `
+SELECT source_path AS path FROM compactions WHERE id = :id UNION SELECT output_path FROM compactions WHERE id = :id AND output_path IS NOT NULL
+UNION SELECT source_path FROM run_files WHERE compaction_id = :id
+UNION SELECT output_path FROM run_files WHERE compaction_id = :id AND output_path IS NOT NULL ORDER BY 1`;
 const ADD_RUN = `
 INSERT INTO runs (token, begun_at_ms, user_name, host, version, command, undone_at_ms)
 VALUES (:token, :begunAtMs, :user, :host, :version, :command, :undoneAtMs) ON CONFLICT DO NOTHING`;
