@@ -85,6 +85,20 @@ export function parseAmount(text: string): Result<number, string> {
   return amount === null ? err('It must be an amount of money, without a currency: 5, 0.50, 1,000.') : ok(amount);
 }
 
+/** '10m', '90s' or '2h' as milliseconds: times so short that m means minutes. */
+export function parseIdle(text: string): Result<number, string> {
+  const ms = readQuantity(text.toLowerCase(), SHORT_TIMES);
+  return ms === null ? err('It must be a time: 90s, 10m, 2h, 1d.') : ok(Math.round(ms));
+}
+
+const SHORT_TIMES: ReadonlyMap<string, number> = new Map([
+  ['s', 1000],
+  ['m', HOUR_MS / 60],
+  ['min', HOUR_MS / 60],
+  ['h', HOUR_MS],
+  ['d', DAY_MS],
+]);
+
 /** '0.9' or '90%', as a share. */
 export function parseShare(text: string): Result<number, string> {
   const [, digits = '', percent] = /^(\d+(?:\.\d+)?|\.\d+) ?(%?)$/.exec(text.trim()) ?? [];

@@ -96,7 +96,7 @@ function assertTold({ stderr }: Ended, { scene, says }: { readonly scene: ModelS
   const last = lines.at(-1) ?? '';
   const spent = /^ It took [\d,]+ calls?, [\d,]+ tokens? in, [\d,]+ out\.$/;
   const [told, rest = ''] = last.split(
-    '. The file is unchanged. Another run asks only for what is missing. You can also use another provider.',
+    '. The file is unchanged. Once that is solved, another run asks only for what is missing. You can also use another provider.',
   );
   assert.ok(told?.startsWith(`${scene.file}: no summary: `) === true && (rest === '' || spent.test(rest)), stderr);
   assert.match(last, says);

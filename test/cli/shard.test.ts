@@ -88,13 +88,13 @@ test('a shard without files has nothing to do', async (t) => {
 
 test('a minimum idle time holds for transcripts that are replaced and that nobody named', async (t) => {
   const folder = folderWith(t, { 'logs/a.jsonl': chatTranscript(40) });
-  const asked: (number | undefined)[] = [];
+  const asked: unknown[] = [];
   const watching: typeof createUseCases = (composition) => {
     const useCases = createUseCases(composition);
     return {
       ...useCases,
       compactFile: (request, progress) => {
-        asked.push(request.minIdleMs);
+        asked.push([request.minIdleMs, request.mustBeIdle]);
         return useCases.compactFile(request, progress);
       },
     };
@@ -105,6 +105,7 @@ test('a minimum idle time holds for transcripts that are replaced and that nobod
     ['-n', found],
     ['-i', '-n', named],
     ['-i', '-n', '--config', 'min_idle_minutes', found],
+    ['-n', '--min-idle', '90s', named],
   ]) {
     const config = join(folder, 'c.toml');
     writeFileSync(config, '[transcript]\nmin_idle_minutes = 0\n');
@@ -112,7 +113,8 @@ test('a minimum idle time holds for transcripts that are replaced and that nobod
     const terminal = createFakeTerminal([...argv, '--archive', join(folder, 'a.db')]);
     assert.equal(await run({ terminal, loadUseCases: async () => watching }), 0, terminal.errors());
   }
-  assert.deepEqual(asked, [600_000, undefined, undefined, 0]);
+  const [none, asSet] = [undefined, (ms: number) => [ms, undefined]];
+  assert.deepEqual(asked, [asSet(600_000), [none, none], [none, none], asSet(0), [90_000, true]]);
 });
 
 test('a link that takes the place of a transcript after a folder was searched is not followed', async (t) => {

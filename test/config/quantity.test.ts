@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   parseAge,
+  parseAmount,
   parseBytes,
   parseCount,
   parseCountOrZero,
+  parseIdle,
   parseSaving,
   parseShare,
   parseSince,
@@ -20,6 +22,21 @@ test('a number may be grouped, and thousands and millions may be shortened', () 
     counts.map((one) => ok(one)),
   );
   assert.deepEqual(parseCountOrZero('0'), ok(0));
+});
+
+test('money has no currency, and the time that a file is idle counts minutes as m', () => {
+  const amounts = ['5', '5.00', '0', '.5', '1,000.25'].map(parseAmount);
+  assert.deepEqual(
+    amounts,
+    [5, 5, 0, 0.5, 1000.25].map((one) => ok(one)),
+  );
+  for (const wrong of ['', '$5', '5 USD', '-1', '5k', '1e3']) assert.equal(parseAmount(wrong).ok, false, wrong);
+  const times = ['90s', '10m', '10min', '2h', '1 d'].map(parseIdle);
+  assert.deepEqual(
+    times,
+    [90_000, 600_000, 600_000, 7_200_000, 86_400_000].map((one) => ok(one)),
+  );
+  for (const wrong of ['', '10', '3mo', '-1m', 'm']) assert.equal(parseIdle(wrong).ok, false, wrong);
 });
 
 test('what is no whole number is refused with what is accepted', () => {

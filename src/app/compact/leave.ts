@@ -55,13 +55,8 @@ export async function leaveUnlessDue(
     leave(inUse('its last line is neither ended nor whole, so a program may still be writing it'));
   // Whoever named the file knows what is open.
   if (sign !== null && minIdleMs !== undefined) leave(inUse(sign));
-  const changedMinutes = findRecentChange(deps, request, transcript);
-  if (changedMinutes !== null)
-    leave(
-      inUse(
-        `it changed ${countMinutes(changedMinutes)} ago, and this system does not tell whether a program has it open (min_idle_minutes)`,
-      ),
-    );
+  const recent = findRecentChange(deps, request, transcript);
+  if (recent !== null) leave(inUse(recent));
   if (policy.isFresh !== true && transcript.conversations.some((one) => one.isArchiveMissing))
     leave({ reason: 'archive-missing', notes: [describeMissing(deps.archivePath)] });
   return sign;
@@ -99,19 +94,22 @@ function isBeingWritten({ codec, recordIndex, readLine }: Prepared): boolean {
   return last?.kind === 'opaque' && readLine(last).at(-1) !== LF;
 }
 
-/** How many minutes ago a file changed that a program may still have open; null: it is old enough, or nobody has it open as far as can be seen. */
+/** That a file changed lately, so that a program may still have it open; null: it is old enough, or nobody has it open as far as can be seen. */
 function findRecentChange(
   { files, runtime }: WritingDeps,
-  { minIdleMs = 0 }: CompactFileRequest,
+  { minIdleMs = 0, mustBeIdle = false }: CompactFileRequest,
   { source }: Prepared,
-): number | null {
-  if (minIdleMs === 0 || files.showsWriters()) return null;
-  const idleMs = runtime.now().getTime() - lastWrite(source).getTime();
-  return idleMs < minIdleMs ? Math.max(0, Math.floor(idleMs / MINUTE_MS)) : null;
+): string | null {
+  if (minIdleMs === 0 || (!mustBeIdle && files.showsWriters())) return null;
+  if (runtime.now().getTime() - lastWrite(source).getTime() >= minIdleMs) return null;
+  const changed = `it changed within the last ${describeTime(minIdleMs)}`;
+  if (mustBeIdle) return `${changed} (--min-idle)`;
+  return `${changed}, and this system does not tell whether a program has it open (--min-idle, min_idle_minutes)`;
 }
 
-function countMinutes(minutes: number): string {
-  return minutes === 0 ? 'less than a minute' : `${minutes} minute${minutes === 1 ? '' : 's'}`;
+function describeTime(ms: number): string {
+  if (ms % MINUTE_MS > 0) return `${ms / 1000} s`;
+  return ms === MINUTE_MS ? 'minute' : `${ms / MINUTE_MS} minutes`;
 }
 
 /** Nothing to do: a default output is not created, an explicit one gets the input's bytes. */

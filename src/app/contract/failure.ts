@@ -151,7 +151,7 @@ export type LookupFailure =
 
 /** The model gave no summary; what it has answered before is remembered. `problem` is a clause. */
 export function noSummary(file: string, problem: string): Failure {
-  const advice = 'Another run asks only for what is missing. You can also use another provider.';
+  const advice = 'Once that is solved, another run asks only for what is missing. You can also use another provider.';
   return { kind: 'no-summary', file, problem, advice };
 }
 

@@ -42,6 +42,8 @@ export type CompactFileRequest = {
    * skipped too. Undefined: somebody named the file, so it may be replaced at once.
    */
   readonly minIdleMs?: number | undefined;
+  /** It must not have changed for so long wherever the system shows who has it open, too. */
+  readonly mustBeIdle?: boolean | undefined;
   /** The model's provider, for messages and the hash of the settings: 'extractive', … */
   readonly provider: string;
   readonly modelName: string;

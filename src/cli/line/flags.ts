@@ -4,6 +4,7 @@ import {
   parseBytes,
   parseCount,
   parseCountOrZero,
+  parseIdle,
   parseSaving,
   parseShare,
   parseSince,
@@ -107,6 +108,14 @@ export function modelFlags(providers: string) {
     ]),
   ] as const satisfies readonly Flag[];
 }
+
+export const MIN_IDLE_FLAG = {
+  flags: '--min-idle <time>',
+  description: 'leave alone what changed within it (10m)',
+  parse: parseIdle,
+  group: 'What to compact',
+  isRare: true,
+} as const satisfies Flag;
 
 export const MAX_COST_FLAG = {
   flags: '--max-cost <amount>',

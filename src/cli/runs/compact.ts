@@ -1,5 +1,5 @@
 import type { Summarizer } from '../../app/contract/deps.ts';
-import type { OutputTarget } from '../../app/contract/requests.ts';
+import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
 import { makeFolderFor, type OutputChoice } from '../../compose/outputs.ts';
 import type { Embeddings } from '../../compose/services.ts';
 import { defaultArchivePath } from '../../config/find.ts';
@@ -17,7 +17,7 @@ import type { RunReport } from './run-report.ts';
 
 /** What the command line asks for every transcript. */
 type JobOptions = {
-  readonly options: PolicyOptions & { readonly format?: string | undefined };
+  readonly options: PolicyOptions & { readonly format?: string | undefined; readonly minIdle?: number | undefined };
   readonly output: OutputChoice;
   /** Only transcripts whose last message was earlier; null: any. */
   readonly before: Date | null;
@@ -58,7 +58,7 @@ export async function compactAll(session: Session, run: Run, items: readonly Job
         ...common,
         input: inputOf(job, run.options),
         output: isDryRun ? ({ kind: 'none' } as const) : output,
-        ...(!job.isNamed && output.kind === 'in-place' && { minIdleMs: minIdleOf(session.settings) }),
+        ...idleOf(session.settings, { job, minIdle: run.options.minIdle }),
       };
       return useCases.compactFile(request, progress);
     },
@@ -92,6 +92,15 @@ export function isInFolder(output: OutputChoice, isSeveral: boolean): boolean {
 }
 
 const MINUTE_MS = 60_000;
+
+/** When a file counts as idle: as the line says, or for one that nobody named as the settings say. */
+function idleOf(
+  settings: ResolvedSettings,
+  { job: { isNamed, output }, minIdle }: { readonly job: Job; readonly minIdle: number | undefined },
+): Pick<CompactFileRequest, 'minIdleMs' | 'mustBeIdle'> {
+  if (minIdle !== undefined) return { minIdleMs: minIdle, mustBeIdle: true };
+  return !isNamed && output.kind === 'in-place' ? { minIdleMs: minIdleOf(settings) } : {};
+}
 
 /** How long a file that nobody named must not have changed before it is replaced. */
 export function minIdleOf({ transcript }: ResolvedSettings): number {

@@ -226,9 +226,9 @@ function createNoteList(): NoteList {
     else state.unlisted += 1;
   };
   return {
-    add: ({ result, notes, file }) => {
-      // The notes of a skipped transcript repeat its reason.
-      if (result !== 'skipped') for (const note of notes) addNote(note, file);
+    add: ({ result, reason, notes, file }) => {
+      // The notes of a skipped transcript repeat its reason, unless they say by which sign it is in use.
+      if (result !== 'skipped' || reason === 'in-use') for (const note of notes) addNote(note, file);
     },
     render: (theme) => [
       ...[...known].map(([note, counted]) => theme.warning(renderNote(note, counted))),
