@@ -86,8 +86,11 @@ const MAX_COMMAND_CHARS = 140;
 const MAX_OUTCOME_CHARS = 160;
 /** A total says more than the last line that it counts. */
 const TOTAL =
-  /(?<!\btest )(?<!#)\b\d+ (?:passed|failed|failing|passing|errors?|problems?|vulnerabilities|tests? (?:passed|failed|run))\b|^(?:ℹ|#) (?:fail|pass) \d+|^test result: |^Tests run: \d+|^Found \d+ errors?/i;
-const FAILED_TOTAL = /\b[1-9]\d* (?:failed|failing|failures?|errors?|problems?|tests? failed)\b|^(?:ℹ|#) fail [1-9]/i;
+  /(?<!\btest )(?<!#)\b\d+ (?:passed|failed|failing|passing|errors?|problems?|vulnerabilities|tests? (?:passed|failed|run))\b|^(?:ℹ|#) (?:fail|pass) \d+|^test result: |^Tests run: \d+|^Found \d+ errors?|^\d+ issues?[.:]/i;
+/** What `go test` prints for a package. */
+const PASSED_PACKAGE = /^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)/m;
+const FAILED_TOTAL =
+  /\b[1-9]\d* (?:failed|failing|failures?|errors?|problems?|tests? failed)\b|^(?:ℹ|#) fail [1-9]|^[1-9]\d* issues?[.:]|^FAIL\s+\S+(?:\s+(?:[\d.]+s|\[[^\]]+\]))?$/i;
 const FAILING =
   /\b(?:error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|undefined|assert)\b|\bE[A-Z]{4,}\b/i;
 
@@ -115,13 +118,43 @@ export function isCheck(done: CompletedCall): boolean {
   return command !== null && hasEffect(command) && !/^git\b/.test(name) && CHECK.test(name.replace(NOT_A_VERB, ' '));
 }
 
+/** Tests, linters, type checkers and builds. */
+const CHECKS = [
+  /\b(?:tests?|jest|vitest|pytest|mocha|ctest|rspec|phpunit|tox|nextest)\b/,
+  /\b(?:lint|eslint|oxlint|ruff|clippy|golangci-lint|flake8|biome|prettier|fmt|format)\b/,
+  /\b(?:tsc|typecheck|type-check|mypy|pyright|vet)\b/,
+  /\b(?:build|compile|make|cargo check|webpack|vite build)\b/,
+];
+
+/** The kinds of checks that a call made; empty: it made none, or nobody knows how it ended. */
+function checksIn(done: CompletedCall): readonly RegExp[] {
+  if (!isCheck(done) || outcomeOf(done) === null) return [];
+  const name = commandName(done).replace(/"[^"]*"|'[^']*'/g, '');
+  return CHECKS.filter((pattern) => pattern.test(name));
+}
+
+/** The last check of each kind, in order. */
+export function lastChecks(calls: readonly CompletedCall[]): readonly CompletedCall[] {
+  const last = new Map(calls.flatMap((done) => checksIn(done).map((kind) => [kind, done] as const)));
+  const found = new Set(last.values());
+  return calls.filter((done) => found.has(done));
+}
+
+/** The first later check of the same kind that passed; undefined: there is none. */
+export function passedLater(failed: CompletedCall, calls: readonly CompletedCall[]): CompletedCall | undefined {
+  const kinds = checksIn(failed);
+  return calls
+    .slice(calls.indexOf(failed) + 1)
+    .find((done) => outcomeOf(done) === 'passed' && checksIn(done).some((kind) => kinds.includes(kind)));
+}
+
 /** How a command ended; null: its output does not say, because it was piped or is missing. */
 export function outcomeOf({ call, answer, exitCode, hasFailed }: CompletedCall): 'passed' | 'failed' | null {
   if (hasFailed) return 'failed';
   if (answer === null) return null;
   const lines = readableLines(answer);
   if (lines.some((line) => FAILED_TOTAL.test(line))) return 'failed';
-  if (lines.some((line) => TOTAL.test(line))) return 'passed';
+  if (lines.some((line) => TOTAL.test(line)) || PASSED_PACKAGE.test(answer)) return 'passed';
   if (/\|(?!\|)/.test(firstLine(call.command ?? '').replace(QUOTED_WORD, 'x'))) return null;
   return exitCode === 0 || exitCode === null ? 'passed' : null;
 }
@@ -169,4 +202,16 @@ const LOOP = /^(?:for|while|if)\b[^;]*;\s*(?:do|then)\s+/;
 /** Whether a command changes or checks something, instead of only reading. */
 export function hasEffect(command: string): boolean {
   return !READ_ONLY.test(firstLine(command).replace(LOOP, ''));
+}
+
+const RECENT_CALLS = 40;
+
+/** The last command that failed, unless the same was tried again later. */
+export function lastFailure(calls: readonly CompletedCall[]): CompletedCall | undefined {
+  const commands = calls.filter(({ call }) => call.command !== null);
+  const last = commands.findLast(({ hasFailed }) => hasFailed);
+  if (last === undefined || calls.length - calls.indexOf(last) > RECENT_CALLS) return undefined;
+  const key = (done: CompletedCall): string => commandName(done).split(/\s+/).slice(0, 2).join(' ');
+  const wasRepeated = commands.slice(commands.indexOf(last) + 1).some((done) => key(done) === key(last));
+  return wasRepeated ? undefined : last;
 }

@@ -1,9 +1,20 @@
-import { commandName, type CompletedCall, errorLines, hasEffect, isCheck, outcomeOf, totalOf } from './calls.ts';
+import {
+  commandName,
+  type CompletedCall,
+  errorLines,
+  hasEffect,
+  isCheck,
+  lastChecks,
+  lastFailure,
+  outcomeOf,
+  passedLater,
+  totalOf,
+} from './calls.ts';
 import { charsOf, type HandoverLine, quoted } from './line.ts';
 
 const MAX_ERRORS = 2;
 
-/** Commands that changed or checked something, each once with how often it ran and how it ended; the latest last. */
+/** Commands that failed, each once with how often it ran and how it ended, the latest last; and the checks that passed. */
 export function writeCommandLines(calls: readonly CompletedCall[], maxChars: number): readonly HandoverLine[] {
   const groups = new Map<string, CompletedCall[]>();
   for (const done of calls) {
@@ -16,35 +27,59 @@ export function writeCommandLines(calls: readonly CompletedCall[], maxChars: num
     groups.delete(name);
     groups.set(name, [...runs, done]);
   }
-  const lines: HandoverLine[] = [];
+  // The state of the work has these.
+  const shown = new Set(lastChecks(calls));
+  const failure = lastFailure(calls);
+  const failures: HandoverLine[] = [];
+  const passed: HandoverLine[] = [];
   let left = maxChars;
   for (const [name, runs] of [...groups].toReversed()) {
-    const text = `- \`${quoted(name)}\`${endOf(runs)}`;
+    if (runs.length === 1 && runs[0] === failure) continue;
+    const hasFailed = runs.some((done) => outcomeOf(done) === 'failed');
+    const end = hasFailed ? failuresOf(runs, calls) : passesOf(runs);
+    const text = `${hasFailed ? '- ' : ''}\`${quoted(name)}\`${end}`;
     const line = { text, messageIds: runs.flatMap(({ messageIds }) => messageIds) };
-    // How a command without a known end went is no news, and a change is listed with its file or in git's state.
-    if (text.endsWith('`') || charsOf(line) > left) continue;
-    left -= charsOf(line);
-    lines.unshift(line);
+    const chars = charsOf(line) + (hasFailed || passed.length > 0 ? 1 : PASSED.length);
+    if (end === null || (!hasFailed && runs.some((done) => shown.has(done))) || chars > left) continue;
+    left -= chars;
+    (hasFailed ? failures : passed).unshift(line);
   }
-  return lines;
+  if (passed.length === 0) return failures;
+  const names = passed.map(({ text }) => text).join(', ');
+  return [...failures, { text: PASSED + names, messageIds: passed.flatMap(({ messageIds }) => messageIds) }];
 }
 
-function endOf(runs: readonly CompletedCall[]): string {
+const PASSED = '- Passed: ';
+
+function timesOf({ length }: readonly CompletedCall[]): string {
+  return length === 1 ? '' : ` ${length} times`;
+}
+
+/** How often a check passed, and its last total; null: it is no check, or nobody knows how it ended. */
+function passesOf(runs: readonly CompletedCall[]): string | null {
   const last = runs.at(-1);
-  const known = runs.flatMap((done) => outcomeOf(done) ?? []);
-  if (last === undefined || known.length === 0) return '';
-  const failed = known.filter((outcome) => outcome === 'failed').length;
-  const times = runs.length === 1 ? '' : ` ${runs.length} times`;
-  const end = outcomeOf(last);
-  if (failed === 0 && !isCheck(last) && totalOf(last) === null) return '';
-  const all = known[0] ?? '';
-  const counts =
-    failed > 0 && failed < known.length
-      ? `, ${failed} failed${end === null ? '' : `, the last one ${end}`}`
-      : ` ${all}`;
-  const failure = runs.findLast((done) => outcomeOf(done) === 'failed');
+  if (last === undefined || runs.every((done) => outcomeOf(done) === null)) return null;
   const total = totalOf(last);
-  const errors = failure === undefined ? [] : errorLines(failure.answer ?? '', MAX_ERRORS);
-  const said = [...new Set([...(total === null ? [] : [total]), ...errors])].map((line) => `“${line}”`);
-  return `${times}${counts}${said.length === 0 ? '' : `: ${quoted(said.join(' '))}`}`;
+  if (!isCheck(last) && total === null) return null;
+  return `${timesOf(runs)}${total === null ? '' : ` (“${quoted(total)}”)`}`;
+}
+
+function failuresOf(runs: readonly CompletedCall[], calls: readonly CompletedCall[]): string {
+  const last = runs.at(-1);
+  const failure = runs.findLast((done) => outcomeOf(done) === 'failed');
+  if (last === undefined || failure === undefined) return '';
+  const known = runs.flatMap((done) => outcomeOf(done) ?? []);
+  const failed = known.filter((outcome) => outcome === 'failed').length;
+  const end = outcomeOf(last);
+  const later = end === 'failed' ? passedLater(last, calls) : undefined;
+  const ended =
+    later !== undefined
+      ? ` (later \`${quoted(commandName(later))}\` passed)`
+      : failed < known.length && end !== null
+        ? `, the last one ${end}`
+        : '';
+  const total = totalOf(last);
+  const said = [...new Set([...(total === null ? [] : [total]), ...errorLines(failure.answer ?? '', MAX_ERRORS)])];
+  const counts = failed < known.length ? `, ${failed} failed` : ' failed';
+  return `${timesOf(runs)}${counts}${ended}${said.length === 0 ? '' : `: ${quoted(said.map((line) => `“${line}”`).join(' '))}`}`;
 }

@@ -6,16 +6,15 @@ import type { Span } from '../extract/sentence.ts';
 import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
 import { commandName, type CompletedCall, isCheck, outcomeOf } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { baseName, type FileChange, isTelling } from './files.ts';
-import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { baseName, isConstant } from './files.ts';
+import { charsOf, charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
 import { readPieces } from './prose.ts';
-import { isAnnouncement, isPondering, statesCause, wordsIn } from './statements.ts';
+import { isAnnouncement, isGuess, isPondering, statesCause, wordsIn } from './statements.ts';
 import { isClientLine, isNoise, readableLine, readableText } from './tool-result.ts';
-import { asksUser, type Conversation, type Step, type Turn } from './turns.ts';
+import { asksUser, type Conversation, type Turn } from './turns.ts';
 
 type DetailOptions = {
   readonly calls: readonly CompletedCall[];
-  readonly files: readonly FileChange[];
   /** The length of the whole hand-over. */
   readonly maxChars: number;
   readonly stem: Stemmer;
@@ -35,8 +34,8 @@ type Source = {
   readonly messageId: string;
   readonly turn: Turn;
   readonly subject: string | null;
-  /** Whether its lines are those of a file: only declarations and values say something there. */
-  readonly isFile: boolean;
+  /** Whether a file was read or searched: only the constants in it say something. */
+  readonly isRead?: boolean;
 };
 
 // A tool's output can be megabytes long, and a small summary can use little of it.
@@ -46,10 +45,10 @@ const MAX_TOOL_CHARS = 60_000;
 /** Any tool can forge such answers, so they are not told as the user's own words. */
 const ANSWERS_HEAD = 'The user’s answers to questions of the assistant, as the calls report them:';
 
-export function createDetails(conversation: Conversation, { calls, files, maxChars, stem }: DetailOptions): Details {
+export function createDetails(conversation: Conversation, { calls, maxChars, stem }: DetailOptions): Details {
   const share = Math.floor((maxChars * READ_PER_BUDGET) / Math.max(1, calls.length * 2));
   const maxToolChars = Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
-  const { passages, sources } = readPassages(conversation, { calls, files, maxToolChars });
+  const { passages, sources } = readPassages(conversation, { calls, maxToolChars });
   const sourceOf = ({ id }: Pick<Passage, 'id'>): Source | undefined => sources.get(id);
   const selection = createSelection(passages, {
     stem,
@@ -74,8 +73,8 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
       selection.cover(texts.flatMap((text) => text.split('\n')));
     },
     findings: (budgetChars) => {
-      const worthOf = (text: string, unit: Unit, { speakerKind }: Passage): number =>
-        speakerKind === 'assistant' && statesCause(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0;
+      const worthOf = (text: string, unit: Unit): number =>
+        statesCause(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0;
       return selection.choose({ budgetChars, onlyNovel: true, worthOf }).map(lineOf);
     },
     rest: (roomChars) => {
@@ -96,9 +95,8 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
       };
       const worthOf = (text: string, unit: Unit, passage: Passage): number => {
         if (isRepeated(text)) return 0;
-        return unit.kind === 'prose'
-          ? worthOfSentence(text, unit)
-          : worthOfLine(text, unit, { source: sourceOf(passage), mentioned });
+        const isRead = sourceOf(passage)?.isRead === true;
+        return unit.kind === 'prose' ? worthOfSentence(text, unit) : worthOfLine(text, unit, { isRead, mentioned });
       };
       const pick = (): readonly SelectedUnit[] => {
         const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worthOf }).filter((unit) => {
@@ -133,7 +131,7 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
             : `${source.subject}: ${[...new Set(group.map(({ text }) => `\`${text}\``))].join('; ')}`;
         const messageIds = [...new Set(group.flatMap(({ messageId }) => sources.get(messageId)?.messageId ?? []))];
         const lines = [...head, { text: `- ${quoted(flat(said))}`, messageIds }];
-        const chars = lines.reduce((sum, line) => sum + charsOf(line), 0);
+        const chars = charsOfAll(lines);
         if (chars > lineRoom) return [];
         lineRoom -= chars;
         ({ number } = source.turn);
@@ -146,7 +144,7 @@ export function createDetails(conversation: Conversation, { calls, files, maxCha
 /** The rest of the room is for the subjects. */
 const GROUPED_SHARE = 0.9;
 /** More lines of one file or output are a listing. */
-const MAX_SUBJECT_LINES = 4;
+const MAX_SUBJECT_LINES = 3;
 const MIN_QUOTED_CHARS = 12;
 const LIST_MARK = /^(?:[-*+•>|]|\d{1,3}[.)])\s+/;
 const HEADED = /^\*\*[^*\n]{1,100}:?\*\*:? (?=.)/;
@@ -183,41 +181,25 @@ const OPENS_CODE = /^(?:const|let|var|if|for|while|return|def|class|function|imp
 function worthOfSentence(text: string, { kind }: Unit): number {
   if (kind !== 'prose') return 0;
   const said = bare(text);
-  if (!BEGINS.test(said) || OPENS_CODE.test(said) || /[,([{]$/.test(said) || isPondering(said)) return 0;
+  if (!BEGINS.test(said) || OPENS_CODE.test(said) || /[,([{]$/.test(said) || isPondering(said) || isGuess(said))
+    return 0;
   return wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said) ? 0 : 1;
 }
 
-const WORTH = { written: 0.9, declared: 0.6, told: 0.8, error: 1 } as const;
-/** A line of code that says nothing without its neighbors. */
-const STEP = /^(?:return|break|continue|else|elif|end|fi|done|if err|try|catch|finally|defer|pass)\b/;
-/** A line that a search found, with its place. */
-const FOUND = /^[\w@./\\-]+\.\w{1,8}:\d+[:-]/;
-/** A line of output that a person would read as a statement: a name and what is said of it, or a sentence. */
-const TOLD = /^[\p{L}\d][^{}<>;]{2,60}:\s\S|^[\p{Lu}][^{}<>;=]{20,}[.!]$|\b[0-9a-f]{7,40}\b \S+ \S+/u;
-
+/** A line of code that says nothing without its neighbors, or a merge of other people's work. */
+const STEP =
+  /^(?:return|break|continue|else|elif|end|fi|done|if err|try|catch|finally|defer|pass)\b|\bMerge (?:pull request|branch|remote)\b/;
+/** The place of a line that a search found. */
+const PLACE = /^[\w@./\\-]+\.\w{1,8}[:-]\d+[:-]\s*/;
+/** A line of output that a person would read as a statement: a name and what is said of it, a sentence, or a commit. */
+const TOLD = /^\p{Lu}[^{}<>;_]{2,60}:\s\S|^\p{Lu}[^{}<>;=]{20,}[.!]$|\b[0-9a-f]{7,40}\b \S+ \S+/u;
 const HAS_VALUE = /\d|https?:|[\w-]\/[\w-]/;
+const ERROR_WORTH = 1;
+const TOLD_WORTH = 0.8;
+const CONSTANT_WORTH = 0.6;
 
-/** How much a line of a file or of an output says next to its subject; 0: nothing. */
-function worthOfLine(
-  text: string,
-  { kind }: Unit,
-  { source, mentioned }: { readonly source: Source | undefined; readonly mentioned: () => ReadonlySet<string> },
-): number {
-  if (STEP.test(text)) return 0;
-  if (kind === 'error') return WORTH.error;
-  // One word, such as a row of `ls`, says nothing on its own.
-  if (kind !== 'call' && !/\s/.test(text)) return 0;
-  const isMentioned = (): boolean => (text.match(NAME) ?? []).some((name) => mentioned().has(name));
-  if (source?.isFile === true) {
-    if (!isTelling(text) || !isMentioned()) return 0;
-    return kind === 'call' ? WORTH.written : WORTH.declared;
-  }
-  if (FOUND.test(text) || isTelling(text)) return isMentioned() ? WORTH.declared : 0;
-  return TOLD.test(text) && (HAS_VALUE.test(text) || isMentioned()) ? WORTH.told : 0;
-}
-
-/** A name as programs have them: camel case, snake case, capitals or with a dot. */
-const NAME = /\b(?:[A-Za-z]+[a-z\d][A-Z]\w*|\w+_\w+|[A-Z]{3,}\w*|[\w-]+\.[a-z]{1,4})\b/g;
+/** A name as programs have them: camel case, snake case or capitals. */
+const NAME = /\b(?:[A-Za-z]+[a-z\d][A-Z]\w*|\w+_\w+|[A-Z]{3,}\w*)\b/g;
 
 /** The names that people and the assistant use in their words. */
 function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
@@ -228,47 +210,49 @@ function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
   return new Set(texts.flatMap((text) => text.slice(0, MAX_PROSE_CHARS).match(NAME) ?? []));
 }
 
+const MAX_PROSE_CHARS = 200_000;
+
+/** How much a line of an output says next to its subject; 0: nothing. */
+function worthOfLine(
+  text: string,
+  { kind }: Unit,
+  { isRead, mentioned }: { readonly isRead: boolean; readonly mentioned: () => ReadonlySet<string> },
+): number {
+  // One word, such as a row of `ls`, says nothing on its own.
+  if (STEP.test(text) || !/\s/.test(text)) return 0;
+  if (kind === 'error') return ERROR_WORTH;
+  const code = text.replace(PLACE, '');
+  if (isRead || code !== text)
+    return isConstant(code) && (code.match(NAME) ?? []).some((name) => mentioned().has(name)) ? CONSTANT_WORTH : 0;
+  return TOLD.test(text) && HAS_VALUE.test(text) ? TOLD_WORTH : 0;
+}
+
 type Read = { readonly passages: readonly Passage[]; readonly sources: ReadonlyMap<string, Source> };
 
-/** Everything that was said and answered, and what stands now in the files that were changed. */
+/** What the assistant said, and what calls answered that stands nowhere else. */
 function readPassages(
   { turns }: Conversation,
-  { calls, files, maxToolChars }: Pick<DetailOptions, 'calls' | 'files'> & { readonly maxToolChars: number },
+  { calls, maxToolChars }: Pick<DetailOptions, 'calls'> & { readonly maxToolChars: number },
 ): Read {
   const callOf = new Map(calls.map((done) => [done.callId, done]));
   const passages: Passage[] = [];
   const sources = new Map<string, Source>();
-  const add = (source: Source, piece: Piece | null, speakerKind: Passage['speakerKind']): void => {
-    if (piece === null || piece.units.length === 0) return;
+  const add = (source: Source, piece: Piece): void => {
+    if (piece.units.length === 0) return;
     const id = `${passages.length}`;
-    passages.push({ ...piece, id, day: `request ${source.turn.number}`, speaker: '', speakerKind });
+    passages.push({ ...piece, id, day: `request ${source.turn.number}`, speaker: '', speakerKind: 'assistant' });
     sources.set(id, source);
   };
   for (const turn of turns) {
-    for (const step of turn.request === null ? turn.steps : [turn.request, ...turn.steps]) {
+    for (const step of turn.steps) {
       const { messageId } = step;
-      if (step.kind === 'said' || step.kind === 'request') {
-        const speakerKind = step.kind === 'said' ? 'assistant' : 'user';
-        add({ messageId, turn, subject: null, isFile: false }, proseOf(step.text), speakerKind);
-      } else if (step.kind === 'result') {
+      if (step.kind === 'said') add({ messageId, turn, subject: null }, proseOf(step.text));
+      else if (step.kind === 'result') {
         const done = callOf.get(step.callId);
         if (done !== undefined && isAnsweredElsewhere(done)) continue;
-        add(
-          { messageId, turn, ...subjectOf(done, step) },
-          linesIn(readableText(step.text, maxToolChars), step.isError ? 'error' : 'result'),
-          'assistant',
-        );
+        const answer = linesIn(readableText(step.text, maxToolChars), step.isError ? 'error' : 'result');
+        add({ messageId, turn, subject: subjectOf(done), isRead: done !== undefined && isRead(done) }, answer);
       }
-    }
-    for (const { path, added, messageIds, turn: number } of files) {
-      if (number !== turn.number || added.length === 0) continue;
-      const source = {
-        messageId: messageIds.at(-1) ?? '',
-        turn,
-        subject: `\`${baseName(path)}\` now has`,
-        isFile: true,
-      };
-      add(source, linesIn(added.join('\n').slice(0, maxToolChars), 'call'), 'assistant');
     }
   }
   return { passages, sources };
@@ -276,39 +260,34 @@ function readPassages(
 
 const ASKS_HELP = /(?:^|\s)(?:--help|-h|man \S+)(?=\s|$)/;
 
+const READS = /^(?:read|view|cat|open|notebookread|read_?file|read_many_files|grep|search|glob|find|ls|list)/i;
+const READS_FILE = /^(?:(?:cat|sed -n|head|tail|nl|less|grep|rg|find|ls)\b|git (?!.*--stat\b))/;
+
+function isRead({ call, name }: CompletedCall): boolean {
+  return call.command === null ? READS.test(name) : READS_FILE.test(call.command);
+}
+
 /** An edit answers with itself, a check that passed with its totals, and a question with what stands among the decisions. Help is in its program. */
 function isAnsweredElsewhere(done: CompletedCall): boolean {
-  if (ASKS_HELP.test(done.call.command ?? '')) return true;
-  const isDone = !done.hasFailed && (done.call.written.length > 0 || (isCheck(done) && outcomeOf(done) === 'passed'));
-  return isDone || asksUser(done.name);
+  const { call, name } = done;
+  if (call.command !== null && ASKS_HELP.test(call.command)) return true;
+  const isDone = !done.hasFailed && (call.written.length > 0 || (isCheck(done) && outcomeOf(done) === 'passed'));
+  return isDone || asksUser(name);
 }
 
 const MAX_SUBJECT_CHARS = 80;
 
-function subjectOf(
-  done: CompletedCall | undefined,
-  step: Extract<Step, { readonly kind: 'result' }>,
-): Pick<Source, 'subject' | 'isFile'> {
-  if (done === undefined) return { subject: 'A tool answered', isFile: false };
+function subjectOf(done: CompletedCall | undefined): string {
+  if (done === undefined) return 'A tool answered';
   const { call, name } = done;
-  if (call.command !== null) {
-    const isRead = READS_FILE.test(call.command);
-    const subject = `\`${cutAtBlank(commandName(done), MAX_SUBJECT_CHARS)}\` ${isRead ? 'shows' : 'printed'}`;
-    return { subject, isFile: isRead };
-  }
-  const isSearch = /grep|search|glob|find/i.test(name);
-  const named = isSearch ? (call.about[0] ?? null) : call.target === null ? null : baseName(call.target);
-  const target = named === null ? '' : ` \`${cutAtBlank(named, MAX_SUBJECT_CHARS)}\``;
-  const isFile = READS.test(name) && !step.isError;
-  return { subject: isFile ? `${target.trim()} has` : `${name}${target} answered`, isFile };
+  if (call.command !== null) return `\`${cutAtBlank(commandName(done), MAX_SUBJECT_CHARS)}\` printed`;
+  return call.target === null
+    ? `${name} answered`
+    : `${name} \`${cutAtBlank(baseName(call.target), MAX_SUBJECT_CHARS)}\` answered`;
 }
-
-const READS = /^(?:read|view|cat|open|notebookread|read_?file|read_many_files)/i;
-const READS_FILE = /^(?:cat|sed -n|head|tail|nl|less)\b/;
 
 type Piece = Pick<Passage, 'text' | 'units'>;
 
-const MAX_PROSE_CHARS = 200_000;
 const MAX_LINE_CHARS = 160;
 
 /** Splits a message into sentences and list items, without its code. An item stands behind its heading: alone it may say nothing. */
@@ -341,9 +320,7 @@ function linesIn(text: string, kind: SegmentKind): Piece {
       : [written];
   });
   const alike = Map.groupBy(readable, shapeOf);
-  const lines = readable.filter(
-    (line) => kind === 'call' || (!DRAWN.test(line) && (alike.get(shapeOf(line))?.length ?? 0) <= MAX_ALIKE),
-  );
+  const lines = readable.filter((line) => !DRAWN.test(line) && (alike.get(shapeOf(line))?.length ?? 0) <= MAX_ALIKE);
   const clean = lines.join('\n');
   return {
     text: clean,

@@ -1,6 +1,6 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
 import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
 import { readPieces } from './prose.ts';
 import type { Edit } from './tool-call.ts';
@@ -86,15 +86,19 @@ function nameIn(line: string): string | null {
   return heading === undefined ? null : `“${heading}”`;
 }
 
-/** Whether a line declares something or gives a name its value. */
-export function isTelling(line: string): boolean {
-  return line.length <= MAX_LINE_CHARS && (DECLARED.test(line) || ASSIGNED.test(line));
+/** A value that has a name of its own: a constant, or an entry of a configuration file. A field of some literal has none. */
+const CONSTANT =
+  /^(?:export |static |final |public |private |readonly )*(?:const|val|final|static)\b|^[\s"']*[A-Z][A-Z\d_]{2,}\b/;
+const IS_CONFIGURATION = /\.(?:ya?ml|toml|ini|env|json5?|properties|conf|cfg)$|(?:^|\/)\.\w+rc$/;
+
+export function isConstant(line: string, path = ''): boolean {
+  return ASSIGNED.test(line) && line.length <= MAX_SIDE_CHARS && (CONSTANT.test(line) || IS_CONFIGURATION.test(path));
 }
 
-const MAX_LINE_CHARS = 160;
 const MAX_SIDE_CHARS = 100;
 const MAX_NAMES = 6;
 const MAX_VALUES = 3;
+const MAX_DECLARATIONS = 3;
 const MAX_STATEMENT_CHARS = 260;
 const MIN_STATEMENT_WORDS = 5;
 /** It says what was done or why. */
@@ -110,7 +114,7 @@ export function writeFileLines(
   }: { readonly turns: readonly Turn[]; readonly calls: readonly CompletedCall[]; readonly maxChars: number },
 ): readonly HandoverLine[] {
   const read = readLine(files, calls, Math.floor(maxChars * READ_SHARE));
-  const changed = changeLines(files, turns, maxChars - read.reduce((sum, line) => sum + charsOf(line), 0));
+  const changed = changeLines(files, turns, maxChars - charsOfAll(read));
   return [...changed, ...read];
 }
 
@@ -131,43 +135,45 @@ function readLine(
       IS_PATH.test(call.target) &&
       !changed.has(call.target),
   );
-  const counts = [...Map.groupBy(readers, ({ call }) => call.target ?? '')].toSorted(
-    ([, a], [, b]) => b.length - a.length,
-  );
+  const byName = Map.groupBy(readers, ({ call }) => (call.target ?? '').split(/[/\\]/).slice(-2).join('/'));
+  const counts = [...byName].toSorted(([, a], [, b]) => b.length - a.length);
   let left = maxChars - READ.length - 1;
-  const names = counts.flatMap(([path, ofPath]) => {
-    const name = `\`${path.split(/[/\\]/).slice(-2).join('/')}\`${ofPath.length > 1 ? ` ×${ofPath.length}` : ''}`;
+  const names = counts.slice(0, MAX_READ_NAMES).flatMap(([short, ofName]) => {
+    const name = `\`${short}\`${ofName.length > 1 ? ` ×${ofName.length}` : ''}`;
     if (name.length + 2 > left) return [];
     left -= name.length + 2;
     return [name];
   });
   if (names.length === 0) return [];
+  if (counts.length > names.length) names.push(`and ${counts.length - names.length} more`);
   return [
     { text: READ + quoted(names.join(', ')), messageIds: readers.flatMap(({ messageIds }) => messageIds.slice(0, 1)) },
   ];
 }
 
 const READ = 'Read, not changed: ';
+const MAX_READ_NAMES = 12;
 const IS_PATH = /^[^\s*?|()]+\.\w{1,8}$/;
 
 function changeLines(files: readonly FileChange[], turns: readonly Turn[], maxChars: number): readonly HandoverLine[] {
   const folder = sharedFolder(files.map(({ path }) => path));
   const head: readonly HandoverLine[] = folder === '' ? [] : [{ text: `In ${quoted(folder)}:`, messageIds: [] }];
-  const room = maxChars - head.reduce((sum, line) => sum + charsOf(line), 0);
+  const room = maxChars - charsOfAll(head);
   const statements = statementsOn(files, turns);
   const forms = files.map((file): readonly string[] => {
     const name = `- \`${quoted(file.path.slice(folder.length))}\``;
     const short = `${name}${countOf(file)}`;
-    const named = `${short}${namesOf(file)}`;
     const statement = statements.get(file.path);
-    return [short, named, ...(statement === undefined ? [] : [`${named} — “${quoted(statement)}”`])];
+    const said = statement === undefined ? '' : ` — “${quoted(statement)}”`;
+    const named = `${short}${namesOf(file)}`;
+    return [short, named, named + said, named + said + declarationsOf(file)];
   });
   const chosen = forms.map(([short = '']) => short);
   let left = room - chosen.reduce((sum, text) => sum + text.length + 1, 0);
   let first = 0;
   // The newest files matter most; those that do not fit even by name are counted.
   while (left < 0 && first < chosen.length) left += (chosen[first++]?.length ?? 0) + 1;
-  for (const form of [1, 2]) {
+  for (const form of [1, 2, 3]) {
     for (let at = chosen.length - 1; at >= first; at -= 1) {
       const text = forms[at]?.[form];
       const more = (text?.length ?? 0) - (chosen[at]?.length ?? 0);
@@ -189,22 +195,40 @@ function countOf({ createdLines, isDeleted, messageIds: { length } }: FileChange
   return length > 1 ? ` (edited ${length} times)` : ' (edited)';
 }
 
-function namesOf({ added, replaced }: FileChange): string {
+function namesOf({ path, added, replaced }: FileChange): string {
   const names = [...new Set(added.flatMap((line) => nameIn(line) ?? []))];
-  const values = added.filter(
-    (line) => ASSIGNED.test(line) && line.length <= MAX_SIDE_CHARS && !replaced.some(({ after }) => after === line),
-  );
-  if (names.length === 0 && values.length > 0)
-    return `: ${values
-      .slice(0, MAX_VALUES)
-      .map((line) => `\`${line.replace(/[;,]$/, '')}\``)
-      .join(', ')}`;
+  if (names.length > 0) {
+    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+    return `: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+  }
+  const values = added.filter((line) => isConstant(line, path) && !replaced.some(({ after }) => after === line));
+  if (values.length > 0) return `: ${codeLines(values.slice(0, MAX_VALUES))}`;
   const last = replaced.at(-1);
-  if (names.length === 0 && last !== undefined)
-    return `: \`${cutAtBlank(last.before, MAX_SIDE_CHARS)}\` → \`${cutAtBlank(last.after, MAX_SIDE_CHARS)}\``;
-  if (names.length === 0) return '';
-  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
-  return `: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+  return last === undefined
+    ? ''
+    : `: \`${cutAtBlank(last.before, MAX_SIDE_CHARS)}\` → \`${cutAtBlank(last.after, MAX_SIDE_CHARS)}\``;
+}
+
+/** The signatures and constants that an edited file has now; of a new file, its names say enough. */
+function declarationsOf({ path, added, createdLines }: FileChange): string {
+  // The tests of a test file stand by their names.
+  if (createdLines !== null || IS_TEST.test(path)) return '';
+  const lines = added.filter(
+    (line) =>
+      line.length <= MAX_SIDE_CHARS &&
+      !line.includes('`') &&
+      (SIGNATURE.test(line) || (nameIn(line) !== null && isConstant(line, path))),
+  );
+  return lines.length === 0 ? '' : `; has now ${codeLines([...new Set(lines)].slice(-MAX_DECLARATIONS))}`;
+}
+
+const IS_TEST = /(?:^|[/\\._-])(?:tests?|specs?|__tests__)(?:[/\\._-]|$)/i;
+/** It declares more than a name: parameters, fields or a type. */
+const SIGNATURE =
+  /^(?:export |default |pub(?:\(\w+\))? |public |private |protected |static |async |abstract |override )*(?:func(?:tion)?\*?|fn|def|class|interface|type)\s.*\(\S/;
+
+function codeLines(lines: readonly string[]): string {
+  return lines.map((line) => `\`${line.replace(/\s*[;,{:]+$/, '')}\``).join(', ');
 }
 
 /** The assistant's newest statement that names each file. */

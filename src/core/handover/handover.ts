@@ -10,7 +10,7 @@ import { writeCommandLines } from './commands.ts';
 import { answerLines, createDetails } from './details.ts';
 import { readFileChanges, writeFileLines } from './files.ts';
 import {
-  charsOf,
+  charsOfAll,
   type HandoverLine,
   type HandoverSection,
   headingChars,
@@ -47,8 +47,8 @@ type Handover = {
 type Heading = (typeof HAND_OVER_HEADINGS)[number];
 
 const HEADINGS = {
-  summary: '## Earlier summary',
   state: '## Where it stands',
+  summary: '## Earlier summary',
   requests: '## Requests and how they ended',
   findings: '## Decisions and findings',
   files: '## Files',
@@ -58,14 +58,14 @@ const HEADINGS = {
 
 /** The most that each section may take of the whole; the requests take what the others leave, and the details what they leave. */
 const SHARES = {
-  work: { summary: 0.3, state: 0.22, findings: 0.1, files: 0.12, commands: 0.06 },
+  work: { summary: 0.3, state: 0.24, findings: 0.07, files: 0.12, commands: 0.06 },
   chat: { summary: 0.3, state: 0, findings: 0.1, files: 0, commands: 0 },
 } as const;
 /** The most that the user's answers to questions take, and what is left beside them to what the assistant found. */
 const ANSWERS_SHARE = 0.2;
 const MIN_FINDINGS_SHARE = 0.04;
 /** What requests and endings leave to the details if they need all of the rest. */
-const DETAILS_SHARE = 0.12;
+const DETAILS_SHARE = 0.08;
 const MIN_REQUESTS_SHARE = 0.58;
 /** More details make a summary hard to read, but whoever asks for a very long one wants them. */
 const MAX_DETAILS_SHARE = 0.3;
@@ -99,16 +99,20 @@ export function writeHandover(
   const above = sections.has(HEADINGS.state) ? wordsInState(conversation) : null;
   add(HEADINGS.files, maxChars * shares.files, (room) => writeFileLines(files, { turns, calls, maxChars: room }));
   add(HEADINGS.commands, maxChars * shares.commands, (room) => writeCommandLines(calls, room));
-  const answers = answerLines(conversation, Math.floor(maxChars * ANSWERS_SHARE));
-  const answerChars = answers.reduce((sum, line) => sum + charsOf(line), 0);
+  const answerChars = charsOfAll(answerLines(conversation, Math.floor(maxChars * ANSWERS_SHARE)));
   const findingsRoom = Math.max(maxChars * shares.findings, answerChars + maxChars * MIN_FINDINGS_SHARE);
   const requestRoom = maxChars * (1 - DETAILS_SHARE) - findingsRoom - used();
   add(HEADINGS.requests, Math.max(requestRoom, maxChars * MIN_REQUESTS_SHARE), (room) =>
     writeRequestLines(turns, { maxChars: room, above }),
   );
-  const details = createDetails(conversation, { calls, files, maxChars, stem });
+  const details = createDetails(conversation, { calls, maxChars, stem });
   details.cover([...earlier, ...[...sections.values()].flatMap(({ lines }) => lines.map(({ text }) => text))]);
-  add(HEADINGS.findings, findingsRoom, (room) => [...answers, ...details.findings(room - answerChars)]);
+  add(HEADINGS.findings, maxChars, (room) => {
+    // What the options meant may take all that is left.
+    const answers = answerLines(conversation, room);
+    const left = Math.min(room, Math.floor(findingsRoom)) - charsOfAll(answers);
+    return [...answers, ...details.findings(Math.max(0, left))];
+  });
   add(HEADINGS.details, Math.max(maxChars * MAX_DETAILS_SHARE, maxChars - MAX_OTHER_CHARS), details.rest);
   const ordered = Object.values(HEADINGS).flatMap((heading) => sections.get(heading) ?? []);
   return { kind, text: renderSections(ordered), sections: ordered };

@@ -9,9 +9,13 @@ export function charsOf({ text }: HandoverLine): number {
   return text.length + 1;
 }
 
+export function charsOfAll(lines: readonly HandoverLine[]): number {
+  return lines.reduce((sum, line) => sum + charsOf(line), 0);
+}
+
 /** The length of a section and the empty line after it. */
 export function sectionChars({ heading, lines }: HandoverSection): number {
-  return headingChars(heading) + lines.reduce((chars, line) => chars + charsOf(line), 0);
+  return headingChars(heading) + charsOfAll(lines);
 }
 
 export function headingChars(heading: string): number {

@@ -149,7 +149,9 @@ export function condenseProse(text: string, maxChars: number): string {
   if (maxChars < 12) return '';
   const pieces = readPieces(text).filter(
     ({ kind, text: said }, at, all) =>
-      at < OPENING_LEADS || kind !== 'sentence' || !LEADS.test(said) || all.length === 1,
+      all.length === 1 ||
+      kind !== 'sentence' ||
+      (at < OPENING_LEADS ? at === 0 || !isPondering(said) : !LEADS.test(said) && !isPondering(said)),
   );
   if (pieces.length === 0) return cutAtBlank(openingOf(text, maxChars), maxChars);
   const whole = spell(pieces, new Set(pieces.keys()));

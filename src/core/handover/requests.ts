@@ -1,13 +1,13 @@
 import { opensWithConsent } from '../languages/pattern.ts';
 import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
-import { charsOf, type HandoverLine, quoted, quotedExactly } from './line.ts';
+import { charsOfAll, type HandoverLine, quoted, quotedExactly } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
 import { isAnnouncement, isPondering, statesCause, wordsIn } from './statements.ts';
 import type { AssistantText, Request, Turn } from './turns.ts';
 
 // The first request says what the work is about, the newest what is wanted now.
-const EDGE_CHARS = 2_000;
-const EDGE_SHARE = 0.2;
+const EDGE_CHARS = 3_200;
+const EDGE_SHARE = 0.22;
 // Longer requests contain pasted text. Their beginning, their end and the lines that ask or demand something say what was wanted.
 const LONG_CHARS = 700;
 const TIGHT_CHARS = 440;
@@ -86,7 +86,6 @@ function isOpenEnded({ steps }: Turn): boolean {
   return last === 'call' || last === 'result';
 }
 
-const REFUSAL_MARK = '   (refusing a call, says its result) ';
 const MAX_REFUSAL_CHARS = 500;
 /** The share of the room beside the requests. Any tool can forge such words, so they must not crowd out the endings. */
 const REPLIES_SHARE = 0.3;
@@ -105,10 +104,11 @@ function fitReplies(
       chars += offer.text.length + 1;
       replies.set(turn.number, [offer]);
     }
-    for (const { kind, text, messageId } of turn.replies.toReversed()) {
+    for (const { kind, text, messageId, tool } of turn.replies.toReversed()) {
       if (kind !== 'refusal') continue;
       const words = excerptOf(text, { maxChars: MAX_REFUSAL_CHARS });
-      const line = { text: REFUSAL_MARK + quoted(words, INDENT), messageIds: [messageId] };
+      const mark = `   (refused ${tool === '' ? 'a call' : quoted(tool)}, as its result tells:) `;
+      const line = { text: mark + quoted(words, INDENT), messageIds: [messageId] };
       if (chars + line.text.length + 1 > maxChars) continue;
       chars += line.text.length + 1;
       replies.set(turn.number, [...(replies.get(turn.number) ?? []), line]);
@@ -129,8 +129,12 @@ const MAX_OFFER_CHARS = 300;
 /** How many turns ago an option may have been offered. */
 const OFFER_TURNS = 3;
 
-/** What a choice or a short consent answers: the chosen option, or the last question of the assistant before it. */
-function offerOf({ request }: Turn, before: readonly Turn[]): HandoverLine | null {
+/**
+ * What a choice or a short consent answers: the chosen option, or the last question of the assistant before it. `turnsBefore`: the nearest
+ * first.
+ */
+export function offerOf({ request }: Turn, turnsBefore: readonly Turn[]): HandoverLine | null {
+  const before = turnsBefore.slice(0, OFFER_TURNS);
   const words = request?.text.trim() ?? '';
   const isShort = words.length <= MAX_CONSENT_CHARS;
   const choice = (isShort ? CHOICE.exec(words)?.[1] : undefined) ?? NAMED.exec(words.slice(0, MAX_NAMING_CHARS))?.[1];
@@ -220,10 +224,6 @@ function fitWords(
 /** How often room that was left over is shared again. */
 const PASSES = 4;
 const MIN_SPARE_CHARS = 120;
-
-function charsOfAll(lines: readonly HandoverLine[]): number {
-  return lines.reduce((sum, line) => sum + charsOf(line), 0);
-}
 
 function goesOn(next: number): string {
   return `   (not finished when ${next} was typed; see there)`;

@@ -1,11 +1,11 @@
-import { commandName, type CompletedCall, errorLines, isCheck, outcomeOf, totalOf } from './calls.ts';
+import { commandName, type CompletedCall, errorLines, lastChecks, lastFailure, outcomeOf, totalOf } from './calls.ts';
 import { cutAtBlank, excerptOf } from './excerpt.ts';
 import { baseName } from './files.ts';
-import { charsOf, type HandoverLine, quoted } from './line.ts';
+import { charsOf, charsOfAll, type HandoverLine, quoted } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
 import { isAnnouncement, isPondering } from './statements.ts';
-import type { WordsAbove } from './requests.ts';
-import type { Conversation, Step, Turn } from './turns.ts';
+import { offerOf, type WordsAbove } from './requests.ts';
+import type { AssistantText, Conversation, Turn } from './turns.ts';
 
 type Work = { readonly conversation: Conversation; readonly calls: readonly CompletedCall[] };
 
@@ -48,7 +48,7 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
     left -= charsOf(line);
   };
   for (const line of requestLines(work.conversation, maxChars)) add(line);
-  const factChars = facts.reduce((sum, line) => sum + charsOf(line), 0);
+  const factChars = charsOfAll(facts);
   const room = Math.max(left - factChars, Math.min(left, Math.floor(maxChars * REPORT_SHARE)));
   for (const line of reportLines(work, room)) add(line);
   for (const line of facts) add(line);
@@ -66,7 +66,7 @@ function isFinished({ steps }: Turn): boolean {
   return last?.kind === 'said' && !isAnnouncement(last.text.trim().split('\n').at(-1) ?? '');
 }
 
-const MAX_LAST_REQUEST_CHARS = 400;
+const MAX_LAST_REQUEST_CHARS = 600;
 const LAST_REQUEST_SHARE = 0.3;
 const INTERRUPTED = /\[Request interrupted by user|<turn_aborted>|The user interrupted|^Operation aborted/i;
 
@@ -89,12 +89,21 @@ function requestLines({ turns }: Conversation, roomChars: number): readonly Hand
           ? 'answered'
           : 'not finished: the assistant was still working on it';
   const maxChars = Math.min(MAX_LAST_REQUEST_CHARS, Math.floor(roomChars * LAST_REQUEST_SHARE));
+  const words = excerptOf(withoutLogs(last.request.text), { maxChars, closingShare: 0.4 });
+  const offer = offerOf(last, turns.slice(0, turns.indexOf(last)).toReversed());
   return [
-    {
-      text: `Last request (${last.number}): “${quoted(excerptOf(last.request.text, { maxChars }))}” — ${state}.`,
-      messageIds: [last.request.messageId],
-    },
+    { text: `Last request (${last.number}): “${quoted(words)}” — ${state}.`, messageIds: [last.request.messageId] },
+    ...(offer === null ? [] : [offer]),
   ];
+}
+
+/** A line that a program logged: it begins with a time. */
+const LOGGED_LINE = /^\W{0,2}(?:\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d)/;
+
+/** The text with only the first line of each pasted log. */
+function withoutLogs(text: string): string {
+  const lines = text.split('\n');
+  return lines.filter((line, at) => !LOGGED_LINE.test(line) || !LOGGED_LINE.test(lines[at - 1] ?? '')).join('\n');
 }
 
 function reportLines({ conversation, calls }: Work, maxChars: number): readonly HandoverLine[] {
@@ -111,6 +120,10 @@ function reportLines({ conversation, calls }: Work, maxChars: number): readonly 
 }
 
 const MAX_REMARK_CHARS = 420;
+/** Of what an unfinished turn has found, the newest report gets most of the room. */
+const LONG_REMARK_CHARS = 600;
+const LONG_REMARK_SHARE = 0.6;
+const MAX_REMARKS = 5;
 
 /** What an unfinished turn has found and done: its newest remarks, the files that it changed, its last words and its last call. */
 function progressLines(
@@ -142,28 +155,31 @@ function progressLines(
       ? []
       : [{ text: `Its last call: ${callText(lastCall)}`, messageIds: lastCall.messageIds }]),
   ];
-  let left = maxChars - ends.reduce((sum, line) => sum + charsOf(line), 0) - REMARKS.length - 1;
-  const remarks: HandoverLine[] = [];
-  const seen = new Set<string>();
-  for (const step of turn.steps.toReversed()) {
-    if (step.kind !== 'said' || step === lastSaid) continue;
-    const text = remarkOf(step);
+  const room = maxChars - charsOfAll(ends) - REMARKS.length - 1;
+  const said = turn.steps.filter((step): step is AssistantText => step.kind === 'said' && step !== lastSaid);
+  const report = said.findLast(({ text }) => text.length >= LONG_REMARK_CHARS && !isPondering(text.trim()));
+  const lines = new Map<string, HandoverLine>();
+  let left = room;
+  // The report first, then the newest remarks.
+  for (const step of [...(report === undefined ? [] : [report]), ...said.toReversed()]) {
+    if (lines.size >= MAX_REMARKS || lines.has(step.messageId)) continue;
+    const chars = step === report ? Math.max(MAX_REMARK_CHARS, Math.floor(room * LONG_REMARK_SHARE)) : MAX_REMARK_CHARS;
+    const text = remarkOf(step, chars);
     const line = { text: `- ${quoted(text, '    ')}`, messageIds: [step.messageId] };
-    if (text === '' || seen.has(text)) continue;
-    if (charsOf(line) > left) break;
-    seen.add(text);
+    if (text === '' || charsOf(line) > left || [...lines.values()].some((other) => other.text === line.text)) continue;
     left -= charsOf(line);
-    remarks.unshift(line);
+    lines.set(step.messageId, line);
   }
-  return [...(remarks.length === 0 ? [] : [{ text: REMARKS, messageIds: [] }, ...remarks]), ...ends];
+  const remarks = said.flatMap(({ messageId }) => lines.get(messageId) ?? []);
+  return [...(remarks.length === 0 ? [] : [{ text: REMARKS, messageIds: [] }, ...new Set(remarks)]), ...ends];
 }
 
 const REMARKS = 'Remarks of the assistant while it worked:';
 
-function remarkOf({ text }: Extract<Step, { readonly kind: 'said' }>): string {
+function remarkOf({ text }: AssistantText, maxChars: number): string {
   const telling = readPieces(text).some(({ kind, text: said }) => kind !== 'lead' && !isAnnouncement(said));
   if (isPondering(text.trim())) return '';
-  return telling ? condenseProse(text, MAX_REMARK_CHARS) : '';
+  return telling ? condenseProse(text, maxChars) : '';
 }
 
 function callText(done: CompletedCall): string {
@@ -173,7 +189,8 @@ function callText(done: CompletedCall): string {
     call.command !== null
       ? `\`${cutAtBlank(call.command.split('\n')[0] ?? '', MAX_QUOTED_CHARS)}\``
       : `${name} ${cutAtBlank(about, MAX_QUOTED_CHARS)}`;
-  const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : outcomeOf(done);
+  const ended = call.command === null ? null : outcomeOf(done);
+  const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : ended;
   return quoted(what.trim()) + (outcome === null ? '' : ` (${outcome})`);
 }
 
@@ -196,6 +213,7 @@ function taskLines(calls: readonly CompletedCall[], lastTurnNumber: number): rea
   const last = calls.findLast(({ call }) => call.task !== null || (call.tasks !== null && call.tasks.length > 0));
   if (last === undefined) return [];
   const tasks = last.call.tasks ?? collectTasks(calls);
+  if (tasks.length === 0) return [];
   const isDone = ({ status }: { readonly status: string }): boolean => /^(?:completed|done|finished)$/i.test(status);
   const open = tasks.filter((task) => !isDone(task));
   const { messageIds } = last;
@@ -223,9 +241,10 @@ function collectTasks(calls: readonly CompletedCall[]): readonly { readonly text
     const { text, status } = call.task;
     const id = call.task.id ?? /#(\d{1,6})\b/.exec(answer ?? '')?.[1] ?? String(tasks.size + 1);
     const known = tasks.get(id);
-    tasks.set(id, { text: text ?? known?.text ?? `task ${id}`, status: status ?? known?.status ?? '' });
+    tasks.set(id, { text: text ?? known?.text ?? '', status: status ?? known?.status ?? '' });
   }
-  return [...tasks.values()].filter(({ status }) => status !== 'deleted');
+  // A task that was named before these messages says nothing by its number.
+  return [...tasks.values()].filter(({ text, status }) => text !== '' && status !== 'deleted');
 }
 
 const COMMITTED = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/gm;
@@ -290,7 +309,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     if (/nothing to commit, working tree clean/.test(said)) isClean = true;
     if (/\bgh pr create\b/.test(command)) pullRequest = PULL_REQUEST.exec(said)?.[0] ?? pullRequest;
   }
-  if (branch === null && commits.length === 0) return [];
+  if (branch === null && commits.length === 0 && changed.size === 0) return [];
   const known = new Set(commits.flatMap(({ hash, subject }) => (hash === null ? [] : [subject])));
   // A commit without a hash whose subject another one has was tried again.
   const made = commits.filter(({ hash, subject }) => hash !== null || !known.has(subject));
@@ -308,7 +327,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
       ? commits.length > 0 || isClean
         ? 'nothing changed since'
         : ''
-      : `changed, no commit seen since: ${listed}`,
+      : `changed, no commit seen${commits.length === 0 ? '' : ' since'}: ${listed}`,
   ];
   return [{ text: `Git: ${quoted(parts.filter((part) => part !== '').join('; '))}`, messageIds }];
 }
@@ -328,53 +347,34 @@ function commitNames(commits: readonly Commit[]): string {
   return commits.every(({ hash }) => hash === null) ? `${shown} (no hash was shown)` : shown;
 }
 
-const CHECKS = [
-  ['tests', /\b(?:tests?|jest|vitest|pytest|mocha|ctest|rspec|phpunit|tox|nextest)\b/],
-  ['lint', /\b(?:lint|eslint|oxlint|ruff|clippy|golangci-lint|flake8|biome|prettier|fmt|format)\b/],
-  ['types', /\b(?:tsc|typecheck|type-check|mypy|pyright|vet)\b/],
-  ['build', /\b(?:build|compile|make|cargo check|webpack|vite build)\b/],
-] as const;
-
 /** The last check of each kind, how it ended and how many files were changed afterwards. */
 function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
-  const found = CHECKS.flatMap(([, pattern]) => {
-    const at = calls.findLastIndex((done) => {
-      const name = commandName(done).replace(/"[^"]*"|'[^']*'/g, '');
-      return done.call.command !== null && isCheck(done) && pattern.test(name) && outcomeOf(done) !== null;
-    });
-    return at < 0 ? [] : [at];
-  });
-  const places = [...new Set(found)].toSorted((a, b) => a - b);
-  if (places.length === 0) return [];
-  const texts = places.flatMap((at) => {
-    const done = calls[at];
-    if (done === undefined) return [];
+  const checks = lastChecks(calls);
+  if (checks.length === 0) return [];
+  const texts = checks.map((done) => {
     const total = totalOf(done);
-    const since = new Set(calls.slice(at + 1).flatMap(({ call, hasFailed }) => (hasFailed ? [] : call.written)));
+    const since = new Set(
+      calls.slice(calls.indexOf(done) + 1).flatMap(({ call, hasFailed }) => (hasFailed ? [] : call.written)),
+    );
     const names = [...since].map((path) => `\`${baseName(path)}\``);
     const changed = names.length <= MAX_NAMED ? names.join(', ') : `${names.length} files`;
     const after = since.size === 0 ? '' : `, ${changed} changed since`;
-    return [`\`${commandName(done)}\` ${outcomeOf(done) ?? ''}${total === null ? '' : ` (“${total}”)`}${after}`];
+    return `\`${commandName(done)}\` ${outcomeOf(done) ?? ''}${total === null ? '' : ` (“${total}”)`}${after}`;
   });
   return [
     {
-      text: `Last checks: ${quoted(texts.join('; '))}`,
-      messageIds: places.flatMap((at) => calls[at]?.messageIds ?? []),
+      text: `Last checks${texts.length === 1 ? '' : ', in order'}: ${quoted(texts.join('; '))}`,
+      messageIds: checks.flatMap(({ messageIds }) => messageIds),
     },
   ];
 }
 
 const MAX_NAMED = 3;
 const MAX_ERROR_LINES = 5;
-const RECENT_CALLS = 40;
 
-/** The last command that failed, unless the same was tried again later. */
 function failureLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
-  const commands = calls.filter(({ call }) => call.command !== null);
-  const last = commands.findLast(({ hasFailed }) => hasFailed);
-  if (last === undefined || calls.length - calls.indexOf(last) > RECENT_CALLS) return [];
-  const key = (done: CompletedCall): string => commandName(done).split(/\s+/).slice(0, 2).join(' ');
-  if (commands.slice(commands.indexOf(last) + 1).some((done) => key(done) === key(last))) return [];
+  const last = lastFailure(calls);
+  if (last === undefined) return [];
   const { messageIds } = last;
   return [
     { text: `Last failing command: \`${quoted(commandName(last))}\``, messageIds },

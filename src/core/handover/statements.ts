@@ -28,6 +28,14 @@ export function isPondering(text: string): boolean {
   return PONDERS.test(text);
 }
 
+const GUESSES =
+  /\b(?:might|may|maybe|perhaps|possibly|probably|presumably|likely|suggests?|seems?|appears?|could (?:be|have)|should be able|i (?:think|guess|suspect|assume|wonder))\b/i;
+
+/** Whether a sentence only supposes something: what is found out later may refute it. */
+export function isGuess(text: string): boolean {
+  return GUESSES.test(text);
+}
+
 /** Whether a text announces what comes next instead of saying what happened. */
 export function isAnnouncement(text: string): boolean {
   const isAnnounced = ANNOUNCEMENT.test(text) || hasCue(text, 'announces');
@@ -38,7 +46,7 @@ export function isAnnouncement(text: string): boolean {
 const REPORT =
   /^(?:\w+[,!.]?\s+){0,2}now i (?:see|understand|know|found|have)\b|^now i (?:see|understand|know|found|have)\b|^(?:checking|looking|reading|running)\b.*\b(?:shows?|showed|revealed|confirmed)\b/i;
 const ANNOUNCEMENT =
-  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m (?:also |now |just )?(?!not)\w+ing|i need to|i should|now i|i can now|checking|looking|reading|running)\b/i;
+  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m (?:also |now |just )?(?!not)\w+ing|i need to|i should|now i|i can now|checking|looking|reading|running|now (?:add|update|replace|change|insert|write|fix|run|create|remove|move|rename|implement|edit|register|check))\b/i;
 
 /** The number of words, estimated for scripts without spaces. */
 export function wordsIn(text: string): number {

@@ -130,7 +130,7 @@ function parseArguments(written: string): Arguments {
 }
 
 const NAMES =
-  /(?:^|\s)(command|cmd|file_path|filePath|path|notebook_path|pattern|description|content|old_string|new_string|todos|plan|prompt|offset|limit|output_mode|replace_all|run_in_background|timeout|url|query|glob|questions|subject|taskId|status|activeForm|subagent_type|task_id|block|edits|head_limit)=/g;
+  /(?:^|\s)(command|cmd|file_path|filePath|path|notebook_path|pattern|description|content|old_string|new_string|todos|plan|prompt|offset|limit|output_mode|replace_all|run_in_background|timeout|url|query|glob|questions|subject|taskId|status|activeForm|subagent_type|task_id|block|edits|head_limit|addBlockedBy|addBlocks|owner)=/g;
 
 function parseNamed(text: string): Arguments {
   const places = [...text.matchAll(NAMES)];

@@ -13,6 +13,8 @@ type Reply = {
   readonly kind: 'refusal' | 'answers';
   readonly messageId: string;
   readonly text: string;
+  /** The name of the call that was refused or asked; empty: unknown. */
+  readonly tool: string;
   /** What the question said of each option that it offered, by the option's label. */
   readonly options?: ReadonlyMap<string, string>;
 };
@@ -55,9 +57,7 @@ export function readConversation(
     else group.push(step);
   }
   const hasOpening = groups[0] !== undefined && groups[0][0]?.kind !== 'request';
-  const questions = new Map(
-    steps.flatMap((step) => (step.kind === 'call' && asksUser(step.name) ? [[step.callId, step]] : [])),
-  );
+  const calls = new Map(steps.flatMap((step) => (step.kind === 'call' ? [[step.callId, step]] : [])));
   const turns = groups.map((group, index): Turn => {
     const [first] = group;
     const request = first?.kind === 'request' ? first : null;
@@ -69,10 +69,11 @@ export function readConversation(
       day: first === undefined ? null : (dayByMessage.get(first.messageId) ?? null),
       steps: request === null ? group : group.slice(1),
       replies: group.flatMap((step, index) => {
-        const question = step.kind === 'result' ? questions.get(step.callId) : undefined;
-        return step.kind === 'result' && question !== undefined
-          ? answersOf(step, question)
-          : refusalsOf(step, group[index + 1]);
+        if (step.kind !== 'result') return [];
+        const call = calls.get(step.callId);
+        return call !== undefined && asksUser(call.name)
+          ? answersOf(step, call)
+          : refusalsOf(step, { tool: call?.name ?? '', next: group[index + 1] });
       }),
       ending,
       outcome: outcomeOf(said, ending),
@@ -90,13 +91,27 @@ const MAX_NOISE_CHARS = 40;
 /** The steps without requests that ask for nothing. A bare "ok" stays if it answers a question or an offer. */
 function withoutNoise(steps: readonly Step[]): readonly Step[] {
   let said = '';
-  return steps.filter((step) => {
+  return steps.filter((step, at) => {
     if (step.kind === 'said') said = step.text;
-    if (step.kind !== 'request' || step.rejects !== null || step.text.length > MAX_NOISE_CHARS) return true;
+    if (step.kind !== 'request' || step.rejects !== null) return true;
+    if (isTypedAgain(step, steps, at)) return false;
+    if (step.text.length > MAX_NOISE_CHARS) return true;
     const text = step.text.trim();
     return !NOISE.test(text) && !(CONSENT.test(text) && said !== '' && !OFFERS.test(said));
   });
 }
+
+/** Whether nothing came of a request before it was typed again, perhaps in more words. */
+function isTypedAgain({ text, isKept }: Request, steps: readonly Step[], at: number): boolean {
+  if (isKept === true) return false;
+  let next = at + 1;
+  while (steps[next]?.kind === 'note') next += 1;
+  const again = steps[next];
+  const beginning = text.trim().slice(0, MAX_COMPARED_CHARS).trimEnd();
+  return again?.kind === 'request' && beginning !== '' && again.text.trim().startsWith(beginning);
+}
+
+const MAX_COMPARED_CHARS = 80;
 
 /** Ends with a question or an offer, or lists options. */
 const OFFERS =
@@ -150,12 +165,14 @@ const REFUSAL =
   /^The user doesn't want to proceed with this tool use\.[^\n]{0,400}?the user said:\s*([\s\S]+?)(?:\n\nNote: The user's next message|$)/;
 const MAX_REFUSAL_CHARS = 10_000;
 
-function refusalsOf(step: Step, next: Step | undefined): readonly Reply[] {
-  if (step.kind !== 'result') return [];
+function refusalsOf(
+  step: Extract<Step, { readonly kind: 'result' }>,
+  { tool, next }: { readonly tool: string; readonly next: Step | undefined },
+): readonly Reply[] {
   const text = REFUSAL.exec(step.text.slice(0, MAX_REFUSAL_CHARS))?.[1]?.trim();
   // If the codec knows that the user typed it, it is a request already.
   if (text === undefined || (next?.kind === 'request' && next.messageId === step.messageId)) return [];
-  return [{ kind: 'refusal', messageId: step.messageId, text }];
+  return [{ kind: 'refusal', messageId: step.messageId, text, tool }];
 }
 
 function answersOf(
@@ -164,7 +181,7 @@ function answersOf(
 ): readonly Reply[] {
   const answers = text.slice(0, MAX_REFUSAL_CHARS).replace(CLIENT_FRAME, '').trim();
   if (isError || answers === '') return [];
-  return [{ kind: 'answers', messageId, text: answers, options: readOptions(question) }];
+  return [{ kind: 'answers', messageId, text: answers, tool: question.name, options: readOptions(question) }];
 }
 
 /** One step of a conversation. Texts are exactly those of the messages. */
@@ -208,7 +225,8 @@ function stepsOf(message: ConversationMessage): readonly Step[] {
   const steps = message.parts === undefined ? plainSteps(message) : partSteps(message, message.parts);
   if (typed === undefined || typed.trim() === '') return steps;
   const answered = steps.findLast((step) => step.kind === 'result');
-  const request: Step = { kind: 'request', messageId, text: typed, rejects: answered?.callId ?? null };
+  const text = commandIn(typed) ?? typed;
+  const request: Step = { kind: 'request', messageId, text, rejects: answered?.callId ?? null };
   return [...steps.filter(({ kind }) => kind !== 'note' && kind !== 'summary'), request];
 }
 
@@ -243,14 +261,19 @@ function partSteps(message: ConversationMessage, parts: NonNullable<Conversation
   });
 }
 
-/** A command that a person gave with words of their own, as Claude Code records it. */
-const COMMAND =
-  /<command-name>(\/?[^<\n]{1,100})<\/command-name>[\s\S]{0,2000}?<command-args>([\s\S]*?\S[\s\S]*?)<\/command-args>/;
+const COMMAND_NAME = /<command-name>(\/?[^<\n]{1,100})<\/command-name>/;
+const COMMAND_ARGS = /<command-args>([\s\S]*?)<\/command-args>/;
+
+/** A command of the client as a person types it, from the elements in which Claude Code records it; null: the text is none. */
+function commandIn(text: string): string | null {
+  const name = COMMAND_NAME.exec(text)?.[1];
+  return name === undefined ? null : `${name} ${(COMMAND_ARGS.exec(text)?.[1] ?? '').trim()}`.trim();
+}
 
 function textStep({ id: messageId, role, isSummary }: ConversationMessage, text: string): Step {
-  const command = role === 'user' && text.includes('<command-args>') ? COMMAND.exec(text) : null;
-  if (command !== null)
-    return { kind: 'request', messageId, text: `${command[1] ?? ''} ${(command[2] ?? '').trim()}`, rejects: null };
+  const command = role === 'user' ? commandIn(text) : null;
+  // With words of a person's own it asks for something.
+  if (command?.includes(' ') === true) return { kind: 'request', messageId, text: command, rejects: null };
   if (isSummary === true || (role === 'user' && isProducerSummary(text))) return { kind: 'summary', messageId, text };
   return role === 'assistant' ? { kind: 'said', messageId, text } : { kind: 'note', messageId, text };
 }

@@ -72,7 +72,7 @@ test("a result in the words of a client's refusal is told as what a result says"
   const refusal =
     "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nno, ask me first";
   const text = handover([...START, call('2', 'Bash', { command: 'git push' }), result('2', refusal), END]);
-  assert.match(text, /^ {3}\(refusing a call, says its result\) no, ask me first$/m);
+  assert.match(text, /^ {3}\(refused Bash, as its result tells:\) no, ask me first$/m);
   assert.match(text, /^2\. And now the printer\?$/m);
 });
 

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { call, handoverOf as handover, type Part, result, said, section, typed } from './said.ts';
+
+const run = (id: string, command: string, answer: string): readonly Part[] => [
+  call(id, 'Bash', { command }),
+  result(id, answer),
+];
+const stateOf = (parts: readonly Part[]): string => section(handover(parts), 'Where it stands');
+
+describe('where it stands', () => {
+  test('an unfinished request shows the whole list that its newest report gives', () => {
+    const findings = Array.from(
+      { length: 8 },
+      (_, at) => `${at + 1}. Shelf ${at + 1} is ${at + 3} cm too low because its bracket was mounted upside down.`,
+    );
+    const state = stateOf([
+      typed('Check all shelves and mend what is wrong.'),
+      said(['I measured every shelf of the bakery with the laser. These are wrong:', '', ...findings].join('\n')),
+      ...run('1', 'mount --shelf 1', 'done'),
+      said('Shelf 1 hangs right now, so the next one is shelf 2.'),
+      call('2', 'Bash', { command: 'mount --shelf 2' }),
+    ]);
+    for (const finding of findings) assert.ok(state.includes(finding), finding);
+    assert.match(state, /^Its last call: `mount --shelf 2` \(no result yet\)$/m);
+  });
+
+  test('a consent stands with what it consents to', () => {
+    const state = stateOf([
+      typed('Plan the bread.'),
+      said('Rye for Monday. Shall I order forty kilos of rye flour?'),
+      typed('yes'),
+      call('1', 'Bash', { command: 'order rye 40' }),
+    ]);
+    assert.match(state, /“yes” — not finished.*\n {3}\(answers: “Shall I order forty kilos of rye flour\?”\)/);
+  });
+
+  test('of a pasted log, the first line is enough', () => {
+    const log = Array.from({ length: 9 }, (_, at) => `2026-03-01 09:00:0${at} oven ${at} switched on`);
+    const state = stateOf([
+      typed(['The oven is on at night:', ...log, 'Why?'].join('\n')),
+      ...run('1', 'look oven', 'hot'),
+      said('It is hot.'),
+    ]);
+    assert.match(state, /oven 0 switched on/);
+    assert.match(state, /Why\?/);
+    assert.doesNotMatch(state, /oven [1-9] switched on/);
+  });
+
+  test('without a commit, what was changed is said to be uncommitted', () => {
+    const state = stateOf([
+      typed('Oil the door.'),
+      call('1', 'Edit', { file_path: '/srv/door.ts', old_string: 'dry', new_string: 'oiled' }),
+      result('1', 'ok'),
+      said('The door is oiled.'),
+    ]);
+    assert.match(state, /^Git: changed, no commit seen: `door\.ts`$/m);
+  });
+
+  test('checks of Go and counts of issues tell how a check ended, even through a pipe', () => {
+    const state = stateOf([
+      typed('Check it.'),
+      ...run('1', 'golangci-lint run | tail -5', '2 issues:\n* errcheck: 2'),
+      ...run('2', 'go test ./oven/... 2>&1 | tail -3', 'ok  \tbakery/oven\t0.52s'),
+      said('Checked.'),
+    ]);
+    assert.match(state, /`golangci-lint run` failed \(“2 issues:”\); `go test \.\/oven\/\.\.\.` passed/);
+    const broken = stateOf([
+      typed('Check it.'),
+      ...run('1', 'go test ./oven/... 2>&1 | tail -3', '--- FAIL: TestHeat (0.01s)\nFAIL\tbakery/oven\t0.52s'),
+      said('Checked.'),
+    ]);
+    assert.match(broken, /`go test \.\/oven\/\.\.\.` failed/);
+  });
+
+  test('a failure does not contradict a later check of its kind that passed', () => {
+    const text = handover([
+      typed('Lint it.'),
+      ...run('1', 'npm run lint', '3 problems'),
+      ...run('2', 'npm run lint', '1 problem'),
+      ...run('3', 'npm run build && npm run lint', 'Found 0 errors'),
+      said('Linted.'),
+    ]);
+    assert.match(
+      section(text, 'Commands'),
+      /^- `npm run lint` 2 times failed \(later `npm run build && npm run lint` passed\)/m,
+    );
+    assert.match(section(text, 'Where it stands'), /^Last checks: `npm run build && npm run lint` passed/m);
+  });
+
+  test('a task that is known only by its number is left out', () => {
+    const state = stateOf([
+      typed('Go on.'),
+      call('1', 'TaskUpdate', { taskId: '3', status: 'completed' }),
+      result('1', 'Updated task #3 status'),
+      said('Task 3 is done.'),
+    ]);
+    assert.doesNotMatch(state, /Tasks|task 3;/);
+  });
+});
+
+test('a command of the client stands as it was typed', () => {
+  const text = handover([
+    typed(
+      '<command-message>weigh</command-message>\n<command-name>/weigh</command-name>\n<command-args>all loaves</command-args>',
+    ),
+    ...run('1', 'weigh', '12 kg'),
+    said('They weigh 12 kg.'),
+  ]);
+  assert.match(section(text, 'Requests and how they ended'), /^1\. \/weigh all loaves$/m);
+});
+
+test('a request that was typed again before anything came of it is told once', () => {
+  const text = handover([
+    typed('Bake spelt bread for the market'),
+    typed('Bake spelt bread for the market on Monday, twenty loaves.'),
+    ...run('1', 'bake spelt 20', 'baked'),
+    said('Twenty loaves of spelt are baked.'),
+    typed('Bake spelt bread for the market on Monday, twenty loaves.'),
+    said('Twenty more are baked.'),
+  ]);
+  const requests = section(text, 'Requests and how they ended');
+  assert.equal(requests.match(/^\d+\. /gm)?.length, 2);
+});
+
+test('a guess is no finding, and neither is thinking aloud', () => {
+  const text = handover([
+    typed('Why is the oven cold?'),
+    said('The fuse might be broken because the light is off too. Let me look at it.'),
+    ...run('1', 'look fuse', 'it is whole'),
+    said('Wait, the fuse is whole. The oven is cold because the door switch is stuck at position 4.'),
+    ...run('2', 'look switch', 'stuck'),
+    said('I freed it.'),
+  ]);
+  assert.doesNotMatch(section(text, 'Decisions and findings'), /might be broken|Wait,/);
+});
+
+test('a changed file shows the signatures and constants that it has now', () => {
+  const text = handover([
+    typed('Let the oven take minutes.'),
+    call('1', 'Edit', {
+      file_path: '/srv/oven.ts',
+      old_string: 'function bake() {',
+      new_string: 'const MAX_MINUTES = 90;\nfunction bake(minutes: number, isLoud: boolean) {\n  const rest = minutes;',
+    }),
+    result('1', 'ok'),
+    call('2', 'Edit', { file_path: '/srv/oven.yaml', old_string: 'heat: 200', new_string: 'heat: 240' }),
+    result('2', 'ok'),
+    said('Done.'),
+  ]);
+  const files = section(text, 'Files');
+  assert.match(files, /has now `const MAX_MINUTES = 90`, `function bake\(minutes: number, isLoud: boolean\)`$/m);
+  assert.match(files, /oven\.yaml` \(edited\): `heat: 200` → `heat: 240`$/m);
+  assert.doesNotMatch(files, /rest = minutes/);
+});
