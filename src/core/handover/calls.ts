@@ -206,12 +206,14 @@ export function hasEffect(command: string): boolean {
 
 const RECENT_CALLS = 40;
 
-/** The last command that failed, unless the same was tried again later. */
+/** The last command that failed, unless the same was tried again or a check passed later. */
 export function lastFailure(calls: readonly CompletedCall[]): CompletedCall | undefined {
   const commands = calls.filter(({ call }) => call.command !== null);
   const last = commands.findLast(({ hasFailed }) => hasFailed);
   if (last === undefined || calls.length - calls.indexOf(last) > RECENT_CALLS) return undefined;
   const key = (done: CompletedCall): string => commandName(done).split(/\s+/).slice(0, 2).join(' ');
-  const wasRepeated = commands.slice(commands.indexOf(last) + 1).some((done) => key(done) === key(last));
-  return wasRepeated ? undefined : last;
+  const isOver = commands
+    .slice(commands.indexOf(last) + 1)
+    .some((done) => key(done) === key(last) || (isCheck(last) && isCheck(done) && outcomeOf(done) === 'passed'));
+  return isOver ? undefined : last;
 }

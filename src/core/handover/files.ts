@@ -1,6 +1,6 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { charsOf, charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
 import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
 import { readPieces } from './prose.ts';
 import type { Edit } from './tool-call.ts';
@@ -18,6 +18,8 @@ export type FileChange = {
   readonly isDeleted: boolean;
   /** Lines that calls added and that no later call took away, in order. */
   readonly added: readonly string[];
+  /** Lines that calls took away and that no later call added again. */
+  readonly removed: readonly string[];
   /** Single lines that were replaced by single lines, unless a later call changed them again. */
   readonly replaced: readonly { readonly before: string; readonly after: string }[];
 };
@@ -37,6 +39,7 @@ export function readFileChanges(calls: readonly CompletedCall[]): readonly FileC
         createdLines: null,
         isDeleted: false,
         added: [],
+        removed: [],
         replaced: [],
         ...known,
         messageIds: [...(known?.messageIds ?? []), ...messageIds.slice(0, 1)],
@@ -49,17 +52,23 @@ export function readFileChanges(calls: readonly CompletedCall[]): readonly FileC
 }
 
 function applyEdit(changed: FileChange, { before, after, kind }: Edit): FileChange {
-  if (kind === 'deletion') return { ...changed, isDeleted: true, createdLines: null, added: [], replaced: [] };
+  if (kind === 'deletion')
+    return { ...changed, isDeleted: true, createdLines: null, added: [], removed: [], replaced: [] };
   const file = { ...changed, isDeleted: false };
   const [gone, come] = [linesIn(before), linesIn(after)];
-  if (kind === 'whole') return { ...file, createdLines: after.split(LINE_ENDS).length, added: come, replaced: [] };
+  if (kind === 'whole')
+    return { ...file, createdLines: after.split(LINE_ENDS).length, added: come, removed: [], replaced: [] };
   const [oldOnly, newOnly] = [gone.filter((line) => !come.includes(line)), come.filter((line) => !gone.includes(line))];
   const isSingle = oldOnly.length === 1 && newOnly.length === 1 && oldOnly[0] !== newOnly[0];
   const stands = (line: string): boolean => !oldOnly.includes(line);
   const single = isSingle ? [{ before: oldOnly[0] ?? '', after: newOnly[0] ?? '' }] : [];
   return {
     ...file,
-    added: [...file.added.filter(stands), ...newOnly],
+    added: [...file.added.filter(stands), ...newOnly.filter((line) => !file.removed.includes(line))],
+    removed: [
+      ...file.removed.filter((line) => !newOnly.includes(line)),
+      ...oldOnly.filter((line) => !file.added.includes(line)),
+    ],
     replaced: [...file.replaced.filter((each) => stands(each.after)), ...single],
   };
 }
@@ -98,7 +107,8 @@ export function isConstant(line: string, path = ''): boolean {
 const MAX_SIDE_CHARS = 100;
 const MAX_NAMES = 6;
 const MAX_VALUES = 3;
-const MAX_DECLARATIONS = 3;
+const MAX_DECLARATIONS = 4;
+const MAX_SIGNATURE_CHARS = 160;
 const MAX_STATEMENT_CHARS = 260;
 const MIN_STATEMENT_WORDS = 5;
 /** It says what was done or why. */
@@ -188,11 +198,12 @@ function changeLines(files: readonly FileChange[], turns: readonly Turn[], maxCh
   return [...head, ...missing, ...lines];
 }
 
-function countOf({ createdLines, isDeleted, messageIds: { length } }: FileChange): string {
+function countOf({ createdLines, isDeleted, added, removed, messageIds: { length } }: FileChange): string {
   if (isDeleted) return ' (deleted)';
   if (createdLines !== null)
     return ` (written, ${createdLines} ${createdLines === 1 ? 'line' : 'lines'}${length > 1 ? `, ${length} calls` : ''})`;
-  return length > 1 ? ` (edited ${length} times)` : ' (edited)';
+  if (length === 1) return ' (edited)';
+  return ` (edited ${length} times${added.length + removed.length === 0 ? ', and is as it was before' : ''})`;
 }
 
 function namesOf({ path, added, replaced }: FileChange): string {
@@ -215,7 +226,7 @@ function declarationsOf({ path, added, createdLines }: FileChange): string {
   if (createdLines !== null || IS_TEST.test(path)) return '';
   const lines = added.filter(
     (line) =>
-      line.length <= MAX_SIDE_CHARS &&
+      line.length <= MAX_SIGNATURE_CHARS &&
       !line.includes('`') &&
       (SIGNATURE.test(line) || (nameIn(line) !== null && isConstant(line, path))),
   );
@@ -236,7 +247,7 @@ function statementsOn(files: readonly FileChange[], turns: readonly Turn[]): Rea
   const byName = Map.groupBy(files, ({ path }) => baseName(path));
   const found = new Map<string, string>();
   const used = new Set<string>();
-  for (const { steps } of turns.toReversed()) {
+  for (const { number, steps } of turns.toReversed()) {
     for (const step of steps.toReversed()) {
       if (step.kind !== 'said' || found.size === files.length) continue;
       if (![...byName.keys()].some((name) => step.text.includes(name))) continue;
@@ -246,7 +257,8 @@ function statementsOn(files: readonly FileChange[], turns: readonly Turn[]): Rea
           continue;
         if (isAnnouncement(bare) || bare.endsWith('?')) continue;
         const named = [...byName].flatMap(([name, ofName]) => (bare.includes(name) ? ofName : []));
-        const [file] = named.filter(({ path }) => !found.has(path));
+        // What was said before the last change may be over.
+        const [file] = named.filter(({ path, turn }) => !found.has(path) && number >= turn);
         if (file === undefined) continue;
         used.add(bare);
         found.set(file.path, cutAtBlank(bare, MAX_STATEMENT_CHARS));
@@ -254,6 +266,34 @@ function statementsOn(files: readonly FileChange[], turns: readonly Turn[]): Rea
     }
   }
   return found;
+}
+
+const MIN_EDIT_CHARS = 40;
+const MAX_EDIT_CHARS = 700;
+
+/** What the newest edit of each file in a turn wrote, the newest first: whoever goes on with unfinished work starts from there. */
+export function writeLastEdits(
+  calls: readonly CompletedCall[],
+  { turn, maxChars }: { readonly turn: number; readonly maxChars: number },
+): readonly HandoverLine[] {
+  const lines: HandoverLine[] = [];
+  const seen = new Set<string>();
+  let left = maxChars;
+  for (const { call, messageIds, hasFailed } of calls.filter((done) => done.turn === turn).toReversed()) {
+    for (const { path, before, after, kind } of hasFailed ? [] : call.edits.toReversed()) {
+      const gone = new Set(linesIn(before));
+      const code = linesIn(after).filter((line) => !gone.has(line) && !line.includes('`'));
+      const written = code.map((line) => `\`${line}\``).join(' ');
+      if (kind !== 'part' || seen.has(path) || written.length < MIN_EDIT_CHARS) continue;
+      seen.add(path);
+      const text = `- Written last in \`${quoted(baseName(path))}\`: ${quoted(cutAtBlank(written, MAX_EDIT_CHARS))}`;
+      const line = { text, messageIds: messageIds.slice(0, 1) };
+      if (charsOf(line) > left) return lines;
+      left -= charsOf(line);
+      lines.push(line);
+    }
+  }
+  return lines;
 }
 
 export function baseName(path: string): string {

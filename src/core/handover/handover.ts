@@ -8,7 +8,7 @@ import { type HAND_OVER_HEADINGS, quoteText } from '../quoted-text.ts';
 import { readCalls } from './calls.ts';
 import { writeCommandLines } from './commands.ts';
 import { answerLines, createDetails } from './details.ts';
-import { readFileChanges, writeFileLines } from './files.ts';
+import { readFileChanges, writeFileLines, writeLastEdits } from './files.ts';
 import {
   charsOfAll,
   type HandoverLine,
@@ -19,7 +19,7 @@ import {
 } from './line.ts';
 import { summaryLines } from './producer-summary.ts';
 import { writeRequestLines } from './requests.ts';
-import { wordsInState, writeStateLines } from './state.ts';
+import { isFinished, lastTurn, wordsInState, writeStateLines } from './state.ts';
 import { readConversation } from './turns.ts';
 
 type HandoverInput = {
@@ -64,6 +64,8 @@ const SHARES = {
 /** The most that the user's answers to questions take, and what is left beside them to what the assistant found. */
 const ANSWERS_SHARE = 0.2;
 const MIN_FINDINGS_SHARE = 0.04;
+/** The most that the newest edits of unfinished work may take of what is left. */
+const EDITS_SHARE = 0.12;
 /** What requests and endings leave to the details if they need all of the rest. */
 const DETAILS_SHARE = 0.08;
 const MIN_REQUESTS_SHARE = 0.58;
@@ -89,12 +91,13 @@ export function writeHandover(
   const sections = new Map<Heading, HandoverSection>();
   const used = (): number => [...sections.values()].reduce((sum, section) => sum + sectionChars(section), 0);
   const add = (heading: Heading, maxRoom: number, write: (roomChars: number) => readonly HandoverLine[]): void => {
-    const room = Math.min(maxChars - used(), Math.floor(maxRoom)) - headingChars(heading);
+    const before = sections.get(heading)?.lines ?? [];
+    const room = Math.min(maxChars - used(), Math.floor(maxRoom)) - (before.length > 0 ? 0 : headingChars(heading));
     // A path, a command or a task can contain anything, so its text is escaped: only our own headings may look like headings.
     const lines = room <= 0 ? [] : write(room).map((line) => ({ ...line, text: quoteText(line.text) }));
-    if (lines.length > 0) sections.set(heading, { heading, lines });
+    if (lines.length > 0) sections.set(heading, { heading, lines: [...before, ...lines] });
   };
-  add(HEADINGS.summary, maxChars * shares.summary, (room) => summaryLines(conversation.summaries, room));
+  add(HEADINGS.summary, maxChars * shares.summary, (room) => summaryLines(conversation, room));
   add(HEADINGS.state, maxChars * shares.state, (room) => writeStateLines({ conversation, calls }, room));
   const above = sections.has(HEADINGS.state) ? wordsInState(conversation) : null;
   add(HEADINGS.files, maxChars * shares.files, (room) => writeFileLines(files, { turns, calls, maxChars: room }));
@@ -113,6 +116,9 @@ export function writeHandover(
     const left = Math.min(room, Math.floor(findingsRoom)) - charsOfAll(answers);
     return [...answers, ...details.findings(Math.max(0, left))];
   });
+  const last = lastTurn(conversation);
+  if (last !== undefined && !isFinished(last))
+    add(HEADINGS.files, maxChars * EDITS_SHARE, (room) => writeLastEdits(calls, { turn: last.number, maxChars: room }));
   add(HEADINGS.details, Math.max(maxChars * MAX_DETAILS_SHARE, maxChars - MAX_OTHER_CHARS), details.rest);
   const ordered = Object.values(HEADINGS).flatMap((heading) => sections.get(heading) ?? []);
   return { kind, text: renderSections(ordered), sections: ordered };

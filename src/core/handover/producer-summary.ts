@@ -1,6 +1,7 @@
 import { quoteText } from '../quoted-text.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { type HandoverLine, LINE_ENDS } from './line.ts';
+import type { Conversation } from './turns.ts';
 
 const FRAME =
   /^(?:This session is being continued from|Analysis:$|<\/?(?:analysis|summary|state_snapshot)>$|Summary:$|If you need specific details from before compaction|Please continue the conversation from where|Continue the conversation from where|\[Context Summary — )/;
@@ -10,16 +11,17 @@ const MAX_LINE_CHARS = 240;
 /** Rules and open tasks stay whole, since nobody writes longer ones. */
 const MAX_WEIGHTY_LINE_CHARS = 800;
 
-/** The producer's newest summary: whole if it fits, else mostly its rules and open tasks. */
-export function summaryLines(
-  summaries: readonly { readonly messageId: string; readonly text: string }[],
-  maxChars: number,
-): readonly HandoverLine[] {
+/**
+ * The producer's newest summary: whole if it fits, else mostly its rules and open tasks, without code. What it says of the current work is
+ * left out if requests came later.
+ */
+export function summaryLines({ summaries, turns }: Conversation, maxChars: number): readonly HandoverLine[] {
   const newest = summaries.at(-1);
   if (newest === undefined) return [];
-  const lines = readLines(newest.text);
+  const isOver = turns.some(({ request }) => request !== null);
+  const lines = readLines(newest.text).filter(({ isCurrentWork }) => !isOver || !isCurrentWork);
   const size = lines.reduce((sum, { text }) => sum + text.length + 1, 0);
-  const chosen = size <= maxChars ? lines.map(({ text }) => text) : outlineOf(lines, maxChars);
+  const chosen = size <= maxChars ? lines.map(({ text }) => text) : outlineOf(withoutCode(lines), maxChars);
   return chosen.map((text) => ({ text, messageIds: [newest.messageId] }));
 }
 
@@ -28,12 +30,15 @@ type SummaryLine = {
   readonly section: number;
   readonly isHeading: boolean;
   readonly isCode: boolean;
+  /** Whether it says what was being worked on when the summary was written. */
+  readonly isCurrentWork: boolean;
   /** How many lines this counts for, compared with a line of a section of weight 1. */
   readonly weight: number;
 };
 
 const HEADING = /^(?:#|\d{1,2}\.\s|[^\s-].*:$|\*\*)/;
 const STALE_HEADING = /\b(?:next steps?|pending|todo|to do|remaining|current (?:work|state|task)|in progress)\b/i;
+const CURRENT_WORK_HEADING = /\b(?:next steps?|current (?:work|task))\b/i;
 const AS_OF_THEN = ' (as of that time)';
 const RULES =
   /\b(?:constraints?|rules?|instructions?|preferences?|requirements?|must|never|always|verbatim|do not|don['’]t)\b/i;
@@ -53,6 +58,7 @@ function readLines(summary: string): readonly SummaryLine[] {
   let sectionWeight: number = WEIGHT.plain;
   // The line that introduces a list passes its weight to the items.
   let lead: { readonly indent: number; readonly weight: number } | null = null;
+  let isCurrentWork = false;
   let isFenced = false;
   for (const line of summary.replace(ANALYSIS, '\n').split(LINE_ENDS)) {
     const written = line.trimEnd().replace(ESCAPED_HEADING, '$1');
@@ -65,15 +71,25 @@ function readLines(summary: string): readonly SummaryLine[] {
     if (isHeading) {
       section += 1;
       sectionWeight = weightOf(written);
+      isCurrentWork = CURRENT_WORK_HEADING.test(written);
       lead = null;
     } else if (lead !== null && (indent < lead.indent || (indent === lead.indent && !ITEM.test(written)))) lead = null;
     if (!isCode && !isHeading && written.endsWith(':'))
       lead = { indent, weight: RULES.test(written) ? WEIGHT.rules : 0 };
     const mark = isHeading && STALE_HEADING.test(written) ? AS_OF_THEN : '';
     const text = `  ${quoteText(written.replace(HEADING_MARKS, '$1'))}${mark}`;
-    lines.push({ text, section, isHeading, isCode, weight: Math.max(sectionWeight, lead?.weight ?? 0) });
+    lines.push({ text, section, isHeading, isCode, isCurrentWork, weight: Math.max(sectionWeight, lead?.weight ?? 0) });
   }
   return lines;
+}
+
+/** The lines without code. What announces code ends with a full stop. */
+function withoutCode(lines: readonly SummaryLine[]): readonly SummaryLine[] {
+  return lines.flatMap((line, at) => {
+    if (line.isCode) return [];
+    const isFollowed = lines[at + 1]?.isCode === true;
+    return [isFollowed ? { ...line, text: line.text.replace(/:(\**)$/, '$1.') } : line];
+  });
 }
 
 /** A heading that was escaped when our own summary was written, before its producer took it over. */
@@ -87,13 +103,12 @@ const HEADING_MARKS = /^(\s*)#{1,6}\s+/;
  */
 function outlineOf(lines: readonly SummaryLine[], maxChars: number): readonly string[] {
   const turnOf = new Map<string, number>();
-  const ranked = lines.flatMap((line, index) => {
-    if (line.isCode) return [];
+  const ranked = lines.map((line, index) => {
     const key = `${line.section} ${line.weight}`;
     const turn = line.isHeading ? 0 : (turnOf.get(key) ?? 0) + 1 / line.weight;
     turnOf.set(key, turn);
     const maxLineChars = line.weight >= WEIGHT.open ? MAX_WEIGHTY_LINE_CHARS : MAX_LINE_CHARS;
-    return [{ index, turn, text: cutAtBlank(line.text, maxLineChars) }];
+    return { index, turn, text: cutAtBlank(line.text, maxLineChars) };
   });
   const chosen = new Map<number, string>();
   // Each section may end with a count.

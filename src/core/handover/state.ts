@@ -56,12 +56,12 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
 }
 
 /** The last turn of which something left; requests at the end that stay have none of their work here. */
-function lastTurn({ turns }: Pick<Conversation, 'turns'>): Turn | undefined {
+export function lastTurn({ turns }: Pick<Conversation, 'turns'>): Turn | undefined {
   return turns.findLast(({ request, steps }) => request?.isKept !== true || steps.length > 0);
 }
 
 /** Whether the assistant had the last word, and it was no announcement of more. */
-function isFinished({ steps }: Turn): boolean {
+export function isFinished({ steps }: Turn): boolean {
   const last = steps.findLast(({ kind }) => kind !== 'note' && kind !== 'summary');
   return last?.kind === 'said' && !isAnnouncement(last.text.trim().split('\n').at(-1) ?? '');
 }
@@ -185,10 +185,7 @@ function remarkOf({ text }: AssistantText, maxChars: number): string {
 function callText(done: CompletedCall): string {
   const { name, call, hasFailed, answer } = done;
   const about = call.target ?? call.about[0] ?? call.texts[0]?.split('\n')[0] ?? '';
-  const what =
-    call.command !== null
-      ? `\`${cutAtBlank(call.command.split('\n')[0] ?? '', MAX_QUOTED_CHARS)}\``
-      : `${name} ${cutAtBlank(about, MAX_QUOTED_CHARS)}`;
+  const what = call.command !== null ? `\`${commandName(done)}\`` : `${name} ${cutAtBlank(about, MAX_QUOTED_CHARS)}`;
   const ended = call.command === null ? null : outcomeOf(done);
   const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : ended;
   return quoted(what.trim()) + (outcome === null ? '' : ` (${outcome})`);
@@ -254,6 +251,11 @@ const SUBJECT = /-a?m (["'])([^"'$\n]{3,200})\1|<<-?\s*(["']?)(\w+)\3[^\n]*\n\s*
 const LOGGED = /^([0-9a-f]{7,40}) (?:\([^)]*\) )?(.+)$/gm;
 const TAKES_BRANCH = /\bgit (?:checkout -[bB]|switch -[cC]|checkout|switch|branch -m) ([\w./-]+)\s*(?:$|&|;|2>)/;
 const ON_BRANCH = /^(?:On branch|Switched to (?:a new )?branch) ['"]?([\w./-]+)/m;
+const REBASED = /^Successfully rebased and updated refs\/heads\/(\S+?)\.?$/m;
+const CONFLICT = /^CONFLICT \(|^Automatic merge failed|^error: could not apply /m;
+const ENDS_MERGE = /\bgit (?:merge|rebase|cherry-pick) --(?:continue|abort|skip|quit)\b/;
+/** What a push prints of the branch: its old and new commit. */
+const PUSHED = /\b[0-9a-f]{7,40}\.\.\.?([0-9a-f]{7,40})\s/;
 const PULL_REQUEST = /https?:\/\/\S+\/(?:pull|pulls|merge_requests)\/\d+/;
 const IS_ELSEWHERE = /^\/(?:private\/)?(?:tmp|var\/folders)\b|mktemp|\$\{?(?:TMP|tmp)/;
 const MAX_COMMITS = 6;
@@ -268,7 +270,12 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   const commits: Commit[] = [];
   let changed = new Set<string>();
   const messageIds: string[] = [];
+  let underWay: 'merge' | 'rebase' | null = null;
+  let isRebased = false;
   for (const { call, answer, hasFailed, messageIds: ids } of calls) {
+    if (/\bgit\b/.test(call.command ?? '') && CONFLICT.test(answer ?? '')) {
+      underWay = /\brebase\b|could not apply/.test(`${call.command} ${answer}`) ? 'rebase' : 'merge';
+    }
     if (hasFailed) continue;
     for (const path of call.written) {
       changed.add(path);
@@ -277,6 +284,13 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     const { command, folder } = call;
     if (command === null || !/\bgit\b|\bgh pr\b/.test(command) || IS_ELSEWHERE.test(folder ?? command)) continue;
     const said = answer ?? '';
+    if ((COMMITS.test(command) || ENDS_MERGE.test(command)) && !CONFLICT.test(said)) underWay = null;
+    const rebased = REBASED.exec(said)?.[1];
+    if (rebased !== undefined) {
+      branch = rebased;
+      isRebased = true;
+      push = null;
+    }
     const taken = TAKES_BRANCH.exec(command)?.[1];
     const shown = /git branch --show-current|rev-parse --abbrev-ref HEAD/.test(command)
       ? said.trim().split('\n').at(-1)
@@ -305,9 +319,19 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
       const logged = new Map([...said.matchAll(LOGGED)].map(([, hash = '', subject = '']) => [subject.trim(), hash]));
       for (const commit of commits) commit.hash ??= logged.get(commit.subject?.trim() ?? '') ?? null;
     }
-    if (/\bgit push\b/.test(command)) push = 'pushed';
+    if (/\bgit push\b/.test(command)) {
+      push = 'pushed';
+      isRebased = false;
+      const head = PUSHED.exec(said)?.[1];
+      const newest = commits.at(-1);
+      if (head !== undefined && newest !== undefined) newest.hash ??= head;
+    }
     if (/nothing to commit, working tree clean/.test(said)) isClean = true;
-    if (/\bgh pr create\b/.test(command)) pullRequest = PULL_REQUEST.exec(said)?.[0] ?? pullRequest;
+    if (/\bgh pr create\b/.test(command)) {
+      const url = PULL_REQUEST.exec(said)?.[0];
+      if (url !== undefined) pullRequest = command.includes('--draft') ? `draft ${url}` : url;
+    }
+    if (/\bgh pr ready\b/.test(command)) pullRequest = pullRequest?.replace(/^draft /, '') ?? null;
   }
   if (branch === null && commits.length === 0 && changed.size === 0) return [];
   const known = new Set(commits.flatMap(({ hash, subject }) => (hash === null ? [] : [subject])));
@@ -318,10 +342,12 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     names.slice(-MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '');
   const parts = [
     ...(branch === null ? [] : [`branch \`${branch}\``]),
+    ...(isRebased ? ['rebased'] : []),
+    ...(underWay === null ? [] : [`a ${underWay} with conflicts was not ended`]),
     ...(made.length === 0
       ? []
       : [`${made.length} ${made.length === 1 ? 'commit' : 'commits'} in this session${commitNames(made)}`]),
-    ...(push === null ? (made.length === 0 ? [] : ['no push seen']) : ['pushed']),
+    ...(push === null ? (made.length === 0 && !isRebased ? [] : ['no push seen']) : ['pushed']),
     ...(pullRequest === null ? [] : [pullRequest]),
     isClean || names.length === 0
       ? commits.length > 0 || isClean
@@ -359,7 +385,10 @@ function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     const names = [...since].map((path) => `\`${baseName(path)}\``);
     const changed = names.length <= MAX_NAMED ? names.join(', ') : `${names.length} files`;
     const after = since.size === 0 ? '' : `, ${changed} changed since`;
-    return `\`${commandName(done)}\` ${outcomeOf(done) ?? ''}${total === null ? '' : ` (“${total}”)`}${after}`;
+    const outcome = outcomeOf(done) ?? '';
+    const errors = outcome === 'failed' ? errorLines(done.answer ?? '', MAX_CHECK_ERRORS) : [];
+    const told = [...new Set([...(total === null ? [] : [total]), ...errors])].map((line) => `“${line}”`);
+    return `\`${commandName(done)}\` ${outcome}${told.length === 0 ? '' : ` (${told.join(' ')})`}${after}`;
   });
   return [
     {
@@ -370,6 +399,7 @@ function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
 }
 
 const MAX_NAMED = 3;
+const MAX_CHECK_ERRORS = 2;
 const MAX_ERROR_LINES = 5;
 
 function failureLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {

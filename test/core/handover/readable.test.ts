@@ -127,7 +127,9 @@ describe('a summary of the producer that does not fit', () => {
     '   - Never open the door during the first ten minutes.',
     '   - The scale reads in grams only.',
   ].join('\n');
-  const lines = summaryLines([{ messageId: 'm1', text }], 1_200).map((line) => line.text);
+  const lines = summaryLines({ summaries: [{ kind: 'summary', messageId: 'm1', text }], turns: [] }, 1_200).map(
+    (line) => line.text,
+  );
 
   test('keeps its rules with their whole list, and its open work', () => {
     for (const kept of ['Never open the door', 'The scale reads in grams', 'Order rye flour', 'Clean the oven'])
@@ -247,7 +249,9 @@ test('a request does not end with an announcement where more was said before', (
 test("headings of a producer's summary lose their marks, also where these were quoted before", () => {
   const text = 'This session is being continued from a previous conversation.\n\\# Bakery\n## Next Steps\n1. Buy rye.';
   assert.deepEqual(
-    summaryLines([{ messageId: 'm1', text }], 1_000).map((line) => line.text),
+    summaryLines({ summaries: [{ kind: 'summary', messageId: 'm1', text }], turns: [] }, 1_000).map(
+      (line) => line.text,
+    ),
     ['  Bakery', '  Next Steps (as of that time)', '  1. Buy rye.'],
   );
 });

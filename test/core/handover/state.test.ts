@@ -64,7 +64,10 @@ describe('where it stands', () => {
       ...run('2', 'go test ./oven/... 2>&1 | tail -3', 'ok  \tbakery/oven\t0.52s'),
       said('Checked.'),
     ]);
-    assert.match(state, /`golangci-lint run` failed \(“2 issues:”\); `go test \.\/oven\/\.\.\.` passed/);
+    assert.match(
+      state,
+      /`golangci-lint run` failed \(“2 issues:” “\* errcheck: 2”\); `go test \.\/oven\/\.\.\.` passed/,
+    );
     const broken = stateOf([
       typed('Check it.'),
       ...run('1', 'go test ./oven/... 2>&1 | tail -3', '--- FAIL: TestHeat (0.01s)\nFAIL\tbakery/oven\t0.52s'),
@@ -152,4 +155,54 @@ test('a changed file shows the signatures and constants that it has now', () => 
   assert.match(files, /has now `const MAX_MINUTES = 90`, `function bake\(minutes: number, isLoud: boolean\)`$/m);
   assert.match(files, /oven\.yaml` \(edited\): `heat: 200` → `heat: 240`$/m);
   assert.doesNotMatch(files, /rest = minutes/);
+});
+
+test('unfinished work shows what its newest edits wrote, and a file that is as it was before', () => {
+  const edit = (id: string, path: string, before: string, after: string): readonly Part[] => [
+    call(id, 'Edit', { file_path: path, old_string: before, new_string: after }),
+    result(id, 'ok'),
+  ];
+  const files = section(
+    handover([
+      typed('Let the oven read the time.'),
+      ...edit('1', '/srv/scale.ts', 'const unit = "g";', 'const unit = "kg";'),
+      ...edit('2', '/srv/oven.ts', 'start();', 'const started = parseTime(line.timestamp);\nreturn started ?? EPOCH;'),
+      ...edit('3', '/srv/scale.ts', 'const unit = "kg";', 'const unit = "g";'),
+      call('4', 'Bash', { command: 'npm test' }),
+    ]),
+    'Files',
+  );
+  assert.match(
+    files,
+    /^- Written last in `oven\.ts`: `const started = parseTime\(line\.timestamp\);` `return started \?\? EPOCH;`$/m,
+  );
+  assert.match(files, /^- `scale\.ts` \(edited 2 times, and is as it was before\)/m);
+});
+
+test('a rebase, a merge that was not ended, a draft and the hash that a push shows belong to the state of git', () => {
+  const state = stateOf([
+    typed('Rebase it and open a draft.'),
+    ...run('1', 'git rebase main', 'Successfully rebased and updated refs/heads/fix-oven.'),
+    ...run('2', 'git commit -q -m "Heat faster"', '(no output)'),
+    ...run('3', 'git push', 'To github.com:bakery/oven.git\n   1111111..2222222  fix-oven -> fix-oven'),
+    ...run('4', 'gh pr create --draft --title x', 'https://github.com/bakery/oven/pull/7'),
+    ...run(
+      '5',
+      'git merge main',
+      'CONFLICT (content): Merge conflict in oven.ts\nAutomatic merge failed; fix conflicts',
+    ),
+    said('The merge has a conflict.'),
+  ]);
+  assert.match(
+    state,
+    /^Git: branch `fix-oven`; a merge with conflicts was not ended; 1 commit in this session, newest first: 2222222 “Heat faster”; pushed; draft https:\/\/github\.com\/bakery\/oven\/pull\/7; nothing changed since$/m,
+  );
+});
+
+test('what a summary of the producer says of its current work is over once a request came later', () => {
+  const summary =
+    'This session is being continued from a previous conversation.\n1. Files:\n - oven.ts is new\n2. Current Work:\n I was oiling the door.';
+  const parts = [{ role: 'user', content: summary } as const, ...run('1', 'oil door', 'oiled')];
+  assert.match(handover([...parts, said('Oiled.')]), /oiling the door/);
+  assert.doesNotMatch(handover([...parts, typed('Now the scale.'), said('Weighed.')]), /oiling the door/);
 });
