@@ -98,7 +98,7 @@ async function attempt<T>(
   work: (lines: readonly string[]) => Promise<Result<T, LibraryError>>,
 ): Promise<Result<T, LibraryError>> {
   try {
-    const { findWrongCall } = await import('./library-options.ts');
+    const { findWrongCall } = await import('./library-checks.ts');
     const wrong = findWrongCall(name, messages, options);
     return wrong === null ? await work(messages.map(toLine)) : err({ kind: 'usage', message: wrong });
   } catch (error) {

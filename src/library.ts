@@ -25,7 +25,7 @@ export async function compactFile(
   path: string,
   options: CompactFileOptions = {},
 ): Promise<Result<CompactReport, LibraryError>> {
-  const { findWrongCall } = await import('./library-options.ts');
+  const { findWrongCall } = await import('./library-checks.ts');
   const wrong = findWrongCall('compactFile', path, options);
   if (wrong !== null) return usageError(wrong);
   const { planOutputs } = await import('./compose/outputs.ts');
@@ -81,7 +81,7 @@ export async function restoreFile(
   path: string,
   options: RestoreFileOptions,
 ): Promise<Result<RestoreReport, LibraryError>> {
-  const { findWrongCall } = await import('./library-options.ts');
+  const { findWrongCall } = await import('./library-checks.ts');
   const wrong = findWrongCall('restoreFile', path, options);
   if (wrong !== null) return usageError(wrong);
   const choice = chooseOutput(options);
@@ -111,7 +111,7 @@ export async function verifyFile(
   path: string,
   options: VerifyFileOptions = {},
 ): Promise<Result<VerifyReport, LibraryError>> {
-  const { findWrongCall } = await import('./library-options.ts');
+  const { findWrongCall } = await import('./library-checks.ts');
   const wrong = findWrongCall('verifyFile', path, options);
   if (wrong !== null) return usageError(wrong);
   return withUseCases(options, async (useCases, progress) =>
@@ -124,7 +124,7 @@ export async function searchArchive(
   query: string,
   options: SearchOptions = {},
 ): Promise<Result<SearchReport, LibraryError>> {
-  const { findWrongCall } = await import('./library-options.ts');
+  const { findWrongCall } = await import('./library-checks.ts');
   const wrong = findWrongCall('searchArchive', query, options);
   if (wrong !== null) return usageError(wrong);
   const { kinds = 'all', order = 'best', limit = 10, conversation, role, since, until, source } = options;

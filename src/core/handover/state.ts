@@ -399,12 +399,13 @@ function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
 }
 
 const MAX_NAMED = 3;
-const MAX_CHECK_ERRORS = 2;
+const MAX_CHECK_ERRORS = 3;
 const MAX_ERROR_LINES = 5;
 
 function failureLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   const last = lastFailure(calls);
-  if (last === undefined) return [];
+  // The last checks tell how they failed.
+  if (last === undefined || lastChecks(calls).includes(last)) return [];
   const { messageIds } = last;
   return [
     { text: `Last failing command: \`${quoted(commandName(last))}\``, messageIds },
