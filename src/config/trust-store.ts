@@ -16,17 +16,7 @@ export type TrustRecord = z.infer<typeof recordSchema>;
  * The files that the user has trusted, in `$XDG_STATE_HOME/compact/trusted`. Each has its own record file, so that
  * concurrent commands do not overwrite each other. An error says why the folder cannot be used, without a full stop.
  */
-export type TrustStore = {
-  readonly folder: string;
-  readonly find: (path: string) => Result<TrustRecord | null, string>;
-  readonly record: (record: TrustRecord) => Result<void, string>;
-  /** False: it was not trusted. */
-  readonly revoke: (path: string) => Result<boolean, string>;
-  /** By path. */
-  readonly list: () => Result<readonly TrustRecord[], string>;
-};
-
-export function createTrustStore(host: HostEnvironment): TrustStore {
+export function createTrustStore(host: HostEnvironment) {
   const folder = join(stateFolder(host), 'trusted');
   const fileOf = (path: string): string => join(folder, `${hashConfig(Buffer.from(path))}.json`);
   const attempt = <T>(work: () => T): Result<T, string> => {
@@ -41,18 +31,20 @@ export function createTrustStore(host: HostEnvironment): TrustStore {
   };
   return {
     folder,
-    find: (path) => attempt(() => readRecord(fileOf(path), host)),
-    record: (record) => {
+    find: (path: string): Result<TrustRecord | null, string> => attempt(() => readRecord(fileOf(path), host)),
+    record: (record: TrustRecord): Result<void, string> => {
       const made = attempt(() => makeFolder(folder));
       return made.ok ? attempt(() => replaceFile(fileOf(record.path), `${JSON.stringify(record)}\n`)) : made;
     },
-    revoke: (path) =>
+    /** False: it was not trusted. */
+    revoke: (path: string): Result<boolean, string> =>
       attempt(() => {
         const known = lstatSync(fileOf(path), { throwIfNoEntry: false }) !== undefined;
         if (known) rmSync(fileOf(path));
         return known;
       }),
-    list: () =>
+    /** By path. */
+    list: (): Result<readonly TrustRecord[], string> =>
       attempt(() =>
         orElse([], () => readdirSync(folder), ['ENOENT'])
           .filter((name) => name.endsWith('.json'))

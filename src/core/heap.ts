@@ -1,12 +1,5 @@
 /** A binary heap of numbered items. The highest key comes first; of equal keys the lowest item. */
-type Heap = {
-  readonly push: (item: number, key: number) => void;
-  readonly pop: () => number | null;
-  /** The key of the item that `pop` would return, or -Infinity if the heap is empty. */
-  readonly topKey: () => number;
-};
-
-export function createHeap(): Heap {
+export function createHeap() {
   const items: number[] = [];
   const keys: number[] = [];
   /** Whether the entry at index `at` comes before the given one. */
@@ -32,7 +25,7 @@ export function createHeap(): Heap {
     keys[at] = key;
   };
   return {
-    push: (item, key) => {
+    push: (item: number, key: number): void => {
       let at = items.push(item) - 1;
       keys.push(key);
       for (let parent = (at - 1) >> 1; at > 0 && !isBefore(parent, item, key); parent = (at - 1) >> 1) {
@@ -42,7 +35,7 @@ export function createHeap(): Heap {
       items[at] = item;
       keys[at] = key;
     },
-    pop: () => {
+    pop: (): number | null => {
       const item = items[0];
       if (item === undefined) return null;
       const lastItem = items.pop() ?? 0;
@@ -50,6 +43,7 @@ export function createHeap(): Heap {
       if (items.length > 0) sink(lastItem, lastKey);
       return item;
     },
-    topKey: () => keys[0] ?? -Infinity,
+    /** The key of the item that `pop` would return, or -Infinity if the heap is empty. */
+    topKey: (): number => keys[0] ?? -Infinity,
   };
 }

@@ -85,10 +85,7 @@ export function wholeGroupBoundaries(groups: readonly number[]): (boundary: numb
 }
 
 /** Disjoint sets of the indexes below `size`, each identified by its smallest member. */
-export function createIndexSets(size: number): {
-  readonly firstOf: (index: number) => number;
-  readonly join: (a: number, b: number) => void;
-} {
+export function createIndexSets(size: number) {
   const parents = new Uint32Array(size);
   for (let index = 0; index < size; index += 1) parents[index] = index;
   const firstOf = (index: number): number => {

@@ -232,10 +232,7 @@ export function createEvalFile(file: PendingFile): PendingFile {
   };
 }
 
-function createPacker(write: PendingFile['write']): {
-  readonly add: (piece: Buffer) => Result<void, FileFailure>;
-  readonly end: (rest: Buffer) => Result<void, FileFailure>;
-} {
+function createPacker(write: PendingFile['write']) {
   const directory: Uint8Array[] = [];
   const repacked = new Set<number>();
   const repackedHash = createHash('sha256');
@@ -264,7 +261,7 @@ function createPacker(write: PendingFile['write']): {
   };
   return {
     add,
-    end: (rest) => {
+    end: (rest: Buffer): Result<void, FileFailure> => {
       if (!rest.subarray(-LOG_END.length).equals(Buffer.from(LOG_END))) throw new Error('the document has no end');
       const last = add(rest.subarray(0, -LOG_END.length));
       if (!last.ok) return last;
@@ -313,16 +310,11 @@ function startsAt(bytes: Buffer, at: number, text: string): boolean {
 }
 
 /** Bytes that were written and are not yet a whole member. */
-function createPending(): {
-  readonly append: (bytes: Uint8Array) => void;
-  /** What comes before the mark, without the first byte of the mark itself; null: the mark is not here yet. */
-  readonly takeUntil: (mark: Buffer) => Buffer | null;
-  readonly takeRest: () => Buffer;
-} {
+function createPending() {
   let held = Buffer.allocUnsafe(1024 * 1024);
   let [begin, end, scanned] = [0, 0, 0];
   return {
-    append: (bytes) => {
+    append: (bytes: Uint8Array): void => {
       if (end + bytes.length > held.length) {
         const kept = held.subarray(begin, end);
         held = Buffer.concat([kept], Math.max(held.length, (kept.length + bytes.length) * 2));
@@ -331,7 +323,8 @@ function createPending(): {
       held.set(bytes, end);
       end += bytes.length;
     },
-    takeUntil: (mark) => {
+    /** What comes before the mark, without the first byte of the mark itself; null: the mark is not here yet. */
+    takeUntil: (mark: Buffer): Buffer | null => {
       const at = held.subarray(0, end).indexOf(mark, scanned);
       scanned = at < 0 ? Math.max(begin, end - mark.length + 1) : at + 1;
       if (at < 0) return null;
@@ -339,6 +332,6 @@ function createPending(): {
       begin = at + 1;
       return piece;
     },
-    takeRest: () => held.subarray(begin, end),
+    takeRest: (): Buffer => held.subarray(begin, end),
   };
 }

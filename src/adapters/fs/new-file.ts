@@ -182,27 +182,17 @@ export function createCompressedFile(file: PendingFile, { path, compression }: C
   };
 }
 
-/**
- * Compresses bytes into one gzip member or one zstd frame. The output does not depend on how the input was cut into
- * pieces.
- */
-type Compressor = {
-  /** Copies the bytes; `flush` compresses them. */
-  readonly add: (bytes: Uint8Array) => void;
-  /** Compresses the full pieces and, with `end`, the rest. Resolves when all compressed bytes were passed on. */
-  readonly flush: (until: 'here' | 'end') => Promise<void>;
-  readonly hasFullPiece: () => boolean;
-  readonly close: () => void;
-};
-
 const PIECE_BYTES = 256 * 1024;
 /** The defaults of the `zstd` command: fast, and with a checksum. */
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 };
 /** The default of the `gzip` command. */
 const GZIP_LEVEL = 6;
 
-/** `take` receives the compressed bytes, and throws if it cannot store them. */
-function createCompressor(compression: CompressedPlace['compression'], take: (packed: Uint8Array) => void): Compressor {
+/**
+ * Compresses bytes into one gzip member or one zstd frame. The output does not depend on how the input was cut into
+ * pieces. `take` receives the compressed bytes, and throws if it cannot store them.
+ */
+function createCompressor(compression: CompressedPlace['compression'], take: (packed: Uint8Array) => void) {
   const engine = createEngine(compression);
   const full: Buffer[] = [];
   const state = { piece: Buffer.allocUnsafe(PIECE_BYTES), filled: 0 };
@@ -221,7 +211,8 @@ function createCompressor(compression: CompressedPlace['compression'], take: (pa
   });
   broken.catch(() => undefined);
   return {
-    add: (bytes) => {
+    /** Copies the bytes; `flush` compresses them. */
+    add: (bytes: Uint8Array): void => {
       for (let taken = 0; taken < bytes.length;) {
         const count = Math.min(bytes.length - taken, PIECE_BYTES - state.filled);
         state.piece.set(bytes.subarray(taken, taken + count), state.filled);
@@ -233,12 +224,13 @@ function createCompressor(compression: CompressedPlace['compression'], take: (pa
         state.filled = 0;
       }
     },
-    flush: async (until) => {
+    /** Compresses the full pieces and, with `end`, the rest. Resolves when all compressed bytes were passed on. */
+    flush: async (until: 'here' | 'end'): Promise<void> => {
       for (const piece of full.splice(0)) await Promise.race([broken, pack(engine, piece)]);
       if (until === 'end') await Promise.race([broken, end(engine, state.piece.subarray(0, state.filled))]);
     },
-    hasFullPiece: () => full.length > 0,
-    close: () => {
+    hasFullPiece: (): boolean => full.length > 0,
+    close: (): void => {
       engine.destroy();
     },
   };

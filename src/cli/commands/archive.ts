@@ -15,7 +15,7 @@ import { mergeAction } from './archive/merge.ts';
 import { POLICY_FLAGS, pruneAction } from './archive/prune.ts';
 import { runsAction } from './archive/runs.ts';
 import { statsAction } from './archive/stats.ts';
-import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import { COMMON_FLAGS } from '../line/flags.ts';
 
 const ERASE_FLAGS = [...SELECTOR_FLAGS, REASON_FLAG, CONFIRM_FLAG, DESPITE_FLAG, RECEIPTS_FLAG] as const;
 
@@ -51,8 +51,7 @@ export const command = defineActions<Session>({
     ...EXPORT_FLAGS,
     ...IMPORT_FLAGS,
     RECEIPTS_FLAG,
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
+    ...COMMON_FLAGS,
   ],
   examples: [
     ['compact archive list', 'lists the compactions, newest last'],

@@ -5,13 +5,13 @@ import { cancelAction } from './batch/cancel.ts';
 import { collectAction } from './batch/collect.ts';
 import { statusAction } from './batch/status.ts';
 import { NEEDS_FILES, SUBMIT_FLAGS, submitAction } from './batch/submit.ts';
-import { FILES_FROM_FLAG, modelFlags, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import { COMMON_FLAGS, FILES_FROM_FLAG, modelFlags } from '../line/flags.ts';
 
 export const command = defineActions<Session>({
   name: 'batch',
   actions: { submit: submitAction, status: statusAction, collect: collectAction, cancel: cancelAction },
   operands: [{ syntax: '[transcript...]', description: 'for submit: files, folders or globs' }],
-  flags: [...SUBMIT_FLAGS, ...modelFlags('anthropic or openai'), ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
+  flags: [...SUBMIT_FLAGS, ...modelFlags('anthropic or openai'), ...COMMON_FLAGS],
   examples: [
     ['compact batch submit -n --provider claude --model M logs', 'shows the plan and what it would cost'],
     ['compact batch status', 'lists batches and transcripts'],

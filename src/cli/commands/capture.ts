@@ -1,15 +1,7 @@
 import type { CaptureReport } from '../../app/contract/reports.ts';
 import { findScanned, gatherInputs, type ReadyInput } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
-import {
-  FILES_FROM_FLAG,
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  OLDER_THAN_FLAG,
-  OUTPUT_FLAGS,
-  readTime,
-  SETTINGS_FLAGS,
-} from '../line/flags.ts';
+import { FILES_FROM_FLAG, OLDER_THAN_FLAG, READING_FLAGS, readTime } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { countCapture, renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
 import { safeText, reportJson } from '../../messages/text.ts';
@@ -30,10 +22,7 @@ const FLAGS = [
   },
   OLDER_THAN_FLAG,
   FILES_FROM_FLAG,
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...READING_FLAGS,
 ] as const;
 
 type CaptureLine = Line<OptionsOf<typeof FLAGS>>;

@@ -9,15 +9,13 @@ import {
   FILES_FROM_FLAG,
   FORMAT_FLAG,
   MAX_COST_FLAG,
-  MAX_UNPACKED_FLAG,
   MIN_IDLE_FLAG,
   MODEL_FLAGS,
-  OUTPUT_FLAGS,
   PIN_FLAGS,
   readTime,
   SELECTION_FLAGS,
-  SETTINGS_FLAGS,
   SHARED_STDOUT,
+  UNPACKING_FLAGS,
 } from '../line/flags.ts';
 import type { Flag, Line, OptionsOf } from '../line/line.ts';
 import type { Job } from '../runs/compact.ts';
@@ -74,9 +72,7 @@ const FLAGS = [
     group: 'What to compact',
     isRare: true,
   },
-  MAX_UNPACKED_FLAG,
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...UNPACKING_FLAGS,
 ] as const satisfies readonly Flag[];
 
 type CompactLine = Line<OptionsOf<typeof FLAGS>>;

@@ -8,7 +8,7 @@ import { pathAction } from './config/path.ts';
 import { setAction } from './config/set.ts';
 import { showAction } from './config/show.ts';
 import { TRUST_FLAGS, trustAction } from './config/trust.ts';
-import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import { COMMON_FLAGS } from '../line/flags.ts';
 
 export const command = defineActions<Console>({
   name: 'config',
@@ -28,7 +28,7 @@ export const command = defineActions<Console>({
     },
     { syntax: '[value]', description: 'the new value, for set' },
   ],
-  flags: [...SCOPE_FLAGS, ...TRUST_FLAGS, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
+  flags: [...SCOPE_FLAGS, ...TRUST_FLAGS, ...COMMON_FLAGS],
   examples: [
     ['compact config show', 'prints each setting and where it comes from'],
     ['compact config set summarization.keep_recent 20', 'changes one line of the file'],

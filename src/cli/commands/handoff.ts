@@ -9,14 +9,7 @@ import type { Program } from '../../ports/clients.ts';
 import type { ReadyInput } from '../inputs/gather.ts';
 import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
 import { defineBareCommand } from '../line/command.ts';
-import {
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  MODEL_FLAGS,
-  OUTPUT_FLAGS,
-  SETTINGS_FLAGS,
-  SHARED_STDOUT,
-} from '../line/flags.ts';
+import { MODEL_FLAGS, READING_FLAGS, SHARED_STDOUT } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { archiveToName, inputOf, policyOf } from '../runs/compact.ts';
 import { beginWith, describeMissing, doubtPlace, findLaunch, inSessionBefore } from '../runs/launch.ts';
@@ -38,10 +31,7 @@ const FLAGS = [
   { flags: '--no-capture', description: 'do not store the session for later searches' },
   { flags: '--raw', description: 'do not mask secrets' },
   ...MODEL_FLAGS,
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...READING_FLAGS,
 ] as const;
 
 type HandoffLine = Line<OptionsOf<typeof FLAGS>>;

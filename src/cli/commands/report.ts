@@ -6,15 +6,7 @@ import { isSameFile } from '../../compose/outputs.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { gatherInputs } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
-import {
-  CONVERSATION_FLAG,
-  FORMAT_FLAG,
-  KEEP_FLAGS,
-  MAX_UNPACKED_FLAG,
-  OUTPUT_FLAGS,
-  SETTINGS_FLAGS,
-  SHARED_STDOUT,
-} from '../line/flags.ts';
+import { CONVERSATION_FLAG, KEEP_FLAGS, READING_FLAGS, SETTINGS_FLAGS, SHARED_STDOUT } from '../line/flags.ts';
 import type { Flag, Line, OptionsOf } from '../line/line.ts';
 import { describeOutputProblem } from '../../messages/problems.ts';
 import { countOf, formatBytes } from '../../messages/quantities.ts';
@@ -47,10 +39,7 @@ const FLAGS = [
   { flags: '--raw', description: 'do not mask secrets' },
   ...KEEP_FLAGS,
   CONVERSATION_FLAG,
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...READING_FLAGS,
 ] as const satisfies readonly Flag[];
 
 type ReportLine = Line<OptionsOf<typeof FLAGS>>;

@@ -8,12 +8,9 @@ import { defineCommand } from '../line/command.ts';
 import {
   FILES_FROM_FLAG,
   findStdinConflict,
-  FORMAT_FLAG,
   JOBS_FLAG,
-  MAX_UNPACKED_FLAG,
-  OUTPUT_FLAGS,
+  READING_FLAGS,
   readTime,
-  SETTINGS_FLAGS,
   SHARED_STDOUT,
 } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
@@ -41,10 +38,7 @@ const FLAGS = [
   { flags: '--at <time>', description: 'a captured file as it was at this time', parse: parseUntil },
   JOBS_FLAG,
   FILES_FROM_FLAG,
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...READING_FLAGS,
 ] as const;
 
 type RestoreLine = Line<OptionsOf<typeof FLAGS>>;

@@ -1,6 +1,6 @@
 import { gatherInputs } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
-import { FORMAT_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import { READING_FLAGS } from '../line/flags.ts';
 import { renderRules } from '../render/rules.ts';
 import { shellWord } from '../../messages/text.ts';
 import { inputOf, policyOf } from '../runs/compact.ts';
@@ -15,10 +15,7 @@ export const command = defineCommand({
       isRepeatable: true,
     },
     { flags: '--keep-invalid', description: 'pass over lines that are not JSON' },
-    FORMAT_FLAG,
-    MAX_UNPACKED_FLAG,
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
+    ...READING_FLAGS,
   ],
   examples: [
     ['compact rules session.jsonl', 'lists your standing rules, and where you said each'],

@@ -5,15 +5,7 @@ import { toModel } from '../../config/resolve.ts';
 import { assertNever } from '../../core/result.ts';
 import { findScanned, type Scanned } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
-import {
-  JOBS_FLAG,
-  MAX_UNPACKED_FLAG,
-  OLDER_THAN_FLAG,
-  OUTPUT_FLAGS,
-  readTime,
-  KEEP_FLAGS,
-  SETTINGS_FLAGS,
-} from '../line/flags.ts';
+import { JOBS_FLAG, KEEP_FLAGS, OLDER_THAN_FLAG, readTime, UNPACKING_FLAGS } from '../line/flags.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { countOf } from '../../messages/quantities.ts';
@@ -57,9 +49,7 @@ export const command = defineCommand({
     { flags: '-0, --null', description: 'paths alone, each ended by a NUL, for xargs -0', conflicts: 'json' },
     ...KEEP_FLAGS,
     JOBS_FLAG,
-    MAX_UNPACKED_FLAG,
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
+    ...UNPACKING_FLAGS,
   ],
   examples: [
     ['compact scan', 'looks where the known programs keep their transcripts'],

@@ -3,15 +3,7 @@ import { parseCount } from '../../config/quantity.ts';
 import { findNamed } from '../../core/message.ts';
 import { gatherInputs } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
-import {
-  findStdinConflict,
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  OUTPUT_FLAGS,
-  KEEP_FLAGS,
-  SETTINGS_FLAGS,
-  CONVERSATION_FLAG,
-} from '../line/flags.ts';
+import { CONVERSATION_FLAG, findStdinConflict, KEEP_FLAGS, READING_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import {
   describeNear,
@@ -43,10 +35,7 @@ const FLAGS = [
   },
   ...KEEP_FLAGS,
   CONVERSATION_FLAG,
-  FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...READING_FLAGS,
 ] as const;
 
 type ScoreLine = Line<OptionsOf<typeof FLAGS>>;

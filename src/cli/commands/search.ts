@@ -6,7 +6,7 @@ import type { Embeddings } from '../../compose/services.ts';
 import { parseCount, parseSince, parseUntil } from '../../config/quantity.ts';
 import type { Role } from '../../core/message.ts';
 import { defineCommand } from '../line/command.ts';
-import { OUTPUT_FLAGS, readSource, readTime, SETTINGS_FLAGS } from '../line/flags.ts';
+import { COMMON_FLAGS, readSource, readTime } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { describeUnindexed, noArchive } from '../../messages/problems.ts';
@@ -39,8 +39,7 @@ const FLAGS = [
   { flags: '--limit <n>', description: `at most this many results (${DEFAULT_LIMIT})`, parse: parseCount },
   { flags: '--wait', description: 'search only when everything stored is in the index, however long that takes' },
   { flags: '--newest', description: 'most recently archived first, instead of best first' },
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...COMMON_FLAGS,
 ] as const;
 
 type SearchLine = Line<OptionsOf<typeof FLAGS>>;

@@ -1,6 +1,6 @@
 import type { ShownOriginal } from '../../app/search/show-archived.ts';
 import { defineCommand } from '../line/command.ts';
-import { OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import { COMMON_FLAGS } from '../line/flags.ts';
 import { reportJson, safeText, textLines } from '../../messages/text.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
@@ -16,11 +16,7 @@ export const command = defineCommand({
     description:
       "a label or its beginning, a name from a search, a message's id, or the key in a clip-archive's last line",
   },
-  flags: [
-    { flags: '--messages', description: 'the original lines, byte for byte' },
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
-  ],
+  flags: [{ flags: '--messages', description: 'the original lines, byte for byte' }, ...COMMON_FLAGS],
   examples: [
     ['compact show message:1', 'shows a message that a search found'],
     ['compact show batch:1 --messages', 'prints the original lines behind a summary'],

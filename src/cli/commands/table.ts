@@ -4,85 +4,60 @@ import { namesOf, takesValue } from '../line/line.ts';
 type Entry = {
   /** One short line of `compact --help`. */
   readonly summary: string;
-  /** Where help lists it; without one only its own help, completions and the documentation name it. */
-  readonly group?: CommandGroup;
   /** Imports the command only when it is needed. `help` has nothing to import. */
   readonly load?: () => Promise<{ readonly command: Command }>;
   /** Other programs call it: neither the list of commands nor completions name it. */
   readonly isHidden?: true;
 };
 
-/** In the order of `compact --help`. The short help lists only the first. */
-const COMMAND_GROUPS = ['Everyday', 'Look closer', 'Keep', 'Set up', 'At scale'] as const;
-type CommandGroup = (typeof COMMAND_GROUPS)[number];
+const entry = (summary: string, load: NonNullable<Entry['load']>) => ({ summary, load });
+
+/** The commands that help lists, group by group. The short help lists only the first group. */
+const GROUPS = {
+  Everyday: {
+    scan: entry('finds transcripts, and what there is to save', () => import('./scan.ts')),
+    resume: entry('compacts a session, and goes on in its program', () => import('./resume.ts')),
+    handoff: entry('hands a session to another program or person', () => import('./handoff.ts')),
+    search: entry('searches archived messages and summaries', () => import('./search.ts')),
+    undo: entry('undoes the last run, every file of it', () => import('./undo.ts')),
+  },
+  'Look closer': {
+    score: entry('ranks messages by importance', () => import('./score.ts')),
+    report: entry('shows what was kept, quoted and left; as a page too', () => import('./report.ts')),
+    show: entry('shows an archived message or summary', () => import('./show.ts')),
+    rules: entry('lists your standing rules, and where you said each', () => import('./rules.ts')),
+    verify: entry('proves that nothing is lost', () => import('./verify.ts')),
+    restore: entry('restores the original, byte for byte', () => import('./restore.ts')),
+  },
+  Keep: {
+    capture: entry('stores whole sessions; --remove frees their disk', () => import('./capture.ts')),
+    archive: entry('lists, checks, protects, merges and erases its data', () => import('./archive.ts')),
+  },
+  'Set up': {
+    install: entry('sets up the MCP server and hooks in your agents', () => import('./install.ts')),
+    config: entry('shows and changes the settings', () => import('./config.ts')),
+  },
+  'At scale': {
+    batch: entry('summarizes at half price through batch APIs', () => import('./batch.ts')),
+    work: entry('compacts files from a queue that workers share', () => import('./work.ts')),
+  },
+} satisfies Readonly<Record<string, Readonly<Record<string, Entry>>>>;
 
 /** Every command, in the order of `compact --help`. Registration, help, loading and suggestions come from this table. */
 export const COMMANDS = {
-  scan: { summary: 'finds transcripts, and what there is to save', group: 'Everyday', load: () => import('./scan.ts') },
-  resume: {
-    summary: 'compacts a session, and goes on in its program',
-    group: 'Everyday',
-    load: () => import('./resume.ts'),
-  },
-  handoff: {
-    summary: 'hands a session to another program or person',
-    group: 'Everyday',
-    load: () => import('./handoff.ts'),
-  },
-  search: { summary: 'searches archived messages and summaries', group: 'Everyday', load: () => import('./search.ts') },
-  undo: { summary: 'undoes the last run, every file of it', group: 'Everyday', load: () => import('./undo.ts') },
-  score: { summary: 'ranks messages by importance', group: 'Look closer', load: () => import('./score.ts') },
-  report: {
-    summary: 'shows what was kept, quoted and left; as a page too',
-    group: 'Look closer',
-    load: () => import('./report.ts'),
-  },
-  show: { summary: 'shows an archived message or summary', group: 'Look closer', load: () => import('./show.ts') },
-  rules: {
-    summary: 'lists your standing rules, and where you said each',
-    group: 'Look closer',
-    load: () => import('./rules.ts'),
-  },
-  verify: { summary: 'proves that nothing is lost', group: 'Look closer', load: () => import('./verify.ts') },
-  restore: {
-    summary: 'restores the original, byte for byte',
-    group: 'Look closer',
-    load: () => import('./restore.ts'),
-  },
-  capture: {
-    summary: 'stores whole sessions; --remove frees their disk',
-    group: 'Keep',
-    load: () => import('./capture.ts'),
-  },
-  archive: {
-    summary: 'lists, checks, protects, merges and erases its data',
-    group: 'Keep',
-    load: () => import('./archive.ts'),
-  },
-  install: {
-    summary: 'sets up the MCP server and hooks in your agents',
-    group: 'Set up',
-    load: () => import('./install.ts'),
-  },
-  config: { summary: 'shows and changes the settings', group: 'Set up', load: () => import('./config.ts') },
-  batch: {
-    summary: 'summarizes at half price through batch APIs',
-    group: 'At scale',
-    load: () => import('./batch.ts'),
-  },
-  work: {
-    summary: 'compacts files from a queue that workers share',
-    group: 'At scale',
-    load: () => import('./work.ts'),
-  },
-  run: { summary: 'the default command, for files named like a command', load: () => import('./compact.ts') },
-  mcp: { summary: 'serves the archive to agents: MCP on stdio', load: () => import('./mcp.ts') },
-  hook: { summary: "answers a client's hook, for compact install", load: () => import('./hook.ts'), isHidden: true },
-  schema: { summary: 'prints the JSON Schema of a --json report', load: () => import('./schema.ts') },
-  completion: {
-    summary: 'prints completions for a shell',
-    load: async () => ({ command: (await import('./completion.ts')).createCompletionCommand(listShown) }),
-  },
+  ...GROUPS.Everyday,
+  ...GROUPS['Look closer'],
+  ...GROUPS.Keep,
+  ...GROUPS['Set up'],
+  ...GROUPS['At scale'],
+  // Only their own help, completions and the documentation name these.
+  run: entry('the default command, for files named like a command', () => import('./compact.ts')),
+  mcp: entry('serves the archive to agents: MCP on stdio', () => import('./mcp.ts')),
+  hook: { ...entry("answers a client's hook, for compact install", () => import('./hook.ts')), isHidden: true },
+  schema: entry('prints the JSON Schema of a --json report', () => import('./schema.ts')),
+  completion: entry('prints completions for a shell', async () => ({
+    command: (await import('./completion.ts')).createCompletionCommand(listShown),
+  })),
   help: { summary: 'shows help for a command' },
 } satisfies Readonly<Record<string, Entry>>;
 
@@ -96,16 +71,15 @@ export const SHOWN_COMMANDS: readonly (readonly [CommandName, string])[] = COMMA
   return entry.isHidden === true ? [] : [[name, entry.summary] as const];
 });
 
+type Section = { readonly title: string; readonly rows: readonly (readonly [name: string, summary: string])[] };
+
 /** The commands that help lists, group by group. */
-export function listGroups(): readonly { readonly title: CommandGroup; readonly rows: readonly Row[] }[] {
-  const entries: [string, Entry][] = Object.entries(COMMANDS);
-  return COMMAND_GROUPS.map((title) => ({
+export function listGroups(): readonly Section[] {
+  return Object.entries(GROUPS).map(([title, commands]) => ({
     title,
-    rows: entries.flatMap(([name, { group, summary }]) => (group === title ? [[name, summary] as const] : [])),
+    rows: Object.entries(commands).map(([name, { summary }]) => [name, summary] as const),
   }));
 }
-
-type Row = readonly [name: string, summary: string];
 
 export function isCommandName(word: string): word is CommandName {
   return Object.hasOwn(COMMANDS, word);

@@ -2,7 +2,7 @@ import { reportUndone } from '../../app/contract/reports.ts';
 import type { UndoFileRequest } from '../../app/restore/undo.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { defineCommand } from '../line/command.ts';
-import { JOBS_FLAG, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
+import { JOBS_FLAG, UNPACKING_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { type NotDone, toFailedReport } from '../../messages/failure.ts';
@@ -17,9 +17,7 @@ const FLAGS = [
   { flags: '--list', description: 'list the runs, the last one first' },
   { flags: '-n, --dry-run', description: 'show what would be undone; nothing is written', conflicts: 'list' },
   JOBS_FLAG,
-  MAX_UNPACKED_FLAG,
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...UNPACKING_FLAGS,
 ] as const;
 
 type UndoLine = Line<OptionsOf<typeof FLAGS>>;

@@ -1,14 +1,6 @@
 import { gatherInputs } from '../inputs/gather.ts';
 import { defineCommand } from '../line/command.ts';
-import {
-  FILES_FROM_FLAG,
-  findStdinConflict,
-  FORMAT_FLAG,
-  JOBS_FLAG,
-  MAX_UNPACKED_FLAG,
-  OUTPUT_FLAGS,
-  SETTINGS_FLAGS,
-} from '../line/flags.ts';
+import { FILES_FROM_FLAG, findStdinConflict, JOBS_FLAG, READING_FLAGS } from '../line/flags.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderVerifyReport } from '../render/restore.ts';
 import { safeText } from '../../messages/text.ts';
@@ -22,10 +14,7 @@ export const command = defineCommand({
     { flags: '--strict', description: 'fail too where something was erased or pruned' },
     JOBS_FLAG,
     FILES_FROM_FLAG,
-    FORMAT_FLAG,
-    MAX_UNPACKED_FLAG,
-    ...SETTINGS_FLAGS,
-    ...OUTPUT_FLAGS,
+    ...READING_FLAGS,
   ],
   takesPipe: true,
   examples: [

@@ -5,11 +5,9 @@ import {
   CONDITION_FLAGS,
   FILES_FROM_FLAG,
   FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
   MODEL_FLAGS,
-  OUTPUT_FLAGS,
   SELECTION_FLAGS,
-  SETTINGS_FLAGS,
+  UNPACKING_FLAGS,
 } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
 
@@ -38,9 +36,7 @@ const FLAGS = [
   ...CONDITION_FLAGS,
   ...SELECTION_FLAGS,
   ...MODEL_FLAGS,
-  MAX_UNPACKED_FLAG,
-  ...SETTINGS_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...UNPACKING_FLAGS,
 ] as const;
 
 type WorkLine = Line<OptionsOf<typeof FLAGS>>;

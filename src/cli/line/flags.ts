@@ -95,6 +95,13 @@ export const [FORMAT_FLAG, MAX_UNPACKED_FLAG, JOBS_FLAG, FILES_FROM_FLAG, CONVER
   { flags: '--conversation <id>', description: 'the conversation id if the file has none' },
 ]);
 
+/** Flags of almost every command. */
+export const COMMON_FLAGS = [...SETTINGS_FLAGS, ...OUTPUT_FLAGS] as const;
+
+/** Those of a command that reads transcripts; of one that knows their format. */
+export const UNPACKING_FLAGS = [MAX_UNPACKED_FLAG, ...COMMON_FLAGS] as const;
+export const READING_FLAGS = [FORMAT_FLAG, ...UNPACKING_FLAGS] as const;
+
 /** Flags for the model. */
 export const MODEL_FLAGS = modelFlags('extractive (offline), anthropic, openai, ollama, …');
 

@@ -205,18 +205,13 @@ function addSpending(totals: RunTotals, usage: UsageReport | undefined): RunTota
   return usage === undefined ? totals : { ...totals, usage: addPriced(totals.usage, usage) };
 }
 
-/** The notes on the transcripts of a run: each is printed once, with the number of transcripts that have it. */
-type NoteList = {
-  readonly add: (report: CompactReport) => void;
-  readonly render: (theme: Theme) => readonly string[];
-};
-
 /** If there are more notes than this, only their number is printed. */
 const MAX_NOTES = 20;
 
 type CountedNote = { readonly file: string; count: number };
 
-function createNoteList(): NoteList {
+/** The notes on the transcripts of a run: each is printed once, with the number of transcripts that have it. */
+function createNoteList() {
   const known = new Map<string, CountedNote>();
   const state = { unlisted: 0 };
   const addNote = (note: string, file: string): void => {
@@ -226,11 +221,11 @@ function createNoteList(): NoteList {
     else state.unlisted += 1;
   };
   return {
-    add: ({ result, reason, notes, file }) => {
+    add: ({ result, reason, notes, file }: CompactReport): void => {
       // The notes of a skipped transcript repeat its reason, unless they say by which sign it is in use.
       if (result !== 'skipped' || reason === 'in-use') for (const note of notes) addNote(note, file);
     },
-    render: (theme) => [
+    render: (theme: Theme): readonly string[] => [
       ...[...known].map(([note, counted]) => theme.warning(renderNote(note, counted))),
       ...(state.unlisted === 0
         ? []

@@ -152,19 +152,16 @@ const MIN_ELAPSED_MS = 2000;
 const MIN_SHARE = 0.02;
 
 /** How long the rest of some work takes if it goes on as it did. */
-function createTimeLeft(): {
-  /** Work with another key starts anew. `share`: how much is done, from 0 to 1. */
-  readonly note: (key: string, share: number) => void;
-  /** ', about 12 s left'; empty: too early to say. */
-  readonly text: () => string;
-} {
+function createTimeLeft() {
   const state: { key: string | null; startedAtMs: number; share: number } = { key: null, startedAtMs: 0, share: 0 };
   return {
-    note: (key, share) => {
+    /** Work with another key starts anew. `share`: how much is done, from 0 to 1. */
+    note: (key: string, share: number): void => {
       if (key !== state.key) Object.assign(state, { key, startedAtMs: Date.now(), share: 0 });
       state.share = Math.max(state.share, share);
     },
-    text: () => {
+    /** ', about 12 s left'; empty: too early to say. */
+    text: (): string => {
       const elapsedMs = Date.now() - state.startedAtMs;
       if (elapsedMs < MIN_ELAPSED_MS || state.share < MIN_SHARE || state.share >= 1) return '';
       return `, about ${formatDuration((elapsedMs * (1 - state.share)) / state.share)} left`;

@@ -104,23 +104,6 @@ type LiveMessage = LogMessage & {
   readonly lines: readonly number[];
 };
 
-/** What became of the messages' records. */
-type LogState = {
-  readonly live: readonly LiveMessage[];
-  /** Lines of messages that a rewind took back. */
-  readonly takenBack: ReadonlySet<number>;
-  /** For every line of a message, the line of the record that counts. */
-  readonly lastLineOf: ReadonlyMap<number, number>;
-};
-
-type Log = {
-  /** The positions of the messages of a checkpoint that stand on no line of their own. */
-  readonly add: (record: LogRecord, line: number) => readonly number[];
-  /** The first message in the list that is sent to the model. */
-  readonly firstSaid: () => LiveMessage | null;
-  readonly read: () => LogState;
-};
-
 type Item = LogMessage & {
   readonly lines: number[];
   /** Its lines have another id: the checkpoint that renamed it was written from the messages in memory. */
@@ -135,7 +118,7 @@ type Item = LogMessage & {
  * with all messages. The cleared messages are suspended until then, so that the second checkpoint finds them on their
  * own lines.
  */
-export function createLog(): Log {
+export function createLog() {
   let live = new Map<string, Item>();
   let suspended = new Map<string, Item>();
   const takenBack: Item[] = [];
@@ -170,16 +153,21 @@ export function createLog(): Log {
     if (suspended.size === 0) cleared.push(...unused.values());
     return messages.flatMap((_, position) => ((found[position] ?? null) === null ? [position] : []));
   };
+  /** Gives the positions of the messages of a checkpoint that stand on no line of their own. */
   const add = (record: LogRecord, line: number): readonly number[] => {
     if (record.kind === 'checkpoint') return replace(record.messages);
     if (record.kind === 'rewind') rewind(record.id);
     else addMessage(record, line);
     return [];
   };
+  /** The first message in the list that is sent to the model. */
   const firstSaid = (): LiveMessage | null => live.values().find(({ isSaid }) => isSaid) ?? null;
-  const read = (): LogState => ({
+  /** What became of the messages' records. */
+  const read = () => ({
     live: [...live.values()],
+    /** Lines of messages that a rewind took back. */
     takenBack: linesOf(takenBack),
+    /** For every line of a message, the line of the record that counts. */
     lastLineOf: lastLines([...live.values(), ...suspended.values(), ...takenBack, ...cleared]),
   });
   return { add, firstSaid, read };

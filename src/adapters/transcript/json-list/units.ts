@@ -34,13 +34,7 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 /** Takes a file in pieces and gives its units. A unit's bytes are valid only until the next one is requested. */
-type UnitSplitter = {
-  readonly add: (piece: Uint8Array) => Iterable<Unit>;
-  readonly end: () => Iterable<Unit>;
-};
-
-/** Reads the units of a file, with one at a time in memory. */
-export function createUnitSplitter(kind: AnyUnitKind, from: number): UnitSplitter {
+export function createUnitSplitter(kind: AnyUnitKind, from: number) {
   const pending = createPending();
   const findEnd = END_FINDERS[kind]();
   let start = from;
@@ -171,11 +165,7 @@ function createElementStarts(): EndFinder {
 }
 
 /** Bytes that were read and not yet handed out. */
-function createPending(): {
-  readonly append: (piece: Uint8Array) => void;
-  readonly view: () => Uint8Array;
-  readonly take: (length: number) => Uint8Array;
-} {
+function createPending() {
   let buffer = Buffer.allocUnsafe(1024 * 1024);
   let begin = 0;
   let end = 0;
@@ -195,8 +185,8 @@ function createPending(): {
   };
   return {
     append,
-    view: () => buffer.subarray(begin, end),
-    take: (length) => {
+    view: (): Uint8Array => buffer.subarray(begin, end),
+    take: (length: number): Uint8Array => {
       begin += length;
       return buffer.subarray(begin - length, begin);
     },

@@ -208,10 +208,7 @@ type Context = {
  * results follow the results, a new step ends the one before, and the records of clears, undos and compactions change
  * what was there.
  */
-function createFold(): {
-  readonly read: (record: JsonRecord, line: number) => void;
-  readonly finish: () => Context;
-} {
+function createFold() {
   let history: Item[] = [];
   let deferred: Item[] = [];
   let open: Step | null = null;
@@ -305,7 +302,7 @@ function createFold(): {
     reset(history.slice(0, cut));
   };
   return {
-    read: (record, line) => {
+    read: (record: JsonRecord, line: number): void => {
       const { type, message, event, count } = record;
       if (type === 'context.append_message' && isRecord(message)) {
         (pending.size > 0 ? deferred : history).push(itemOf(message, line));
@@ -319,7 +316,7 @@ function createFold(): {
         lastClear = line;
       }
     },
-    finish: () => {
+    finish: (): Context => {
       settle();
       flush();
       const firsts = new Set(firstOfStep.values());

@@ -203,15 +203,6 @@ function promptText({ type, message }: JsonRecord): string | null {
 type Setting = { readonly line: number; readonly record: JsonRecord };
 
 /** The settings of a session that would be lost with the entries that leave. */
-type SessionState = {
-  readonly note: (record: JsonRecord, line: number) => void;
-  /**
-   * The entries to repeat: for each setting the one in force, if it is before `cutLine`. `stepOf` maps an entry's line
-   * to its distance from the end of the path.
-   */
-  readonly lostBefore: (cutLine: number, stepOf: ReadonlyMap<number, number>) => readonly JsonRecord[];
-};
-
 /** The only setting that counts wherever it is. */
 const NAME = 'session_info';
 
@@ -220,7 +211,7 @@ const NAME = 'session_info';
  * (the latest may be on an abandoned branch); of extensions' entries, which may be large, only the latest of each
  * type.
  */
-function createSessionState(): SessionState {
+function createSessionState() {
   const settings = new Map<string, Setting[]>();
   const add = (name: string, setting: Setting): void => {
     const known = settings.get(name);
@@ -233,7 +224,7 @@ function createSessionState(): SessionState {
     add('model', { line, record: isSame && before !== undefined ? before : record });
   };
   return {
-    note: (record, line) => {
+    note: (record: JsonRecord, line: number): void => {
       switch (record['type']) {
         case 'thinking_level_change':
           return add('thinking', { line, record });
@@ -249,7 +240,11 @@ function createSessionState(): SessionState {
           return void settings.set(`custom ${stringAt(record, 'customType') ?? ''}`, [{ line, record }]);
       }
     },
-    lostBefore: (cutLine, stepOf) =>
+    /**
+     * The entries to repeat: for each setting the one in force, if it is before `cutLine`. `stepOf` maps an entry's line
+     * to its distance from the end of the path.
+     */
+    lostBefore: (cutLine: number, stepOf: ReadonlyMap<number, number>): readonly JsonRecord[] =>
       [...settings].flatMap(([name, known]) => {
         const step = ({ line }: Setting): number =>
           name === NAME ? 0 : (stepOf.get(line) ?? Number.POSITIVE_INFINITY);
