@@ -180,7 +180,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   'cli/commands/config/edit.ts': 'our own copy of the configuration, after the editor',
   'cli/commands/config/file.ts': "the user's own configuration, to edit it",
   'cli/hook/rule-notes.ts': 'our own notes',
-  'cli/mcp/allowed-path.ts': 'holds a file open to know what it is; reads nothing',
+  'cli/mcp/compact-context.ts': 'holds a file open to know what it is; reads nothing',
   'cli/program-name.ts': "this program's own files",
   'cli/terminal/terminal.ts': 'standard streams and our own log',
   'system/package-version.ts': 'our own package',

@@ -1,11 +1,10 @@
 import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
 import type { ModelUsage } from '../core/model-request.ts';
-import type { ArchivedOutcome, ArchiveLookup, StoredBatch, SearchIndexer } from './archive-lookup.ts';
+import type { ArchivedOutcome, ArchiveLookup, StoredBatch, SearchIndexer, VectorStore } from './archive-lookup.ts';
 import type { ArchiveWriter, CaptureStore } from './captures.ts';
 import type { BatchRecords } from './batch.ts';
 import type { Choices, ErasureMark, RetentionStore } from './retention.ts';
-import type { VectorStore } from './vector-store.ts';
 import type { Count } from '../core/units.ts';
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */

@@ -9,11 +9,10 @@ import type {
   StoredCycle,
   StoredInsertedLine,
 } from './archive.ts';
-import type { ArchivedOutcome, StoredBatch } from './archive-lookup.ts';
+import type { ArchivedOutcome, StoredBatch, VectorModel } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
 import type { Choice, Hold } from './retention.ts';
-import type { VectorModel } from './vector-store.ts';
 
 /** Names a compaction in every archive that has it: made from what never changes of it. */
 export type UnitKey = string;

@@ -1,5 +1,5 @@
 import type { Archive } from '../../src/ports/archive.ts';
-import type { MissingVector, VectorCursor, VectorDraft } from '../../src/ports/vector-store.ts';
+import type { MissingVector, VectorCursor, VectorDraft } from '../../src/ports/archive-lookup.ts';
 
 /** As many numbers as common models give. */
 const DIMENSIONS = 768;

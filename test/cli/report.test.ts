@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { OutcomesReport } from '../../src/app/survey/list-outcomes.ts';
 import { run } from '../../src/cli/run.ts';
-import { openInBrowser, showInPager } from '../../src/cli/terminal/show.ts';
+import { openInBrowser, showInPager } from '../../src/cli/commands/report.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { type Ended, runHere } from '../support/program.ts';

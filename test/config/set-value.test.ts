@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as assertProperty, constantFrom, integer, oneof, property } from 'fast-check';
 import { parse } from 'smol-toml';
-import { buildExample } from '../../src/config/example.ts';
+import { buildExample } from '../../src/config/settings.ts';
 import { parseKey, setValue } from '../../src/config/set-value.ts';
 
 function set(text: string, name: string, value: string) {

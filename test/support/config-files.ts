@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { buildExample, describeSetting, PRICES_DOC } from '../../src/config/example.ts';
+import { buildExample, describeSetting, PRICES_DOC, TABLES } from '../../src/config/settings.ts';
 import { type Form, namesOfChoice, type Setting } from '../../src/config/setting.ts';
-import { TABLES } from '../../src/config/settings.ts';
 
 /** Writes what is generated from the settings: `node test/support/config-files.ts`. A test holds the committed files equal to it. */
 export const CONFIG_FILES: readonly { readonly name: string; readonly build: () => string }[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
-import { type LineRange, readLines } from '../../src/system/line-reader.ts';
+import { type LineRange, readLines } from '../../src/system/outside-file.ts';
 
 const MIB = 1024 * 1024;
 

@@ -5,7 +5,7 @@ import type { ClientFiles } from '../../ports/clients.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { lockFile, type LockOptions } from './file-lock.ts';
 import { decodeText, MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../system/outside-file.ts';
-import { stampOf } from './source-file.ts';
+import { stampOf } from './file-store.ts';
 import { makeFolder, toFileFailure, tryTo } from '../../system/files.ts';
 
 type ClientFilesOptions = Pick<LockOptions, 'removeAtExit'> & {

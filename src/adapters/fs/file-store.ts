@@ -1,12 +1,21 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, existsSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { err, ok } from '../../core/result.ts';
-import type { Compression, FileStore, RemoveAtExit, Unpacked } from '../../ports/files.ts';
-import { compressionOf, detectCompression } from './compression.ts';
-import { openSourceFile, stampOf } from './source-file.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type {
+  Compression,
+  FileFailure,
+  FileStamp,
+  FileStore,
+  OpenOptions,
+  RemoveAtExit,
+  SourceFile,
+  Unpacked,
+} from '../../ports/files.ts';
+import { compressionOf, detectCompression, HEAD_BYTES } from './compression.ts';
 import { describeNonFile, toFileFailure } from '../../system/files.ts';
+import { createLineSource, type LineSource, openOutsideFile, readLines } from '../../system/outside-file.ts';
 
-export type FileStoreOptions = {
+type FileStoreOptions = {
   readonly removeAtExit?: RemoveAtExit;
   /** Limit for the decompressed size of a file; by default derived from its size on disk. */
   readonly maxUnpackedBytes?: number | undefined;
@@ -79,5 +88,129 @@ async function* unpackLater(
 function removeNow(path: string): ReturnType<RemoveAtExit> {
   return (how) => {
     if (how !== 'keep') rmSync(path, { force: true });
+  };
+}
+
+type SourceOptions = OpenOptions & { readonly maxUnpackedBytes?: number | undefined };
+
+const UTF8_BOM = [0xef, 0xbb, 0xbf];
+
+/**
+ * Opens a file as it is now: what is appended later is not read. `lines` may start at the offset of any line, and
+ * numbers lines from there. A range past the end returns the bytes that exist. A compressed file is decompressed first,
+ * which `signal` can abort.
+ */
+export async function openSourceFile(
+  path: string,
+  { signal, maxBytes, maxUnpackedBytes, refusesLinks = false }: SourceOptions = {},
+): Promise<Result<SourceFile, FileFailure>> {
+  const opened = openOutsideFile(path, { followsLinks: !refusesLinks });
+  if (!opened.ok) return opened;
+  const { fd, stats } = opened.value;
+  const stamp = stampOf(stats);
+  const { read } = createReader(fd, path, stamp.sizeBytes);
+  try {
+    const compression = detectCompression(read(0, HEAD_BYTES));
+    const isCut = compression === 'none' && maxBytes !== undefined && maxBytes < stamp.sizeBytes;
+    // A stamp without a time equals none, so the rest of the file is noticed as appended.
+    const seen = isCut ? { ...stamp, sizeBytes: maxBytes, mtimeNs: 0n } : stamp;
+    const disk: OnDisk = { fd, path, stamp: seen, compression, read };
+    if (compression === 'none') return ok(createSourceFile(disk, { fd, sizeBytes: seen.sizeBytes }));
+    const packed = { path, sizeBytes: stamp.sizeBytes, read, signal, maxUnpackedBytes };
+    // Loaded here, because most transcripts are not compressed.
+    const content =
+      compression === 'eval'
+        ? await (await import('./eval-log.ts')).unpackEvalLog(packed)
+        : await (await import('./decompress.ts')).decompress({ ...packed, compression });
+    if (content.ok) return ok(createSourceFile(disk, content.value));
+    closeSync(fd);
+    return content;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+type OnDisk = Pick<SourceFile, 'path' | 'stamp' | 'compression' | 'read'> & { readonly fd: number };
+
+/** `content` may be read through another descriptor than the file itself. */
+function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly sizeBytes: number }): SourceFile {
+  const { fd, path, stamp, compression } = disk;
+  const { sizeBytes } = content;
+  const file = createReader(content.fd, path, sizeBytes);
+  const head = file.read(0, UTF8_BOM.length);
+  const bomLength = UTF8_BOM.every((byte, at) => head[at] === byte) ? UTF8_BOM.length : 0;
+  return {
+    path,
+    stamp,
+    compression,
+    sizeBytes,
+    bomLength,
+    lines: (from = bomLength) => readLines(file, { from, to: sizeBytes }),
+    read: file.read,
+    onDisk: () => readDisk(disk),
+    close: createCloser([...new Set([fd, content.fd])]),
+  };
+}
+
+function* readDisk({ read, stamp }: OnDisk): Generator<Uint8Array> {
+  for (let at = 0; at < stamp.sizeBytes; at += TAIL_BYTES) yield read(at, Math.min(TAIL_BYTES, stamp.sizeBytes - at));
+}
+
+const PERMISSION_BITS = 0o777n;
+
+export function stampOf(stats: BigIntStats): FileStamp {
+  return {
+    sizeBytes: Number(stats.size),
+    mtimeNs: stats.mtimeNs,
+    changedNs: stats.ctimeNs,
+    inode: stats.ino,
+    device: stats.dev,
+    linkCount: Number(stats.nlink),
+    mode: Number(stats.mode & PERMISSION_BITS),
+  };
+}
+
+const TAIL_BYTES = 256 * 1024;
+
+function createReader(fd: number, path: string, sizeBytes: number): LineSource & Pick<SourceFile, 'read'> {
+  const source = createLineSource(fd, path, sizeBytes);
+  return { ...source, read: createRangeReader(source.fill, sizeBytes) };
+}
+
+/** Closes once, because the numbers may belong to other files afterwards. */
+function createCloser(fds: readonly number[]): () => void {
+  const open = [...fds];
+  return () => {
+    for (const fd of open.splice(0)) closeSync(fd);
+  };
+}
+
+/** Read ahead this much: a system call takes as long as copying it. */
+const WINDOW_BYTES = 64 * 1024;
+
+/**
+ * Reads ranges of a file of this size into new buffers. Consecutive ranges, such as the lines of a conversation, share
+ * one read.
+ */
+export function createRangeReader(fill: LineSource['fill'], sizeBytes: number): SourceFile['read'] {
+  const window = { bytes: Buffer.alloc(0), start: 0, end: 0 };
+  let expected = -1; // end of the previous range
+  const readAhead = (start: number): void => {
+    if (window.bytes.length === 0) window.bytes = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+    window.start = start;
+    window.end = start; // empty, in case the read throws
+    window.end = start + fill(window.bytes, start);
+  };
+  return (start, length) => {
+    const wanted = Math.min(length, Math.max(0, sizeBytes - start));
+    const isNext = start === expected;
+    expected = start + wanted;
+    const isHeld = (): boolean => start >= window.start && start + wanted <= window.end;
+    if (isNext && !isHeld() && wanted < WINDOW_BYTES) readAhead(start);
+    const bytes = Buffer.allocUnsafe(wanted);
+    if (!isHeld()) return bytes.subarray(0, fill(bytes, start));
+    window.bytes.copy(bytes, 0, start - window.start, start - window.start + wanted);
+    return bytes;
   };
 }

@@ -1,5 +1,4 @@
-import type { Codec, Format, Json } from '../../ports/codec.ts';
-import type { FormatRegistry, FormatSearch } from '../../ports/formats.ts';
+import type { Codec, Format, Json, FormatRegistry, FormatSearch } from '../../ports/codec.ts';
 import { FORMATS } from './formats.ts';
 import { describeBytes, looksLikeDocument, nameForeign } from './foreign.ts';
 import { parseJsonLine } from './json-lines.ts';

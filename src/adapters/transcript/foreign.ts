@@ -1,5 +1,4 @@
-import type { Json } from '../../ports/codec.ts';
-import type { ForeignBytes } from '../../ports/formats.ts';
+import type { Json, ForeignBytes } from '../../ports/codec.ts';
 import { parseBeginning } from './json-list/detect.ts';
 import { isList, isRecord, type JsonRecord, parseText, stringAt } from './json.ts';
 

@@ -2,7 +2,7 @@ import type { Stemmer } from '../../core/extract/terms.ts';
 import type { Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure, RunMark } from '../../ports/archive.ts';
 import type { FileStore, ProducerIndexes } from '../../ports/files.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
+import type { FormatRegistry } from '../../ports/codec.ts';
 import type { ModelRequest, ModelResponse } from '../../core/model-request.ts';
 import type { ModelProvider, Price, Redactor } from '../../ports/model.ts';
 import type { Progress, Runtime, StepListener } from '../../ports/runtime.ts';

@@ -6,8 +6,7 @@ import { type ParsedRules, parseRules, type TypedMessage } from '../../core/stan
 import type { ClipMark } from '../../core/transcript.ts';
 import type { ArchivedLine, StoredBatch } from '../../ports/archive-lookup.ts';
 import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
-import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
+import type { Codec, CodecSession, Json, FormatRegistry } from '../../ports/codec.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { createTextSharer, type MeasureMessage, normalizeClipText, toEntry } from './index-records.ts';
 import { parseRecord, trimRecord } from './records.ts';

@@ -1,6 +1,5 @@
-import type { Codec, Json } from '../../ports/codec.ts';
+import type { Codec, Json, FormatRegistry, FormatSearch } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
-import type { FormatRegistry, FormatSearch } from '../../ports/formats.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { type Failure, mustFile, stop } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';

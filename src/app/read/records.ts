@@ -1,7 +1,6 @@
-import type { Codec, LineParse, RawRecord, RecordSplitter } from '../../ports/codec.ts';
+import type { Codec, LineParse, RawRecord, RecordSplitter, FormatRegistry } from '../../ports/codec.ts';
 import type { KeptRun } from '../../ports/archive.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { fileRefused } from '../contract/failure.ts';

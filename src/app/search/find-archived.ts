@@ -11,8 +11,7 @@ import type {
   CapturedFacts,
 } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { Codec } from '../../ports/codec.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
+import type { Codec, FormatRegistry } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { LookupFailure } from '../contract/failure.ts';
 import { concat, parseRecord, parseUntrimmed, splitPieces, trimRecord } from '../read/records.ts';

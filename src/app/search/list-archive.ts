@@ -1,8 +1,7 @@
 import { formatTime } from '../../core/batch.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { ArchiveFigures, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type { ArchiveFigures, CompactionSummary, VectorStore } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { VectorStore } from '../../ports/vector-store.ts';
 import type { ArchivedCompactionReport, ArchiveListReport, ArchiveStatsReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';

@@ -15,8 +15,7 @@ import type {
   SearchFilter,
 } from '../../ports/archive-lookup.ts';
 import type { Archive, ArchiveState } from '../../ports/archive.ts';
-import { programOf } from '../../ports/codec.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
+import { programOf, type FormatRegistry } from '../../ports/codec.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, carriedFailure, type Failure } from '../contract/failure.ts';

@@ -2,7 +2,7 @@ import { formatTime } from '../../core/batch.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { ArchivedBatch, ArchivedLine } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
+import type { FormatRegistry } from '../../ports/codec.ts';
 import { reportBatch } from '../compact/report.ts';
 import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';

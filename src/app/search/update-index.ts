@@ -1,7 +1,7 @@
 import { ok, type Result } from '../../core/result.ts';
 import type { IndexBacklog, IndexCursor, IndexedMessage, IndexSlice } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
+import type { FormatRegistry } from '../../ports/codec.ts';
 import type { ArchiveIndexReport } from '../contract/archive-reports.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';

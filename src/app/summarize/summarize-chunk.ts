@@ -5,8 +5,7 @@ import type { ModelRequest } from '../../core/model-request.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import { addFeedback } from '../../core/prompt.ts';
 import { quoteText } from '../../core/quoted-text.ts';
-import { buildAppendix } from '../../core/retention/appendix.ts';
-import { auditRetention, type Retention } from '../../core/retention/audit.ts';
+import { buildAppendix, auditRetention, type Retention } from '../../core/retention/audit.ts';
 import { describeFlaws, findFalseQuotations, markQuotations } from '../../core/retention/quotations.ts';
 import type { Redactor } from '../../ports/model.ts';
 import {

@@ -1,4 +1,7 @@
 import { resolve } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { platform } from 'node:process';
 import type { FileReport } from '../../app/contract/file-report.ts';
 import type { PageReport } from '../../app/contract/reports.ts';
 import { listOutcomes } from '../../app/survey/list-outcomes.ts';
@@ -16,7 +19,7 @@ import { archiveToName, commandLine, inputOf, policyOf } from '../runs/compact.t
 import { warned } from '../runs/services.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
-import { openInBrowser, showInPager } from '../terminal/show.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 const DEFAULT_LIMIT = 60;
 
@@ -178,4 +181,36 @@ const RESULTS: Readonly<Record<PageReport['result'], string>> = {
 
 function renderPageReport({ file, output, bytes, messages, result }: PageReport): string {
   return `${safeText(file)} → ${safeText(output)}: ${countOf(messages, 'message')}, ${formatBytes(bytes)}; ${RESULTS[result]}`;
+}
+
+/** Ends at once if everything fits on the screen, keeps colors, and leaves the text there. */
+const DEFAULT_PAGER = 'less -FRX';
+
+/** Shows a text with $PAGER if there is a terminal. False: nothing was shown. */
+export function showInPager(text: string, { stdout, host }: Pick<Terminal, 'stdout' | 'host'>): boolean {
+  const { environment, userId } = host;
+  const pager = (environment['PAGER'] ?? DEFAULT_PAGER).trim();
+  const isWindows = userId === null;
+  if (!stdout.isTerminal || isWindows || pager === '' || pager === 'cat' || environment['TERM'] === 'dumb')
+    return false;
+  // As git does: the variable may hold options, so a shell splits it.
+  const ended = spawnSync('sh', ['-c', pager], { input: text, stdio: ['pipe', 'inherit', 'inherit'] });
+  return ended.error === undefined && ended.status !== NOT_FOUND && ended.status !== NOT_EXECUTABLE;
+}
+
+const NOT_EXECUTABLE = 126;
+const NOT_FOUND = 127;
+
+const OPENERS: { readonly [system: string]: string } = { darwin: 'open', win32: 'explorer' };
+
+/** Opens a file with $BROWSER, or as the system does, and does not wait. False: there is no such program. */
+export async function openInBrowser(path: string, { host }: Pick<Terminal, 'host'>): Promise<boolean> {
+  const opener = host.environment['BROWSER'] ?? OPENERS[platform] ?? 'xdg-open';
+  const [program = '', ...args] = opener.trim().split(/\s+/);
+  const child = spawn(program, [...args, path], { detached: true, stdio: 'ignore' });
+  child.unref();
+  return once(child, 'spawn').then(
+    () => true,
+    () => false,
+  );
 }

@@ -144,7 +144,7 @@ async function describeSaving(
 ): Promise<string> {
   const change = `${formatChange(measured.tokens)} tokens`;
   const { loadPrices } = await import('../../compose/prices.ts');
-  const { costOfReading } = await import('../runs/read-cost.ts');
+  const { costOfReading } = await import('../runs/services.ts');
   const cost = costOfReading(measured, await loadPrices(settings.prices));
   if (cost === null) return change;
   const { currency, prices } = namePrices(cost.listedOn);

@@ -13,7 +13,7 @@ import type { ScanGroup, ScanRow } from '../reports.ts';
 import { renderNextStep, renderScan, renderScanGroups, sumRows } from '../render/scan.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
 import { policyOf } from '../runs/compact.ts';
-import { costOfReading } from '../runs/read-cost.ts';
+import { costOfReading } from '../runs/services.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import type { Session } from '../session.ts';
 import { programOf } from '../../ports/codec.ts';

@@ -3,7 +3,7 @@ import type { BatchReport } from '../../app/contract/reports.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { safeText } from '../../messages/text.ts';
-import type { AllowedFolder } from './allowed-path.ts';
+import type { AllowedFolder } from './compact-context.ts';
 import { clipField } from './tool.ts';
 
 /** Which part of the archive a server shows; null: no limit. */

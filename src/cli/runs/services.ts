@@ -4,8 +4,11 @@ import { resolveEmbeddingAccess, resolveModelAccess } from '../../config/access.
 import type { CompactionConfig } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { quoteForShell, safeText } from '../../messages/text.ts';
-import type { Price } from '../../ports/model.ts';
+import type { FindPrice, Price } from '../../ports/model.ts';
 import type { Session } from '../session.ts';
+import type { ScanReport } from '../../app/survey/scan-file.ts';
+import { costOf } from '../../app/summarize/usage.ts';
+import type { ReadCost } from '../reports.ts';
 
 type ServiceSession = Pick<Session, 'settings' | 'config' | 'terminal' | 'reporter' | 'useCases' | 'asked'>;
 
@@ -125,4 +128,17 @@ export function warned<T>(
   if (!created.ok) return created;
   reporter.report(created.value.warnings.map(safeText));
   return ok(created.value.value);
+}
+
+/** What sending it to its model once costs without a cache: that is how a session which lay for an hour goes on. */
+export function costOfReading(
+  { model, tokens }: Pick<ScanReport, 'model'> & { readonly tokens: Pick<ScanReport['tokens'], 'before' | 'after'> },
+  findPrice: FindPrice,
+): ReadCost | null {
+  const price = model === null ? null : findPrice(model, tokens.before);
+  if (model === null || price === null) return null;
+  const cost = (inputTokens: number): number =>
+    costOf({ inputTokens, outputTokens: 0 }, findPrice(model, inputTokens) ?? price) ?? 0;
+  const { listedOn } = price;
+  return { before: cost(tokens.before), after: cost(tokens.after), ...(listedOn !== undefined && { listedOn }) };
 }

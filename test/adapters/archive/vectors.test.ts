@@ -8,7 +8,7 @@ import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts'
 import { findVectorExtension } from '../../../src/adapters/archive/sqlite/extension.ts';
 import { cosine, signBits, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
 import type { ErasurePlan } from '../../../src/ports/retention.ts';
-import type { VectorDraft } from '../../../src/ports/vector-store.ts';
+import type { VectorDraft } from '../../../src/ports/archive-lookup.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
 import { collect } from '../../support/collect.ts';
 import { indexAll } from '../../support/indexing.ts';

@@ -5,7 +5,7 @@ import { env } from 'node:process';
 import { suite, test, type TestContext } from 'node:test';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { openSourceFile } from '../../../src/adapters/fs/source-file.ts';
+import { openSourceFile } from '../../../src/adapters/fs/file-store.ts';
 import type { FileFailure, SourceFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { memoryUsage } from 'node:process';
 import { suite, test, type TestContext } from 'node:test';
 import { createGzip, createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib';
-import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
-import { openSourceFile } from '../../../src/adapters/fs/source-file.ts';
+import { createFileStore, openSourceFile } from '../../../src/adapters/fs/file-store.ts';
 import { folderWith } from '../../support/folders.ts';
 
 const MIB = 1024 ** 2;

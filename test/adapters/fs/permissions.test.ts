@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { after, test } from 'node:test';
-import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
-import { openSourceFile } from '../../../src/adapters/fs/source-file.ts';
+import { createFileStore, openSourceFile } from '../../../src/adapters/fs/file-store.ts';
 import { folderWith } from '../../support/folders.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
 

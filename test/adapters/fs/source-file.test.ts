@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
-import { createRangeReader, openSourceFile } from '../../../src/adapters/fs/source-file.ts';
+import { createRangeReader, openSourceFile } from '../../../src/adapters/fs/file-store.ts';
 import type { SourceFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 

@@ -17,9 +17,8 @@ import {
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
-import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
+import { createFileStore, stampOf } from '../../../src/adapters/fs/file-store.ts';
 import { missingFrom, hiddenNamesOf } from '../../../src/adapters/fs/leftovers.ts';
-import { stampOf } from '../../../src/adapters/fs/source-file.ts';
 import { createSwap, describeNew } from '../../../src/adapters/fs/swap.ts';
 import { findMovedAside } from '../../../src/core/paths.ts';
 import type { FileLock, MovedFile, PendingFile } from '../../../src/ports/files.ts';

@@ -6,7 +6,7 @@ import {
   type QueryVectors,
 } from '../../../src/app/search/embeddings/query-vectors.ts';
 import { ModelError } from '../../../src/core/model-request.ts';
-import type { VectorModel } from '../../../src/ports/vector-store.ts';
+import type { VectorModel } from '../../../src/ports/archive-lookup.ts';
 import { toyVector } from '../../support/embedding-server.ts';
 import { fakeService, type FakeService, toyVectors } from '../../support/meaning-bench.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, statSync, symli
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { run } from '../../../src/cli/run.ts';
-import { buildExample } from '../../../src/config/example.ts';
+import { buildExample } from '../../../src/config/settings.ts';
 import { problemsWith } from '../../support/report-schemas.ts';
 import { folderWith } from '../../support/folders.ts';
 import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';

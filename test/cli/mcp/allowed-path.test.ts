@@ -10,7 +10,7 @@ import {
   openAllowed,
   resolveAllowed,
   resolveFolder,
-} from '../../../src/cli/mcp/allowed-path.ts';
+} from '../../../src/cli/mcp/compact-context.ts';
 import { folderWith } from '../../support/folders.ts';
 
 type Place = { readonly root: string; readonly folders: readonly AllowedFolder[] };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cosine, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
-import type { SearchFilter } from '../../../src/ports/archive-lookup.ts';
-import type { VectorDraft, VectorModel } from '../../../src/ports/vector-store.ts';
+import type { SearchFilter, VectorDraft, VectorModel } from '../../../src/ports/archive-lookup.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import {
   batchDraft,

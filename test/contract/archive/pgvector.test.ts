@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { cosine, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
 import { openOn } from '../../../src/adapters/archive/postgres/open.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
-import type { VectorDraft } from '../../../src/ports/vector-store.ts';
+import type { VectorDraft } from '../../../src/ports/archive-lookup.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { reportOf } from '../../support/workbench.ts';
 import { compactionDraft, lineDraft, messageDraft } from '../../adapters/archive/drafts.ts';

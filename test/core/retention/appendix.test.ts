@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { messageText } from '../../../src/core/extract/units.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
-import { APPENDIX_HEAD, buildAppendix } from '../../../src/core/retention/appendix.ts';
+import { APPENDIX_HEAD, buildAppendix } from '../../../src/core/retention/audit.ts';
 import { conversations, messages } from '../../support/messages.ts';
 
 const stem = (word: string): string => word.replace(/(?:ing|ed|s)$/, '');

@@ -1,8 +1,7 @@
-import type { SearchFilter } from '../../../ports/archive-lookup.ts';
+import type { SearchFilter, VectorModel } from '../../../ports/archive-lookup.ts';
 import { ROLES, type Row, timeColumn } from '../rows.ts';
 import type { Query, Values } from '../sql/query.ts';
 import type { QueryTerm } from '../../../core/search/question.ts';
-import type { VectorModel } from '../../../ports/vector-store.ts';
 
 /** What the full text of an engine tells. Everything else about a search is the same for all engines. */
 export type SearchEngine = {

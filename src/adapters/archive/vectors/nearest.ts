@@ -1,4 +1,4 @@
-import type { VectorModel } from '../../../ports/vector-store.ts';
+import type { VectorModel } from '../../../ports/archive-lookup.ts';
 
 const LARGEST = 127;
 

@@ -1,5 +1,11 @@
-import type { ArchivedBatch, Scored } from '../../../ports/archive-lookup.ts';
-import type { MissingScope, MissingVector, VectorModel, VectorStore } from '../../../ports/vector-store.ts';
+import type {
+  ArchivedBatch,
+  Scored,
+  MissingScope,
+  MissingVector,
+  VectorModel,
+  VectorStore,
+} from '../../../ports/archive-lookup.ts';
 import { BATCH_COLUMNS, createDistinct, IS_LIVE, IS_LIVE_IN, toArchivedBatch } from '../read/lookup.ts';
 import { hashColumn, readBytes, readInteger, readText, type Row } from '../rows.ts';
 import { BATCH_PASSES, filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';

@@ -4,7 +4,7 @@ import { assertNever, ok, type Result } from '../../../core/result.ts';
 import type { Archive } from '../../../ports/archive.ts';
 import type { Redactor } from '../../../ports/model.ts';
 import type { Progress, Runtime } from '../../../ports/runtime.ts';
-import type { MissingScope, MissingVector, VectorCursor, VectorDraft } from '../../../ports/vector-store.ts';
+import type { MissingScope, MissingVector, VectorCursor, VectorDraft } from '../../../ports/archive-lookup.ts';
 import { type AppDeps, isInterrupted } from '../../contract/deps.ts';
 import { attempt, carriedFailure, type Failure } from '../../contract/failure.ts';
 import type { CompactReport } from '../../contract/reports.ts';

@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { estimateTokensByBytes } from '../../../core/tokens.ts';
 import type { Embedder, Redactor } from '../../../ports/model.ts';
 import type { Runtime } from '../../../ports/runtime.ts';
-import type { VectorModel } from '../../../ports/vector-store.ts';
+import type { VectorModel } from '../../../ports/archive-lookup.ts';
 import { backoffMs } from '../../summarize/ask.ts';
 import type { RateLimiter } from '../../summarize/limits.ts';
 

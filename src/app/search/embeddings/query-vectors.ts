@@ -1,5 +1,5 @@
 import type { Runtime } from '../../../ports/runtime.ts';
-import type { VectorStore } from '../../../ports/vector-store.ts';
+import type { VectorStore } from '../../../ports/archive-lookup.ts';
 import type { SearchRequest } from '../../contract/requests.ts';
 import { redactTexts } from '../../summarize/redacting-model.ts';
 import { describeVectors, type EmbeddingService, embedTexts, isOfService, sendable } from './embed-texts.ts';

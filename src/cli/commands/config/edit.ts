@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildExample } from '../../../config/example.ts';
+import { buildExample } from '../../../config/settings.ts';
 import { type HostEnvironment, PROJECT_FILE } from '../../../config/find.ts';
 import { parseConfig } from '../../../config/parse.ts';
 import { renderConfigProblem } from '../../../messages/problems.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildExample } from '../../../config/example.ts';
+import { buildExample } from '../../../config/settings.ts';
 import { PROJECT_FILE } from '../../../config/find.ts';
 import { defineAction } from '../../line/command.ts';
 import { attempt, type Console, createFile, done, findScopeConflict, findTarget, refuse, SCOPE_FLAGS } from './file.ts';

@@ -17,7 +17,7 @@ import {
   leadsOutside,
   openAllowed,
   resolveFolder,
-} from '../../mcp/allowed-path.ts';
+} from '../../mcp/compact-context.ts';
 import { defaultJobs } from '../../pool/work-on-files.ts';
 import type { FileUseCases } from '../../pool/worker.ts';
 import { failedReport, renderFailure, toFailedReport } from '../../../messages/failure.ts';
