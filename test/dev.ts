@@ -41,7 +41,11 @@ const TASKS: Readonly<Record<string, Task>> = {
     needsBuild: true,
   },
   'docs:performance': { what: 'writes docs/performance.md', node: ['test/docs/performance.ts'] },
-  'docs:picture': { what: 'draws the picture in the README', node: ['test/docs/picture.ts'], needsBuild: true },
+  'docs:picture': {
+    what: 'draws the pictures in the README (needs Chromium)',
+    node: ['test/docs/picture.ts'],
+    needsBuild: true,
+  },
 };
 /** Tasks that try other cases each time. */
 const RANDOM: readonly string[] = ['properties', 'unit:random'];

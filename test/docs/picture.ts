@@ -1,9 +1,12 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
 import { copyFixture, createShell, ROOT } from './shell.ts';
 
 export const PICTURE = join(ROOT, 'docs/terminal.svg');
+export const PAGE_PICTURE = join(ROOT, 'docs/report.png');
 
 const LINES = [
   'compact -i session.jsonl',
@@ -26,23 +29,60 @@ const STYLES: { readonly [code: string]: string } = {
   '33': 'fill="#e3b341"',
 };
 
-/** The commands above and what they print now, with the home folder shown as /home/you. */
-function runSession(): string {
+type Run = (line: string) => string;
+type Place = { readonly folder: string; readonly run: Run; readonly show: (text: string) => string };
+
+/** Runs commands on a session in a folder of its own. `show` gives a text with its home folder as /home/you. */
+function inPlace<T>(work: (place: Place) => T): T {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'compact-picture-')));
   try {
     const { home, run } = createShell(folder, { FORCE_COLOR: '1' });
     copyFixture('claude-code/session.jsonl', join(folder, 'work/session.jsonl'));
-    const shown = LINES.map((line) => {
-      const { code, output } = run(line);
-      if (code !== 0) throw new Error(`${line}: exit code ${code}: ${output}`);
-      return `\u001B[2m$\u001B[22m \u001B[1m${line}\u001B[22m\n${output.trimEnd()}\n`;
-    });
     // A long path of a temp folder is shown without its beginning.
-    const work = /(?:\/|…)\S*\/work\//g;
-    // The age of a hit is another one each month.
-    const text = shown.join('\n').replaceAll(/(?<=^message:.*, )\d+(?:mo|y)(?=, )/gm, '3d');
-    return text.replaceAll(home, '/home/you').replaceAll(work, '/home/you/');
+    const pathOfWork = /(?:\/|…)\S*\/work\//g;
+    return work({
+      folder: join(folder, 'work'),
+      run: (line) => {
+        const { code, output } = run(line);
+        if (code !== 0) throw new Error(`${line}: exit code ${code}: ${output}`);
+        return output;
+      },
+      show: (text) => text.replaceAll(home, '/home/you').replaceAll(pathOfWork, '/home/you/'),
+    });
   } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The commands above and what they print now. */
+function runSession(): string {
+  return inPlace(({ run, show }) => {
+    const shown = LINES.map((line) => `\u001B[2m$\u001B[22m \u001B[1m${line}\u001B[22m\n${run(line).trimEnd()}\n`);
+    // The age of a hit is another one each month.
+    return show(shown.join('\n').replaceAll(/(?<=^message:.*, )\d+(?:mo|y)(?=, )/gm, '3d'));
+  });
+}
+
+const VIEW = { width: 1000, height: 900 };
+
+/** The beginning of the report page of the session, as Chromium shows it. */
+async function photographPage(executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'): Promise<Buffer> {
+  const html = inPlace(({ folder, run, show }) => {
+    run('compact -i session.jsonl');
+    run('compact report session.jsonl -o page.html');
+    return show(readFileSync(join(folder, 'page.html'), 'utf8'));
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'compact-picture-'));
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const path = join(folder, 'page.html');
+    writeFileSync(path, html);
+    const page = await browser.newPage({ viewport: VIEW, colorScheme: 'light' });
+    await page.goto(pathToFileURL(path).href);
+    await page.waitForSelector('#list .m');
+    return await page.screenshot({ type: 'png' });
+  } finally {
+    await browser.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -87,4 +127,7 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-if (import.meta.main) writeFileSync(PICTURE, drawPicture());
+if (import.meta.main) {
+  writeFileSync(PICTURE, drawPicture());
+  writeFileSync(PAGE_PICTURE, await photographPage());
+}
