@@ -79,6 +79,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'adapters/model/anthropic.ts': ['+@anthropic-ai/sdk'],
   'adapters/model/openai-compatible.ts': ['+openai'],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
+  'cli/commands/work/metrics.ts': ['+prom-client'],
   'adapters/archive/exchange/tables.ts': ['+hyparquet'],
   'adapters/archive/exchange/parquet.ts': ['+hyparquet', '+hyparquet-writer'],
   'adapters/archive/sqlite/extension.ts': ['+sqlite-vec'],

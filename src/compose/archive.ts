@@ -37,11 +37,11 @@ export function createArchiveOpener(place: string, options: OpenerOptions): Arch
 /** Opens the queue of jobs beside an archive, which only a database server can have. */
 export function createQueueOpener(
   place: string,
-  { notice = () => undefined, sleep, signal }: OpenerOptions & { readonly signal?: AbortSignal },
+  { notice = () => undefined, sleep }: OpenerOptions,
 ): QueueDeps['openQueue'] {
-  return async (mode, { waitsForServer }) => {
+  return async (mode, waiting) => {
     const { openPostgresQueue } = await import('../adapters/queue/queue.ts');
-    return openPostgresQueue({ url: place, create: mode === 'create', notice, wait: sleep, waitsForServer, signal });
+    return openPostgresQueue({ url: place, create: mode === 'create', notice, wait: sleep, ...waiting });
   };
 }
 

@@ -86,7 +86,7 @@ export function parseAmount(text: string): Result<number, string> {
 }
 
 /** '10m', '90s' or '2h' as milliseconds: times so short that m means minutes. */
-export function parseIdle(text: string): Result<number, string> {
+export function parseDuration(text: string): Result<number, string> {
   const ms = readQuantity(text.toLowerCase(), SHORT_TIMES);
   return ms === null ? err('It must be a time: 90s, 10m, 2h, 1d.') : ok(Math.round(ms));
 }

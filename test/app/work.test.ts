@@ -17,7 +17,15 @@ function depsFor(queue: FakeQueue | null, onSleep: () => void = () => undefined)
   return { deps, interrupt: () => interruption.abort() };
 }
 
-const QUIET = { concurrency: 1, keepsRunning: false, whenIdle: async () => false, onWaiting: () => undefined } as const;
+const QUIET = {
+  concurrency: 1,
+  keepsRunning: false,
+  maxWaitMs: 0,
+  stopping: new AbortController().signal,
+  onOpen: () => undefined,
+  whenIdle: async () => false,
+  onWaiting: () => undefined,
+} as const;
 const DONE: WorkRequest['perform'] = async () => ({ kind: 'done' });
 
 const statesOf = ({ entries }: FakeQueue): readonly string[] => entries.map(({ state }) => state);
@@ -88,6 +96,30 @@ test('an interrupted worker returns its job without counting an attempt, and tak
   assert.deepEqual(statesOf(queue), ['open', 'open']);
   assert.equal(queue.entries[0]?.attempts, 0);
   assert.equal(queue.isClosed(), true);
+});
+
+test('a worker that is to stop finishes its job, and takes no other', async () => {
+  const queue = createFakeQueue([{}, {}]);
+  const stopping = new AbortController();
+  const perform: WorkRequest['perform'] = async () => {
+    stopping.abort();
+    return { kind: 'done' };
+  };
+  await workJobs(depsFor(queue).deps, { ...QUIET, keepsRunning: true, stopping: stopping.signal, perform });
+  assert.deepEqual([statesOf(queue), queue.isClosed()], [['done', 'open'], true]);
+});
+
+test('a worker waits for its database as long as it is told, until it is to stop', async () => {
+  const asked: unknown[] = [];
+  const stopping = new AbortController();
+  const openQueue: QueueDeps['openQueue'] = async (mode, { maxWaitMs, signal }) => {
+    stopping.abort();
+    asked.push(mode, maxWaitMs, signal?.aborted);
+    return ok(null);
+  };
+  const deps = { ...depsFor(null).deps, openQueue };
+  await workJobs(deps, { ...QUIET, maxWaitMs: 7000, stopping: stopping.signal, perform: DONE });
+  assert.deepEqual(asked, ['create', 7000, true]);
 });
 
 test('a worker that can do no such job returns it and stops, once the jobs beside it are done', async () => {

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import type { Summarizer } from '../../src/app/contract/deps.ts';
 import { createBreaker } from '../../src/app/summarize/limits.ts';
-import type { ProgramCode } from '../../src/cli/terminal/exit-codes.ts';
+import { EXIT_CODES, type ProgramCode } from '../../src/cli/terminal/exit-codes.ts';
 import type { Channel, Launch, Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Embeddings } from '../../src/compose/services.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/compose/use-cases.ts';
@@ -40,6 +40,8 @@ export type FakeTerminal = Terminal & {
   readonly out: () => string;
   readonly errors: () => string;
   readonly interrupt: () => void;
+  /** As SIGTERM does to work that ends gently. */
+  readonly stop: () => void;
   /** Those that would be killed at the end. */
   readonly children: ReadonlySet<Pick<ChildProcess, 'kill'>>;
   /** The programs that it was to become. */
@@ -69,6 +71,7 @@ export type TerminalOptions = {
 export function createFakeTerminal(argv: readonly string[], options: TerminalOptions = {}): FakeTerminal {
   const folder = options.workingFolder ?? '/nowhere';
   const interruption = new AbortController();
+  const stopping = new AbortController();
   const stdout = createFakeChannel(options, options.closesAfter ?? Number.POSITIVE_INFINITY);
   const stderr = createFakeChannel(options, Number.POSITIVE_INFINITY);
   const detached: (readonly string[])[] = [];
@@ -98,6 +101,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
     dialog: () => ({ input: Readable.from([]), output: new PassThrough() }),
     stderr: stderr.channel,
     signal: interruption.signal,
+    stopGently: () => AbortSignal.any([stopping.signal, interruption.signal]),
     removeAtExit: (path) => () => rmSync(path, { recursive: true, force: true }),
     become: async (launch) => {
       started.push(launch);
@@ -113,6 +117,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
     out: stdout.text,
     errors: stderr.text,
     interrupt: () => interruption.abort(),
+    stop: () => stopping.abort(EXIT_CODES.terminated),
   };
 }
 
@@ -199,6 +204,7 @@ const ANSWERS: { readonly [name in keyof UseCases]?: readonly [called: string | 
   showArchived: ['show', async () => ok(shownBatch())],
   showOriginals: ['originals', answering(0)],
   listArchive: ['list', async () => ok(listReport())],
+  gaugeArchive: ['gauge', async () => ok(null)],
   measureArchive: ['stats', async () => ok(statsReport())],
   indexArchive: [
     'index',

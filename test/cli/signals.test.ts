@@ -133,6 +133,30 @@ test('a second signal kills a child process before its locks are removed', (t) =
   assert.deepEqual([ended.status, ended.stdout, hasLock], [143, 'SIGKILL true', false], ended.stderr);
 });
 
+for (const [how, expires] of [
+  ['when its time is over', 'mock.timers.tick(30_000)'],
+  ['at the next SIGTERM', "process.kill(process.pid, 'SIGTERM')"],
+] as const)
+  test(`work that ends gently is interrupted ${how}`, () => {
+    const terminal = new URL('../../src/cli/terminal/terminal.ts', import.meta.url).href;
+    const script = `
+    import { mock } from 'node:test';
+    import { createTerminal } from '${terminal}';
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const { signal, stopGently } = createTerminal();
+    const stopping = stopGently(30_000);
+    stopping.addEventListener('abort', () => {
+      mock.timers.tick(29_999);
+      console.log(stopping.reason, signal.aborted);
+      setImmediate(() => ${expires});
+    });
+    signal.addEventListener('abort', () => { console.log(signal.reason); process.exit(); });
+    setInterval(() => undefined, 1000);
+    process.kill(process.pid, 'SIGTERM');`;
+    const ended = spawnSync(execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    assert.deepEqual([ended.status, ended.stdout], [0, '143 false\n143\n'], ended.stderr);
+  });
+
 suite('the reader of standard output is gone', AT_A_TIME, () => {
   for (const args of [['-o', '-'], ['restore'], ['search', 'parser']] as const) {
     test(`'${args.join(' ')}' is done, and says nothing of it`, async (t) => {

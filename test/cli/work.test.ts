@@ -12,7 +12,7 @@ import { createFakeQueue, type FakeQueue } from '../support/fake-queue.ts';
 import { folderWith } from '../support/folders.ts';
 import { problemsWith } from '../support/report-schemas.ts';
 import { compactReport } from './fake-reports.ts';
-import { createFakeTerminal, createFakeUseCases, SUMMARIZER } from './fakes.ts';
+import { createFakeTerminal, createFakeUseCases, type FakeTerminal, SUMMARIZER } from './fakes.ts';
 
 const ARCHIVE = ['--archive', 'postgres://db/logs'];
 const LOGS = realpathSync(mkdtempSync(join(tmpdir(), 'compact-test-')));
@@ -20,12 +20,14 @@ for (const name of ['a.jsonl', 'b.jsonl']) writeFileSync(join(LOGS, name), '');
 after(() => rmSync(LOGS, { recursive: true }));
 
 type CompactFile = UseCases['compactFile'];
+/** The terminal of the worker is what a test acts on. */
+type CompactHere = (request: Parameters<CompactFile>[0], terminal: FakeTerminal) => ReturnType<CompactFile>;
 
 /** `compact work` on this queue. The provider is a service only by name, so that no threads are started. */
 async function work(
   t: TestContext,
   queue: FakeQueue,
-  { compactFile, args = [] }: { readonly compactFile?: CompactFile; readonly args?: readonly string[] } = {},
+  { compactFile, args = [] }: { readonly compactFile?: CompactHere; readonly args?: readonly string[] } = {},
 ) {
   const service = {
     paidAs: { provider: 'openai-compat', scope: 'plain' },
@@ -46,7 +48,8 @@ async function work(
   const { loadUseCases, calls } = createFakeUseCases({
     workJobs: (request) => workJobs(deps, request),
     createSummarizer: async () => ok({ value: { ...SUMMARIZER, service }, warnings: [] }),
-    ...(compactFile !== undefined && { compactFile }),
+    gaugeArchive: async () => ok({ bytes: 4096, backlog: { messages: 0, bytes: 0 } }),
+    ...(compactFile !== undefined && { compactFile: (request) => compactFile(request, terminal) }),
   });
   const code = await run({ terminal, loadUseCases });
   const requests = calls.filter(({ name }) => name === 'compact').map(({ request }) => request);
@@ -78,7 +81,7 @@ test('each job is compacted with its own options, over the settings of this mach
 test('a job for a file whose folder is not on this machine is left to other workers for 21 minutes before an attempt counts', async (t) => {
   const path = `${LOGS}/not-mounted/a.jsonl`;
   const queue = createFakeQueue([job(path)]);
-  const compactFile: CompactFile = async () => err({ kind: 'file', failure: { kind: 'not-found', path } });
+  const compactFile: CompactHere = async () => err({ kind: 'file', failure: { kind: 'not-found', path } });
   const { code, errors } = await work(t, queue, { compactFile });
   assert.equal(code, 1);
   const [entry] = queue.entries;
@@ -93,7 +96,7 @@ test('a job for a file whose folder is not on this machine is left to other work
 test('a job for a file that is in use is tried again for 21 minutes, and then skipped', async (t) => {
   const file = `${LOGS}/a.jsonl`;
   const queue = createFakeQueue([job(file)]);
-  const compactFile: CompactFile = async () =>
+  const compactFile: CompactHere = async () =>
     ok(compactReport({ file, result: 'skipped', reason: 'in-use', output: null }));
   const { code, errors } = await work(t, queue, { compactFile });
   const [entry] = queue.entries;
@@ -306,7 +309,11 @@ test('a queue needs an archive in Postgres, and options of jobs need --add', asy
   for (const [args, sentence] of [
     [[], /name the folders that this worker may work in: --folder DIR/],
     [['--folder', 'none'], /none: no such file or folder/],
-    [['--add', 'a.jsonl', '--folder', '.'], /--folder, --concurrency and --keep-running are for a worker/],
+    [
+      ['--add', 'a.jsonl', '--folder', '.'],
+      /--folder, --concurrency, --keep-running, --metrics, --wait and --grace are for a worker/,
+    ],
+    [['--folder', '.', '--metrics', '9464'], /It must be a host and a port: 127\.0\.0\.1:9464\./],
     [['--add', 'a.jsonl', '--rule', 'Send it.'], /jobs carry no rules: give --rule/],
   ] as const) {
     const [codeOf, errorsOf] = await refused(...ARCHIVE, ...args);
@@ -336,6 +343,47 @@ test('a job for a file outside the folders of a worker fails, whatever leads the
   const [request] = requests as readonly Parameters<CompactFile>[0][]; // what the fake was given
   assert.equal(request?.input.path, join(realpathSync(folder), 'a.jsonl'));
   assert.equal(requests.length, 1);
+});
+
+test('a worker that SIGTERM stops finishes the file in work, says so, and leaves the other jobs', async (t) => {
+  const queue = createFakeQueue([job(`${LOGS}/a.jsonl`), job(`${LOGS}/b.jsonl`)]);
+  const { code, errors } = await work(t, queue, {
+    compactFile: async ({ input: { name } }, terminal) => {
+      terminal.stop();
+      return ok(compactReport({ file: name }));
+    },
+    args: ['--grace', '1m'],
+  });
+  assert.equal(code, 143);
+  assert.deepEqual(
+    queue.entries.map(({ state }) => state),
+    ['done', 'open'],
+  );
+  assert.match(errors, /^Stopping: the files in work have 1 min left, and no others are begun\.\n/);
+});
+
+test('a worker tells Prometheus what it does, and refuses a port that is in use in one line', async (t) => {
+  const read: string[] = [];
+  const queue = createFakeQueue([job(`${LOGS}/a.jsonl`), job(`${LOGS}/b.jsonl`)]);
+  const { code, errors } = await work(t, queue, {
+    compactFile: async ({ input: { name } }, terminal) => {
+      const address = /Metrics: (\S+)/.exec(terminal.errors())?.[1] ?? assert.fail(terminal.errors());
+      read.push(await (await fetch(address)).text());
+      const place = new URL(address).host;
+      if (read.length === 1) {
+        const other = await work(t, createFakeQueue([]), { args: ['--metrics', place] });
+        assert.deepEqual([other.code, other.errors.split('\n').length], [2, 2]);
+        assert.match(other.errors, new RegExp(`another program uses ${place} already: give --metrics another port`));
+      }
+      return ok(compactReport({ file: name }));
+    },
+    args: ['--metrics', '127.0.0.1:0'],
+  });
+  assert.equal(code, 0, errors);
+  assert.match(read[1] ?? '', /^compact_jobs\{state="active"\} 1$/m);
+  assert.match(read[1] ?? '', /^compact_transcripts_total\{result="compacted"\} 1$/m);
+  assert.match(read[1] ?? '', /^compact_job_seconds_count\{outcome="done"\} 1$/m);
+  assert.match(read[1] ?? '', /^compact_archive_bytes 4096$/m);
 });
 
 test('a job carries no rules', () => {

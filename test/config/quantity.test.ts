@@ -6,7 +6,7 @@ import {
   parseBytes,
   parseCount,
   parseCountOrZero,
-  parseIdle,
+  parseDuration,
   parseSaving,
   parseShare,
   parseSince,
@@ -31,12 +31,12 @@ test('money has no currency, and the time that a file is idle counts minutes as 
     [5, 5, 0, 0.5, 1000.25].map((one) => ok(one)),
   );
   for (const wrong of ['', '$5', '5 USD', '-1', '5k', '1e3']) assert.equal(parseAmount(wrong).ok, false, wrong);
-  const times = ['90s', '10m', '10min', '2h', '1 d'].map(parseIdle);
+  const times = ['90s', '10m', '10min', '2h', '1 d'].map(parseDuration);
   assert.deepEqual(
     times,
     [90_000, 600_000, 600_000, 7_200_000, 86_400_000].map((one) => ok(one)),
   );
-  for (const wrong of ['', '10', '3mo', '-1m', 'm']) assert.equal(parseIdle(wrong).ok, false, wrong);
+  for (const wrong of ['', '10', '3mo', '-1m', 'm']) assert.equal(parseDuration(wrong).ok, false, wrong);
 });
 
 test('what is no whole number is refused with what is accepted', () => {

@@ -35,12 +35,9 @@ const DONE_SECONDS = 7 * DAY_SECONDS;
 const EXPIRE_SECONDS = 23 * 3600;
 const JOBS_PER_STATEMENT = 1000;
 
-/** How long a worker that starts waits for a server that is away. */
-const MAX_START_WAIT_MS = 300_000;
-
 type OpenQueueOptions = OpenPostgresOptions & {
-  /** Waits for a server that is away, until aborted. */
-  readonly waitsForServer?: boolean;
+  /** How long to wait for a server that is away, unless aborted; 0 or undefined: not at all. */
+  readonly maxWaitMs?: number;
   readonly signal?: AbortSignal | undefined;
   /** At least 10, which is the shortest that pg-boss takes. */
   readonly heartbeatSeconds?: number;
@@ -56,8 +53,7 @@ export async function openPostgresQueue(options: OpenQueueOptions): Promise<Resu
     return failure === null ? ok(await openQueue(options, target.value)) : err(failure);
   };
   try {
-    const waiting = { ...options, path, maxOutageMs: MAX_START_WAIT_MS };
-    return await (options.waitsForServer === true ? createRetry(waiting)(open) : open());
+    return await createRetry({ ...options, path, maxOutageMs: options.maxWaitMs ?? 0 })(open);
   } catch (error) {
     return err(describe(error, target.value.place));
   }

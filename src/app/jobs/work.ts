@@ -13,8 +13,8 @@ export type QueueDeps = {
   readonly archivePath: string;
 };
 
-/** `waitsForServer`: for one that is away now, until aborted. */
-type Waiting = { readonly waitsForServer: boolean };
+/** How long to wait for a server that is away now, unless aborted. */
+type Waiting = { readonly maxWaitMs: number; readonly signal?: AbortSignal };
 
 /** What became of a job. */
 export type JobOutcome =
@@ -32,6 +32,12 @@ export type WorkRequest = {
   readonly concurrency: number;
   /** Whether to wait for more jobs when all are done. */
   readonly keepsRunning: boolean;
+  /** How long to wait for a database server that is away at the beginning. */
+  readonly maxWaitMs: number;
+  /** When aborted, jobs in work are finished, and no more are taken. */
+  readonly stopping: AbortSignal;
+  /** Called when the queue is open. */
+  readonly onOpen: (queue: Pick<JobQueue, 'status'>) => void;
   readonly perform: (job: TakenJob) => Promise<JobOutcome>;
   /** Called while there is nothing to take and nothing in work; true: there is more to do meanwhile. */
   readonly whenIdle: () => Promise<boolean>;
@@ -49,13 +55,17 @@ const POLL_MS = 1000;
 
 /** Takes jobs until all are done, by this worker or another one: until then, the job of a worker that died may come back. */
 export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<Result<WorkSummary, Failure>> {
-  return withQueue(deps, { mode: 'create', waitsForServer: true, otherwise: { stopped: null } }, async (queue) => {
+  const { maxWaitMs, stopping } = request;
+  const signal = AbortSignal.any([stopping, deps.signal]);
+  const opening = { mode: 'create', maxWaitMs, signal, otherwise: { stopped: null } } as const;
+  return withQueue<WorkSummary>(deps, opening, async (queue) => {
+    request.onOpen(queue);
     const state: { stopped: string | null; waitsFor: string | null; working: number } = {
       stopped: null,
       waitsFor: null,
       working: 0,
     };
-    const isOver = (): boolean => deps.signal.aborted || state.stopped !== null;
+    const isOver = (): boolean => signal.aborted || state.stopped !== null;
     const takeTurns = async (): Promise<void> => {
       while (!isOver()) {
         const job = await queue.take();
@@ -81,7 +91,7 @@ export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<R
           state.waitsFor = reason;
           request.onWaiting(waitsFor);
         }
-        await deps.runtime.sleep(POLL_MS, deps.signal).catch(() => undefined); // interrupted: the loop ends
+        await deps.runtime.sleep(POLL_MS, signal).catch(() => undefined); // interrupted: the loop ends
       }
     };
     // If one of them fails, the others finish their jobs before the queue is closed.
@@ -157,11 +167,11 @@ export async function readQueue(
 /** Opens the queue for `work` and closes it; `otherwise` is the result if there is none. */
 async function withQueue<T>(
   { openQueue, archivePath }: QueueDeps,
-  { mode, otherwise, waitsForServer = false }: Partial<Waiting> & { readonly mode: ArchiveMode; readonly otherwise: T },
+  { mode, otherwise, maxWaitMs = 0, signal }: Partial<Waiting> & { readonly mode: ArchiveMode; readonly otherwise: T },
   work: (queue: JobQueue) => Promise<T>,
 ): Promise<Result<T, Failure>> {
   return attempt({ file: archivePath }, async () => {
-    const opened = await openQueue(mode, { waitsForServer });
+    const opened = await openQueue(mode, { maxWaitMs, ...(signal !== undefined && { signal }) });
     if (!opened.ok) return err({ kind: 'archive', failure: opened.error });
     const queue = opened.value;
     if (queue === null) return ok(otherwise);

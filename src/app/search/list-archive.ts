@@ -1,6 +1,6 @@
 import { formatTime } from '../../core/batch.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { ArchiveFigures, CompactionSummary, VectorStore } from '../../ports/archive-lookup.ts';
+import type { ArchiveFigures, CompactionSummary, IndexBacklog, VectorStore } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { ArchivedCompactionReport, ArchiveListReport, ArchiveStatsReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
@@ -35,6 +35,15 @@ export async function measureArchive(deps: LookDeps): Promise<Result<ArchiveStat
     };
   });
 }
+
+/** What a growing archive is watched for. */
+export async function gaugeArchive(deps: LookDeps): Promise<Result<ArchiveGauges | null, Failure>> {
+  return look(deps, async (archive) =>
+    archive === null ? null : { bytes: await archive.usedBytes(), backlog: await archive.index.measure() },
+  );
+}
+
+export type ArchiveGauges = { readonly bytes: number; readonly backlog: IndexBacklog };
 
 const NO_BYTES = { original: 0, compressed: 0 };
 const NOTHING: ArchiveFigures = {

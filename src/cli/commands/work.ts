@@ -1,5 +1,6 @@
-import { parseCount } from '../../config/quantity.ts';
+import { parseCount, parseDuration } from '../../config/quantity.ts';
 import { isArchiveUrl } from '../../core/paths.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { defineCommand } from '../line/command.ts';
 import {
   CONDITION_FLAGS,
@@ -10,6 +11,12 @@ import {
   UNPACKING_FLAGS,
 } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
+
+/** '127.0.0.1:9464' or '[::1]:9464'. Port 0: the system chooses one. */
+function parsePlace(text: string): Result<string, string> {
+  const [, port = ''] = /^(?:\[[\da-f:.]+\]|[^:\s[\]]+):(\d{1,5})$/i.exec(text) ?? [];
+  return port === '' || Number(port) > 65_535 ? err('It must be a host and a port: 127.0.0.1:9464.') : ok(text);
+}
 
 const FLAGS = [
   { flags: '--add', description: 'add a job for each transcript, with the compaction options of this line' },
@@ -30,6 +37,21 @@ const FLAGS = [
     isRepeatable: true,
   },
   { flags: '--keep-running', description: 'wait for more jobs when all are done' },
+  {
+    flags: '--metrics <host:port>',
+    description: 'serve /metrics for Prometheus, /healthz and /readyz there',
+    parse: parsePlace,
+  },
+  {
+    flags: '--wait <duration>',
+    description: 'wait this long for a database that is away at the start (5m)',
+    parse: parseDuration,
+  },
+  {
+    flags: '--grace <duration>',
+    description: 'after SIGTERM, finish the files in work for this long (30s)',
+    parse: parseDuration,
+  },
   { flags: '-i, --in-place', description: 'with --add: replace the transcripts, atomically' },
   FILES_FROM_FLAG,
   FORMAT_FLAG,
@@ -75,14 +97,17 @@ function actionOf({ options: { add, status, retry } }: WorkLine): 'work' | 'add'
 
 function findConflict(line: WorkLine): string | null {
   const { operands, options } = line;
-  const { filesFrom, folder = [], concurrency, keepRunning, provider, model, baseUrl } = options;
+  const { filesFrom, folder = [], concurrency, keepRunning, metrics, wait, grace, provider, model, baseUrl } = options;
   const action = actionOf(line);
   const namesFiles = operands.length > 0 || filesFrom !== undefined;
   if (operands.includes('-')) return 'jobs are for files, not for standard input (-)';
   if (action !== 'add' && namesFiles) return 'transcripts are named with --add, which adds a job for each';
   if (action === 'add' && !namesFiles) return 'no transcript named: --add takes files, folders or globs';
-  if (action !== 'work' && (concurrency !== undefined || keepRunning === true || folder.length > 0))
-    return '--folder, --concurrency and --keep-running are for a worker, so --add, --status and --retry take none of them';
+  if (
+    action !== 'work' &&
+    ((concurrency ?? metrics ?? wait ?? grace ?? keepRunning) !== undefined || folder.length > 0)
+  )
+    return '--folder, --concurrency, --keep-running, --metrics, --wait and --grace are for a worker, so --add, --status and --retry take none of them';
   if (action === 'work' && folder.length === 0)
     return 'name the folders that this worker may work in: --folder DIR, once for each';
   if (action === 'add' && (provider ?? model ?? baseUrl) !== undefined)

@@ -4,7 +4,7 @@ import {
   parseBytes,
   parseCount,
   parseCountOrZero,
-  parseIdle,
+  parseDuration,
   parseSaving,
   parseShare,
   parseSince,
@@ -119,7 +119,7 @@ export function modelFlags(providers: string) {
 export const MIN_IDLE_FLAG = {
   flags: '--min-idle <time>',
   description: 'leave alone what changed within it (10m)',
-  parse: parseIdle,
+  parse: parseDuration,
   group: 'What to compact',
   isRare: true,
 } as const satisfies Flag;

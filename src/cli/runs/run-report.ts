@@ -26,6 +26,8 @@ export type RunReport = {
   readonly skipped: (report: SkippedFileReport) => void;
   /** A transcript was given up before anything of it changed. */
   readonly interrupted: (file: string) => void;
+  /** So far. */
+  readonly totals: () => RunTotals;
   /** `leftCount`: transcripts that were not compacted because the run was interrupted. */
   readonly end: (leftCount: number) => RunTotals;
 };
@@ -127,6 +129,7 @@ export function createRunReport(
     interrupted: (file) => {
       if (!isSeveral) print([`${safeText(file)}: interrupted; the file is as it was.`]);
     },
+    totals: () => state.totals,
     end: (leftCount) => {
       const totals: RunTotals = { ...state.totals, left: leftCount };
       // A worker may have found nothing to do.

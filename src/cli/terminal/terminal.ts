@@ -49,6 +49,11 @@ export type Terminal = {
   readonly become: (launch: Launch) => Promise<ProgramCode | null>;
   /** Aborted by the first SIGINT or SIGTERM, with the exit code as its reason; the second one ends the process. */
   readonly signal: AbortSignal;
+  /**
+   * Lets work end: SIGTERM then aborts what this returns at once, and `signal` only after so many milliseconds or with the next SIGTERM. Whatever
+   * aborts `signal` aborts this too.
+   */
+  readonly stopGently: (graceMs: number) => AbortSignal;
   /** Removes a path when the process ends for any reason. Returns a function that removes it now. */
   readonly removeAtExit: RemoveAtExit;
   /** Takes that back: the path is somebody else's business from now on. */
@@ -81,7 +86,13 @@ export function createTerminal(): OwnedTerminal {
     // Newest first: a lock was taken before the files it guards, so it is removed after them.
     for (const path of [...leftovers].toReversed()) remove(path);
   };
+  const stopping: { controller: AbortController | null; graceMs: number } = { controller: null, graceMs: 0 };
   const interruptWith = (code: ExitCode) => (): void => {
+    const { controller, graceMs } = stopping;
+    if (code === EXIT_CODES.terminated && controller?.signal.aborted === false && graceMs > 0) {
+      setTimeout(() => interruption.abort(code), graceMs).unref();
+      return controller.abort(code);
+    }
     if (!interruption.signal.aborted) return interruption.abort(code);
     // Not process.kill: the 'exit' listeners remove leftover temp files.
     process.exit(code);
@@ -126,6 +137,11 @@ export function createTerminal(): OwnedTerminal {
       return ended;
     },
     signal: interruption.signal,
+    stopGently: (graceMs) => {
+      const controller = new AbortController();
+      Object.assign(stopping, { controller, graceMs });
+      return AbortSignal.any([controller.signal, interruption.signal]);
+    },
     removeAtExit: (path) => {
       leftovers.add(path);
       return (how) => {

@@ -173,7 +173,7 @@ test('a worker that starts while the server is away waits for it, until interrup
   await (await createQueue(t, url)).close();
   server.stop();
   const said: string[] = [];
-  const options = { url, create: true, heartbeatSeconds: 10, waitsForServer: true } as const;
+  const options = { url, create: true, heartbeatSeconds: 10, maxWaitMs: 300_000 } as const;
   const interruption = new AbortController();
   const interrupted = await openPostgresQueue({
     ...options,

@@ -8,7 +8,7 @@ import { planOutputs } from '../../../compose/outputs.ts';
 import type { Embeddings } from '../../../compose/services.ts';
 import { resolveSettings, toModel, toPolicy } from '../../../config/resolve.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { TakenJob } from '../../../ports/queue.ts';
+import type { QueueStatus, TakenJob } from '../../../ports/queue.ts';
 import { readPolicy, readSettings, readTime } from '../../line/flags.ts';
 import {
   type AllowedFile,
@@ -22,14 +22,14 @@ import { defaultJobs } from '../../pool/work-on-files.ts';
 import type { FileUseCases } from '../../pool/worker.ts';
 import { failedReport, renderFailure, toFailedReport } from '../../../messages/failure.ts';
 import { describeOutputProblem, renderBug } from '../../../messages/problems.ts';
-import { countOf } from '../../../messages/quantities.ts';
+import { countOf, formatDuration } from '../../../messages/quantities.ts';
 import { safeText } from '../../../messages/text.ts';
 import { archiveToName, minIdleOf } from '../../runs/compact.ts';
 import { skipUnreadable } from '../../runs/outcomes.ts';
 import { createRunReport, type RunReport } from '../../runs/run-report.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../../runs/services.ts';
 import type { Session } from '../../session.ts';
-import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../../terminal/exit-codes.ts';
 import { fileOfJob, type JobData, type JobOptions, parseJob } from './job-data.ts';
 
 type Worker = {
@@ -49,7 +49,16 @@ type WorkerOptions = {
   /** Jobs at a time; by default chosen for the machine. */
   readonly concurrency?: number | undefined;
   readonly keepRunning?: boolean | undefined;
+  /** Where Prometheus asks: '127.0.0.1:9464'. */
+  readonly metrics?: string | undefined;
+  /** Milliseconds to wait for a database that is away when the worker starts. */
+  readonly wait?: number | undefined;
+  /** Milliseconds that the files in work have left after a SIGTERM. */
+  readonly grace?: number | undefined;
 };
+
+const DEFAULT_WAIT_MS = 5 * 60_000;
+const DEFAULT_GRACE_MS = 30_000;
 
 /** Works on jobs until the queue is empty. What the line says holds for all of them; jobs have options of their own over it. */
 export async function runWorker(session: Session, options: WorkerOptions): Promise<ExitCode> {
@@ -74,13 +83,48 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
     names: null,
     failures: [],
   });
+  const graceMs = options.grace ?? DEFAULT_GRACE_MS;
+  const stopping = terminal.stopGently(graceMs);
+  stopping.addEventListener('abort', () => {
+    if (terminal.signal.aborted) return;
+    reporter.report([`Stopping: the files in work have ${formatDuration(graceMs)} left, and no others are begun.`]);
+  });
+  const queue: { status: (() => Promise<QueueStatus>) | null } = { status: null };
+  const metrics =
+    options.metrics === undefined
+      ? null
+      : await (
+          await import('./metrics.ts')
+        ).serveMetrics(options.metrics, {
+          totals: report.totals,
+          status: async () => (await queue.status?.()) ?? null,
+          archive: async () => {
+            const gauges = await session.useCases.gaugeArchive();
+            return gauges.ok ? gauges.value : null;
+          },
+        });
+  if (metrics?.ok === false) return session.refuse(metrics.error);
+  if (metrics !== null) {
+    session.atEnd(metrics.value.close);
+    reporter.report([`Metrics: ${metrics.value.address}/metrics`]);
+  }
   // Other processes leave this one free to say that the worker is alive.
   const useCases = isOffline ? await session.startProcesses(concurrency) : session.useCases;
   const worker: Worker = { session, report, folders, useCases, embeddings, summarizerFor, deferrals: new Map() };
   const done = await session.useCases.workJobs({
     concurrency,
     keepsRunning: options.keepRunning === true,
-    perform: (job) => perform(worker, job),
+    maxWaitMs: options.wait ?? DEFAULT_WAIT_MS,
+    stopping,
+    onOpen: ({ status }) => {
+      queue.status = status;
+    },
+    perform: async (job) => {
+      const begunMs = performance.now();
+      const outcome = await perform(worker, job);
+      metrics?.value.jobEnded(outcome.kind, (performance.now() - begunMs) / 1000);
+      return outcome;
+    },
     whenIdle: async () => {
       if (session.settings.archive.index === 'never') return false;
       // A search, or the next turn, tells what is wrong.
@@ -102,6 +146,8 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
     reporter.error(`${done.value.stopped} This worker has stopped and put its jobs back in the queue.`);
     return EXIT_CODES.failed;
   }
+  // There may be open jobs.
+  if (stopping.aborted) return interruptionCode(stopping);
   return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 

@@ -1,0 +1,209 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { JobOutcome } from '../../../app/jobs/work.ts';
+import type { ArchiveGauges } from '../../../app/search/list-archive.ts';
+import { err, ok, type Result, systemCode } from '../../../core/result.ts';
+import type { QueueStatus } from '../../../ports/queue.ts';
+import type { RunTotals } from '../../render/compact.ts';
+
+/** Where the numbers come from. The methods may take long, and reject, while the database is away. */
+export type MetricsSource = {
+  /** What this worker has done so far. */
+  readonly totals: () => RunTotals;
+  /** Null: the queue is not open yet. */
+  readonly status: () => Promise<QueueStatus | null>;
+  readonly archive: () => Promise<ArchiveGauges | null>;
+  /** How long a request waits for them. */
+  readonly deadline?: () => Promise<unknown>;
+};
+
+export type Metrics = {
+  /** http://127.0.0.1:9464 */
+  readonly address: string;
+  readonly jobEnded: (outcome: JobOutcome['kind'], seconds: number) => void;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Serves /metrics as Prometheus reads it, /healthz (the worker lives) and /readyz (it is connected to its archive). `place`: '127.0.0.1:9464' or
+ * '[::1]:9464'. An error is a clause.
+ */
+export async function serveMetrics(place: string, source: MetricsSource): Promise<Result<Metrics, string>> {
+  const registry = new Registry();
+  const state = createState(source);
+  const seconds = new Histogram({
+    name: 'compact_job_seconds',
+    help: 'How long jobs took, by what became of them',
+    labelNames: ['outcome'],
+    buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 1800],
+    registers: [registry],
+  });
+  describeAll(registry, { source, latest: () => state.latest });
+  const respond = async (url: string, response: ServerResponse): Promise<void> => {
+    const send = (status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
+      void response.writeHead(status, { 'content-type': type }).end(text);
+    if (url === '/healthz') return send(200, 'ok\n');
+    if (url === '/readyz') return (await state.refresh()) ? send(200, 'ready\n') : send(503, 'not connected\n');
+    if (url !== '/metrics') return send(404, 'There are /metrics, /healthz and /readyz.\n');
+    await state.refresh();
+    send(200, await registry.metrics(), registry.contentType);
+  };
+  const host = place.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  const port = Number(/\d+$/.exec(place)?.[0]);
+  const server = createServer((request, response) => void respond(request.url ?? '', response));
+  const listening = new Promise<string | null>((resolve) => {
+    server.once('error', (error) => resolve(describeProblem(error, place)));
+    server.listen(port, host, () => resolve(null));
+  });
+  const problem = await listening;
+  if (problem !== null) return err(problem);
+  const bound = server.address();
+  return ok({
+    address: `http://${place.replace(/\d+$/, `${typeof bound === 'object' ? bound?.port : port}`)}`,
+    jobEnded: (outcome, duration) => seconds.observe({ outcome }, duration),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+}
+
+function describeProblem(error: Error, place: string): string {
+  const code = systemCode(error);
+  if (code === 'EADDRINUSE') return `another program uses ${place} already: give --metrics another port`;
+  return `nobody can listen at ${place} (${code ?? error.message}): give --metrics another host or port`;
+}
+
+type Latest = { readonly jobs: QueueStatus | null; readonly archive: ArchiveGauges | null };
+
+const DEADLINE_MS = 2000;
+
+/** Asks the database once at a time, however many ask here. */
+function createState({ status, archive, deadline }: MetricsSource) {
+  const wait = deadline ?? (() => setTimeout(DEADLINE_MS, undefined, { ref: false }));
+  const state: { latest: Latest; asking: Promise<boolean> | null } = {
+    latest: { jobs: null, archive: null },
+    asking: null,
+  };
+  const ask = async (): Promise<boolean> => {
+    try {
+      const jobs = await status();
+      if (jobs !== null) state.latest = { jobs, archive: await archive() };
+      return jobs !== null;
+    } catch {
+      return false; // the worker itself tells what is wrong
+    } finally {
+      state.asking = null;
+    }
+  };
+  return {
+    get latest() {
+      return state.latest;
+    },
+    /** False: there is no answer in time. */
+    refresh: async (): Promise<boolean> => {
+      state.asking ??= ask();
+      return Promise.race([state.asking, wait().then(() => false)]);
+    },
+  };
+}
+
+type Numbers = Readonly<Record<string, number>>;
+/** `by`: the label that tells its values apart. `of` null: unknown now. */
+type Described = {
+  readonly name: string;
+  readonly help: string;
+  readonly by?: string;
+  readonly isGauge?: true;
+  readonly of: (totals: RunTotals, latest: Latest) => number | Numbers | null;
+};
+
+const METRICS: readonly Described[] = [
+  {
+    name: 'compact_jobs',
+    help: 'Jobs in the queue by state, for all workers; those done in the last seven days',
+    by: 'state',
+    isGauge: true,
+    of: (_, { jobs }) => jobs && { open: jobs.open, active: jobs.active, done: jobs.done, failed: jobs.failed },
+  },
+  {
+    name: 'compact_transcripts_total',
+    help: 'Transcripts of this worker by result',
+    by: 'result',
+    of: ({ compacted, failed, skipped }) => ({
+      compacted,
+      failed,
+      skipped: skipped.values().reduce((sum, count) => sum + count, 0),
+    }),
+  },
+  {
+    name: 'compact_transcript_bytes_total',
+    help: 'Bytes of compacted transcripts, before (in) and after (out)',
+    by: 'direction',
+    of: ({ bytes }) => ({ in: bytes.before, out: bytes.after }),
+  },
+  {
+    name: 'compact_model_calls_total',
+    help: 'Calls of a model, answered or failed',
+    of: ({ usage }) => usage?.calls ?? 0,
+  },
+  {
+    name: 'compact_model_retries_total',
+    help: 'Calls that repeated a failed or rejected one',
+    of: ({ usage }) => usage?.retries ?? 0,
+  },
+  {
+    name: 'compact_model_tokens_total',
+    help: 'Tokens as the service counts them; input includes cached',
+    by: 'kind',
+    of: ({ usage }) => ({
+      input: usage?.inputTokens ?? 0,
+      cached: usage?.cachedInputTokens ?? 0,
+      output: usage?.outputTokens ?? 0,
+    }),
+  },
+  {
+    name: 'compact_model_cost_total',
+    help: 'Money, in the currency of the prices, as far as they are known',
+    of: ({ usage }) => usage?.cost ?? 0,
+  },
+  {
+    name: 'compact_archive_bytes',
+    help: 'The size of the archive',
+    isGauge: true,
+    of: (_, { archive }) => archive && archive.bytes,
+  },
+  {
+    name: 'compact_index_backlog_bytes',
+    help: 'Stored text that the search index does not have yet',
+    isGauge: true,
+    of: (_, { archive }) => archive && archive.backlog.bytes,
+  },
+  {
+    name: 'compact_index_backlog_messages',
+    help: 'Stored messages that the search index does not have yet',
+    isGauge: true,
+    of: (_, { archive }) => archive && archive.backlog.messages,
+  },
+];
+
+/** The registry reads each of them when it is asked for its text. */
+function describeAll(
+  registry: Registry,
+  { source, latest }: { readonly source: MetricsSource; readonly latest: () => Latest },
+): void {
+  for (const { name, help, by, isGauge, of } of METRICS) {
+    const common = { name, help, labelNames: by === undefined ? [] : [by], registers: [registry] };
+    const collect = (): void => {
+      metric.reset();
+      const read = of(source.totals(), latest());
+      if (read === null && by === undefined) metric.remove(); // instead of 0
+      const values: Numbers = typeof read === 'number' ? { '': read } : (read ?? {});
+      for (const [label, value] of Object.entries(values)) metric.inc(by === undefined ? {} : { [by]: label }, value);
+    };
+    const metric: Counter | Gauge =
+      isGauge === true ? new Gauge({ ...common, collect }) : new Counter({ ...common, collect });
+  }
+}
