@@ -12,7 +12,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // What the system offers, for everything that touches it.
   system: ['system', 'ports', 'core', 'node'],
   app: ['app', 'ports', 'core'],
-  'adapters/archive': ['adapters/archive', 'system', 'ports', 'core', '+zod', '+better-sqlite3', 'node'],
+  'adapters/archive': [
+    'adapters/archive',
+    'adapters/runtime',
+    'system',
+    'ports',
+    'core',
+    '+zod',
+    '+better-sqlite3',
+    'node',
+  ],
   'adapters/clients': ['adapters/clients', 'system', 'ports', 'core', '+zod', '+jsonc-parser', '+smol-toml', 'node'],
   'adapters/fs': ['adapters/fs', 'system', 'ports', 'core', 'node'],
   'adapters/model': ['adapters/model', 'ports', 'core', '+zod', '+stemmer', 'node'],

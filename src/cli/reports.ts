@@ -5,6 +5,7 @@ import type {
   ArchiveHoldReport,
   ArchiveIndexReport,
   ArchiveListReport,
+  ArchiveLogReport,
   ArchiveMergeReport,
   ArchiveReceiptsReport,
   ArchiveStatsReport,
@@ -166,6 +167,7 @@ export type Reports = {
   batch: BatchRunReport;
   'batch-status': BatchStatusReport;
   'archive-list': ArchiveListReport;
+  'archive-log': ArchiveLogReport;
   'archive-stats': ArchiveStatsReport;
   'archive-check': ArchiveCheckReport;
   'archive-embed': ArchiveEmbedReport;

@@ -163,6 +163,7 @@ export function createUseCases(composition: Composition) {
       onLine: (line: ShownOriginal) => boolean | Promise<boolean>,
     ) => (await import('../app/search/show-archived.ts')).showOriginals({ ...deps, mask }, request, onLine),
     listArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).listArchive),
+    readLog: later(deps, async () => (await import('../app/search/list-archive.ts')).readLog),
     measureArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).measureArchive),
     gaugeArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).gaugeArchive),
     indexArchive: later(deps, async () => (await import('../app/search/update-index.ts')).indexArchive),

@@ -3,6 +3,7 @@ import type { Role } from '../core/message.ts';
 import type { ModelUsage } from '../core/model-request.ts';
 import type { ArchivedOutcome, ArchiveLookup, StoredBatch, SearchIndexer, VectorStore } from './archive-lookup.ts';
 import type { ArchiveWriter, CaptureStore } from './captures.ts';
+import type { AuditLog, Caller } from './audit-log.ts';
 import type { BatchRecords } from './batch.ts';
 import type { Choices, ErasureMark, RetentionStore } from './retention.ts';
 import type { Count } from '../core/units.ts';
@@ -68,9 +69,6 @@ export type CarriedLine = { readonly lineId: number; readonly cycle: number; rea
 
 /** Our own bytes, line ending included; they go before source line `beforeLine`, or to the end (`lineCount` + 1). */
 export type InsertedLine = { readonly beforeLine: number; readonly bytes: Uint8Array };
-
-/** Who uses the program, where, and which version of it. */
-export type Caller = { readonly user: string; readonly host: string; readonly version: string };
 
 /**
  * One invocation of the program; `token` is different for each. Up to its first hyphen it names the user and the machine. `command`: its command
@@ -210,6 +208,7 @@ export type Archive = ArchiveLookup & {
   readonly summaries: SummaryCache;
   readonly providerBatches: BatchRecords;
   readonly runs: RunLog;
+  readonly log: AuditLog;
   readonly vectors: VectorStore;
   readonly index: SearchIndexer;
   readonly captures: CaptureStore;

@@ -81,8 +81,11 @@ export type CaptureStore = {
     file: CapturedFile,
     read: Pick<CapturedFile, 'stamp' | 'readAt'> & { readonly marks: FileMarks },
   ) => Promise<void>;
-  /** Records that a file is gone, unless it is known or another process has captured it meanwhile. */
-  readonly markGone: (fileId: number, gone: { readonly lastStateId: number; readonly at: Date }) => Promise<void>;
+  /** Records that a file is gone, unless it is known or another process has captured it meanwhile. `removed`: what the log says if we removed it. */
+  readonly markGone: (
+    fileId: number,
+    gone: { readonly lastStateId: number; readonly at: Date; readonly removed?: object },
+  ) => Promise<void>;
 };
 
 /** Stores one thing in one transaction and in bounded memory. After an error nothing of it is stored and the writer has ended. */

@@ -12,6 +12,7 @@ import type {
 import type { ArchivedOutcome, StoredBatch, VectorModel } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
+import type { LogEntry } from './audit-log.ts';
 import type { Choice, Hold } from './retention.ts';
 
 /** Names a compaction in every archive that has it: made from what never changes of it. */
@@ -223,6 +224,7 @@ export type UnitStore = UnitReader & {
   /** Gives how many were new. Of two holds of one scope, the earlier stays. */
   readonly storeHolds: (holds: readonly Omit<Hold, 'id'>[]) => Promise<number>;
   readonly storeChoices: (choices: readonly Choice[]) => Promise<number>;
+  readonly storeLog: (entries: readonly LogEntry[]) => Promise<number>;
   /**
    * Replaces what is known of a captured file; `versions` are the states of each of its versions, with their lines. False: it is not as in
    * `known` by now, and nothing was stored.
@@ -270,6 +272,7 @@ export type ExportRecords = {
   readonly erasedState: ErasedState;
   readonly hold: Omit<Hold, 'id'>;
   readonly choice: Choice;
+  readonly log: LogEntry;
   readonly compaction: Unit;
   readonly line: UnitLine & { readonly unit: UnitKey };
   readonly capture: ExchangedCapture;

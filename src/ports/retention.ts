@@ -91,6 +91,8 @@ export type ErasurePlan = ErasedIds & {
   readonly kind: 'erase' | 'prune';
   readonly at: Date;
   readonly reason: string | null;
+  /** Some of it is protected by a hold. */
+  readonly despiteHold: boolean;
   /** For the receipt: what is removed apart from the plan. */
   readonly aside: { readonly notes: number; readonly choices: number };
   /** Which stored model answers to delete. Nothing records what they were made from. */
@@ -130,7 +132,7 @@ export type RetentionStore = {
   /** Replaces a hold of the same scope. */
   readonly addHold: (hold: Omit<Hold, 'id'>) => Promise<void>;
   /** False: there is no such hold. */
-  readonly removeHold: (scope: HoldScope) => Promise<boolean>;
+  readonly removeHold: (scope: HoldScope, at: Date) => Promise<boolean>;
   /** The id of the last file that was recorded; 0: none. */
   readonly lastFileId: () => Promise<number>;
   /** Oldest first, in batches. */

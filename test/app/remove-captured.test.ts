@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -56,6 +57,9 @@ test('a cold file is captured, proven and removed, and comes back with its bytes
   const { result, version, netBytes, bytes } = await remove(bench);
   assert.deepEqual([result, version, existsSync(bench.path('x.jsonl'))], ['removed', 1, false]);
   assert.equal(netBytes, 4096 * Math.ceil(TALK.length / 4096) - (bytes.stored ?? 0));
+  const deeds = (await bench.archive().log.list()).map(({ action, details }) => [action, JSON.parse(details)]);
+  const sha256 = hash('sha256', TALK);
+  assert.deepEqual(deeds, [['remove', { file: bench.path('x.jsonl'), bytes: TALK.length, sha256 }]]);
   assert.ok((await tryRestore(bench, 'x.jsonl', { output: { kind: 'in-place' } })).ok);
   const after = statSync(bench.path('x.jsonl'), { bigint: true });
   assert.equal(bench.read('x.jsonl').toString(), TALK);

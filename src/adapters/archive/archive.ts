@@ -88,6 +88,7 @@ export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
       purge: 'once',
       listErasures: 'once',
     },
+    log: { list: 'once', add: 'once' },
     check: 'several',
   });
   return engine.guard({

@@ -10,6 +10,7 @@ import type { SearchEngine, VectorEngine } from './search/engine.ts';
 import { createSearchIndexer } from './search/indexing.ts';
 import { createMessageIndex, createOpenings } from './search/messages.ts';
 import type { Sql } from './sql/query.ts';
+import { createAuditLog } from './store/audit-log.ts';
 import { createCaptureStore } from './store/captures.ts';
 import type { Reading } from './texts.ts';
 import { createVectorStore } from './vectors/vector-store.ts';
@@ -26,7 +27,9 @@ export type LaterEngine = {
 
 /** The parts of an archive that most compactions and restorations do not need. */
 export type LaterParts = ArchiveState &
-  Pick<Archive, 'index' | 'captures' | 'check'> & { readonly retention: Omit<Archive['retention'], 'isPurged'> };
+  Pick<Archive, 'index' | 'captures' | 'log' | 'check'> & {
+    readonly retention: Omit<Archive['retention'], 'isPurged'>;
+  };
 
 export function createLaterParts(sql: Sql & Reading, path: string, engine: LaterEngine): LaterParts {
   const state = createState(sql, path, engine);
@@ -34,6 +37,7 @@ export function createLaterParts(sql: Sql & Reading, path: string, engine: Later
     ...state,
     index: createSearchIndexer(sql, engine.search, state),
     captures: createCaptureStore(sql, path),
+    log: createAuditLog(sql),
     retention: createRetention(sql, path, engine.retention),
     check: createCheck(sql, path, engine.check),
   };

@@ -3,6 +3,7 @@ import type { SummaryLevel } from '../../core/batch.ts';
 import type { Role } from '../../core/message.ts';
 import type { MessageTraits } from '../../core/search/query-hints.ts';
 import type { ArchivedOutcome } from '../../ports/archive-lookup.ts';
+import type { Caller } from '../../ports/audit-log.ts';
 import type { CaptureChange } from '../../ports/captures.ts';
 import { DamageError } from './failure.ts';
 
@@ -44,6 +45,10 @@ export function readBytes(row: Row, column: string): Uint8Array {
   return value instanceof Uint8Array
     ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
     : damaged(column);
+}
+
+export function readCaller(row: Row): Caller {
+  return { user: readText(row, 'user_name'), host: readText(row, 'host'), version: readText(row, 'version') };
 }
 
 /** Hex. */

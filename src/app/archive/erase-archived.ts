@@ -61,7 +61,14 @@ export async function eraseArchived(
     for (const note of notes) store?.remove(note);
     for (const choice of choices) await archive.choices.remove(choice);
     const aside = { notes: notes.length, choices: choices.length };
-    const plan = { kind: 'erase', at: deps.runtime.now(), reason, paid: 'all', aside } as const;
+    const plan = {
+      kind: 'erase',
+      at: deps.runtime.now(),
+      reason,
+      despiteHold: selection.holds.length > 0,
+      paid: 'all',
+      aside,
+    } as const;
     return eraseSelection(deps, archive, { selection, holds, plan, planned });
   });
 }
@@ -94,7 +101,7 @@ function isNoteOf({ session, text }: SessionNote, selector: EraseSelector, selec
 type Planned = {
   readonly selection: Selection;
   readonly holds: readonly Hold[];
-  readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'paid' | 'aside'>;
+  readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'despiteHold' | 'paid' | 'aside'>;
   readonly planned: ArchiveEraseReport;
 };
 

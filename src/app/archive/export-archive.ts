@@ -75,6 +75,7 @@ async function writeAll(
   if (selected === null) {
     for (const { id: _, ...hold } of await archive.retention.listHolds()) writer.write('hold', hold);
     for (const choice of await archive.choices.list()) writer.write('choice', choice);
+    for (const entry of await archive.log.list()) writer.write('log', entry);
   }
   for await (const { id, unit } of reader.units()) {
     if (selected !== null && !selected.keys.has(unit.key)) continue;

@@ -27,7 +27,8 @@ export async function changeHolds(deps: AppDeps, request: HoldRequest): Promise<
       protects = await countProtected(archive, hold);
       result = 'added';
     }
-    if (request.kind === 'remove' && (await archive?.retention.removeHold(request.scope)) === true) result = 'removed';
+    if (request.kind === 'remove' && (await archive?.retention.removeHold(request.scope, deps.runtime.now())) === true)
+      result = 'removed';
     const holds = (await archive?.retention.listHolds()) ?? [];
     const path = archive === null ? null : deps.archivePath;
     const isPurged = (await archive?.retention.isPurged()) ?? true;

@@ -57,6 +57,7 @@ async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise
   await store.finishReceipts(receipts.map(({ receipt }) => receipt));
   for await (const page of inPages(read('hold'), () => 1)) await store.storeHolds(page);
   for await (const page of inPages(read('choice'), () => 1)) await store.storeChoices(page);
+  for await (const page of inPages(read('log'), () => 1)) await store.storeLog(page);
   const lines = createCursor(read('line'));
   let count = 0;
   for await (const units of inPages(read('compaction'), ({ source }) => source.sizeBytes, GROUP)) {

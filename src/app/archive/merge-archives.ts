@@ -1,3 +1,4 @@
+import { isArchiveUrl } from '../../core/paths.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { ArchiveExchange, OpenSource, Receipt, UnitPage, UnitStore } from '../../ports/exchange.ts';
 import type { AppDeps } from '../contract/deps.ts';
@@ -35,11 +36,15 @@ export async function mergeArchives(
         sources.push({ ...opened, path: shownAs ?? opened.path });
       }
       for (const source of sources) await refuseDamage(deps, source);
-      await openForStoring(deps);
+      const archive = await openForStoring(deps);
       const target = await deps.exchange.openTarget(deps.archivePath);
       if (!target.ok) return stop({ kind: 'archive', failure: target.error });
       try {
-        return ok(await mergeSources(deps, target.value.store, sources));
+        const report = await mergeSources(deps, target.value.store, sources);
+        const action = shownAs === undefined ? 'merge' : 'import';
+        if (report.result === 'merged')
+          await archive.log.add({ action, doneAt: deps.runtime.now(), details: describeMerged(deps, report) });
+        return ok(report);
       } finally {
         await target.value.close();
       }
@@ -47,6 +52,13 @@ export async function mergeArchives(
   } finally {
     for (const source of sources) await source.close();
   }
+}
+
+/** What was new, for the log. */
+function describeMerged({ files }: MergeDeps, { merged }: ArchiveMergeReport): string {
+  const from = merged.map(({ archive }) => (isArchiveUrl(archive) ? archive : files.absolute(archive)));
+  const counts = KINDS.map((kind) => [kind, merged.reduce((sum, one) => sum + one[kind].new, 0)] as const);
+  return JSON.stringify({ from: from.join(', '), ...Object.fromEntries(counts) });
 }
 
 async function openSource({ exchange }: MergeDeps, place: string, identity: string | null): Promise<OpenSource> {
@@ -195,6 +207,7 @@ async function mergeOne(deps: AppDeps, { store, source, receipts, known }: Mergi
   note(counts.receipts, receipts.length, [...theirs].filter((name) => !known.has(name)).length);
   const holds = await archive.retention.listHolds();
   note(counts.holds, holds.length, await store.storeHolds(holds));
+  await store.storeLog(await archive.log.list());
   const choices = await archive.choices.list();
   note(counts.choices, choices.length, await store.storeChoices(choices));
   await mergeUnits(deps, { store, source }, counts);

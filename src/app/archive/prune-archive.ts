@@ -49,7 +49,7 @@ export async function pruneArchive(
     if (planned.result === 'nothing' || !request.isConfirmed) return planned;
     const paid = paidBefore === null ? 'none' : { before: paidBefore };
     const aside = { notes: 0, choices: 0 };
-    const plan = { kind: 'prune', at: deps.runtime.now(), reason: null, paid, aside } as const;
+    const plan = { kind: 'prune', at: deps.runtime.now(), reason: null, despiteHold: false, paid, aside } as const;
     return eraseSelection(deps, archive, { selection, holds, plan, planned });
   });
 }

@@ -69,7 +69,8 @@ export async function removeCaptured(
       });
       if (!isRemoved) return left(captured, 'changed');
       deps.reached('renamed');
-      await archive.captures.markGone(known.id, { lastStateId: known.last.id, at: deps.runtime.now() });
+      const removed = { file: path, bytes: known.last.sizeBytes, sha256: known.last.sha256 };
+      await archive.captures.markGone(known.id, { lastStateId: known.last.id, at: deps.runtime.now(), removed });
       const freed = stamp.linkCount > 1 ? 0 : netBytesFreed({ before: stamp.sizeBytes, after: 0, archive: 0 });
       return { ...captured, result: 'removed', netBytes: freed + captured.netBytes };
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
+import type { Caller, Deed } from '../../ports/audit-log.ts';
 import type { BatchReport } from './reports.ts';
 import type { ArchiveRole } from '../../ports/archive.ts';
 
@@ -172,6 +173,20 @@ export type ArchiveListReport = {
   readonly archive: string | null;
   /** Newest first. */
   readonly compactions: readonly ArchivedCompactionReport[];
+};
+
+/** Who did what to the archive. */
+export type ArchiveLogReport = {
+  readonly schema: 'compact/archive-log@1';
+  readonly archive: string | null;
+  /** Oldest first. */
+  readonly entries: readonly {
+    readonly at: IsoTime;
+    readonly by: Caller;
+    readonly action: Deed['action'];
+    /** Counts, receipts, paths and reasons. */
+    readonly details: Readonly<Record<string, unknown>>;
+  }[];
 };
 
 export type ArchiveStatsReport = {

@@ -1,6 +1,7 @@
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
-import type { ArchiveFailure, Caller, StoredRun, StoredRunFile } from '../../ports/archive.ts';
+import type { ArchiveFailure, StoredRun, StoredRunFile } from '../../ports/archive.ts';
+import type { Caller } from '../../ports/audit-log.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 import type { Failure } from './failure.ts';

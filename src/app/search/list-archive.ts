@@ -1,8 +1,14 @@
 import { formatTime } from '../../core/batch.ts';
+import { parseJson } from '../../core/json-text.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { ArchiveFigures, CompactionSummary, IndexBacklog, VectorStore } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { ArchivedCompactionReport, ArchiveListReport, ArchiveStatsReport } from '../contract/archive-reports.ts';
+import type {
+  ArchivedCompactionReport,
+  ArchiveListReport,
+  ArchiveLogReport,
+  ArchiveStatsReport,
+} from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
@@ -15,6 +21,20 @@ export async function listArchive(deps: LookDeps): Promise<Result<ArchiveListRep
     schema: 'compact/archive-list@1',
     archive: archive === null ? null : deps.archivePath,
     compactions: ((await archive?.listCompactions()) ?? []).map(reportCompaction),
+  }));
+}
+
+/** Tells who did what to an archive. */
+export async function readLog(deps: LookDeps): Promise<Result<ArchiveLogReport, Failure>> {
+  return look(deps, async (archive) => ({
+    schema: 'compact/archive-log@1',
+    archive: archive === null ? null : deps.archivePath,
+    entries: ((await archive?.log.list()) ?? []).map(({ doneAt, by, action, details }) => ({
+      at: formatTime(doneAt) ?? '',
+      by,
+      action,
+      details: Object(parseJson(details)),
+    })),
   }));
 }
 

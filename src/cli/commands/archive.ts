@@ -11,6 +11,7 @@ import { indexAction } from './archive/index.ts';
 import { holdAction } from './archive/hold.ts';
 import { IMPORT_FLAGS, importAction } from './archive/import.ts';
 import { listAction } from './archive/list.ts';
+import { logAction } from './archive/log.ts';
 import { mergeAction } from './archive/merge.ts';
 import { POLICY_FLAGS, pruneAction } from './archive/prune.ts';
 import { runsAction } from './archive/runs.ts';
@@ -24,6 +25,7 @@ export const command = defineActions<Session>({
   actions: {
     list: listAction,
     runs: runsAction,
+    log: logAction,
     stats: statsAction,
     check: checkAction,
     index: indexAction,

@@ -4,6 +4,7 @@ import type {
   ArchiveExportReport,
   ArchiveHoldReport,
   ArchiveListReport,
+  ArchiveLogReport,
   ArchiveMergeReport,
   ArchiveReceiptsReport,
   ArchiveStatsReport,
@@ -54,6 +55,23 @@ function renderCompaction(
     ...titleLines(title, widthColumns, '  '),
     ...indent(lists.map(theme.faint)),
   ];
+}
+
+/** A line for each deed: when, who, where, and what. */
+export function renderArchiveLog({ entries }: ArchiveLogReport, theme: Theme): readonly string[] {
+  if (entries.length === 0) return ['nothing was logged'];
+  return entries.map(({ at, by, action, details }) => {
+    const facts = Object.entries(details).flatMap(([name, value]) => describeDetail(name, value));
+    return `${formatMinute(at)}  ${safeText(`${by.user}@${by.host}`)}  ${theme.strong(action)}  ${safeText(facts.join(', '))}`;
+  });
+}
+
+/** "lines 48", "receipt 12ab34", "despite hold"; none, if there is nothing of it. */
+function describeDetail(name: string, value: unknown): readonly string[] {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  if (value === true) return [words];
+  if (typeof value === 'number') return value === 0 ? [] : [`${words} ${formatCount(value)}`];
+  return typeof value === 'string' ? [`${words} ${value}`] : [];
 }
 
 /** The only conversation, or how many there are. */

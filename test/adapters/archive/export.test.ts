@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import { createExportFolders } from '../../../src/adapters/archive/exchange/folder.ts';
 import { openFileSource } from '../../../src/adapters/archive/exchange/open.ts';
 import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../../../src/adapters/archive/rows.ts';
+import { DEEDS } from '../../../src/ports/audit-log.ts';
 import type { ExportKind } from '../../../src/ports/exchange.ts';
 import { codePoint } from '../../support/code-points.ts';
 import { collect } from '../../support/collect.ts';
@@ -153,6 +154,15 @@ const records = fc.record({
   ),
   choice: few(
     fc.record({ kind: fc.constantFrom('drop-rule', 'pin'), conversationId: text, path: text, text, chosenAt: date }),
+  ),
+  log: few(
+    fc.record({
+      token: receipt,
+      doneAt: date,
+      by: fc.record({ user: text, host: text, version: text }),
+      action: fc.constantFrom(...DEEDS),
+      details: text,
+    }),
   ),
   compaction: few(compaction),
   line: few(line),

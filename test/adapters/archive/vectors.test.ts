@@ -102,6 +102,7 @@ const ERASE_THIRD: ErasurePlan = {
   kind: 'erase',
   at: new Date('2026-05-01T00:00:00Z'),
   reason: null,
+  despiteHold: false,
   paid: 'none',
   aside: { notes: 0, choices: 0 },
   kept: { count: 1, lastId: 1, lastFileId: 0 },

@@ -106,6 +106,12 @@ for (const encoding of ['jsonl', 'parquet'] as const)
       (await choices)?.map(({ kind }) => kind),
       ['drop-rule', 'pin'],
     );
+    const log = await archive.log.list();
+    assert.deepEqual(log.slice(0, -1), await bench.archive().log.list());
+    assert.deepEqual(
+      log.map(({ action }) => action),
+      ['hold', 'erase', 'erase', 'import'],
+    );
     const moved = rerun(t, bench, {
       archivePath: target.place,
       openArchive: async () => ({ ok: true, value: archive }),

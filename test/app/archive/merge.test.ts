@@ -56,6 +56,17 @@ test('a merged archive restores what the others had', async (t) => {
   await merge(target, [b.archivePath]);
   await merge(target, [a.archivePath]);
   const moved = withArchive(t, a, target);
+  await merge(target, [a.archivePath]);
+  const archive = await target.open();
+  t.after(() => archive.close());
+  const deeds = (await archive.log.list()).map(({ action, details }) => [action, JSON.parse(details)]);
+  assert.deepEqual(
+    deeds.map(([action, { from, compactions, captured }]) => [action, from, compactions, captured]),
+    [
+      ['merge', b.archivePath, 2, 1],
+      ['merge', a.archivePath, 2, 1],
+    ],
+  );
   assert.deepEqual(await moved.restore('talk.jsonl'), await a.restore('talk.jsonl'));
   assert.equal((await moved.verify('talk.jsonl')).result, 'verified');
 });

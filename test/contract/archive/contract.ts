@@ -5,6 +5,7 @@ import { vectorContract } from './comparing.ts';
 import type { Engine } from './engine.ts';
 import { eraseContract } from './erasing.ts';
 import { lineContract } from './lines.ts';
+import { logContract } from './logging.ts';
 import { nameContract } from './naming.ts';
 import { joinContract, packContract } from './packing.ts';
 import { pruneContract } from './pruning.ts';
@@ -21,6 +22,7 @@ export function archiveContract(engine: Engine): void {
   lineContract(engine);
   originalsContract(engine);
   runContract(engine);
+  logContract(engine);
   nameContract(engine);
   checkContract(engine);
   batchContract(engine);

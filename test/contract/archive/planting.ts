@@ -59,7 +59,7 @@ const PLANTINGS: readonly Planting[] = [
 INSERT INTO planted.holds (kind, value, added_at_ms) VALUES ('source', 'planted', 0);
 CREATE RULE spy AS ON DELETE TO planted.holds DO ALSO INSERT INTO public.ran VALUES (current_user)`,
     uproot: 'DROP RULE spy ON planted.holds',
-    use: (archive) => archive.retention.removeHold(NO_HOLD),
+    use: (archive) => archive.retention.removeHold(NO_HOLD, new Date(0)),
   },
   {
     what: 'a policy',
@@ -85,7 +85,7 @@ GRANT ALL ON planted.summaries TO ann`,
 CREATE TABLE public.child () INHERITS (planted.holds); INSERT INTO public.child (id, kind, value, added_at_ms) VALUES (0, 'source', 'planted', 0);
 CREATE TRIGGER spy BEFORE DELETE ON public.child FOR EACH ROW EXECUTE FUNCTION public.on_change()`,
     uproot: 'DROP TABLE public.child',
-    use: (archive) => archive.retention.removeHold(NO_HOLD),
+    use: (archive) => archive.retention.removeHold(NO_HOLD, new Date(0)),
   },
   {
     what: 'the default of a column',

@@ -9,6 +9,7 @@ import { eraseSettings } from './settings.ts';
 import { forgetWords, releaseCopies, SETTLE_INDEX } from '../search/indexing.ts';
 import { OUTCOMES, readBytes, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import { countRows, type Dialect, forRows, type Query, type Values } from '../sql/query.ts';
+import { keepEntry, toLogEntry } from '../store/audit-log.ts';
 
 /** What engines do differently when they remove something. */
 export type RetentionEngine = {
@@ -170,6 +171,9 @@ export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): 
   };
   const receipt = hash('sha256', `${erasureId} ${at} ${sha256}`).slice(0, RECEIPT_LENGTH);
   await query(UPDATE_ERASURE, { id: erasureId, receipt, report: JSON.stringify(counts) });
+  const { kind: action, sha256: _, ...told } = counts;
+  const details = JSON.stringify({ receipt, ...told, ...(plan.despiteHold && { despiteHold: true }) });
+  await keepEntry(query, toLogEntry({ action, doneAt: plan.at, details }));
   return { receipt, at: plan.at, ...counts };
 }
 

@@ -11,6 +11,7 @@ import {
   timeColumn,
 } from '../rows.ts';
 import type { Dialect, Query, Sql } from '../sql/query.ts';
+import { keepEntry, toLogEntry } from '../store/audit-log.ts';
 import { LIST_PATHS } from '../store/runs.ts';
 import { erase, findEffect, LAST_FILE, LIST_ERASURES, type RetentionEngine, toErasure } from './erase.ts';
 
@@ -33,13 +34,21 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
   const erasing = { engine, dialect: sql.dialect, path };
   return {
     listHolds: async () => (await query('SELECT * FROM holds ORDER BY id')).map(toHold),
-    addHold: ({ kind, value, reason, addedAt }) =>
-      sql.transaction(
-        'write',
-        async (within) => void (await within(ADD_HOLD, { kind, value, reason, at: timeColumn(addedAt) })),
-      ),
-    removeHold: ({ kind, value }) =>
-      sql.transaction('write', async (within) => (await within(DELETE_HOLD, { kind, value })).length > 0),
+    addHold: ({ kind, value, reason, addedAt }) => {
+      const details = JSON.stringify({ [kind]: value, reason });
+      const entry = toLogEntry({ action: 'hold', doneAt: addedAt, details });
+      return sql.transaction('write', async (within) => {
+        await within(ADD_HOLD, { kind, value, reason, at: timeColumn(addedAt) });
+        await keepEntry(within, entry);
+      });
+    },
+    removeHold: ({ kind, value }, doneAt) => {
+      const entry = toLogEntry({ action: 'release', doneAt, details: JSON.stringify({ [kind]: value }) });
+      return sql.transaction('write', async (within) => {
+        if ((await within(DELETE_HOLD, { kind, value })).length === 0) return false;
+        return keepEntry(within, entry);
+      });
+    },
     lastFileId: async () => readInteger((await query(`SELECT ${LAST_FILE} AS id`))[0] ?? {}, 'id'),
     listErasable: async function* pages() {
       for (let after = 0; ;) {

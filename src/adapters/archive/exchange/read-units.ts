@@ -25,6 +25,7 @@ import { readLineBlocks, takeLine } from '../read/lines.ts';
 import {
   hashColumn,
   readBytes,
+  readCaller,
   readHash,
   readInteger,
   readOptionalInteger,
@@ -36,7 +37,6 @@ import {
 } from '../rows.ts';
 import { type Dialect, listPages, type Query } from '../sql/query.ts';
 import { toSummary } from '../store/records.ts';
-import { readCaller } from '../store/runs.ts';
 import { withTexts } from '../texts.ts';
 import { findModel } from '../vectors/vector-store.ts';
 import { parseJson } from '../../../core/json-text.ts';
@@ -143,7 +143,8 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
             : {
                 token: readText(file, 'token'),
                 begunAtMs: readInteger(file, 'begun_at_ms'),
-                ...readCaller(file),
+                by: readCaller(file),
+                command: readOptionalText(file, 'command'),
                 undoneAtMs: readOptionalInteger(file, 'run_undone_at_ms'),
               },
         sourcePath: readText(file, 'source_path'),

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { DEEDS } from '../../../ports/audit-log.ts';
 import type { ExportKind, ExportRecords } from '../../../ports/exchange.ts';
 import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../rows.ts';
 
@@ -90,6 +91,7 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
     text: z.string(),
     chosenAt: date,
   }),
+  log: z.strictObject({ token: name, doneAt: date, by, action: z.enum(DEEDS), details: z.string() }),
   compaction: z.strictObject({
     key,
     format: z.string(),

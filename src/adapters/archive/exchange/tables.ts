@@ -35,6 +35,7 @@ export const TABLE_NAMES: { readonly [kind in ExportKind]: string } = {
   erasedState: 'erased-states',
   hold: 'holds',
   choice: 'choices',
+  log: 'log',
   compaction: 'compactions',
   line: 'lines',
   capture: 'captures',

@@ -22,6 +22,7 @@ import { countRows, type Dialect, type Query, type Sql } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, marksColumns, UPDATE_FILE } from '../store/captures.ts';
 import { ADD_CHOICE, keepSummary } from '../store/records.ts';
+import { keepEntry } from '../store/audit-log.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
 import { type CompactionRows, type LineRow, type BlockRows, writeBlocks, writeCompaction } from '../store/rows.ts';
 import { layOutTexts, TEXTS_POSITION } from '../texts.ts';
@@ -122,6 +123,7 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
       countNew(choices, async (query, { kind, conversationId, path, text, chosenAt }) => {
         return (await query(ADD_CHOICE, { kind, conversationId, path, text, at: timeColumn(chosenAt) })).length > 0;
       }),
+    storeLog: (entries) => countNew(entries, keepEntry),
     storeVectors: async (model, vectors) => {
       const { vectors: keeping } = engine;
       if (keeping === null) return null;

@@ -28,6 +28,18 @@ postgres: months date[] NOT NULL DEFAULT '{}',
   is_finished int NOT NULL DEFAULT 1 CHECK (is_finished IN (0, 1))
 );
 
+-- What people did to the archive as a whole. token: the same in every archive that has the row. details: counts and receipts as JSON, and no text.
+CREATE TABLE deeds (
+  id identity,
+  token text NOT NULL UNIQUE,
+  done_at_ms bigint NOT NULL,
+  user_name anytext NOT NULL,
+  host anytext NOT NULL,
+  version text NOT NULL,
+  action text NOT NULL CHECK (action IN ('prune', 'erase', 'hold', 'release', 'merge', 'trust', 'remove', 'import')),
+  details anytext NOT NULL
+) log;
+
 CREATE TABLE holds (
   id identity,
   kind text NOT NULL CHECK (kind IN ('conversation', 'source')),

@@ -3,6 +3,7 @@ import type { CaptureDraft, CaptureOutline, CaptureStore, CaptureWriter } from '
 import { createCapturedFiles } from '../read/captured.ts';
 import { CHANGES, hashColumn, readInteger, timeColumn } from '../rows.ts';
 import type { Query, Sql, Dialect } from '../sql/query.ts';
+import { keepEntry, toLogEntry } from './audit-log.ts';
 import { openLines } from './captured-lines.ts';
 import { createSteps } from './engine.ts';
 
@@ -43,16 +44,20 @@ export function createCaptureStore(sql: Sql, path: string): CaptureStore {
         await query(CONFIRM, { fileId, stamp, at: timeColumn(readAt) });
         await query(CONFIRM_MARKS, { stateId: last.id, ...marks });
       }),
-    markGone: (fileId, { lastStateId, at }) =>
-      transaction('write', async (query) => {
+    markGone: (fileId, { lastStateId, at, removed }) => {
+      const details = JSON.stringify(removed);
+      const entry = removed === undefined ? null : toLogEntry({ action: 'remove', doneAt: at, details });
+      return transaction('write', async (query) => {
         for (const statement of dialect.capturing.begin) await query(statement);
+        if (entry !== null) await keepEntry(query, entry);
         const [last = {}] = await query(LAST_STATE, { fileId });
         if (readInteger(last, 'id') !== lastStateId) return;
         const gone = { fileId, version: readInteger(last, 'version') + 1, change: CHANGES.indexOf('gone') };
         const [added = {}] = await query(INSERT_VERSION, gone);
         const state = { sizeBytes: 0, sha256: hash('sha256', '', 'buffer'), at: timeColumn(at), ...marksColumns({}) };
         await query(INSERT_STATE, { versionId: readInteger(added, 'id'), ...state });
-      }),
+      });
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Archive, RunMark, StoredRun } from '../../../ports/archive.ts';
 import type { Unit } from '../../../ports/exchange.ts';
 import { readTitles } from '../read/lookup.ts';
-import { readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
+import { readCaller, readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
 /** Every path of a compaction. */
@@ -127,17 +127,13 @@ function isEarlier(undoneAtMs: number | null, row: Row): boolean {
   return undoneAtMs !== null && (typeof known !== 'number' || undoneAtMs < known);
 }
 
-export function readCaller(row: Row): Pick<RunMark, 'by' | 'command'> {
-  const by = { user: readText(row, 'user_name'), host: readText(row, 'host'), version: readText(row, 'version') };
-  return { by, command: readOptionalText(row, 'command') };
-}
-
 function toRun(row: Row, files: readonly Row[], titles: ReadonlyMap<number, string>): StoredRun {
   return {
     id: readInteger(row, 'id'),
     token: readText(row, 'token'),
     begunAt: readTime(row, 'begun_at_ms') ?? new Date(0),
-    ...readCaller(row),
+    by: readCaller(row),
+    command: readOptionalText(row, 'command'),
     undoneAt: readTime(row, 'undone_at_ms'),
     files: files.map((file) => ({
       id: readInteger(file, 'id'),
