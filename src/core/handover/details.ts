@@ -1,10 +1,10 @@
-import { lazily } from '../lazy.ts';
 import type { Stemmer } from '../extract/terms.ts';
 import type { Passage } from '../extract/passage.ts';
 import { createSelection, type SelectedUnit } from '../extract/selection.ts';
 import type { Span } from '../extract/sentence.ts';
 import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
 import { commandName, type CompletedCall, isCheck, outcomeOf } from './calls.ts';
+import { NAME, PLACE } from './definitions.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { baseName, isConstant } from './files.ts';
 import { charsOf, charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
@@ -15,6 +15,8 @@ import { asksUser, type Conversation, type Turn } from './turns.ts';
 
 type DetailOptions = {
   readonly calls: readonly CompletedCall[];
+  /** The names that people and the assistant used. */
+  readonly mentioned: ReadonlySet<string>;
   /** The length of the whole hand-over. */
   readonly maxChars: number;
   readonly stem: Stemmer;
@@ -45,7 +47,10 @@ const MAX_TOOL_CHARS = 60_000;
 /** Any tool can forge such answers, so they are not told as the user's own words. */
 const ANSWERS_HEAD = 'The user’s answers to questions of the assistant, as the calls report them:';
 
-export function createDetails(conversation: Conversation, { calls, maxChars, stem }: DetailOptions): Details {
+export function createDetails(
+  conversation: Conversation,
+  { calls, mentioned, maxChars, stem }: DetailOptions,
+): Details {
   const share = Math.floor((maxChars * READ_PER_BUDGET) / Math.max(1, calls.length * 2));
   const maxToolChars = Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
   const { passages, sources } = readPassages(conversation, { calls, maxToolChars });
@@ -58,7 +63,6 @@ export function createDetails(conversation: Conversation, { calls, maxChars, ste
       return { text: said, day: null, speaker: '', isNamed: false, isQuoted: false };
     },
   });
-  const mentioned = lazily(() => namesMentioned(conversation));
   let above = '';
   const isQuotedAbove = (text: string, said = flat(bare(text))): boolean =>
     text.length >= MIN_QUOTED_CHARS &&
@@ -189,8 +193,6 @@ function worthOfSentence(text: string, { kind }: Unit): number {
 /** A line of code that says nothing without its neighbors, or a merge of other people's work. */
 const STEP =
   /^(?:return|break|continue|else|elif|end|fi|done|if err|try|catch|finally|defer|pass)\b|\bMerge (?:pull request|branch|remote)\b/;
-/** The place of a line that a search found. */
-const PLACE = /^[\w@./\\-]+\.\w{1,8}[:-]\d+[:-]\s*/;
 /** A line of output that a person would read as a statement: a name and what is said of it, a sentence, or a commit. */
 const TOLD = /^\p{Lu}[^{}<>;_]{2,60}:\s\S|^\p{Lu}[^{}<>;=]{20,}[.!]$|\b[0-9a-f]{7,40}\b \S+ \S+/u;
 const HAS_VALUE = /\d|https?:|[\w-]\/[\w-]/;
@@ -198,32 +200,18 @@ const ERROR_WORTH = 1;
 const TOLD_WORTH = 0.8;
 const CONSTANT_WORTH = 0.6;
 
-/** A name as programs have them: camel case, snake case or capitals. */
-const NAME = /\b(?:[A-Za-z]+[a-z\d][A-Z]\w*|\w+_\w+|[A-Z]{3,}\w*)\b/g;
-
-/** The names that people and the assistant use in their words. */
-function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
-  const texts = turns.flatMap(({ request, steps }) => [
-    ...(request === null ? [] : [request.text]),
-    ...steps.flatMap((step) => (step.kind === 'said' ? [step.text] : [])),
-  ]);
-  return new Set(texts.flatMap((text) => text.slice(0, MAX_PROSE_CHARS).match(NAME) ?? []));
-}
-
-const MAX_PROSE_CHARS = 200_000;
-
 /** How much a line of an output says next to its subject; 0: nothing. */
 function worthOfLine(
   text: string,
   { kind }: Unit,
-  { isRead, mentioned }: { readonly isRead: boolean; readonly mentioned: () => ReadonlySet<string> },
+  { isRead, mentioned }: { readonly isRead: boolean; readonly mentioned: ReadonlySet<string> },
 ): number {
   // One word, such as a row of `ls`, says nothing on its own.
   if (STEP.test(text) || !/\s/.test(text)) return 0;
   if (kind === 'error') return ERROR_WORTH;
   const code = text.replace(PLACE, '');
   if (isRead || code !== text)
-    return isConstant(code) && (code.match(NAME) ?? []).some((name) => mentioned().has(name)) ? CONSTANT_WORTH : 0;
+    return isConstant(code) && (code.match(NAME) ?? []).some((name) => mentioned.has(name)) ? CONSTANT_WORTH : 0;
   return TOLD.test(text) && HAS_VALUE.test(text) ? TOLD_WORTH : 0;
 }
 

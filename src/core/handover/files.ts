@@ -85,10 +85,14 @@ const MARKDOWN_HEADING = /^#{1,3}\s+(.{2,60})$/;
 const ASSIGNED =
   /^(?:export |const |let |var |static |final |public |private |val )*["']?([A-Za-z_][\w.-]{2,})["']?\s*(?::\s?[\w<>[\]| ]+)?\s*(?::=|=|:)\s*(["'`\d[-].{0,80}?)[;,]?$/;
 
+export function declaredName(line: string): string | null {
+  return DECLARED.exec(line)?.[1] ?? null;
+}
+
 /** The name that a line declares, tests or heads; null: none. */
 function nameIn(line: string): string | null {
-  const declared = DECLARED.exec(line)?.[1];
-  if (declared !== undefined) return `\`${declared}\``;
+  const declared = declaredName(line);
+  if (declared !== null) return `\`${declared}\``;
   const test = TEST.exec(line)?.[2];
   if (test !== undefined) return `“${test}”`;
   const heading = MARKDOWN_HEADING.exec(line)?.[1];

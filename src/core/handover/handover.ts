@@ -7,6 +7,7 @@ import type { KeptRequest } from '../model-request.ts';
 import { type HAND_OVER_HEADINGS, quoteText } from '../quoted-text.ts';
 import { readCalls } from './calls.ts';
 import { writeCommandLines } from './commands.ts';
+import { definitionLines, namesMentioned } from './definitions.ts';
 import { answerLines, createDetails } from './details.ts';
 import { readFileChanges, writeFileLines, writeLastEdits } from './files.ts';
 import {
@@ -66,6 +67,8 @@ const ANSWERS_SHARE = 0.2;
 const MIN_FINDINGS_SHARE = 0.04;
 /** The most that the newest edits of unfinished work may take of what is left. */
 const EDITS_SHARE = 0.12;
+/** The most that the places of names may take of it. */
+const DEFINITIONS_SHARE = 0.06;
 /** What requests and endings leave to the details if they need all of the rest. */
 const DETAILS_SHARE = 0.08;
 const MIN_REQUESTS_SHARE = 0.58;
@@ -87,6 +90,7 @@ export function writeHandover(
   const { turns } = conversation;
   const calls = readCalls(turns);
   const files = readFileChanges(calls);
+  const mentioned = namesMentioned(conversation);
   const shares = SHARES[kind];
   const sections = new Map<Heading, HandoverSection>();
   const used = (): number => [...sections.values()].reduce((sum, section) => sum + sectionChars(section), 0);
@@ -108,7 +112,7 @@ export function writeHandover(
   add(HEADINGS.requests, Math.max(requestRoom, maxChars * MIN_REQUESTS_SHARE), (room) =>
     writeRequestLines(turns, { maxChars: room, above }),
   );
-  const details = createDetails(conversation, { calls, maxChars, stem });
+  const details = createDetails(conversation, { calls, mentioned, maxChars, stem });
   details.cover([...earlier, ...[...sections.values()].flatMap(({ lines }) => lines.map(({ text }) => text))]);
   add(HEADINGS.findings, maxChars, (room) => {
     // What the options meant may take all that is left.
@@ -119,6 +123,9 @@ export function writeHandover(
   const last = lastTurn(conversation);
   if (last !== undefined && !isFinished(last))
     add(HEADINGS.files, maxChars * EDITS_SHARE, (room) => writeLastEdits(calls, { turn: last.number, maxChars: room }));
+  add(HEADINGS.files, maxChars * DEFINITIONS_SHARE, (room) =>
+    definitionLines(conversation, { calls, files, mentioned, maxChars: room }),
+  );
   add(HEADINGS.details, Math.max(maxChars * MAX_DETAILS_SHARE, maxChars - MAX_OTHER_CHARS), details.rest);
   const ordered = Object.values(HEADINGS).flatMap((heading) => sections.get(heading) ?? []);
   return { kind, text: renderSections(ordered), sections: ordered };

@@ -206,3 +206,20 @@ test('what a summary of the producer says of its current work is over once a req
   assert.match(handover([...parts, said('Oiled.')]), /oiling the door/);
   assert.doesNotMatch(handover([...parts, typed('Now the scale.'), said('Weighed.')]), /oiling the door/);
 });
+
+test('names that were spoken of stand with the file that was read for them', () => {
+  const files = section(
+    handover([
+      typed('Why does bakeLoaf take so long?'),
+      call('1', 'Read', { file_path: '/srv/oven.ts' }),
+      result(
+        '1',
+        '  7→export function bakeLoaf(minutes: number) {\n  8→  heatUp(minutes);\n  9→function unusedHelper() {',
+      ),
+      ...run('2', 'grep -rn heatUp src', 'src/heat.ts:12:export async function heatUp(minutes: number) {'),
+      said('bakeLoaf waits for heatUp, which takes ten minutes.'),
+    ]),
+    'Files',
+  );
+  assert.match(files, /^Where names that were used last are defined: `heat\.ts`: `heatUp`; `oven\.ts`: `bakeLoaf`$/m);
+});

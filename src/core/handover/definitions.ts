@@ -1,0 +1,75 @@
+import type { CompletedCall } from './calls.ts';
+import { baseName, declaredName, type FileChange } from './files.ts';
+import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { readableText } from './tool-result.ts';
+import type { Conversation } from './turns.ts';
+
+/** A name as programs have them: camel case, snake case or capitals. */
+export const NAME = /\b(?:[A-Za-z]+[a-z\d][A-Z]\w*|\w+_\w+|[A-Z]{3,}\w*)\b/g;
+const MAX_PROSE_CHARS = 200_000;
+
+/** The names that people and the assistant use in their words, those that were used last at the end. */
+export function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { request, steps } of turns) {
+    for (const step of request === null ? steps : [request, ...steps]) {
+      if (step.kind !== 'said' && step.kind !== 'request') continue;
+      for (const [name] of step.text.slice(0, MAX_PROSE_CHARS).matchAll(NAME)) {
+        names.delete(name);
+        names.add(name);
+      }
+    }
+  }
+  return names;
+}
+
+/** The place of a line that a search found. */
+export const PLACE = /^([\w@./\\-]+\.\w{1,8})[:-]\d+[:-]\s*/;
+const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|[:-]\s)/;
+const IS_FILE = /^[^\s*?|()]+\.\w{1,8}$/;
+const MAX_READ_CHARS = 60_000;
+const MAX_NAMES = 24;
+const HEAD = 'Where names that were used last are defined: ';
+
+/** In which files, read and not changed, the names are defined that people and the assistant used last: at most one line. */
+export function definitionLines(
+  conversation: Conversation,
+  {
+    calls,
+    files,
+    mentioned,
+    maxChars,
+  }: {
+    readonly calls: readonly CompletedCall[];
+    readonly files: readonly FileChange[];
+    readonly mentioned: ReadonlySet<string>;
+    readonly maxChars: number;
+  },
+): readonly HandoverLine[] {
+  const callOf = new Map(calls.map((done) => [done.callId, done]));
+  const changed = new Set(files.map(({ path }) => baseName(path)));
+  const fileOf = new Map<string, string>();
+  for (const { steps } of conversation.turns) {
+    for (const step of steps) {
+      const target = step.kind === 'result' ? callOf.get(step.callId)?.call.target : undefined;
+      if (step.kind !== 'result' || target === undefined) continue;
+      for (const line of readableText(step.text, MAX_READ_CHARS).split(LINE_ENDS)) {
+        const place = PLACE.exec(line);
+        const name = declaredName(
+          (place === null ? line.replace(LINE_NUMBER, '') : line.slice(place[0].length)).trim(),
+        );
+        const file = baseName(place?.[1] ?? target ?? '');
+        if (name !== null && mentioned.has(name) && IS_FILE.test(file) && !changed.has(file)) fileOf.set(name, file);
+      }
+    }
+  }
+  const newest = [...mentioned].toReversed().filter((name) => fileOf.has(name));
+  const byFile = Map.groupBy(newest.slice(0, MAX_NAMES), (name) => fileOf.get(name) ?? '');
+  let text = HEAD;
+  for (const [file, names] of byFile) {
+    const next = `${text === HEAD ? '' : '; '}\`${quoted(file)}\`: ${names.map((name) => `\`${name}\``).join(', ')}`;
+    if (text.length + next.length >= maxChars) continue;
+    text += next;
+  }
+  return text === HEAD ? [] : [{ text, messageIds: [] }].filter((line) => charsOf(line) <= maxChars);
+}
