@@ -43,7 +43,9 @@ export function createHeap() {
       if (items.length > 0) sink(lastItem, lastKey);
       return item;
     },
-    /** The key of the item that `pop` would return, or -Infinity if the heap is empty. */
+    /** The item that `pop` would return, or null. */
+    top: (): number | null => items[0] ?? null,
+    /** Its key, or -Infinity if the heap is empty. */
     topKey: (): number => keys[0] ?? -Infinity,
   };
 }

@@ -5,7 +5,7 @@ import { costOf, type Line } from './summary-lines.ts';
 const REACH = 8;
 
 /** What can be chosen, numbered in the order in which it would be written. */
-type Candidates = {
+export type Candidates = {
   readonly count: number;
   /** Called for few of the places, so it may do work. */
   readonly lineAt: (place: number) => Line;
@@ -14,6 +14,9 @@ type Candidates = {
   readonly passageAt: (place: number) => number | undefined;
   /** What a line adds to what is kept so far. It shrinks as more is kept, but grows next to kept lines. */
   readonly gainOf: (place: number) => number;
+  /** A factor for the gain, of 1 at most: null until it was asked for with `factorOf`, which is called for few of the places. */
+  readonly knownFactorOf: (place: number) => number | null;
+  readonly factorOf: (place: number) => number;
   readonly keep: (place: number) => void;
 };
 
@@ -22,7 +25,7 @@ type Candidates = {
  * Returns their places in order. The earliest of equals wins.
  */
 export function chooseLines(candidates: Candidates, budgetChars: number): readonly number[] {
-  const { count, lineAt, charsAt, passageAt, gainOf, keep } = candidates;
+  const { count, lineAt, charsAt, passageAt, gainOf, knownFactorOf, factorOf, keep } = candidates;
   const heap = createHeap();
   const chosen = createChosenPlaces(count);
   const picked: number[] = [];
@@ -39,16 +42,35 @@ export function chooseLines(candidates: Candidates, budgetChars: number): readon
     return ownChars + costOf(lineAt(after), line) - costOf(lineAt(after), lineBefore);
   };
   // Leaves out the header and label: no line can cost less, so no key is too low.
-  const enter = (place: number): void => {
-    const gain = gainOf(place);
+  const gains = new Float64Array(count);
+  const push = (place: number, factor: number): void => {
+    const gain = factor * (gains[place] ?? 0);
     if (gain > 0 && charsAt(place) < leftChars) heap.push(place, gain / (charsAt(place) + 1));
+  };
+  const enter = (place: number): void => {
+    gains[place] = gainOf(place);
+    push(place, knownFactorOf(place) ?? 1);
+  };
+  /** Finds the factors of those that would come next. */
+  const settle = (): void => {
+    for (let place = heap.top(); place !== null && knownFactorOf(place) === null; place = heap.top()) {
+      heap.pop();
+      if (charsAt(place) < leftChars) push(place, factorOf(place));
+    }
+  };
+  const next = (): number | null => {
+    settle();
+    return heap.pop();
   };
   for (let place = 0; place < count; place += 1) enter(place);
 
-  for (let place = heap.pop(); place !== null; place = heap.pop()) {
+  for (let place = next(); place !== null; place = next()) {
     if (chosen.has(place) || charsAt(place) >= leftChars) continue;
+    const gain = factorOf(place) * gainOf(place);
+    if (gain === 0) continue; // it entered twice before its factor was known
     const chars = addedChars(place);
-    const ratio = gainOf(place) / chars;
+    const ratio = gain / chars;
+    settle();
     if (ratio < heap.topKey()) {
       heap.push(place, ratio);
       continue;

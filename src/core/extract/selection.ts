@@ -1,4 +1,4 @@
-import { chooseLines } from './choose.ts';
+import { type Candidates, chooseLines } from './choose.ts';
 import { createGainTracker, isNovel, weighContext, weighTalkSentence, weighTerms, weighUnit } from './weights.ts';
 import { type Stemmer, createTermIndex, type TermIndex } from './terms.ts';
 import type { Passage } from './passage.ts';
@@ -25,8 +25,14 @@ type ChooseOptions = {
   readonly budgetChars: number;
   /** Chooses only units that say something that covered text does not. */
   readonly onlyNovel?: boolean;
-  /** A factor for the gain of a unit, on top of its own weight. 0 excludes the unit. The same function is asked only once, for every unit. */
-  readonly worthOf?: (text: string, unit: Unit, passage: Passage) => number;
+  readonly worth?: Worth;
+};
+
+export type Worth = {
+  /** Excludes units. Asked once for every unit, in order. */
+  readonly excludes?: (text: string, unit: Unit, passage: Passage) => boolean;
+  /** A factor for the gain of a unit, of 1 at most, on top of its own weight. 0 excludes the unit. Asked once for some of the units. */
+  readonly of: (text: string, unit: Unit, passage: Passage) => number;
 };
 
 /** Units that can be chosen from several times. What was chosen or covered before adds less the next time. */
@@ -50,10 +56,7 @@ export function createSelection(
   const covered = new Set<number>();
   const taken = new Set<number>();
   const lines: (Line | undefined)[] = [];
-  let latest: { readonly worthOf: ChooseOptions['worthOf']; readonly factors: Float64Array | null } = {
-    worthOf: undefined,
-    factors: null,
-  };
+  let latest: { readonly worth: Worth | undefined; readonly factors: Factors } = { worth: undefined, factors: EQUAL };
   const lineAt = (place: number): Line => {
     const passage = passages[candidates[place]?.passage ?? -1];
     const unit = candidates[place];
@@ -68,9 +71,9 @@ export function createSelection(
         for (const term of terms) covered.add(term);
       }
     },
-    choose: ({ budgetChars, onlyNovel = false, worthOf }) => {
-      if (latest.worthOf !== worthOf)
-        latest = { worthOf, factors: worthOf === undefined ? null : factorsOf(candidates, passages, worthOf) };
+    choose: ({ budgetChars, onlyNovel = false, worth: asked }) => {
+      if (latest.worth !== asked)
+        latest = { worth: asked, factors: asked === undefined ? EQUAL : createFactors(candidates, passages, asked) };
       const { factors } = latest;
       const novelty = createNoveltyCheck(index, candidates.length, covered);
       const places = chooseLines(
@@ -80,10 +83,10 @@ export function createSelection(
           charsAt: (place) => lengthOf(candidates[place]),
           passageAt: (place) => candidates[place]?.passage,
           gainOf: (place) => {
-            const factor = factors?.[place] ?? 1;
-            if (factor === 0 || taken.has(place) || (onlyNovel && !novelty(place))) return 0;
-            return factor * value.gainOf(place);
+            if (factors.knownFactorOf(place) === 0 || taken.has(place) || (onlyNovel && !novelty(place))) return 0;
+            return value.gainOf(place);
           },
+          ...factors,
           keep: value.keep,
         },
         budgetChars,
@@ -94,17 +97,25 @@ export function createSelection(
   };
 }
 
-function factorsOf(
+type Factors = Pick<Candidates, 'knownFactorOf' | 'factorOf'>;
+const EQUAL: Factors = { knownFactorOf: () => 1, factorOf: () => 1 };
+
+function createFactors(
   candidates: readonly Candidate[],
   passages: readonly Passage[],
-  worthOf: NonNullable<ChooseOptions['worthOf']>,
-): Float64Array {
-  const factors = new Float64Array(candidates.length);
-  for (const [place, unit] of candidates.entries()) {
-    const passage = passages[unit.passage];
-    if (passage !== undefined) factors[place] = worthOf(passage.text.slice(unit.start, unit.end), unit, passage);
-  }
-  return factors;
+  { excludes = () => false, of }: Worth,
+): Factors {
+  const ask = <T>(place: number, question: (text: string, unit: Unit, passage: Passage) => T, otherwise: T): T => {
+    const unit = candidates[place];
+    const passage = passages[unit?.passage ?? -1];
+    if (unit === undefined || passage === undefined) return otherwise;
+    return question(passage.text.slice(unit.start, unit.end), unit, passage);
+  };
+  const factors: (number | null)[] = candidates.map((_, place) => (ask(place, excludes, true) ? 0 : null));
+  return {
+    knownFactorOf: (place) => factors[place] ?? null,
+    factorOf: (place) => (factors[place] ??= ask(place, of, 0)),
+  };
 }
 
 /** Remembers each answer, since what is covered does not change during one choice. */

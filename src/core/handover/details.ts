@@ -1,6 +1,6 @@
 import type { Stemmer } from '../extract/terms.ts';
 import type { Passage } from '../extract/passage.ts';
-import { createSelection, type SelectedUnit } from '../extract/selection.ts';
+import { createSelection, type SelectedUnit, type Worth } from '../extract/selection.ts';
 import type { Span } from '../extract/sentence.ts';
 import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
 import { commandName, type CompletedCall, isCheck, outcomeOf } from './calls.ts';
@@ -77,9 +77,10 @@ export function createDetails(
       selection.cover(texts.flatMap((text) => text.split('\n')));
     },
     findings: (budgetChars) => {
-      const worthOf = (text: string, unit: Unit): number =>
-        statesCause(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0;
-      return selection.choose({ budgetChars, onlyNovel: true, worthOf }).map(lineOf);
+      const worth: Worth = {
+        of: (text, unit) => (statesCause(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0),
+      };
+      return selection.choose({ budgetChars, onlyNovel: true, worth }).map(lineOf);
     },
     rest: (roomChars) => {
       const seen = new Set<string>();
@@ -97,13 +98,15 @@ export function createDetails(
           ? `${messageId} ${HEADED.exec(text)?.[0] ?? start}`
           : `${source.turn.number} ${source.subject}`;
       };
-      const worthOf = (text: string, unit: Unit, passage: Passage): number => {
-        if (isRepeated(text)) return 0;
-        const isRead = sourceOf(passage)?.isRead === true;
-        return unit.kind === 'prose' ? worthOfSentence(text, unit) : worthOfLine(text, unit, { isRead, mentioned });
+      const worth: Worth = {
+        excludes: isRepeated,
+        of: (text, unit, passage) => {
+          const isRead = sourceOf(passage)?.isRead === true;
+          return unit.kind === 'prose' ? worthOfSentence(text, unit) : worthOfLine(text, unit, { isRead, mentioned });
+        },
       };
       const pick = (): readonly SelectedUnit[] => {
-        const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worthOf }).filter((unit) => {
+        const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worth }).filter((unit) => {
           const count = (linesOfSubject.get(subjectKey(unit)) ?? 0) + 1;
           if (count > MAX_SUBJECT_LINES) return false;
           linesOfSubject.set(subjectKey(unit), count);
