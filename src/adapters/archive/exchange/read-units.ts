@@ -37,6 +37,7 @@ import {
 } from '../rows.ts';
 import { type Dialect, listPages, type Query } from '../sql/query.ts';
 import { toSummary } from '../store/records.ts';
+import { FILE_PATHS } from '../store/runs.ts';
 import { withTexts } from '../texts.ts';
 import { findModel } from '../vectors/vector-store.ts';
 import { parseJson } from '../../../core/json-text.ts';
@@ -59,8 +60,8 @@ JOIN carried_lines AS d ON d.cycle_id = y.id JOIN batches AS b ON b.id = d.batch
 JOIN lines AS l ON l.id = d.line_id JOIN blocks AS k ON k.id = l.block_id
 WHERE y.compaction_id = :id ORDER BY y.position, k.compaction_id, l.line`;
 const LIST_FILES = `
-SELECT r.token, r.begun_at_ms, r.user_name, r.host, r.version, r.command, r.undone_at_ms AS run_undone_at_ms, f.source_path, f.output_path, f.undone_at_ms
-FROM run_files AS f LEFT JOIN runs AS r ON r.id = f.run_id WHERE f.compaction_id = :id ORDER BY f.id`;
+SELECT r.token, r.begun_at_ms, r.user_name, r.host, r.version, r.command, r.undone_at_ms AS run_undone_at_ms, ${FILE_PATHS}, f.undone_at_ms
+FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id LEFT JOIN runs AS r ON r.id = f.run_id WHERE f.compaction_id = :id ORDER BY f.id`;
 
 const PAGE = 2000;
 const MAX_KNOWN_KEYS = 1000;

@@ -237,16 +237,14 @@ CREATE TABLE inserted_lines (
 );
 
 CREATE TABLE kept_runs (
-sqlite: id rowid,
   compaction_id bigint NOT NULL REFERENCES compactions ON DELETE CASCADE,
   position int NOT NULL,
   first_line bigint NOT NULL,
   line_count bigint NOT NULL,
   size_bytes bigint NOT NULL,
   line_sha256 bytea NOT NULL CHECK (length(line_sha256) = 32 * line_count),
-sqlite: UNIQUE (compaction_id, position)
-postgres: PRIMARY KEY (compaction_id, position)
-);
+  PRIMARY KEY (compaction_id, position)
+) keyed;
 
 -- One invocation of the program. command: its command line without secrets; null: another program called it.
 CREATE TABLE runs (
@@ -265,7 +263,7 @@ CREATE TABLE run_files (
   id identity,
   run_id bigint REFERENCES runs ON DELETE CASCADE, -- null: no run wrote it, but it was found to be an output
   compaction_id bigint NOT NULL REFERENCES compactions ON DELETE CASCADE,
-  source_path anytext NOT NULL,
+  source_path anytext, -- null: both paths are those of the compaction
   output_path anytext, -- null: standard output
   undone_at_ms bigint
 );

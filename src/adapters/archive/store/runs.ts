@@ -4,10 +4,13 @@ import { readTitles } from '../read/lookup.ts';
 import { readCaller, readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
+const OUTPUT = 'CASE WHEN f.source_path IS NULL THEN c.output_path ELSE f.output_path END';
+/** The paths of run_files AS f, whose compactions are c. */
+export const FILE_PATHS = `coalesce(f.source_path, c.source_path) AS source_path, ${OUTPUT} AS output_path`;
 /** Every path of a compaction. */
 export const LIST_PATHS = `
 SELECT source_path AS path FROM compactions WHERE id = :id UNION SELECT output_path FROM compactions WHERE id = :id AND output_path IS NOT NULL
-UNION SELECT source_path FROM run_files WHERE compaction_id = :id
+UNION SELECT source_path FROM run_files WHERE compaction_id = :id AND source_path IS NOT NULL
 UNION SELECT output_path FROM run_files WHERE compaction_id = :id AND output_path IS NOT NULL ORDER BY 1`;
 const ADD_RUN = `
 INSERT INTO runs (token, begun_at_ms, user_name, host, version, command, undone_at_ms)
@@ -15,22 +18,26 @@ VALUES (:token, :begunAtMs, :user, :host, :version, :command, :undoneAtMs) ON CO
 const FIND_RUN = 'SELECT id, undone_at_ms FROM runs WHERE token = :token';
 const UNDO_RUN = 'UPDATE runs SET undone_at_ms = :undoneAtMs WHERE id = :id';
 const LIST_OF_COMPACTION = `
-SELECT id, run_id, source_path, output_path, undone_at_ms FROM run_files WHERE compaction_id = :compactionId ORDER BY id`;
+SELECT f.id, f.run_id, f.undone_at_ms, ${FILE_PATHS} FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id
+WHERE c.id = :compactionId ORDER BY f.id`;
 const UNDO_FILE = 'UPDATE run_files SET undone_at_ms = :undoneAtMs WHERE id = :id';
 const ADD_FILE = `
 INSERT INTO run_files (run_id, compaction_id, source_path, output_path, undone_at_ms)
 VALUES (:runId, :compactionId, :sourcePath, :outputPath, :undoneAtMs) RETURNING id`;
+const HAS_PATHS = `
+SELECT 1 FROM compactions WHERE id = :compactionId AND source_path = :sourcePath AND output_path IS NOT DISTINCT FROM :outputPath`;
 const FIND_WHOLE = "SELECT id FROM compactions WHERE id = :id AND status = 'applied' AND erasure_id IS NULL";
 const LIST_RUNS = `
 SELECT * FROM runs WHERE id IN
   (SELECT f.run_id FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id WHERE c.status = 'applied')
 ORDER BY id DESC`;
 const LIST_FILES = `
-SELECT f.*, c.source_size_bytes, c.output_size_bytes FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id
-WHERE c.status = 'applied' AND f.run_id IS NOT NULL ORDER BY f.source_path, f.id`;
+SELECT f.id, f.run_id, f.compaction_id, f.undone_at_ms, ${FILE_PATHS}, c.source_size_bytes, c.output_size_bytes
+FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id
+WHERE c.status = 'applied' AND f.run_id IS NOT NULL ORDER BY coalesce(f.source_path, c.source_path), f.id`;
 const FIND_OUTPUT = `
 SELECT max(r.begun_at_ms) AS at_ms FROM run_files AS f JOIN runs AS r ON r.id = f.run_id JOIN compactions AS c ON c.id = f.compaction_id
-WHERE f.output_path = :path AND f.undone_at_ms IS NULL AND c.status = 'applied'`;
+WHERE ${OUTPUT} = :path AND f.undone_at_ms IS NULL AND c.status = 'applied'`;
 const MARK_FILE = 'UPDATE run_files SET undone_at_ms = :at WHERE id = :id';
 const MARK_RUN = 'UPDATE runs SET undone_at_ms = :at WHERE id = :id';
 
@@ -101,7 +108,10 @@ export async function keepFile(
       readOptionalText(row, 'output_path') === outputPath,
   );
   if (known === undefined) {
-    const [added = {}] = await query(ADD_FILE, { runId, compactionId, sourcePath, outputPath, undoneAtMs });
+    const paths = { sourcePath, outputPath };
+    const isSame = (await query(HAS_PATHS, { compactionId, ...paths })).length > 0;
+    const stored = isSame ? { sourcePath: null, outputPath: null } : paths;
+    const [added = {}] = await query(ADD_FILE, { runId, compactionId, ...stored, undoneAtMs });
     return { id: readInteger(added, 'id'), isNew: true };
   }
   const id = readInteger(known, 'id');
