@@ -193,6 +193,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   'cli/mcp/compact-context.ts': 'holds a file open to know what it is; reads nothing',
   'cli/program-name.ts': "this program's own files",
   'cli/terminal/terminal.ts': 'standard streams and our own log',
+  'adapters/archive/sqlite/backup.ts': 'our own database',
   'system/package-version.ts': 'our own package',
   'config/trust-store.ts': 'our own list, opened with O_NOFOLLOW',
 };

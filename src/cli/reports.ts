@@ -1,4 +1,5 @@
 import type {
+  ArchiveBackupReport,
   ArchiveEraseReport,
   ArchiveExportReport,
   ArchiveGrantsReport,
@@ -167,6 +168,7 @@ export type Reports = {
   batch: BatchRunReport;
   'batch-status': BatchStatusReport;
   'archive-list': ArchiveListReport;
+  'archive-backup': ArchiveBackupReport;
   'archive-log': ArchiveLogReport;
   'archive-stats': ArchiveStatsReport;
   'archive-check': ArchiveCheckReport;

@@ -233,6 +233,8 @@ export type Archive = ArchiveLookup & {
   readonly check: () => AsyncIterable<ArchiveCheckStep>;
   /** Runs several calls on one state of the archive: those of the archive that `work` gets. They must only read. */
   readonly inOneState: <T>(work: (state: ArchiveState) => Promise<T>) => Promise<T>;
+  /** Copies the archive, as it is at this moment, into a new file at a path, and reads that back. Only where an archive is a file. */
+  readonly backup: (path: string, onProgress: (done: number, total: number) => void) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 

@@ -89,6 +89,7 @@ export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
       listErasures: 'once',
     },
     log: { list: 'once', add: 'once' },
+    backup: 'once',
     check: 'several',
   });
   return engine.guard({

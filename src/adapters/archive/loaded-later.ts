@@ -21,13 +21,14 @@ export type LaterEngine = {
   readonly retention: RetentionEngine;
   readonly search: SearchEngine;
   readonly vectors: VectorEngine;
+  readonly backup: Archive['backup'];
   /** What the archive takes on disk. */
   readonly fileBytes: () => number | Promise<number>;
 };
 
 /** The parts of an archive that most compactions and restorations do not need. */
 export type LaterParts = ArchiveState &
-  Pick<Archive, 'index' | 'captures' | 'log' | 'check'> & {
+  Pick<Archive, 'index' | 'captures' | 'log' | 'check' | 'backup'> & {
     readonly retention: Omit<Archive['retention'], 'isPurged'>;
   };
 
@@ -38,6 +39,7 @@ export function createLaterParts(sql: Sql & Reading, path: string, engine: Later
     index: createSearchIndexer(sql, engine.search, state),
     captures: createCaptureStore(sql, path),
     log: createAuditLog(sql),
+    backup: engine.backup,
     retention: createRetention(sql, path, engine.retention),
     check: createCheck(sql, path, engine.check),
   };

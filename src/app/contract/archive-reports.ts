@@ -175,6 +175,15 @@ export type ArchiveListReport = {
   readonly compactions: readonly ArchivedCompactionReport[];
 };
 
+/** What `archive backup` wrote. */
+export type ArchiveBackupReport = {
+  readonly schema: 'compact/archive-backup@1';
+  readonly archive: string | null;
+  /** Absolute path; null: there is no archive yet. */
+  readonly backup: string | null;
+  readonly bytes: Count;
+};
+
 /** Who did what to the archive. */
 export type ArchiveLogReport = {
   readonly schema: 'compact/archive-log@1';

@@ -1,6 +1,7 @@
 import type { Session } from '../session.ts';
 import { defineActions, inSession } from '../line/command.ts';
 import { type Flag, namesOf } from '../line/line.ts';
+import { backupAction } from './archive/backup.ts';
 import { checkAction } from './archive/check.ts';
 import { embedAction } from './archive/embed.ts';
 import { DESPITE_FLAG, eraseAction, RECEIPTS_FLAG } from './archive/erase.ts';
@@ -36,6 +37,7 @@ export const command = defineActions<Session>({
     merge: mergeAction,
     export: exportAction,
     import: importAction,
+    backup: backupAction,
     grants: grantsAction,
   },
   operands: [

@@ -4,7 +4,7 @@ import { openSqlSource, openSqlTarget, type OpenedSql } from '../../../src/adapt
 import { openOn, openSql } from '../../../src/adapters/archive/postgres/open.ts';
 import { prune } from '../../support/retention.ts';
 import { ok, type Result } from '../../../src/core/result.ts';
-import type { Archive, ArchiveFailure } from '../../../src/ports/archive.ts';
+import type { Archive, ArchiveFailure, ArchiveError } from '../../../src/ports/archive.ts';
 import type { ArchiveExchange } from '../../../src/ports/exchange.ts';
 import { fileExchange } from '../../support/merging.ts';
 import { indexAll } from '../../support/indexing.ts';
@@ -217,4 +217,9 @@ test('whoever connects as a superuser is told, once', async () => {
     said[0] ?? '',
     /is a superuser of the server\. Use a role that owns only the archive: 'compact archive grants owner'/,
   );
+});
+
+test('a backup of an archive on a server says what makes one', async (t) => {
+  const backup = (await engine.open(t)).backup('/nowhere', () => undefined);
+  await assert.rejects(backup, ({ failure }: ArchiveError) => JSON.stringify(failure).includes('pg_dump -d '));
 });

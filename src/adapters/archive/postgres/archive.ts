@@ -1,5 +1,6 @@
 import type { Archive } from '../../../ports/archive.ts';
 import { createArchive } from '../archive.ts';
+import { archiveError } from '../failure.ts';
 import { readUsedBytes } from '../sql/query.ts';
 import { POSTGRES_CHECK } from './check.ts';
 import { guardMethods, type Place } from './failure.ts';
@@ -23,6 +24,11 @@ export function createPostgresArchive(sql: PostgresSql, { place, isReadOnly }: O
       search: POSTGRES_SEARCH,
       vectors: POSTGRES_VECTORS,
       fileBytes: () => readUsedBytes(sql),
+      backup: async () => {
+        const reason = "'archive backup' copies archives that are files";
+        const advice = `Use 'pg_dump -d ${place.database} -n SCHEMA -f FILE', or the backups of your provider.`;
+        throw archiveError({ kind: 'unsupported', path: place.path, reason, advice });
+      },
     }),
     guard: (port) => guardMethods(port, place),
   });

@@ -75,23 +75,25 @@ const emptyArchive = lazily((): Uint8Array => {
 });
 
 /** Never replaces an existing file. */
-function linkUnlessExists(
+/** Gives a complete file its name. False: there is a file of that name, which stays. */
+export function linkUnlessExists(
   temporary: string,
-  { target, link }: { readonly target: string; readonly link: typeof linkSync },
-): void {
+  { target, link = linkSync }: { readonly target: string; readonly link?: typeof linkSync },
+): boolean {
   try {
     link(temporary, target);
+    return true;
   } catch (error) {
     const code = systemCode(error);
-    if (code === 'EEXIST') return;
+    if (code === 'EEXIST') return false;
     // For file systems without hard links: copying is not atomic, but does not replace anything either.
     if (code === null || !NO_LINKS.includes(code)) throw error;
-    copyUnlessExists(temporary, target);
+    return copyUnlessExists(temporary, target);
   }
 }
 
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-function copyUnlessExists(temporary: string, target: string): void {
-  tryTo(() => copyFileSync(temporary, target, constants.COPYFILE_EXCL), ['EEXIST']);
+function copyUnlessExists(temporary: string, target: string): boolean {
+  return tryTo(() => copyFileSync(temporary, target, constants.COPYFILE_EXCL), ['EEXIST']);
 }

@@ -1,0 +1,29 @@
+import { ok, type Result } from '../../core/result.ts';
+import type { ArchiveBackupReport } from '../contract/archive-reports.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, type Failure, mustFile, stop } from '../contract/failure.ts';
+import { openSettled } from '../write/settle.ts';
+
+/** Copies the archive into a new file while others may write to it. */
+export async function backUpArchive(
+  deps: AppDeps,
+  { path }: { readonly path: string },
+): Promise<Result<ArchiveBackupReport, Failure>> {
+  return attempt(
+    { file: deps.archivePath, progress: deps.progress },
+    async (): Promise<Result<ArchiveBackupReport, Failure>> => {
+      const archive = await openSettled(deps, 'existing');
+      if (archive === null) return ok({ schema: 'compact/archive-backup@1', archive: null, backup: null, bytes: 0 });
+      // The copy would have what was erased.
+      if (!(await archive.retention.isPurged()))
+        stop({ kind: 'archive', failure: { kind: 'busy', path: archive.path } });
+      const backup = deps.files.absolute(path);
+      await archive.backup(backup, (done, total) => {
+        if (deps.signal.aborted) stop({ kind: 'interrupted' });
+        deps.progress.update('copying', done, total);
+      });
+      const { sizeBytes: bytes } = mustFile(await deps.files.stamp(backup));
+      return ok({ schema: 'compact/archive-backup@1', archive: deps.archivePath, backup, bytes });
+    },
+  );
+}

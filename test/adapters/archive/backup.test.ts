@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
+import type { ArchiveError } from '../../../src/ports/archive.ts';
+import { problemsOf } from '../../contract/archive/engine.ts';
+import { compactionDraft, lineDraft, openAt, tempFolder, type TestArchive } from './drafts.ts';
+
+/** An archive that is copied in several steps. */
+async function sceneFor(t: TestContext): Promise<{ readonly folder: string; readonly archive: TestArchive }> {
+  const folder = tempFolder(t);
+  const archive = openAt(join(folder, 'archive.db'));
+  t.after(() => archive.close());
+  await archive.markApplied(await archive.store(compactionDraft(1), [lineDraft(1, { bytes: randomBytes(6_000_000) })]));
+  return { folder, archive };
+}
+
+test('a backup has the archive as it was at the beginning, however often others write to it meanwhile', async (t) => {
+  const { folder, archive } = await sceneFor(t);
+  const other = new Database(archive.path);
+  const copy = join(folder, 'copy.db');
+  const steps: number[] = [];
+  await archive.backup(copy, (done) => {
+    steps.push(done);
+    other.prepare('INSERT INTO speakers (name) VALUES (?)').run(`Kim ${done}`);
+  });
+  other.close();
+  assert.ok(steps.length > 1 && new Set(steps).size === steps.length, steps.join());
+  assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', 'archive.db-shm', 'archive.db-wal', 'copy.db']);
+  assert.equal(statSync(copy).mode & 0o777, 0o600);
+  const found = openAt(copy);
+  t.after(() => found.close());
+  assert.deepEqual(await problemsOf(found.port), await problemsOf(archive.port)); // those of the draft
+  assert.deepEqual(await found.listCompactions(), await archive.listCompactions());
+  assert.deepEqual(
+    [await found.messages.listSpeakers(), (await archive.messages.listSpeakers()).length > 0],
+    [[], true],
+  );
+});
+
+test('a backup that is stopped or has no place leaves nothing, and none takes the name of another file', async (t) => {
+  const { folder, archive } = await sceneFor(t);
+  const stop = (): never => {
+    throw new Error('stopped');
+  };
+  await assert.rejects(archive.backup(join(folder, 'copy.db'), stop), /stopped/);
+  const refused = async (name: string): Promise<string> =>
+    archive
+      .backup(join(folder, name), () => undefined)
+      .then(
+        () => 'made',
+        ({ failure }: ArchiveError) => failure.kind,
+      );
+  assert.deepEqual([await refused('archive.db'), await refused('gone/copy.db')], ['unsupported', 'unsupported']);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => !name.startsWith('archive.db')),
+    [],
+  );
+  assert.equal(await refused('copy.db'), 'made');
+});
