@@ -70,5 +70,5 @@ export function groupFigures(figures: readonly Figure[]): readonly (readonly Fig
 
 export function countVerdicts(figures: readonly Figure[]): string {
   const count = (verdict: Figure['verdict']): number => figures.filter((figure) => figure.verdict === verdict).length;
-  return `${count('met')} goals met, ${count('missed')} missed`;
+  return `${count('met')} of ${count('met') + count('missed')} goals met`;
 }

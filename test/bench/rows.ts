@@ -10,6 +10,7 @@ const LOOPS = '× bare loop';
 const FLOORS = '× floor';
 const OVER_NODE = 'MB over Node';
 const ARCHIVED = '× the bytes archived';
+const STORED = 'MB of archived lines a second';
 const GROWTH = '× the cost of the smallest';
 
 const row = (name: string, unit: string, goal: Goal | null): Row => ({ name, unit, goal });
@@ -51,6 +52,9 @@ export const ROWS = {
   'folder.compact': row('compact -i', 's', atMost(8)),
   'folder.jobs': row('-j 2 against -j 1', 'times as fast', atLeast(1.7)),
   'folder.peak': row('compact -i -j 4, peak memory', 'MB', atMost(700)),
+
+  'exchange.merge': row('archive merge', STORED, atLeast(40)),
+  'exchange.import': row('archive import', STORED, atLeast(40)),
 
   'growth.score': row('score, cost of a MB', GROWTH, atMost(1.3)),
   'growth.compact': row('compact, cost of a MB', GROWTH, atMost(1.3)),

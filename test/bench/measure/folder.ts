@@ -21,7 +21,7 @@ export function measureFolder(bench: Bench, { isQuick }: { readonly isQuick: boo
     bench.input.writeClaudeCode(join(originals, `${at}.jsonl`), share * megabytes * MB);
   }
   const paths = readdirSync(originals).map((name) => join(originals, name));
-  const actualMb = paths.reduce((sum, path) => sum + statSync(path).size, 0) / MB;
+  const actualMb = sizeOfAll(originals) / MB;
   const bareLoop = timeBareLoop(bench, paths);
   const compact = (...jobs: readonly string[]): Run => {
     for (const path of [sessions, archive]) rmSync(path, { recursive: true, force: true });
@@ -37,9 +37,10 @@ export function measureFolder(bench: Bench, { isQuick }: { readonly isQuick: boo
     },
     patience,
   );
-  for (const path of [originals, sessions, archive]) rmSync(path, { recursive: true, force: true });
-
   const group = `A folder of ${count} Claude Code sessions, ${formatNumber(actualMb)} MB`;
+  const storedMb = actualMb - sizeOfAll(sessions) / MB;
+  const exchanged = measureExchange(bench, { group, archive, storedMb });
+  for (const path of [originals, sessions, archive]) rmSync(path, { recursive: true, force: true });
   const seconds = (run: Run): string =>
     `${formatNumber(run.wallMs / 1000)} s (CPU ${formatNumber(run.cpuMs / 1000)} s)`;
   const goal = scaleGoal(ROWS['folder.compact'].goal, megabytes / SESSIONS.megabytes);
@@ -63,7 +64,36 @@ export function measureFolder(bench: Bench, { isQuick }: { readonly isQuick: boo
       note: `-j 1: ${seconds(one)}; -j 2: ${seconds(two)}`,
     }),
     createFigure('folder.peak', { group, measured: four.peakBytes / MB, note: `-j 4: ${seconds(four)}` }),
+    ...exchanged,
   ];
+}
+
+/** The archive of the folder is added to another one, which is new, from itself and from an export. */
+function measureExchange(
+  { folder, runner, patience }: Bench,
+  { group, archive, storedMb }: { readonly group: string; readonly archive: string; readonly storedMb: number },
+): readonly Figure[] {
+  const target = join(folder, 'target.db');
+  const exported = join(folder, 'exported');
+  runner.time([COMPACT, 'archive', 'export', '-q', '--jsonl', exported, '--archive', archive]);
+  const add =
+    (from: string, ...action: readonly string[]) =>
+    (): Run => {
+      rmSync(target, { force: true });
+      return runner.measure([COMPACT, 'archive', ...action, '-q', from, '--archive', target]);
+    };
+  const runs = fastestOfEach({ merge: add(archive, 'merge'), import: add(exported, 'import') }, patience);
+  for (const path of [target, exported]) rmSync(path, { recursive: true, force: true });
+  return (['merge', 'import'] as const).map((action) => {
+    const { wallMs, cpuMs, peakBytes } = runs[action];
+    const speeds = { measured: (storedMb / wallMs) * 1000, byCpu: (storedMb / cpuMs) * 1000 };
+    const note = `${formatNumber(storedMb)} MB; memory ${formatNumber(peakBytes / MB)} MB`;
+    return createFigure(`exchange.${action}`, { group, ...speeds, wallMs, cpuMs, note });
+  });
+}
+
+export function sizeOfAll(folder: string): number {
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }
 
 /** Shares of the whole that grow with the square: the largest of forty is some thousand times the smallest. In a mixed order. */

@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fastestOf, type Run } from '../child.ts';
 import { createFigure, formatNumber, type Figure } from '../figures.ts';
 import { type Bench, COMPACT, compareTimes, subtractTimes, type Times } from './bench.ts';
+import { sizeOfAll } from './folder.ts';
 import { type FileKind, type FileMeasured, type FixedTimes, KIND_NAMES, STEPS } from './file.ts';
 
 export type Sized = { readonly megabytes: number; readonly measured: FileMeasured };
@@ -59,18 +60,17 @@ function compactFolder({ folder, input, runner, patience }: Bench, count: number
   const files = join(folder, 'files');
   const archive = join(folder, 'archive.db');
   const settings = ['--keep-recent', '1', '--keep-recent-tokens', '0'];
-  const sizeOfAll = (): number => readdirSync(files).reduce((sum, name) => sum + statSync(join(files, name)).size, 0);
   let before = 0;
   const run = fastestOf(() => {
     clean();
     mkdirSync(files);
     for (let at = 0; at < count; at += 1) input.writeChat(join(files, `${at}.jsonl`), SMALL_FILE_BYTES);
-    before = sizeOfAll();
+    before = sizeOfAll(files);
     return runner.measure([COMPACT, '-q', '-i', ...settings, files, '--archive', archive]);
   }, patience);
   const sizes = {
     archiveBytes: statSync(archive, { throwIfNoEntry: false })?.size ?? 0,
-    bytesThatLeft: before - sizeOfAll(),
+    bytesThatLeft: before - sizeOfAll(files),
   };
   clean();
   return { ...run, ...sizes };
