@@ -1,7 +1,13 @@
 import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
-import type { Role } from '../core/message.ts';
 import type { ModelUsage } from '../core/model-request.ts';
-import type { ArchivedOutcome, ArchiveLookup, StoredBatch, SearchIndexer, VectorStore } from './archive-lookup.ts';
+import type {
+  ArchivedMessage,
+  ArchivedOutcome,
+  ArchiveLookup,
+  StoredBatch,
+  SearchIndexer,
+  VectorStore,
+} from './archive-lookup.ts';
 import type { ArchiveWriter, CaptureStore } from './captures.ts';
 import type { AuditLog, Caller } from './audit-log.ts';
 import type { BatchRecords } from './batch.ts';
@@ -39,13 +45,7 @@ export type CycleDraft = {
 };
 
 /** The message of an archived line, for search. */
-export type MessageDraft = {
-  readonly id: string;
-  readonly role: Role;
-  readonly name: string | null;
-  readonly at: Date | null;
-  /** 1-based over the conversation's life; null: it has none. */
-  readonly index: number | null;
+export type MessageDraft = ArchivedMessage & {
   /** The text that search looks in. */
   readonly text: string;
 };

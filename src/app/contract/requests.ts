@@ -1,5 +1,5 @@
-import type { Role } from '../../core/message.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
+import type { SearchFilter } from '../../ports/archive-lookup.ts';
 import type { Summarizer } from './deps.ts';
 import type { ScoreRow } from './reports.ts';
 
@@ -104,7 +104,7 @@ export type RestoreCapturedRequest = {
 
 export type VerifyFileRequest = { readonly input: TranscriptInput };
 
-export type SearchRequest = {
+export type SearchRequest = Omit<SearchFilter, 'conversationId'> & {
   /** Any text. */
   readonly query: string;
   readonly kinds: 'all' | 'messages' | 'batches';
@@ -112,13 +112,6 @@ export type SearchRequest = {
   readonly limit: number;
   /** Null: any. */
   readonly conversation: string | null;
-  /** Only messages have a role. */
-  readonly role: Role | null;
-  /** Inclusive start, exclusive end. */
-  readonly since: Date | null;
-  readonly until: Date | null;
-  /** The transcript's path, or the end of it. */
-  readonly source: string | null;
   /** Also find the titles of the hits' sessions. */
   readonly withTitles?: boolean;
   /** The search waits until everything is in the index. */
