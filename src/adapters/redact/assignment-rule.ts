@@ -1,5 +1,5 @@
 import { isNoValue, isTypeName, isPlaceholder, isPlainWord, looksChosen, looksGenerated } from './judge.ts';
-import type { SecretRule } from './rule.ts';
+import { keywordsOf, type SecretRule } from './rule.ts';
 
 /** Names that only secrets have. A name may have a prefix (`DB_PASSWORD`), but no other suffix (`token_count`). */
 const STRONG =
@@ -26,34 +26,9 @@ const NO_KEY =
 
 /** Values assigned to the names of secrets: `PASSWORD=…`, `"api_key": "…"`, `secret: …`, `--token …`, `<password>…</password>`. */
 export const ASSIGNMENT_RULE: SecretRule = {
-  keywords: [
-    'pass',
-    'pw',
-    'secret',
-    'token',
-    'key',
-    'credential',
-    'psk',
-    'saml',
-    'code',
-    'kennwort',
-    'wacht',
-    'contrase',
-    '_pat',
-    '_auth',
-    'jwt',
-    'sas',
-    'salt',
-    'pepper',
-    'seed',
-    'webhook',
-    'sess',
-    'sid',
-    'data',
-    'dsn',
-    'cert',
-    'bearer',
-  ],
+  keywords: keywordsOf(
+    'pass pw secret token key credential psk saml code kennwort wacht contrase _pat _auth jwt sas salt pepper seed webhook sess sid data dsn cert bearer',
+  ),
   *find(text) {
     let floor = 0;
     for (const match of text.matchAll(ASSIGNMENT)) {

@@ -105,7 +105,7 @@ function isLoneWord(
     end,
     between,
     isForeign,
-  }: { readonly start: number; readonly end: number; readonly between: string; readonly isForeign: boolean },
+  }: Pick<Word, 'start' | 'between'> & { readonly end: number; readonly isForeign: boolean },
 ): boolean {
   const word = text.slice(start, end);
   if (!isPlainWord(word) || word.length < MIN_LONE_CHARS) return false;

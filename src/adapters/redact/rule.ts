@@ -28,9 +28,14 @@ const SENTENCE_END = /[.,;:!?)\]}]+$/;
 
 const MIN_CHARS = 4; // less is what a cut left
 
+/** Keywords from a text, as in a `Form`. */
+export function keywordsOf(text: string): readonly string[] {
+  return text.split(' ').map((keyword) => keyword.replaceAll('+', ' '));
+}
+
 export function formRule({ kind, keywords, pattern, accepts }: Form): SecretRule {
   return {
-    keywords: keywords.split(' ').map((keyword) => keyword.replaceAll('+', ' ')),
+    keywords: keywordsOf(keywords),
     *find(text) {
       for (const match of text.matchAll(pattern)) {
         const found = match.groups?.['secret'];
