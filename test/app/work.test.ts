@@ -61,8 +61,9 @@ test('no more jobs are at work at a time than asked for', async () => {
 test('a job that fails is tried three times, and then named with its reason', async () => {
   const queue = createFakeQueue([{ path: '/a' }, { path: '/b' }]);
   const { deps } = depsFor(queue);
+  const usage = { calls: 2, inputTokens: 300, cachedInputTokens: 0, outputTokens: 40, cost: 0.5 };
   const perform: WorkRequest['perform'] = async ({ id, attempt }) =>
-    id === '0' ? { kind: 'failed', reason: `attempt ${attempt}` } : { kind: 'done' };
+    id === '0' ? { kind: 'failed', reason: `attempt ${attempt}` } : { kind: 'done', usage };
   assert.deepEqual(await workJobs(deps, { ...QUIET, perform }), ok({ stopped: null }));
   const report = await readQueue(deps, (data) => JSON.stringify(data));
   assert.deepEqual(
@@ -76,6 +77,7 @@ test('a job that fails is tried three times, and then named with its reason', as
       done: 1,
       failed: 1,
       perMinute: 1,
+      usage,
       minutesLeft: 0,
       failures: [{ file: '{"path":"/a"}', reason: 'attempt 3' }],
     }),

@@ -254,18 +254,26 @@ test('--status shows how far the queue is, and fails if jobs failed', async (t) 
     done: 800,
     failed: 0,
     perMinute: 86.2,
+    usage: {
+      calls: 1600,
+      inputTokens: 9000,
+      cachedInputTokens: 0,
+      outputTokens: 80,
+      cost: 4.2,
+      listedOn: '2026-09-23',
+    },
     minutesLeft: 14,
     failures: [],
   } as const;
   assert.deepEqual(await status(ok(report)), {
     code: 0,
-    out: '1,200 open, 4 active, 800 done, 0 failed\n86 a minute, about 14 min left\n',
+    out: '1,200 open, 4 active, 800 done, 0 failed\n86 a minute, about 14 min left\n  model     1,600 calls, 9,000 tokens in, 80 out, cost 4.20,\n            USD at the list price of 2026-09-23\n',
     errors: '',
   });
-  const slow = await status(ok({ ...report, perMinute: 0.2, minutesLeft: 5 }));
+  const slow = await status(ok({ ...report, perMinute: 0.2, minutesLeft: 5, usage: null }));
   assert.match(slow.out, /\n0\.2 a minute, about 5 min left\n$/);
   const failures = [{ file: '/logs/a.jsonl', reason: '/logs/a.jsonl: not found on this machine.' }];
-  const failed = await status(ok({ ...report, open: 0, active: 0, failed: 2, failures }));
+  const failed = await status(ok({ ...report, open: 0, active: 0, failed: 2, failures, usage: null }));
   assert.equal(failed.code, 1);
   assert.equal(
     failed.out,

@@ -1,10 +1,11 @@
-import type { JobQueue, NewJob, TakenJob } from '../../src/ports/queue.ts';
+import type { JobQueue, JobSpending, NewJob, TakenJob } from '../../src/ports/queue.ts';
 
 type Entry = {
   readonly job: NewJob;
   state: 'open' | 'active' | 'done' | 'failed';
   attempts: number;
   reason: string;
+  usage?: JobSpending | undefined;
   /** The delays with which it was given back. */
   readonly delays: number[];
 };
@@ -46,11 +47,12 @@ export function createFakeQueue(datas: readonly object[] = []): FakeQueue {
       entry.attempts += 1;
       return { id: `${id}`, data: entry.job.data, attempt: entry.attempts, maxAttempts: MAX_ATTEMPTS };
     },
-    finish: async (job) => {
-      entryOf(job).state = 'done';
+    finish: async (job, usage) => {
+      Object.assign(entryOf(job), { state: 'done', usage });
     },
-    fail: async (job, reason) => {
+    fail: async (job, reason, usage) => {
       const entry = entryOf(job);
+      entry.usage = usage;
       entry.state = entry.attempts < MAX_ATTEMPTS ? 'open' : 'failed';
       entry.reason = reason;
     },
@@ -66,6 +68,7 @@ export function createFakeQueue(datas: readonly object[] = []): FakeQueue {
       done: count('done'),
       failed: count('failed'),
       perMinute: count('done') === 0 ? null : count('done'),
+      usage: entries.findLast(({ usage }) => usage !== undefined)?.usage ?? null,
     }),
     listFailed: async (limit) =>
       entries

@@ -183,12 +183,12 @@ function createQueue({ boss, schema, retry }: Parts): JobQueue {
       heartbeats.set(job.id, setInterval(beat, everyMs));
       return taken;
     },
-    finish: async (job) => {
-      await retry(() => boss.complete(QUEUE, attemptOf(job)));
+    finish: async (job, usage) => {
+      await retry(() => boss.complete(QUEUE, attemptOf(job), usage && { usage }));
       endHeartbeat(job);
     },
-    fail: async (job, reason) => {
-      await retry(() => boss.fail(QUEUE, attemptOf(job), { message: reason }));
+    fail: async (job, reason, usage) => {
+      await retry(() => boss.fail(QUEUE, attemptOf(job), { message: reason, usage }));
       endHeartbeat(job);
     },
     giveBack: async (job, delaySeconds) => {
@@ -219,6 +219,8 @@ const GIVE_BACK = (schema: string): string => `
 UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL, start_after = now() + $3::int * interval '1 second'
 WHERE name = '${QUEUE}' AND id = $1 AND state = 'active' AND retry_count = $2`;
 
+const SPENT = ['calls', 'inputTokens', 'cachedInputTokens', 'outputTokens'] as const;
+
 const RECENT = "name = $1 AND state = 'completed' AND completed_on > now() - interval '5 minutes'";
 const STATUS = (schema: string): string => `
 SELECT count(*) FILTER (WHERE name = $1 AND state IN ('created', 'retry'))::int AS open,
@@ -226,7 +228,10 @@ SELECT count(*) FILTER (WHERE name = $1 AND state IN ('created', 'retry'))::int 
   count(*) FILTER (WHERE name = $1 AND state = 'completed')::int AS done,
   count(*) FILTER (WHERE name = $2)::int AS failed,
   count(*) FILTER (WHERE ${RECENT})::int AS recent,
-  coalesce(ceil(extract(epoch FROM now() - greatest(min(started_on) FILTER (WHERE ${RECENT}), now() - interval '5 minutes')))::int, 0) AS seconds
+  coalesce(ceil(extract(epoch FROM now() - greatest(min(started_on) FILTER (WHERE ${RECENT}), now() - interval '5 minutes')))::int, 0) AS seconds,
+  ${SPENT.map((name) => `coalesce(sum((output->'usage'->>'${name}')::float8) FILTER (WHERE name = $1), 0) AS "${name}"`).join(',\n  ')},
+  sum((output->'usage'->>'cost')::float8) FILTER (WHERE name = $1) AS cost,
+  max(output->'usage'->>'listedOn') FILTER (WHERE name = $1) AS "listedOn"
 FROM ${schema}.job WHERE name IN ($1, $2)`;
 
 function toStatus(row: Row): QueueStatus {
@@ -237,6 +242,21 @@ function toStatus(row: Row): QueueStatus {
     done: readInteger(row, 'done'),
     failed: readInteger(row, 'failed'),
     perMinute: recent === 0 ? null : (recent * 60) / Math.max(1, seconds),
+    usage: toSpending(row),
+  };
+}
+
+function toSpending(row: Row): QueueStatus['usage'] {
+  const { cost, listedOn } = row;
+  const [calls, inputTokens, cachedInputTokens, outputTokens] = SPENT.map((name) => readInteger(row, name));
+  if (!calls) return null;
+  return {
+    calls,
+    inputTokens: inputTokens ?? 0,
+    cachedInputTokens: cachedInputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    cost: typeof cost === 'number' ? cost : null,
+    ...(typeof listedOn === 'string' && { listedOn }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
-import type { JobQueue, NewJob, QueueStatus, TakenJob } from '../../ports/queue.ts';
+import type { JobQueue, JobSpending, NewJob, QueueStatus, TakenJob } from '../../ports/queue.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { ArchiveMode } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -18,9 +18,9 @@ type Waiting = { readonly maxWaitMs: number; readonly signal?: AbortSignal };
 
 /** What became of a job. */
 export type JobOutcome =
-  | { readonly kind: 'done' }
+  | { readonly kind: 'done'; readonly usage?: JobSpending | undefined }
   /** It is tried again, here or elsewhere, until its last attempt. `reason`: a sentence. */
-  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly usage?: JobSpending | undefined }
   /** This worker can do no jobs like it, so it returns this one and stops. */
   | { readonly kind: 'unable'; readonly reason: string }
   /** Another worker may be able to do it, or this one later. It counts no attempt. */
@@ -112,8 +112,8 @@ export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<R
 
 /** Returns why the worker must stop; null: it goes on. */
 async function settle(queue: JobQueue, job: TakenJob, outcome: JobOutcome): Promise<string | null> {
-  if (outcome.kind === 'done') await queue.finish(job);
-  else if (outcome.kind === 'failed') await queue.fail(job, outcome.reason);
+  if (outcome.kind === 'done') await queue.finish(job, outcome.usage);
+  else if (outcome.kind === 'failed') await queue.fail(job, outcome.reason, outcome.usage);
   else await queue.giveBack(job, outcome.kind === 'deferred' ? outcome.delaySeconds : 0);
   return outcome.kind === 'unable' ? outcome.reason : null;
 }
@@ -148,7 +148,7 @@ export async function readQueue(
   nameOf: (data: unknown) => string,
 ): Promise<Result<QueueReport, Failure>> {
   const head = { schema: 'compact/work@1', archive: deps.archivePath } as const;
-  const counts = { open: 0, active: 0, done: 0, failed: 0, perMinute: null };
+  const counts = { open: 0, active: 0, done: 0, failed: 0, perMinute: null, usage: null };
   const otherwise: QueueReport = { ...head, exists: false, ...counts, minutesLeft: 0, failures: [] };
   return withQueue(deps, { mode: 'existing', otherwise }, async (queue): Promise<QueueReport> => {
     const status = await queue.status();

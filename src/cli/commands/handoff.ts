@@ -11,6 +11,7 @@ import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
 import { defineBareCommand } from '../line/command.ts';
 import { MODEL_FLAGS, READING_FLAGS, SHARED_STDOUT } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
+import { spendingRows } from '../render/compact.ts';
 import { archiveToName, inputOf, policyOf } from '../runs/compact.ts';
 import { beginWith, describeMissing, doubtPlace, findLaunch, inSessionBefore } from '../runs/launch.ts';
 import { createSummarizer, warned } from '../runs/services.ts';
@@ -70,6 +71,7 @@ async function handOff(
   const made = await write(session, { chosen, options });
   if (typeof made === 'number') return made;
   const { report } = made;
+  reporter.report(spendingRows(report.usage));
   if (program !== null && launch !== null) {
     start({ ...launch, args: beginWith(session, program.value, report.text) });
     return EXIT_CODES.done;

@@ -8,7 +8,7 @@ import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
 import { defineBareCommand } from '../line/command.ts';
 import { FORMAT_FLAG, MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
-import { sumTokens } from '../render/compact.ts';
+import { spendingOf, spendingRows, sumTokens } from '../render/compact.ts';
 import { inputOf, policyOf } from '../runs/compact.ts';
 import { describeLaunch, describeMissing, findLaunch, inSessionBefore, planResumption } from '../runs/launch.ts';
 import { createSummarizer } from '../runs/services.ts';
@@ -123,6 +123,7 @@ async function compactIfOver(session: Session, { chosen, options }: Compacting):
   const done = await useCases.compactFile({ ...request, ...how }, reporter.progress);
   if (!done.ok) return session.fail(done.error);
   const { result, reason, notes } = done.value;
+  reporter.report(spendingRows(spendingOf(done.value), { isPlan: isDryRun }));
   const name = safeText(chosen.name);
   if (reason === 'in-use') {
     reporter.error(`${name}: ${safeText(notes.join('; '))}. Go on there, or close it first.`);

@@ -1,6 +1,7 @@
 import type { FileState, FinishedFile } from '../../app/jobs/records.ts';
 import type { BatchStatusReport } from '../../app/jobs/submit.ts';
 import type { QueueReport } from '../../app/jobs/work.ts';
+import { NO_USAGE } from '../../app/summarize/usage.ts';
 import { assertNever } from '../../core/result.ts';
 import type { BatchRunReport } from '../reports.ts';
 import { renderFailure } from '../../messages/failure.ts';
@@ -162,6 +163,7 @@ export function renderQueue(report: QueueReport, theme: Theme): readonly string[
   return [
     `${formatCount(open)} open, ${formatCount(active)} active, ${formatCount(done)} done, ${formatCount(failed)} failed`,
     ...rateLine(report),
+    ...spendingRows(report.usage === null ? undefined : { ...NO_USAGE, ...report.usage }),
     ...failures.map(({ file, reason }) => theme.bad(`${safeText(file)}: ${safeText(withoutFile(reason, file))}`)),
     ...(unnamed > 0 ? [`… and ${countOf(unnamed, 'more failed job', 'more failed jobs')}`] : []),
     ...(failed > 0 ? ["'compact work --retry' puts failed jobs back."] : []),

@@ -63,7 +63,7 @@ test('a queue is made only on request', async (t) => {
   assert.equal(await openQueue(t, url, { create: false }), null);
   await createQueue(t, url);
   const again = await openQueue(t, url, { create: false });
-  assert.deepEqual(await again?.status(), { open: 0, active: 0, done: 0, failed: 0, perMinute: null });
+  assert.deepEqual(await again?.status(), { open: 0, active: 0, done: 0, failed: 0, perMinute: null, usage: null });
 });
 
 test('a file has one job while it is open or active, and gets another when that is done', async (t) => {
@@ -74,8 +74,20 @@ test('a file has one job while it is open or active, and gets another when that 
   await queue.finish(job);
   assert.equal(await queue.add(JOBS), 1);
   const { perMinute, ...counts } = await queue.status();
-  assert.deepEqual(counts, { open: 3, active: 0, done: 1, failed: 0 });
+  assert.deepEqual(counts, { open: 3, active: 0, done: 1, failed: 0, usage: null });
   assert.ok((perMinute ?? 0) > 0);
+});
+
+test('what jobs cost adds up, also that of the last attempt of one that fails', async (t) => {
+  const queue = await createQueue(t);
+  await queue.add(JOBS);
+  const usage = { calls: 2, inputTokens: 3_000_000_000, cachedInputTokens: 5, outputTokens: 70, cost: 0.25 };
+  const listed = { ...usage, listedOn: '2026-09-23' };
+  await queue.finish((await queue.take()) ?? assert.fail(), listed);
+  await queue.finish((await queue.take()) ?? assert.fail(), { ...usage, cost: null });
+  await queue.fail((await queue.take()) ?? assert.fail(), 'no summary', listed);
+  const sum = { calls: 6, inputTokens: 9_000_000_000, cachedInputTokens: 15, outputTokens: 210, cost: 0.5 };
+  assert.deepEqual((await queue.status()).usage, { ...sum, listedOn: '2026-09-23' });
 });
 
 test('workers never have the same job, and a job that is given back counts no attempt', async (t) => {
@@ -87,7 +99,7 @@ test('workers never have the same job, and a job that is given back counts no at
     ...JOBS.map(({ data }) => JSON.stringify(data)),
     undefined,
   ]);
-  const job = taken[0] ?? assert.fail();
+  const job = taken.find((one) => one !== null) ?? assert.fail();
   await one.giveBack(job, 0);
   assert.deepEqual(await two.take(), job);
   await one.giveBack(job, 3600);

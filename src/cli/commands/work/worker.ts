@@ -254,7 +254,7 @@ async function compactAllowed(
   if (done.ok) {
     const deferred = done.value.reason === 'in-use' ? defer(worker, job, `${safeText(path)}: it is in use.`) : null;
     if (deferred === null) report.done(done.value);
-    return deferred ?? { kind: 'done' };
+    return deferred ?? { kind: 'done', usage: done.value.usage };
   }
   const failure = done.error;
   if (failure.kind === 'interrupted') return { kind: 'interrupted' };
@@ -298,7 +298,7 @@ function failAttempt({ report, session }: Worker, job: TakenJob, failed: FailedR
   const { message } = failed.error;
   if (attempt >= maxAttempts) report.failed(failed);
   else session.reporter.report([`${message} Attempt ${attempt} of ${maxAttempts} failed; the job will be retried.`]);
-  return { kind: 'failed', reason: message };
+  return { kind: 'failed', reason: message, usage: failed.usage };
 }
 
 async function outputOf(path: string, { inPlace }: JobOptions): Promise<Result<OutputTarget, string>> {

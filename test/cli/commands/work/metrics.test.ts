@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { type MetricsSource, serveMetrics } from '../../../../src/cli/commands/work/metrics.ts';
 import { NO_TOTALS } from '../../../../src/cli/runs/run-report.ts';
 
-const STATUS = { open: 3, active: 2, done: 5, failed: 1, perMinute: null };
+const STATUS = { open: 3, active: 2, done: 5, failed: 1, perMinute: null, usage: null };
 const USAGE = {
   calls: 7,
   inputTokens: 900,
