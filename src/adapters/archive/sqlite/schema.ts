@@ -29,21 +29,15 @@ export function readSchemaVersion(db: Database.Database): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/**
- * Brings the schema up to date. Each step and its number are one transaction, so that a step is applied completely and
- * only once.
- */
+/** Brings the schema up to date in one transaction: all steps that are missing, whoever else opens the archive now, or none. */
 export function migrate(db: Database.Database, migrations: readonly string[] = MIGRATIONS): void {
-  const step = db.transaction((): boolean => {
-    const version = readSchemaVersion(db);
-    const sql = migrations[version];
-    if (sql === undefined) return false;
-    db.exec(sql);
-    db.pragma(`user_version = ${version + 1}`);
-    return true;
+  const isCurrent = (): boolean => readSchemaVersion(db) >= migrations.length;
+  const takeSteps = db.transaction((): void => {
+    if (isCurrent()) return;
+    for (const sql of migrations.slice(readSchemaVersion(db))) db.exec(sql);
+    db.pragma(`user_version = ${migrations.length}`);
   });
-  if (readSchemaVersion(db) >= migrations.length) return;
-  while (step.immediate()) continue;
+  if (!isCurrent()) takeSteps.immediate();
 }
 
 /** The same for the archive in a file. A copy from before stands beside it until the archive is opened for writing again. */
