@@ -30,6 +30,8 @@ export function readCalls(turns: readonly Turn[]): readonly CompletedCall[] {
     turn.steps.flatMap((step): readonly CompletedCall[] => {
       if (step.kind !== 'call') return [];
       const result = results.get(step.callId);
+      // It never ran.
+      if (result !== undefined && REFUSED.test(result.text)) return [];
       const answer = result === undefined ? null : readableText(result.text, MAX_ANSWER_CHARS);
       const call = readCall(step);
       const exitCode = result === undefined || call.command === null ? null : exitCodeOf(result.text);
@@ -49,6 +51,9 @@ export function readCalls(turns: readonly Turn[]): readonly CompletedCall[] {
     }),
   );
 }
+
+/** What a client answers in place of a tool when the user did not allow the call. */
+const REFUSED = /^\s*The user doesn't want to (?:proceed with this tool use|take this action)/;
 
 type Outcome = {
   readonly command: string | null;

@@ -195,7 +195,7 @@ function worthOfSentence(text: string, { kind }: Unit): number {
 
 /** A line of code that says nothing without its neighbors, or a merge of other people's work. */
 const STEP =
-  /^(?:return|break|continue|else|elif|end|fi|done|if err|try|catch|finally|defer|pass)\b|\bMerge (?:pull request|branch|remote)\b/;
+  /[,({]$|\bsuccessfully\b|^(?:return|break|continue|else|elif|end|fi|done|if err|try|catch|finally|defer|pass)\b|\bMerge (?:pull request|branch|remote)\b/;
 /** A line of output that a person would read as a statement: a name and what is said of it, a sentence, or a commit. */
 const TOLD = /^\p{Lu}[^{}<>;_]{2,60}:\s\S|^\p{Lu}[^{}<>;=]{20,}[.!]$|\b[0-9a-f]{7,40}\b \S+ \S+/u;
 const HAS_VALUE = /\d|https?:|[\w-]\/[\w-]/;

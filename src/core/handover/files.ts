@@ -300,6 +300,15 @@ export function writeLastEdits(
   return lines;
 }
 
+/** Files by their last names; with their folders, where several have the same name. */
+export function shortNames(paths: readonly string[]): readonly string[] {
+  const counts = Map.groupBy(paths, baseName);
+  return paths.map((path) => {
+    const isUnique = (counts.get(baseName(path))?.length ?? 0) < 2;
+    return `\`${isUnique ? baseName(path) : path.split(/[/\\]/).slice(-2).join('/')}\``;
+  });
+}
+
 export function baseName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }

@@ -226,7 +226,7 @@ const PASSES = 4;
 const MIN_SPARE_CHARS = 120;
 
 function goesOn(next: number): string {
-  return `   (not finished when ${next} was typed; see there)`;
+  return `   (the work went on when ${next} was typed; see there)`;
 }
 
 const ENDING_MARK = '   → ';

@@ -1,6 +1,6 @@
 import { commandName, type CompletedCall, errorLines, lastChecks, lastFailure, outcomeOf, totalOf } from './calls.ts';
 import { cutAtBlank, excerptOf } from './excerpt.ts';
-import { baseName } from './files.ts';
+import { shortNames } from './files.ts';
 import { charsOf, charsOfAll, type HandoverLine, quoted } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
 import { isAnnouncement, isPondering } from './statements.ts';
@@ -66,7 +66,7 @@ export function isFinished({ steps }: Turn): boolean {
   return last?.kind === 'said' && !isAnnouncement(last.text.trim().split('\n').at(-1) ?? '');
 }
 
-const MAX_LAST_REQUEST_CHARS = 600;
+const MAX_LAST_REQUEST_CHARS = 400;
 const LAST_REQUEST_SHARE = 0.3;
 const INTERRUPTED = /\[Request interrupted by user|<turn_aborted>|The user interrupted|^Operation aborted/i;
 
@@ -139,7 +139,7 @@ function progressLines(
       ? []
       : [
           {
-            text: `Changed for it so far: ${written.map((path) => `\`${baseName(path)}\``).join(', ')}`,
+            text: `Changed for it so far: ${shortNames(written).join(', ')}`,
             messageIds: [],
           },
         ]),
@@ -337,7 +337,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   const known = new Set(commits.flatMap(({ hash, subject }) => (hash === null ? [] : [subject])));
   // A commit without a hash whose subject another one has was tried again.
   const made = commits.filter(({ hash, subject }) => hash !== null || !known.has(subject));
-  const names = [...changed].map((path) => `\`${baseName(path)}\``);
+  const names = shortNames([...changed]);
   const listed =
     names.slice(-MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '');
   const parts = [
@@ -382,7 +382,7 @@ function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     const since = new Set(
       calls.slice(calls.indexOf(done) + 1).flatMap(({ call, hasFailed }) => (hasFailed ? [] : call.written)),
     );
-    const names = [...since].map((path) => `\`${baseName(path)}\``);
+    const names = shortNames([...since]);
     const changed = names.length <= MAX_NAMED ? names.join(', ') : `${names.length} files`;
     const after = since.size === 0 ? '' : `, ${changed} changed since`;
     const outcome = outcomeOf(done) ?? '';

@@ -39,9 +39,12 @@ export function isGuess(text: string): boolean {
 /** Whether a text announces what comes next instead of saying what happened. */
 export function isAnnouncement(text: string): boolean {
   const isAnnounced = ANNOUNCEMENT.test(text) || hasCue(text, 'announces');
-  return (isAnnounced && !REPORT.test(text)) || /[:：]\s*$/.test(text);
+  return (isAnnounced && !REPORT.test(text)) || UNDERSTANDING.test(text) || /[:：]\s*$/.test(text);
 }
 
+/** Says that something is understood, not what. */
+const UNDERSTANDING =
+  /^(?:\w+[,!.]?\s+){0,2}(?:now )?i (?:now )?(?:have|understand) (?:a |the )?(?:complete|comprehensive|thorough|full|good|clear|whole)\b[^:]*(?:understanding|picture|view|overview)[^:]*$/i;
 /** Begins like an announcement, but says what was seen. */
 const REPORT =
   /^(?:\w+[,!.]?\s+){0,2}now i (?:see|understand|know|found|have)\b|^now i (?:see|understand|know|found|have)\b|^(?:checking|looking|reading|running)\b.*\b(?:shows?|showed|revealed|confirmed)\b/i;

@@ -275,7 +275,7 @@ test('work that went on when the next request was typed is named below the first
   ]);
   assert.match(
     text,
-    /^1\. Bake the rye loaf\.\n   \(not finished when 2 was typed; see there\)\n2\. How hot is it\?$/m,
+    /^1\. Bake the rye loaf\.\n   \(the work went on when 2 was typed; see there\)\n2\. How hot is it\?$/m,
   );
 });
 

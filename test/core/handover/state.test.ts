@@ -223,3 +223,17 @@ test('names that were spoken of stand with the file that was read for them', () 
   );
   assert.match(files, /^Where names that were used last are defined: `heat\.ts`: `heatUp`; `oven\.ts`: `bakeLoaf`$/m);
 });
+
+test('a call that the user did not allow counts as nothing', () => {
+  const refusal =
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nI did not say commit anything";
+  const text = handover([
+    typed('Oil the door.'),
+    call('1', 'Edit', { file_path: '/srv/door.ts', old_string: 'dry', new_string: 'oiled' }),
+    result('1', 'ok'),
+    ...run('2', 'git commit -am "Oil the door"', refusal),
+    said('Not committed.'),
+  ]);
+  assert.match(section(text, 'Where it stands'), /^Git: changed, no commit seen: `door\.ts`$/m);
+  assert.match(text, /\(refused Bash, as its result tells:\) I did not say commit anything/);
+});
