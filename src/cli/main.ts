@@ -23,7 +23,10 @@ export async function main(
       terminal.setExitCode(interruptionCode(terminal.signal));
     } else {
       const { renderBug } = await import('../messages/problems.ts');
-      terminal.stderr.write(renderBug(error));
+      const { asksForJsonLog, logLine } = await import('./terminal/log.ts');
+      const message = renderBug(error);
+      const isLog = asksForJsonLog(terminal.argv);
+      terminal.stderr.write(isLog ? logLine({ level: 'error', run: null, message }) : message);
       terminal.setExitCode(EXIT_CODES.failed);
     }
   } finally {

@@ -4,6 +4,7 @@ import { parseArguments, type Parsed } from './line/parse.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './terminal/exit-codes.ts';
 import type { UsageProblem } from '../messages/problems.ts';
 import type { OutputOptions } from './line/line.ts';
+import type { Terminal } from './terminal/terminal.ts';
 import { readPackageVersion } from '../system/package-version.ts';
 import type { CliContext } from './session.ts';
 
@@ -25,7 +26,7 @@ export async function run(context: CliContext): Promise<ExitCode> {
   await setImmediate();
   const failure = terminal.stdout.failure();
   if (failure !== null) {
-    terminal.stderr.write(`standard output: the system cannot write it (${failure}). Check where it goes.\n`);
+    await tell(terminal, `standard output: the system cannot write it (${failure}). Check where it goes.`);
     return EXIT_CODES.failed;
   }
   return terminal.signal.aborted ? interruptionCode(terminal.signal) : code;
@@ -63,13 +64,19 @@ async function findMistake(words: readonly string[]): Promise<string | null> {
 
 async function refuse({ terminal }: CliContext, problem: UsageProblem): Promise<ExitCode> {
   const { renderUsageProblem } = await import('../messages/problems.ts');
-  const { callAs } = await import('../messages/text.ts');
-  const { decideColor, loadTheme } = await import('./render/theme.ts');
-  const { isTerminal } = terminal.stderr;
-  const { environment } = terminal.host;
-  const theme = await loadTheme(decideColor(readColor(terminal.argv), { environment, isTerminal }));
-  terminal.stderr.write(`${theme.bad(callAs(renderUsageProblem(problem), terminal.program))}\n`);
+  await tell(terminal, renderUsageProblem(problem));
   return EXIT_CODES.usage;
+}
+
+/** An error outside of a session. */
+async function tell({ argv, program, stderr, host: { environment } }: Terminal, text: string): Promise<void> {
+  const { callAs } = await import('../messages/text.ts');
+  const { asksForJsonLog, logLine } = await import('./terminal/log.ts');
+  const message = callAs(text, program);
+  if (asksForJsonLog(argv)) return stderr.write(logLine({ level: 'error', run: null, message }));
+  const { decideColor, loadTheme } = await import('./render/theme.ts');
+  const theme = await loadTheme(decideColor(readColor(argv), { environment, isTerminal: stderr.isTerminal }));
+  stderr.write(`${theme.bad(message)}\n`);
 }
 
 /** The line could not be parsed, but its wish for colors can still be read. */

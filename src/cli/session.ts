@@ -7,6 +7,7 @@ import { hideCredentials, type SettingsUse } from '../config/setting.ts';
 import { HIDDEN_PASSWORD, hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { CreateUseCases, UseCases } from '../compose/use-cases.ts';
+import type { RunMark } from '../ports/archive.ts';
 import type { CommonRequest } from './line/line.ts';
 import { DEFAULT_POOL_RULES, type FileSession, type PoolRules } from './pool/work-on-files.ts';
 import { renderMissed, renderIgnored } from './render/config.ts';
@@ -14,6 +15,7 @@ import { renderFailure, renderNearFormats } from '../messages/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from '../messages/problems.ts';
 import { quoteForShell, reportJson, safeText } from '../messages/text.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './terminal/exit-codes.ts';
+import type { About } from './terminal/log.ts';
 import { createReporter, type Reporter } from './terminal/reporter.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
@@ -70,7 +72,8 @@ export async function inSession(
   work: (session: Session) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { terminal } = context;
-  const reporter = await createReporter(terminal, request.outputOptions);
+  const begun: { run: RunMark | null } = { run: null };
+  const reporter = await createReporter(terminal, request.outputOptions, () => begun.run?.token ?? null);
   const refuse = (message: string): ExitCode => {
     reporter.error(renderUsageProblem({ message, command: request.command }));
     return EXIT_CODES.usage;
@@ -105,15 +108,17 @@ export async function inSession(
   const useCases = openUseCases(
     request.endsWithStdout === true ? AbortSignal.any([terminal.signal, readerGone.signal]) : terminal.signal,
   );
+  begun.run = useCases.run;
   const explain = (failure: LookupFailure): void => {
-    if (request.outputOptions.verbosity === 'verbose') reporter.report(renderNearFormats(failure));
+    if (request.outputOptions.verbosity === 'verbose')
+      reporter.report(renderNearFormats(failure), aboutFailure(failure));
   };
   const fail = (failure: LookupFailure): ExitCode => {
     if (failure.kind === 'interrupted') {
       // Without a signal, the reader of stdout is gone, which is no error.
       return terminal.signal.aborted ? interruptionCode(terminal.signal) : EXIT_CODES.done;
     }
-    reporter.error(renderFailure(failure));
+    reporter.error(renderFailure(failure), aboutFailure(failure));
     explain(failure);
     return EXIT_CODES.failed;
   };
@@ -162,6 +167,10 @@ export async function inSession(
   } finally {
     await runAll(cleanUps);
   }
+}
+
+function aboutFailure(failure: LookupFailure): About {
+  return 'file' in failure ? { file: failure.file } : failure.kind === 'file' ? { file: failure.failure.path } : {};
 }
 
 /** Runs all of them in order, even if some fail, and then throws the first error. */

@@ -375,6 +375,8 @@ export type RestoreCapturedReport = {
 export type RunReport = {
   readonly schema: 'compact/undo-list@1';
   readonly run: Ordinal;
+  /** As `--log json` names the run. */
+  readonly token: string;
   readonly at: IsoTime;
   readonly by: Caller;
   /** Without secrets; null: another program called this one. */
@@ -412,10 +414,11 @@ export type UndoReport =
   | (FileOfRun & UndoneFile & { readonly isDryRun?: boolean })
   | (FileOfRun & { readonly result: 'left'; readonly error: FailedReport['error'] });
 
-export function reportRun({ id, begunAt, by, command, undoneAt, files }: StoredRun): RunReport {
+export function reportRun({ id, token, begunAt, by, command, undoneAt, files }: StoredRun): RunReport {
   return {
     schema: 'compact/undo-list@1',
     run: id,
+    token,
     at: begunAt.toISOString(),
     by,
     command,

@@ -84,7 +84,8 @@ async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
   const add = (report: CaptureReport): void => {
     countCapture(counts, report);
     if (outputOptions.json) reporter.answerPiece(reportJson(report));
-    else if (isShown || report.result === 'gone') reporter.report([renderCapture(report, { theme, isRemoving })]);
+    else if (isShown || report.result === 'gone')
+      reporter.report([renderCapture(report, { theme, isRemoving })], report);
   };
   let left = files.length;
   for (const [index, file] of files.entries()) {

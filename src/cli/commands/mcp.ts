@@ -4,7 +4,7 @@ import type { UseCases } from '../../compose/use-cases.ts';
 import { parseSince } from '../../config/quantity.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { defineCommand } from '../line/command.ts';
-import { ARCHIVE_FLAG, CONFIG_FLAG, MAX_UNPACKED_FLAG, readSource, readTime } from '../line/flags.ts';
+import { ARCHIVE_FLAG, CONFIG_FLAG, LOG_FLAG, MAX_UNPACKED_FLAG, readSource, readTime } from '../line/flags.ts';
 import { type AllowedFolder, resolveFolder, createCompactContext } from '../mcp/compact-context.ts';
 import { createMemoryExpand } from '../mcp/memory-expand.ts';
 import { createMemoryRead } from '../mcp/memory-read.ts';
@@ -40,6 +40,7 @@ export const command = defineCommand({
     ARCHIVE_FLAG,
     { flags: '-q, --quiet', description: 'errors only, on stderr', conflicts: 'verbose' },
     { flags: '-v, --verbose', description: 'print more details, on stderr' },
+    LOG_FLAG,
   ],
   examples: [
     ['compact mcp', 'serves standard input and output; agents start it'],

@@ -117,7 +117,7 @@ async function restoreFiles(session: Session, line: RestoreLine): Promise<ExitCo
       restoredCount += 1;
       const render = isSeveral ? renderRestoredLine : renderRestoreReport;
       if (outputOptions.json) reporter.answerPiece(reportJson(done.value));
-      else reporter.report(render(done.value, reporter.theme));
+      else reporter.report(render(done.value, reporter.theme), done.value);
     },
   });
   if (terminal.stdout.isClosed()) {
@@ -148,6 +148,6 @@ async function restoreCaptured(
   if (terminal.stdout.isClosed()) return EXIT_CODES.done;
   if (!restored.ok) return session.fail(restored.error);
   if (outputOptions.json) reporter.answerPiece(reportJson(restored.value));
-  else reporter.report(renderRestoredCapture(restored.value, reporter.theme));
+  else reporter.report(renderRestoredCapture(restored.value, reporter.theme), restored.value);
   return EXIT_CODES.done;
 }

@@ -19,11 +19,18 @@ function rare<const F extends readonly Flag[]>(group: Flag['group'], flags: F): 
   return flags.map((flag) => ({ group, isRare: true, ...flag })) as unknown as F;
 }
 
+export const LOG_FLAG = {
+  flags: '--log <form>',
+  description: 'messages on stderr as text or JSON lines',
+  choices: ['json', 'text'],
+} as const satisfies Flag;
+
 export const OUTPUT_FLAGS = rare('Output', [
   { flags: '--json', description: 'reports on stdout, one JSON object per line' },
   { flags: '-q, --quiet', description: 'errors only', conflicts: 'verbose' },
   { flags: '-v, --verbose', description: 'print more details' },
   { flags: '--no-progress', description: 'no progress line' },
+  LOG_FLAG,
   { flags: '--color <when>', description: 'colors', choices: ['always', 'never', 'auto'], default: 'auto' },
 ]);
 
@@ -33,6 +40,7 @@ export function readOutputOptions(options: OptionsOf<typeof OUTPUT_FLAGS>): Outp
     verbosity: options.quiet === true ? 'quiet' : options.verbose === true ? 'verbose' : 'normal',
     color: options.color ?? 'auto',
     showProgress: options.progress !== false,
+    ...(options.log === 'json' && { log: 'json' }),
   };
 }
 

@@ -88,6 +88,8 @@ export type OutputOptions = {
   readonly verbosity: 'quiet' | 'normal' | 'verbose';
   readonly color: 'always' | 'never' | 'auto';
   readonly showProgress: boolean;
+  /** What goes to stderr is lines of JSON, not text. */
+  readonly log?: 'json';
 };
 
 /** Which settings apply. */

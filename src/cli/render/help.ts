@@ -64,8 +64,7 @@ const PURPOSE = 'Replaces old messages of stored conversations by a summary; not
 const EXIT_STATUS = 'Exit codes: 0 done, 1 something failed, 2 usage, 69 wrong Node, 130 interrupted.';
 const LIBRARY = 'Also a library for Node: compact-transcript has compactFile, compactMessages, …';
 const MAIN_FLAGS: readonly Flag[] = [
-  { flags: '-V, --version', description: 'show the version', group: 'Output' },
-  { flags: '-h, --help', description: 'show the short or this long help', group: 'Output' },
+  { flags: '-V, -h', description: 'show the version (--version) or help (--help)', group: 'Output' },
 ];
 
 type CommandHelp = {

@@ -80,14 +80,14 @@ export function createOutcomes(session: Pick<Session, 'reporter' | 'asked' | 'ex
       const skipped = skip(failure, input);
       if (skipped === null) {
         const failed = toFailedReport(file, failure);
-        reporter.error(isSeveral || failure.kind === 'bug' ? renderFailed(failed) : failed.error.message);
+        reporter.error(isSeveral || failure.kind === 'bug' ? renderFailed(failed) : failed.error.message, failed);
         countFailed(failed);
       } else {
         const { reason, notes } = skipped;
         const words = skipWords(reason);
         counts.skipped.set(words, (counts.skipped.get(words) ?? 0) + 1);
         if (tellsJson) reporter.answerPiece(reportJson({ schema, file, result: 'skipped', reason, notes }));
-        else if (isSkipShown(failure)) reporter.report([renderSkipped({ file, notes })]);
+        else if (isSkipShown(failure)) reporter.report([renderSkipped({ file, notes })], { file, result: 'skipped' });
       }
       if (failure.kind !== 'bug') session.explain(failure);
     },

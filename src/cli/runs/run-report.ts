@@ -18,6 +18,7 @@ import { reportJson, safeText } from '../../messages/text.ts';
 import { countOf, formatCount } from '../../messages/quantities.ts';
 import type { Theme } from '../render/theme.ts';
 import type { Session } from '../session.ts';
+import type { About } from '../terminal/log.ts';
 
 /** Reports each transcript when it is done, and the totals of the run. Its memory does not grow with the number of transcripts. */
 export type RunReport = {
@@ -68,8 +69,12 @@ export function createRunReport(
     widthColumns,
   };
   const isSeveral = names === null || names.length + options.failures.length > 1;
-  const isList = isSeveral && outputOptions.verbosity !== 'verbose';
-  const layout = layList(isList ? names : [], { isPlan: isDryRun, terminalColumns: isTerminal ? widthColumns : null });
+  const isLog = outputOptions.log === 'json';
+  const isList = isLog || (isSeveral && outputOptions.verbosity !== 'verbose');
+  const layout = layList(isLog ? null : isList ? names : [], {
+    isPlan: isDryRun,
+    terminalColumns: isTerminal ? widthColumns : null,
+  });
   const noteList = createNoteList();
   const renderSkipped = createSkipRenderer();
   const state: {
@@ -87,15 +92,15 @@ export function createRunReport(
   };
   const failures: string[] = []; // names only: the reasons were printed above
 
-  const print = (lines: readonly string[]): void => {
-    reporter.report(lines);
+  const print = (lines: readonly string[], about?: About): void => {
+    reporter.report(lines, about);
     if (failures.length > 0) state.linesSinceFailure += lines.length;
   };
   const printReport = (report: CompactReport): void => {
     if (!isList) return print(renderCompactReport(report, rendering));
-    if (!state.hasHead) print([renderListHead(layout, rendering.theme)]);
+    if (!state.hasHead && !isLog) print([renderListHead(layout, rendering.theme)]);
     state.hasHead = true;
-    print([renderListLine(report, layout, rendering.theme)]);
+    print([renderListLine(report, layout, rendering.theme)], report);
     noteList.add(report);
   };
   const countFailure = (report: FailedReport): void => {
@@ -117,17 +122,18 @@ export function createRunReport(
       // Of files that were at work at the same time, each has found the limit of the run.
       const isTold = report.error.kind === 'cost-limit' && state.isOverCost;
       state.isOverCost ||= report.error.kind === 'cost-limit';
-      if (!isTold) reporter.error(isSeveral ? renderFailed(report) : report.error.message);
+      if (!isTold) reporter.error(isSeveral ? renderFailed(report) : report.error.message, report);
       countFailure(report);
     },
     skipped: (report) => {
       if (outputOptions.json) reporter.answerPiece(reportJson(report));
       // Transcripts that the user did not ask for are only counted.
-      else if (!isList || report.reason !== 'too-recent') print([renderSkipped(report)]);
+      else if (!isList || report.reason !== 'too-recent') print([renderSkipped(report)], report);
       state.totals = addToTotals(state.totals, report);
     },
     interrupted: (file) => {
-      if (!isSeveral) print([`${safeText(file)}: interrupted; the file is as it was.`]);
+      if (!isSeveral)
+        print([`${safeText(file)}: interrupted; the file is as it was.`], { file, result: 'interrupted' });
     },
     totals: () => state.totals,
     end: (leftCount) => {

@@ -11,6 +11,7 @@ import {
   textWidth,
 } from '../../messages/text.ts';
 import { decideColor, isCi, loadTheme, type Theme } from '../render/theme.ts';
+import { type About, type LogEvent, logLine } from './log.ts';
 import type { Channel, Terminal } from './terminal.ts';
 
 /** How a command prints: answers to stdout, everything else to stderr. Lines come without a line ending. */
@@ -23,28 +24,41 @@ export type Reporter = {
   /** Prints raw output in pieces: unchanged into a file or a pipe; on a terminal, control characters are escaped. */
   readonly answerPiece: (piece: string | Uint8Array) => void;
   /** Printed even with `--quiet`. */
-  readonly error: (line: string) => void;
+  readonly error: (line: string, about?: About) => void;
   /** Not printed with `--quiet`. */
-  readonly report: (lines: readonly string[]) => void;
+  readonly report: (lines: readonly string[], about?: About) => void;
   readonly progress: RunProgress;
 };
 
-export async function createReporter(terminal: Terminal, outputOptions: OutputOptions): Promise<Reporter> {
+/** `runId`: of the run that this program has begun, for logs. */
+export async function createReporter(
+  terminal: Terminal,
+  outputOptions: OutputOptions,
+  runId: () => string | null = () => null,
+): Promise<Reporter> {
   const { stdout, stderr, host } = terminal;
   const { environment } = host;
   const themeFor = async (isTerminal: boolean): Promise<Theme> =>
     loadTheme(decideColor(outputOptions.color, { environment, isTerminal }));
+  const isLog = outputOptions.log === 'json';
   const showsProgress =
+    !isLog &&
     outputOptions.showProgress &&
     outputOptions.verbosity !== 'quiet' &&
     stderr.isTerminal &&
     !isCi(environment['CI'] ?? '');
-  const theme = await themeFor(stderr.isTerminal);
-  const progress = createProgress(showsProgress ? stderr : null);
-  const print = (lines: readonly string[]): void => {
+  const theme = isLog ? await loadTheme(false) : await themeFor(stderr.isTerminal);
+  const print = (level: LogEvent['level'], lines: readonly string[], about: About): void => {
     progress.clear();
-    if (lines.length > 0) stderr.write(`${safeLines(callAs(lines.join('\n'), terminal.program))}\n`);
+    if (lines.length === 0) return;
+    const message = callAs(lines.join('\n'), terminal.program);
+    stderr.write(isLog ? logLine({ ...about, level, run: runId(), message }) : `${safeLines(message)}\n`);
   };
+  const logsStages = isLog && outputOptions.showProgress && outputOptions.verbosity === 'verbose';
+  const progress = createProgress(
+    showsProgress ? stderr : null,
+    logsStages ? (file, stage) => print('debug', [stage], { file }) : null,
+  );
   const showPiece = stdout.isTerminal ? createTerminalFilter() : null;
   /** stdout goes to a file or a pipe, so it cannot disturb the progress line. */
   const makeRoom = (): void => {
@@ -62,9 +76,9 @@ export async function createReporter(terminal: Terminal, outputOptions: OutputOp
       makeRoom();
       stdout.write(showPiece === null ? piece : showPiece(piece));
     },
-    error: (line) => print([theme.bad(line)]),
-    report: (lines) => {
-      if (outputOptions.verbosity !== 'quiet') print(lines);
+    error: (line, about = {}) => print('error', [theme.bad(line)], about),
+    report: (lines, about = {}) => {
+      if (outputOptions.verbosity !== 'quiet') print('info', lines, about);
     },
     progress,
   };
@@ -86,8 +100,15 @@ type RunProgress = Progress & {
   readonly clear: () => void;
 };
 
-/** One line that is redrawn in place; with `channel` null nothing is drawn. In a run over several transcripts it stays between them. */
-function createProgress(channel: Channel | null): RunProgress {
+/**
+ * One line that is redrawn in place; with `channel` null nothing is drawn. In a run over several transcripts it stays between them. `onStage` is
+ * called when a transcript comes to another stage.
+ */
+function createProgress(
+  channel: Channel | null,
+  onStage: ((transcript: string, stage: string) => void) | null,
+): RunProgress {
+  const stageOf = new Map<string, string>();
   const files = createTimeLeft();
   const stages = createTimeLeft();
   const state: { transcript: string; place: Place | null; isDrawn: boolean; drawnAtMs: number } = {
@@ -123,6 +144,10 @@ function createProgress(channel: Channel | null): RunProgress {
   const update: Progress['update'] = (stage, done, total) => {
     const share = total > 0 ? Math.min(done, total) / total : 0;
     stages.note(`${state.transcript} ${stage}`, share);
+    if (onStage !== null && stageOf.get(state.transcript) !== stage) {
+      stageOf.set(state.transcript, stage);
+      onStage(state.transcript, stage);
+    }
     const percent = total > 0 ? ` ${Math.floor(100 * share)} %` : '';
     draw(`: ${safeText(stage)}${percent}${state.place === null ? stages.text() : files.text()}`);
   };
@@ -138,7 +163,10 @@ function createProgress(channel: Channel | null): RunProgress {
           turnTo(transcript, place);
           update(stage, done, total);
         },
-        finish,
+        finish: () => {
+          stageOf.delete(transcript);
+          finish();
+        },
       };
     },
     update,

@@ -119,6 +119,7 @@ test('a writer may add to a log, but neither change nor remove anything in it', 
 });
 
 test("the archive's own logs are kept so, and two teams do not see each other", async () => {
+  assert.deepEqual(LOGS, ['deeds']);
   for (const table of LOGS) {
     const rights = `SELECT has_table_privilege('team_a_writer', 'team_a.${table}', 'INSERT') AS adds, has_table_privilege('team_a_writer', 'team_a.${table}', 'UPDATE, DELETE, TRUNCATE') AS changes`;
     assert.deepEqual(await execute(server.url, rights), [{ adds: true, changes: false }], table);

@@ -58,8 +58,8 @@ export function openRun(
       files.push({ file: file.path, state: file.state, note: file.note });
       if (file.wasted !== undefined) report.wasted = addPriced(report.wasted, file.wasted);
       if (file.result?.ok === false) problems.push(`${file.name}: ${file.note ?? 'it could not be compacted'}`);
-      if (file.result?.ok === false) reporter.error(renderFinished(file));
-      else reporter.report([renderFinished(file)]);
+      if (file.result?.ok === false) reporter.error(renderFinished(file), { file: file.name });
+      else reporter.report([renderFinished(file)], { file: file.name });
     },
     onWarning: (sentence) => {
       warnings.push(sentence);

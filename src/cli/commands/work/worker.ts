@@ -252,7 +252,10 @@ async function compactAllowed(
   const progress = session.reporter.progress.of(path, { index: 0, count: 1 });
   const done = await worker.useCases.compactFile(request, progress);
   if (done.ok) {
-    const deferred = done.value.reason === 'in-use' ? defer(worker, job, `${safeText(path)}: it is in use.`) : null;
+    const deferred =
+      done.value.reason === 'in-use'
+        ? defer(worker, job, { file: path, why: `${safeText(path)}: it is in use.` })
+        : null;
     if (deferred === null) report.done(done.value);
     return deferred ?? { kind: 'done', usage: done.value.usage };
   }
@@ -276,7 +279,7 @@ function settleMissing(worker: Worker, job: TakenJob, path: string): JobOutcome 
   const message = `${safeText(path)}: not found on this machine. Workers need the file under the same path.`;
   const missing = failedReport(path, { kind: 'not-found', message });
   // If its folder is here, the file was removed or renamed; otherwise a disk is not mounted here.
-  const deferred = existsSync(dirname(path)) ? null : defer(worker, job, message);
+  const deferred = existsSync(dirname(path)) ? null : defer(worker, job, { file: path, why: message });
   return deferred ?? failAttempt(worker, job, missing);
 }
 
@@ -284,12 +287,16 @@ function settleMissing(worker: Worker, job: TakenJob, path: string): JobOutcome 
 const DEFERRALS_SECONDS = [10, 60, 300, 900];
 
 /** Null: it was deferred often enough. */
-function defer(worker: Worker, job: TakenJob, why: string): JobOutcome | null {
+function defer(
+  worker: Worker,
+  job: TakenJob,
+  { file, why }: { readonly file: string; readonly why: string },
+): JobOutcome | null {
   const times = worker.deferrals.get(job.id) ?? 0;
   const delaySeconds = DEFERRALS_SECONDS[times];
   if (delaySeconds === undefined) return null;
   worker.deferrals.set(job.id, times + 1);
-  worker.session.reporter.report([`${why} The job goes back for ${delaySeconds} s.`]);
+  worker.session.reporter.report([`${why} The job goes back for ${delaySeconds} s.`], { file, result: 'deferred' });
   return { kind: 'deferred', delaySeconds };
 }
 
@@ -297,7 +304,10 @@ function failAttempt({ report, session }: Worker, job: TakenJob, failed: FailedR
   const { attempt, maxAttempts } = job;
   const { message } = failed.error;
   if (attempt >= maxAttempts) report.failed(failed);
-  else session.reporter.report([`${message} Attempt ${attempt} of ${maxAttempts} failed; the job will be retried.`]);
+  else {
+    const retried = `${message} Attempt ${attempt} of ${maxAttempts} failed; the job will be retried.`;
+    session.reporter.report([retried], { file: failed.file, result: 'retried' });
+  }
   return { kind: 'failed', reason: message, usage: failed.usage };
 }
 

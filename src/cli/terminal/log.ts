@@ -1,0 +1,24 @@
+/** What a message on stderr is about, for logs. */
+export type About = {
+  /** The transcript, as the user named it. */
+  readonly file?: string;
+  /** What became of it. */
+  readonly result?: string;
+};
+
+export type LogEvent = About & {
+  readonly level: 'error' | 'info' | 'debug';
+  /** Of the run, as the archive records it; null: none has begun. */
+  readonly run: string | null;
+  readonly message: string;
+};
+
+/** A message as `--log json` prints it: one line, with its time. */
+export function logLine({ level, run, file, result, message }: LogEvent): string {
+  return `${JSON.stringify({ time: new Date().toISOString(), level, run, file, result, message: message.trim() })}\n`;
+}
+
+/** The same question where a line could not be parsed. */
+export function asksForJsonLog(argv: readonly string[]): boolean {
+  return argv.some((word, at) => word === '--log=json' || (word === '--log' && argv[at + 1] === 'json'));
+}
