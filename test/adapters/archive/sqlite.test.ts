@@ -25,6 +25,7 @@ import {
   rejectedFailure,
   toTestArchive,
 } from './drafts.ts';
+import { runMark } from '../../support/run-mark.ts';
 
 function refusal(options: Parameters<typeof openSqliteArchive>[0]): ArchiveFailure {
   const opened = openSqliteArchive(options);
@@ -227,3 +228,18 @@ test(
     }
   },
 );
+
+test('the paths of a compaction are stored once, and others with the file that has them', async (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  const archive = openAt(path);
+  const [first, second] = [runMark('a', new Date(0)), runMark('b', new Date(1))];
+  const compactionId = await applied(archive, compactionDraft(1, { run: first }), [lineDraft(1)]);
+  await archive.runs.record(second, { compactionId, sourcePath: '/copies/a', outputPath: null });
+  archive.close();
+  const db = new Database(path, { readonly: true });
+  t.after(() => db.close());
+  assert.deepEqual(db.prepare('SELECT source_path, output_path FROM run_files ORDER BY id').raw().all(), [
+    [null, null],
+    ['/copies/a', null],
+  ]);
+});
