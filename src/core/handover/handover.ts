@@ -59,7 +59,7 @@ const HEADINGS = {
 
 /** The most that each section may take of the whole; the requests take what the others leave, and the details what they leave. */
 const SHARES = {
-  work: { summary: 0.3, state: 0.24, findings: 0.07, files: 0.12, commands: 0.06 },
+  work: { summary: 0.3, state: 0.24, findings: 0.07, files: 0.14, commands: 0.05 },
   chat: { summary: 0.3, state: 0, findings: 0.1, files: 0, commands: 0 },
 } as const;
 /** The most that the user's answers to questions take, and what is left beside them to what the assistant found. */

@@ -136,6 +136,8 @@ const OFFER_TURNS = 3;
 export function offerOf({ request }: Turn, turnsBefore: readonly Turn[]): HandoverLine | null {
   const before = turnsBefore.slice(0, OFFER_TURNS);
   const words = request?.text.trim() ?? '';
+  const items = itemsAnswered(words, before[0]?.ending ?? null);
+  if (items !== null) return items;
   const isShort = words.length <= MAX_CONSENT_CHARS;
   const choice = (isShort ? CHOICE.exec(words)?.[1] : undefined) ?? NAMED.exec(words.slice(0, MAX_NAMING_CHARS))?.[1];
   if (choice === undefined && !(isShort && (CONSENT.test(words) || opensWithConsent(words)))) return null;
@@ -146,6 +148,25 @@ export function offerOf({ request }: Turn, turnsBefore: readonly Turn[]): Handov
   const asked =
     !isShort || last === undefined ? undefined : readPieces(last.text).findLast(({ text }) => ASKS.test(text));
   return asked === undefined || last === undefined ? null : offerLine(asked.text, last);
+}
+
+const NUMBERED = /^(\d{1,2})[.)]\s/gm;
+const MIN_ITEMS = 2;
+const MAX_ITEM_CHARS = 110;
+
+/** The items of the answer before that a numbered reply takes up by their numbers; null: it does not. */
+function itemsAnswered(words: string, offer: AssistantText | null): HandoverLine | null {
+  const numbers = [...words.matchAll(NUMBERED)].map(([, number = '']) => number);
+  if (offer === null || numbers.length < MIN_ITEMS) return null;
+  const pieces = readPieces(offer.text);
+  const items = numbers.map((number) => {
+    const label = new RegExp(`^\\**(?:[A-Za-z]+ )?${number}[.):]`);
+    const item = pieces.find(({ text, heading }) => label.test(text) || label.test(heading));
+    return item === undefined ? null : label.test(item.text) ? item.text : `${item.heading} ${item.text}`;
+  });
+  if (items.some((item) => item === null)) return null;
+  const quotes = items.map((item) => `“${cutAtBlank(item ?? '', MAX_ITEM_CHARS)}”`);
+  return { text: `   (answers: ${quoted(quotes.join('; '), '     ')})`, messageIds: [offer.messageId] };
 }
 
 const ASKS = /[?？؟]["'”’)*_]*$/;
@@ -191,11 +212,13 @@ function fitWords(
   }
   const lines = (turn: Turn, room: number): readonly HandoverLine[] =>
     wordLines(turn, room, turn.number === above?.number ? above.quotes : null);
+  // The newest turn may be quoted above.
+  const newest = rows.at(-1)?.turn.number === above?.number ? rows.length - 2 : rows.length - 1;
   const wants = rows.flatMap(({ turn }, at) => {
     const has = rooms.get(turn.number);
     if (has === undefined) return [];
     const chars = charsOfAll(lines(turn, MAX_TURN_CHARS)) + SLACK_CHARS;
-    return [{ number: turn.number, chars: Math.max(chars, has), weight: NEWEST_WEIGHTS[rows.length - 1 - at] ?? 1 }];
+    return [{ number: turn.number, chars: Math.max(chars, has), weight: NEWEST_WEIGHTS[newest - at] ?? 1 }];
   });
   // Whoever wants less than a share leaves the rest to the others, and so does whoever cannot fill its share.
   const written = new Map<number, readonly HandoverLine[]>();

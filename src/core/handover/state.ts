@@ -66,7 +66,7 @@ export function isFinished({ steps }: Turn): boolean {
   return last?.kind === 'said' && !isAnnouncement(last.text.trim().split('\n').at(-1) ?? '');
 }
 
-const MAX_LAST_REQUEST_CHARS = 400;
+const MAX_LAST_REQUEST_CHARS = 280;
 const LAST_REQUEST_SHARE = 0.3;
 const INTERRUPTED = /\[Request interrupted by user|<turn_aborted>|The user interrupted|^Operation aborted/i;
 

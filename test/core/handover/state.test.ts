@@ -237,3 +237,14 @@ test('a call that the user did not allow counts as nothing', () => {
   assert.match(section(text, 'Where it stands'), /^Git: changed, no commit seen: `door\.ts`$/m);
   assert.match(text, /\(refused Bash, as its result tells:\) I did not say commit anything/);
 });
+
+test('a reply in numbers stands with the items that it answers', () => {
+  const text = handover([
+    typed('What is open?'),
+    said('Three things are open:\n1. Should the oven beep?\n2. Is rye sold on Mondays?\n3. Who weighs the loaves?'),
+    typed('1. no\n3. Kim'),
+    ...run('1', 'set beep off', 'ok'),
+    said('Set.'),
+  ]);
+  assert.match(text, /\(answers: “1\. Should the oven beep\?”; “3\. Who weighs the loaves\?”\)/);
+});
