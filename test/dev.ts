@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 
 /**
  * What developers run now and then, by name: npm run dev -- NAME [arguments]
@@ -7,12 +8,11 @@ import { spawnSync } from 'node:child_process';
 type Task = { readonly what: string; readonly node: readonly string[]; readonly needsBuild?: true };
 
 const SEEDED = ['--import', './test/support/seed.ts', '--test'];
-const PROPERTIES = ['claude-code', 'codex', 'compactor', 'pi', 'round-trip', 'tool-pairs'];
 
 const TASKS: Readonly<Record<string, Task>> = {
   properties: {
-    what: 'all random cases of the properties that compact files, and new ones each time',
-    node: [...SEEDED, ...PROPERTIES.map((name) => `test/app/${name}.test.ts`)],
+    what: 'all random cases of the properties that take long, and new ones each time',
+    node: [...SEEDED, ...globSync('test/{adapters,app,cli,contract,core}/**/*.test.ts').filter(hasProperties)],
   },
   'unit:random': { what: 'the tests with other random cases', node: ['test/unit.ts'] },
   'bench:search': { what: 'the speed of search in a large archive', node: ['test/bench/archive-search.ts'] },
@@ -47,6 +47,10 @@ const TASKS: Readonly<Record<string, Task>> = {
     needsBuild: true,
   },
 };
+function hasProperties(file: string): boolean {
+  return readFileSync(file, 'utf8').includes('runsOf(');
+}
+
 /** Tasks that try other cases each time. */
 const RANDOM: readonly string[] = ['properties', 'unit:random'];
 

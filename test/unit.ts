@@ -16,7 +16,6 @@ const SHARING = [
   'test/cli',
   'test/compose',
   'test/config',
-  'test/contract',
   'test/core',
   'test/docs',
   'test/packaging',
@@ -84,7 +83,7 @@ function group(files: readonly string[], folder: string): readonly string[] {
     return Array.from({ length: count }, (_, index) => {
       const path = join(folder, `${place.replaceAll('/', '-')}-${index + 1}.test.mjs`);
       const own = sharing.filter((_file, at) => at % count === index);
-      writeFileSync(path, `import { runTogether } from '${together}';\nrunTogether(${JSON.stringify(own)});\n`);
+      writeFileSync(path, `import { runTogether } from '${together}';\nawait runTogether(${JSON.stringify(own)});\n`);
       return { path, own };
     });
   });

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { z } from 'zod';
 import { TOOL_DIALECTS, type ToolDialect } from '../support/tool-dialects.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 const LONG = 'The sheet came in by forty centimetres and the sail filled. '.repeat(10);
 const history = z.array(z.looseObject({ role: z.string(), content: z.unknown() }));
@@ -40,7 +41,7 @@ suite('a history of Anthropic’s kind', () => {
           assert.deepEqual((await bench.verify('api_conversation_history.json')).problems, []);
           assert.equal((await bench.restore('api_conversation_history.json')).toString(), original);
         }),
-        { numRuns: 10 },
+        { numRuns: runsOf(10) },
       );
     });
   }

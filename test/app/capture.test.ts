@@ -20,7 +20,7 @@ import { recordGone, listCaptured } from '../../src/app/archive/captured.ts';
 import type { FileStore, SourceFile } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { capture, restored, tryCapture, tryRestore } from '../support/captures.ts';
-import { benchFor, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, type Workbench } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 
@@ -268,8 +268,7 @@ test('a file that never stands still is a failure that says so, and nothing of i
 });
 
 test('a fork with nine tenths in common costs at most 12 % of its size', async (t) => {
-  const bench = benchFor(t);
-  bench.write('a.jsonl', LONG);
+  const bench = benchWith(t, 'a.jsonl', LONG);
   bench.write(
     'b.jsonl',
     LONG.slice(0, LONG.lastIndexOf('\n', LONG.length * 0.9) + 1) + OTHER.slice(0, LONG.length * 0.1),
@@ -280,8 +279,7 @@ test('a fork with nine tenths in common costs at most 12 % of its size', async (
 });
 
 test('capturing changes nothing about the file or its folder, and a dry run nothing at all', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', TALK);
+  const bench = benchWith(t, 'x.jsonl', TALK);
   bench.archive();
   const look = (): unknown => {
     const { mtimeMs, ctimeMs, size, ino } = statSync(bench.path('x.jsonl'));
@@ -301,8 +299,7 @@ test('capturing changes nothing about the file or its folder, and a dry run noth
 });
 
 test('what is no transcript is refused, unless it was one when it was captured', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', 'only words\n');
+  const bench = benchWith(t, 'x.jsonl', 'only words\n');
   const refused = await tryCapture(bench, 'x.jsonl');
   assert.equal(!refused.ok && refused.error.kind, 'not-a-transcript');
   bench.write('x.jsonl', TALK);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { sessions } from '../adapters/transcript/claude-code/sessions.ts';
@@ -120,25 +119,6 @@ test('what a person typed while the model was working is summarized, and no cut 
   assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
 });
 
-test('after a second and a third compaction the walk still reaches the latest summary, and there is only one', async (t) => {
-  const bench = benchFor(t);
-  let { text, tip } = session(12);
-  bench.write('s.jsonl', text);
-  for (let cycle = 1; cycle <= 3; cycle += 1) {
-    assert.equal(reportOf(await bench.compact('s.jsonl')).conversations[0]?.cycles, cycle);
-    const records = parse(bench.read('s.jsonl'));
-    assert.equal(records.filter(({ isCompactSummary }) => isCompactSummary === true).length, 1);
-    const [summary, boundary] = walk(records).slice(-2);
-    assert.deepEqual([summary?.isCompactSummary, boundary?.type], [true, 'system']);
-    assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
-    const more = session(8, cycle, tip);
-    tip = more.tip;
-    text += more.text;
-    bench.write('s.jsonl', Buffer.concat([bench.read('s.jsonl'), Buffer.from(more.text)]));
-    assert.equal((await bench.restore('s.jsonl')).toString(), text);
-  }
-});
-
 test('a prompt that was kept word for word is carried through further compactions, and summarized once a later prompt has come', async (t) => {
   const bench = benchFor(t);
   const prompt = 'Rename every port to 8081, and never touch the lock file.';
@@ -177,17 +157,6 @@ test('a fork that bears the ids of two sessions is one conversation, and its wal
     [['s1', 48]],
   );
   assert.equal(walk(parse(bench.read('s.jsonl'))).at(-2)?.isCompactSummary, true);
-});
-
-test("a subagent's own file shrinks to its recent work, its task word for word", async (t) => {
-  const bench = benchFor(t);
-  const fixture = new URL('../../fixtures/transcripts/claude-code/subagent-file.jsonl', import.meta.url);
-  bench.write('agent-a1.jsonl', readFileSync(fixture));
-  const compaction = { keepRecent: 3, keepRecentTokens: 0 };
-  const { conversations } = reportOf(await bench.compact('agent-a1.jsonl', { compaction }));
-  assert.deepEqual(conversations[0]?.messages, { before: 22, after: 4 });
-  assert.match(bench.read('agent-a1.jsonl').toString(), /answer with its number alone/);
-  assert.deepEqual((await bench.verify('agent-a1.jsonl')).problems, []);
 });
 
 test('any session, with branches, missing parents and repeated ids: compacted twice, it verifies and restores', async () => {

@@ -23,7 +23,14 @@ import {
   turnContext,
 } from '../adapters/transcript/codex/rollouts.ts';
 import { prose } from '../support/chat.ts';
-import { benchFor, type BenchSettings, createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
+import {
+  benchFor,
+  benchWith,
+  type BenchSettings,
+  createWorkbench,
+  reportOf,
+  type Workbench,
+} from '../support/workbench.ts';
 import { runsOf } from '../support/runs.ts';
 import { FIXTURES, type Fields as JsonObject, parseLines, toText } from '../adapters/transcript/reading.ts';
 
@@ -78,29 +85,6 @@ suite('a compacted rollout', () => {
     );
   });
 
-  test('gives Codex the summary, the instructions and what was kept, in this order', async (t) => {
-    const result = await compactRecords(benchFor(t), [header(), RULES, GUIDE, ...turns(8)], keep(4));
-    const [summary = '', rules, guide, ...kept] = textsSent(result);
-    assert.match(summary, /^\[Context Summary — 28 messages compressed across 1 compaction cycle\]/);
-    assert.deepEqual(
-      [rules, guide],
-      [RULES, GUIDE].map(({ payload }) => textOf(Object(payload))),
-    );
-    assert.deepEqual(
-      kept,
-      ['7', '', '7', '', ''].map((_, at) => textsSent(turns(8)).at(at - 5)),
-    );
-  });
-
-  test('says nothing of how large the context was', async (t) => {
-    const records = [header(), ...turns(8), tokenCount(), said('user', 'more'), tokenCount()];
-    const result = await compactRecords(benchFor(t), records, keep(12));
-    assert.deepEqual(
-      result.filter((one) => typeOf(one) === 'event_msg token_count'),
-      [],
-    );
-  });
-
   test('keeps the latest turn_context where the turn that it began is cut', async (t) => {
     const work = Array.from({ length: 12 }, (_, at) => [reasoning(), call(`c${at}`), output(`c${at}`, prose(at))]);
     const old = [turnContext('old'), said('user', prose(7)), said('assistant', prose(8))];
@@ -138,8 +122,7 @@ suite('a compacted rollout', () => {
   });
 
   test('stays as it is where its thread begins in another file', async (t) => {
-    const bench = benchFor(t);
-    bench.write('r.jsonl', readFileSync(join(FIXTURES, 'codex/history-in-another-file.jsonl')));
+    const bench = benchWith(t, 'r.jsonl', readFileSync(join(FIXTURES, 'codex/history-in-another-file.jsonl')));
     for (const keepRecent of [0, 3]) {
       const { result, reason } = reportOf(await bench.compact('r.jsonl', keep(keepRecent)));
       assert.deepEqual([result, reason], ['skipped', 'no-legal-cut']);
@@ -149,8 +132,7 @@ suite('a compacted rollout', () => {
 
 suite('numbers of records', () => {
   test('rise from line to line', async (t) => {
-    const bench = benchFor(t);
-    bench.write('r.jsonl', readFileSync(join(FIXTURES, 'codex/paginated.jsonl')));
+    const bench = benchWith(t, 'r.jsonl', readFileSync(join(FIXTURES, 'codex/paginated.jsonl')));
     reportOf(await bench.compact('r.jsonl', keep(3)));
     const ordinals = parseLines(bench.read('r.jsonl').toString()).map(({ ordinal }) => Number(ordinal));
     assert.deepEqual(
@@ -188,14 +170,6 @@ suite('turns that were taken back', () => {
     assert.equal(toText(result).includes('detour'), false);
     assert.equal(toText(result).includes('thread_rolled_back'), false);
     assert.deepEqual(textsSent(result).slice(-8), textsSent(records).slice(-8));
-  });
-
-  test('are never summarized', async (t) => {
-    const bench = benchFor(t);
-    bench.write('r.jsonl', toText([header(), ...turns(2), ...back, rolledBack(1), ...turns(6, 2)]));
-    const report = reportOf(await bench.compact('r.jsonl', keep(4)));
-    assert.equal(report.conversations[0]?.messages.before, 8 * 4);
-    assert.equal(bench.read('r.jsonl').includes('detour'), false);
   });
 });
 
@@ -252,35 +226,6 @@ test("the summary of Codex's own compaction stands for the messages before it, n
   bench.write('r.jsonl', toText([header(), ...taken, ...greeting, own, ...taken, ...turns(12)]));
   const { conversations } = reportOf(await bench.compact('r.jsonl', keep(5)));
   assert.equal(conversations[0]?.batches[0]?.count, 2);
-});
-
-test('a prompt that only begins like a text of Codex is a turn that can be taken back', async (t) => {
-  const bench = benchFor(t);
-  const typed = ['<instructions>be brief</instructions> and go on', '# AGENTS.md instructions are wrong, mend them'];
-  const taken = [...typed.flatMap((text) => [said('user', text), said('assistant', 'done')]), rolledBack(2)];
-  bench.write('r.jsonl', toText([header(), ...turns(10), ...taken, ...turns(6, 20)]));
-  reportOf(await bench.compact('r.jsonl', keep(30)));
-  const sent = textsSent(parseLines(bench.read('r.jsonl').toString()));
-  assert.deepEqual(
-    [prose(9, 40), ...typed].map((text) => sent.includes(text)),
-    [true, false, false],
-  );
-});
-
-test('compacted again and again, there is one summary, after header and title, and every cycle is counted', async (t) => {
-  const bench = benchFor(t);
-  let all = [header(), RULES, ...turns(8)];
-  bench.write('r.jsonl', toText(all));
-  for (let cycle = 1; cycle <= 3; cycle += 1) {
-    assert.equal(reportOf(await bench.compact('r.jsonl', keep(4))).conversations[0]?.cycles, cycle);
-    const types = parseLines(bench.read('r.jsonl').toString()).map(({ type }) => type);
-    assert.deepEqual([types.indexOf('compacted'), types.lastIndexOf('compacted')], [2, 2]);
-    assert.deepEqual((await bench.verify('r.jsonl')).problems, []);
-    const more = turns(6, cycle * 10);
-    appendFileSync(bench.path('r.jsonl'), toText(more));
-    all = [...all, ...more];
-    assert.equal((await bench.restore('r.jsonl')).toString(), toText(all));
-  }
 });
 
 const step = fc.oneof(

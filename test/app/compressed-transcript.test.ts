@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(24);
 const MORE = chatTranscript(12, 500);
@@ -42,8 +42,7 @@ for (const { ending, pack, unpack } of PACKINGS) {
     });
 
     test('and is compacted again when its producer has gone on', async (t) => {
-      const bench = benchFor(t);
-      bench.write(name, pack(original));
+      const bench = benchWith(t, name, pack(original));
       reportOf(await bench.compact(name));
       const grown = Buffer.concat([unpack(bench.read(name)), Buffer.from(MORE)]);
       bench.write(name, pack(grown));
@@ -57,8 +56,7 @@ for (const { ending, pack, unpack } of PACKINGS) {
     });
 
     test('as is one to which parts were appended, and nothing new is nothing to do', async (t) => {
-      const bench = benchFor(t);
-      bench.write(name, pack(original));
+      const bench = benchWith(t, name, pack(original));
       reportOf(await bench.compact(name));
       assert.equal(reportOf(await bench.compact(name)).reason, 'nothing-new');
       bench.write(name, Buffer.concat([bench.read(name), pack(MORE)]));
@@ -67,8 +65,7 @@ for (const { ending, pack, unpack } of PACKINGS) {
     });
 
     test('is restored in place with the same compression, and to a file with that of its name', async (t) => {
-      const bench = benchFor(t);
-      bench.write(name, pack(original));
+      const bench = benchWith(t, name, pack(original));
       reportOf(await bench.compact(name));
       const input = { path: bench.path(name), name, format: null };
       for (const other of PACKINGS) {
@@ -137,8 +134,7 @@ for (const { ending, pack, unpack } of PACKINGS) {
     });
 
     test('is not written over where it would be lost', async (t) => {
-      const bench = benchFor(t);
-      bench.write('talk.jsonl', original);
+      const bench = benchWith(t, 'talk.jsonl', original);
       const output = `out.jsonl.${ending}`;
       const compact = () => bench.compact('talk.jsonl', { output: { kind: 'file', path: bench.path(output) } });
       const kept = pack('{"role":"user","content":"mine"}\n');

@@ -6,7 +6,7 @@ import { err } from '../../src/core/result.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { storeWith } from '../support/files.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, reportOf, rerun } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, rerun } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 
@@ -47,8 +47,7 @@ test('L6: after three failed compactions in a row no more calls are made', async
 
 test('no space for the output: the source stays, the archive forgets, no temp file stays', async (t) => {
   const files = storeWith((_pending, path) => ({ write: () => err({ kind: 'no-space', path }) }));
-  const bench = benchFor(t, { files });
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original, { files });
   const done = await bench.compact('talk.jsonl');
   assert.deepEqual(done.ok ? null : done.error, {
     kind: 'file',
@@ -60,8 +59,7 @@ test('no space for the output: the source stays, the archive forgets, no temp fi
 });
 
 test('killed after the rename, before the archive confirmed it: restore and verify settle it', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   const archive = bench.archive();
   const killed = (): never => {
     throw new Error('killed');
@@ -77,8 +75,7 @@ test('killed after the rename, before the archive confirmed it: restore and veri
 });
 
 test('an output that holds something else is not replaced', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   for (const [name, content] of [
     ['notes.txt', 'my notes\n'],
     ['other.jsonl', chatTranscript(3)],
@@ -91,8 +88,7 @@ test('an output that holds something else is not replaced', async (t) => {
 });
 
 test('an output of ours is replaced', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   const output = { kind: 'default', path: bench.path('talk.compact.jsonl') } as const;
   reportOf(await bench.compact('talk.jsonl', { output }));
   bench.write('talk.jsonl', chatTranscript(40));
@@ -101,8 +97,7 @@ test('an output of ours is replaced', async (t) => {
 });
 
 test('nothing to do: the default output is not made, an explicit one gets the input’s bytes', async (t) => {
-  const bench = benchFor(t);
-  bench.write('short.jsonl', chatTranscript(1));
+  const bench = benchWith(t, 'short.jsonl', chatTranscript(1));
   for (const kind of ['default', 'file'] as const) {
     const report = reportOf(
       await bench.compact('short.jsonl', { output: { kind, path: bench.path(`${kind}.jsonl`) } }),
@@ -127,15 +122,13 @@ test('a dry run writes nothing, not even an archive, and names what would be don
 });
 
 test('a transcript under the limit is skipped', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   assert.deepEqual(reportOf(await bench.compact('talk.jsonl', { ifOverTokens: 1_000_000 })).reason, 'under-limit');
   assert.equal(bench.read('talk.jsonl').toString(), original);
 });
 
 test('in place, a symbolic link stays one, and mode stays', async (t) => {
-  const bench = benchFor(t);
-  bench.write('real.jsonl', original);
+  const bench = benchWith(t, 'real.jsonl', original);
   chmodSync(bench.path('real.jsonl'), 0o640);
   symlinkSync('real.jsonl', bench.path('link.jsonl'));
   reportOf(await bench.compact('link.jsonl'));
@@ -191,8 +184,7 @@ test('interrupted while it summarizes, while it stores, or while it writes: the 
 });
 
 test('the remarks of a run stand in the report of the same run again', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   const settings = { targetTokens: 100, output: { kind: 'file', path: bench.path('out.jsonl') } } as const;
   const first = reportOf(await bench.compact('talk.jsonl', settings));
   const second = reportOf(await bench.compact('talk.jsonl', settings));
@@ -201,15 +193,13 @@ test('the remarks of a run stand in the report of the same run again', async (t)
 });
 
 test('a dry run of a file that was just compacted says what the run would say', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   reportOf(await bench.compact('talk.jsonl'));
   assert.equal(reportOf(await bench.compact('talk.jsonl', { output: { kind: 'none' } })).reason, 'nothing-new');
 });
 
 test('a file without any JSON line gets no advice to carry its lines along', async (t) => {
-  const bench = benchFor(t);
-  bench.write('glued.jsonl', '{"role":"user","content":"x"}{"role":"user","content":"y"}\n');
+  const bench = benchWith(t, 'glued.jsonl', '{"role":"user","content":"x"}{"role":"user","content":"y"}\n');
   const done = await bench.compact('glued.jsonl', { keepInvalid: true });
   assert.deepEqual(done.ok ? null : done.error, {
     kind: 'bad-line',

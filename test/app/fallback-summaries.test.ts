@@ -6,7 +6,7 @@ import { createRateLimiter } from '../../src/app/summarize/limits.ts';
 import { ModelError } from '../../src/core/model-request.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { type BenchDeps, benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { type BenchDeps, benchFor, benchWith, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const runtime = { ...createNodeRuntime(), sleep: async () => undefined };
@@ -27,8 +27,7 @@ const down = () => scriptedModel(() => new ModelError('auth', 'wrong key (401)',
 const up = () => scriptedModel(() => answer('They agreed on port 8080 and mended the parser.'));
 
 async function compactedOffline(t: TestContext): Promise<Workbench> {
-  const bench = benchFor(t, serviceWith(down(), { fallback: createExtractiveProvider() }));
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original, serviceWith(down(), { fallback: createExtractiveProvider() }));
   const report = reportOf(await bench.compact('talk.jsonl'));
   assert.deepEqual(
     report.conversations[0]?.batches.map(({ level }) => level),
@@ -54,8 +53,7 @@ test('what was summarized offline because the model failed is not taken for the 
 
 test('two transcripts that ask for the same at the same time pay once', async (t) => {
   const model = up();
-  const bench = benchFor(t, serviceWith(model));
-  bench.write('a.jsonl', original);
+  const bench = benchWith(t, 'a.jsonl', original, serviceWith(model));
   bench.write('b.jsonl', original);
   const reports = (await Promise.all([bench.compact('a.jsonl'), bench.compact('b.jsonl')])).map(reportOf);
   assert.deepEqual(
@@ -74,8 +72,7 @@ test('a summary of summaries is audited like any other: what it loses is added t
         )
       : answer(`They changed ${PATHS.join(', ')} and agreed that port 8080 must never be used again in production.`),
   );
-  const bench = benchFor(t, serviceWith(model, { stem: (word) => word }));
-  bench.write('talk.jsonl', chatTranscript(60));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(60), serviceWith(model, { stem: (word) => word }));
   const settings = { compaction: { chunkSize: 12, appendixShare: 0.25, minRetention: 0.5 } };
   const done = await bench.compact('talk.jsonl', settings);
   assert.equal(done.ok ? 'compacted' : done.error.kind, 'low-retention');
@@ -105,8 +102,7 @@ test('a run that came to nothing says what it cost', async (t) => {
   const model = scriptedModel((call) =>
     call < 2 ? answer('') : new ModelError('auth', 'key withdrawn', { retryable: false }),
   );
-  const bench = benchFor(t, serviceWith(model));
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original, serviceWith(model));
   const done = await bench.compact('talk.jsonl', { compaction: { chunkSize: 100, maxRetries: 2 } });
   assert.ok(!done.ok && done.error.kind === 'no-summary');
   assert.deepEqual(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { CODECS } from '../support/codecs.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, type BenchSettings, reportOf } from '../support/workbench.ts';
+import { benchFor, benchWith, type BenchSettings, reportOf } from '../support/workbench.ts';
 import { collect } from '../support/collect.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
@@ -74,8 +74,7 @@ suite('a file without a final line end', () => {
   });
 
   test('can be compacted again after its producer ended the line and went on', async (t) => {
-    const bench = benchFor(t);
-    bench.write('talk.jsonl', original);
+    const bench = benchWith(t, 'talk.jsonl', original);
     assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
     assert.ok(bench.read('talk.jsonl').toString().endsWith('"}'));
     appendFileSync(bench.path('talk.jsonl'), `\n${MORE}`);
@@ -85,8 +84,7 @@ suite('a file without a final line end', () => {
   });
 
   test('gives the same bytes from what is stored', async (t) => {
-    const bench = benchFor(t);
-    bench.write('talk.jsonl', original);
+    const bench = benchWith(t, 'talk.jsonl', original);
     const output = (name: string) => ({ output: { kind: 'file', path: bench.path(name) } as const });
     reportOf(await bench.compact('talk.jsonl', output('one.jsonl')));
     const again = reportOf(await bench.compact('talk.jsonl', output('two.jsonl')));

@@ -16,7 +16,7 @@ import { suite, test } from 'node:test';
 import type { Step } from '../../src/ports/runtime.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const LINE = '{"role":"user","content":"meanwhile"}\n';
@@ -82,8 +82,7 @@ suite('lines that a producer appends meanwhile', () => {
   }
 
   test('again and again, until it rests', async (t) => {
-    const bench = benchFor(t);
-    bench.write('talk.jsonl', original);
+    const bench = benchWith(t, 'talk.jsonl', original);
     const { files } = bench.deps;
     let left = 3;
     const busy = rerun(t, bench, {
@@ -241,8 +240,7 @@ suite('a source that changes in any other way', () => {
 });
 
 test('another run at work on the file: the second skips it and leaves everything as it is', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   const lock = await bench.deps.files.lock(bench.path('talk.jsonl'));
   assert.ok(lock.ok);
   const { result, reason, notes } = reportOf(await bench.compact('talk.jsonl'));
@@ -307,8 +305,7 @@ suite('a line that comes while the file is replaced survives a kill', () => {
   for (const step of ['moved', 'renamed'] as const) {
     for (const [what, next] of nexts) {
       test(`after '${step}', and the next run ${what}`, async (t) => {
-        const bench = benchFor(t);
-        bench.write('talk.jsonl', original);
+        const bench = benchWith(t, 'talk.jsonl', original);
         killRun(bench, step);
         await next(bench);
         assert.deepEqual(hidden(bench), []);

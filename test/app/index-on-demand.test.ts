@@ -18,6 +18,7 @@ import { fileTarget, merge, type MergeTarget, withDeps } from '../support/mergin
 import { erase, hold, prune } from '../support/retention.ts';
 import { findMessages, search } from '../support/searching.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 /** A talk that says a word of its own first. */
 function talkOf(word: string, from = 0): string {
@@ -236,6 +237,6 @@ test('whatever share of it is indexed, an archive is erased, pruned, merged, exp
         assert.equal(await shows(bench, word), gone.includes(word) ? 0 : 1, `${word} ${act} ${runs}`);
       assert.deepEqual(await problemsOf(archive), []);
     }),
-    { numRuns: 20 },
+    { numRuns: runsOf(20) },
   );
 });

@@ -8,7 +8,7 @@ import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { change, spoilText } from '../support/full-archive.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, type BenchSettings, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, type BenchSettings, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const LATE = '{"role":"user","content":"a line that came late"}\n';
@@ -52,8 +52,7 @@ for (const [what, sql] of [
   ['end of an own line', 'UPDATE inserted_lines SET text_size = text_size + 1'],
 ] as const) {
   test(`the only copy is not replaced by what a damaged archive (${what}) cannot give back`, async (t) => {
-    const bench = benchFor(t);
-    bench.write('talk.jsonl', original);
+    const bench = benchWith(t, 'talk.jsonl', original);
     reportOf(await bench.compact('talk.jsonl'));
     bench.write('talk.jsonl', original);
     change(bench.archivePath, sql);
@@ -65,8 +64,7 @@ for (const [what, sql] of [
 
 test('lines that come to an output of ours while it is made again are not lost', async (t) => {
   const { reached, at } = happening('prepared');
-  const bench = benchFor(t, { reached });
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original, { reached });
   reportOf(await bench.compact('talk.jsonl', toFile(bench, 'out.jsonl')));
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(3, 100));
   at(() => appendFileSync(bench.path('out.jsonl'), LATE));
@@ -75,8 +73,7 @@ test('lines that come to an output of ours while it is made again are not lost',
 });
 
 test('an output is not replaced when its source has become another conversation', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   reportOf(await bench.compact('talk.jsonl', toFile(bench, 'out.jsonl')));
   const before = bench.read('out.jsonl');
   bench.write('talk.jsonl', chatTranscript(30, 500));
@@ -87,8 +84,7 @@ test('an output is not replaced when its source has become another conversation'
 
 test('standard output gets nothing of a source that is rewritten while it is read', async (t) => {
   const { reached, at } = happening('planned');
-  const bench = benchFor(t, { reached });
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original, { reached });
   const other = original.replace('port', 'PORT');
   at(() => writeFileSync(bench.path('talk.jsonl'), other));
   reportOf(await bench.compact('talk.jsonl', { output: { kind: 'stdout' } }));
@@ -97,8 +93,7 @@ test('standard output gets nothing of a source that is rewritten while it is rea
 });
 
 test('killed after the rename to an output, which is then moved: its archive is kept', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   await killAfter(t, bench, 'renamed', toFile(bench, 'out.jsonl'));
   renameSync(bench.path('out.jsonl'), bench.path('moved.jsonl'));
   bench.write('other.jsonl', chatTranscript(30, 500));
@@ -108,8 +103,7 @@ test('killed after the rename to an output, which is then moved: its archive is 
 });
 
 test('a run that only settles what another left does not keep that file’s own run from it', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   bench.write('other.jsonl', chatTranscript(30, 500));
   await killAfter(t, bench, 'prepared');
   const files = createFileStore();

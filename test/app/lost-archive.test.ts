@@ -3,7 +3,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../support/workbench.ts';
 
 /** Whether all of it was restored, or why not. */
 async function restoreAll(bench: Workbench, partial = false): Promise<string> {
@@ -41,8 +41,7 @@ test('a file that was compacted with another archive is left alone, unless it is
 });
 
 test('a summary that somebody pasted as the first message does not keep the original from coming back', async (t) => {
-  const bench = benchFor(t);
-  bench.write('other.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'other.jsonl', chatTranscript(30));
   reportOf(await bench.compact('other.jsonl'));
   const records = bench.read('other.jsonl').toString().split('\n');
   const pasted = records.find((line) => line.includes('[Context Summary')) ?? assert.fail();

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../support/workbench.ts';
 import { createFullerNotice } from '../../src/compose/use-cases.ts';
 
 const IN_PLACE = { kind: 'in-place' } as const;
@@ -18,8 +18,7 @@ const compact = async (bench: Workbench, minSaving?: number, isDryRun = false) =
   );
 
 test('a transcript that would save too few tokens or too little disk is left as it is, in a plan too', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', LARGE);
+  const bench = benchWith(t, 'x.jsonl', LARGE);
   const { netBytes = 0, conversations } = await compact(bench, undefined, true);
   const [{ tokens } = { tokens: { before: 1, after: 1 } }] = conversations;
   const share = 1 - tokens.after / tokens.before;
@@ -34,8 +33,7 @@ test('a transcript that would save too few tokens or too little disk is left as 
 });
 
 test('a report says how much emptier the disk is, in blocks and net of the archive', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', LARGE);
+  const bench = benchWith(t, 'x.jsonl', LARGE);
   const report = await compact(bench);
   const blocks = (bytes: number): number => 4096 * Math.ceil(bytes / 4096);
   const after = statSync(bench.path('x.jsonl')).size;

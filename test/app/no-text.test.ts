@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../src/ports/codec.ts';
-import { benchFor } from '../support/workbench.ts';
+import { benchFor, benchWith } from '../support/workbench.ts';
 
 const picture: Json = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
 
@@ -19,8 +19,7 @@ for (const [what, write] of SAMPLES) {
     ['a document', JSON.stringify({ messages })],
   ] as const) {
     test(`${kind} with messages of ${what} alone are an error that says so, and stay as they are`, async (t) => {
-      const bench = benchFor(t);
-      bench.write('x.json', text);
+      const bench = benchWith(t, 'x.json', text);
       const done = await bench.compact('x.json');
       assert.deepEqual(done, { ok: false, error: { kind: 'no-text', file: 'x.json', messages: 20 } });
       assert.equal(bench.read('x.json').toString(), text);

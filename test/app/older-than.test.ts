@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { scanFile } from '../../src/app/survey/scan-file.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
-import { benchFor, policyOf, reportOf } from '../support/workbench.ts';
+import { benchFor, benchWith, policyOf, reportOf } from '../support/workbench.ts';
 
 const SESSION = STORED_SESSIONS.find(({ format }) => format === 'claude-code')?.first ?? '';
 const LAST_SAID_MS = Date.parse('2026-05-05T09:15:03.000Z');
@@ -51,8 +51,7 @@ for (const { name, content, lastMs } of [
 }
 
 test('a transcript that is too recent is not written anywhere, not even to an explicit output', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', SESSION);
+  const bench = benchWith(t, 'x.jsonl', SESSION);
   const before = new Date(LAST_SAID_MS);
   const output = { kind: 'file', path: bench.path('y.jsonl') } as const;
   for (const settings of [{ before }, { before, output }])

@@ -5,12 +5,11 @@ import { searchArchive } from '../../src/app/search/search-archive.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import type { StoredBatch } from '../../src/ports/archive-lookup.ts';
 import { chatTranscript, prose } from '../support/chat.ts';
-import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
 import { collect } from '../support/collect.ts';
 
 test('offline everything that goes becomes one batch of the size that was asked for', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(120));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(120));
   const { conversations } = reportOf(await bench.compact('talk.jsonl', { compaction: { summaryTokens: 900 } }));
   const batches = conversations[0]?.batches ?? [];
   assert.deepEqual(
@@ -22,8 +21,7 @@ test('offline everything that goes becomes one batch of the size that was asked 
 });
 
 test('a dry run counts one request and one summary', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(120));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(120));
   const settings = { compaction: { summaryTokens: 900 }, output: { kind: 'none' } } as const;
   const { plan, conversations } = reportOf(await bench.compact('talk.jsonl', settings));
   assert.deepEqual([plan?.chunks, plan?.requests, plan?.tokensOut], [1, 1, 900]);
@@ -33,8 +31,7 @@ test('a dry run counts one request and one summary', async (t) => {
 });
 
 test('another size of the summary is another result', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(60));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(60));
   const output = (name: string) => ({ kind: 'file', path: bench.path(name) }) as const;
   const small = reportOf(
     await bench.compact('talk.jsonl', { compaction: { summaryTokens: 300 }, output: output('small.jsonl') }),
@@ -118,8 +115,7 @@ test('a summary whose archive is elsewhere stays whole beside the new one, throu
   const settings = { compaction: { summaryTokens: 400 }, isFresh: true };
   const elsewhere = benchFor(t);
   await compactInSteps(elsewhere, 1, settings);
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', elsewhere.read('talk.jsonl'));
+  const bench = benchWith(t, 'talk.jsonl', elsewhere.read('talk.jsonl'));
   for (const from of [1, 2]) {
     appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, from * TURNS));
     reportOf(await bench.compact('talk.jsonl', settings));
@@ -169,8 +165,7 @@ function twiceCompacted(): string {
 }
 
 test('summaries that the program of a session wrote itself are found by their words, the replaced one too', async (t) => {
-  const bench = benchFor(t);
-  bench.write('session.jsonl', twiceCompacted());
+  const bench = benchWith(t, 'session.jsonl', twiceCompacted());
   const report = reportOf(await bench.compact('session.jsonl', { compaction: { summaryTokens: 300 } }));
   assert.equal(report.conversations[0]?.batches.length, 1);
   for (const word of ['quokka', 'wombat']) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import type { CompactionConfig } from '../../src/core/policy.ts';
 import type { Json } from '../../src/ports/codec.ts';
@@ -15,7 +14,7 @@ import {
   turnContext,
 } from '../adapters/transcript/codex/rollouts.ts';
 import { prose } from '../support/chat.ts';
-import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../support/workbench.ts';
 import { toText } from '../adapters/transcript/reading.ts';
 
 /** The recent part holds no more than it must. */
@@ -88,8 +87,7 @@ function idsIn(bench: Workbench, key: RegExp): readonly string[] {
 for (const { format, begin, work } of FORMATS)
   suite(`P7: one prompt and hundreds of calls in ${format}`, () => {
     test('shrink to the recent work, the prompt word for word', async (t) => {
-      const bench = benchFor(t);
-      bench.write('s.jsonl', toText([...begin, ...work(0, 200)]));
+      const bench = benchWith(t, 's.jsonl', toText([...begin, ...work(0, 200)]));
       const {
         result,
         format: found,
@@ -103,8 +101,7 @@ for (const { format, begin, work } of FORMATS)
     });
 
     test('keep more of the recent work by default: whole rounds within 8,000 tokens', async (t) => {
-      const bench = benchFor(t);
-      bench.write('s.jsonl', toText([...begin, ...work(0, 320)]));
+      const bench = benchWith(t, 's.jsonl', toText([...begin, ...work(0, 320)]));
       bench.write('shortest.jsonl', bench.read('s.jsonl'));
       const shortest = reportOf(await bench.compact('shortest.jsonl', { compaction: SHORTEST }));
       const { result, conversations } = reportOf(await bench.compact('s.jsonl'));
@@ -116,7 +113,7 @@ for (const { format, begin, work } of FORMATS)
     });
 
     test('are cut between rounds, never inside one, wherever the cut is wanted', async (t) => {
-      for (const keepRecent of [1, 2, 3, 4, 5, 6, 7]) {
+      for (const keepRecent of [1, 2, 4, 7]) {
         const bench = benchFor(t);
         const records = [...begin, ...work(0, 24)];
         bench.write('s.jsonl', toText(records));
@@ -143,15 +140,5 @@ for (const { format, begin, work } of FORMATS)
         appendFileSync(bench.path('s.jsonl'), toText(more));
         assert.equal((await bench.restore('s.jsonl')).toString(), toText(all));
       }
-    });
-
-    test('of the fixture leave the prompt and the last round', async (t) => {
-      const bench = benchFor(t);
-      const folder = join(import.meta.dirname, '../../fixtures/transcripts', format);
-      bench.write('s.jsonl', readFileSync(join(folder, 'one-prompt-long-work.jsonl')));
-      const compaction = { ...SHORTEST, keepRecent: 2 };
-      const { result, conversations } = reportOf(await bench.compact('s.jsonl', { compaction }));
-      assert.deepEqual([result, conversations[0]?.batches.map(({ count }) => count)], ['compacted', [40]]);
-      assert.ok(bench.read('s.jsonl').includes('do not light any of them'));
     });
   });

@@ -9,7 +9,7 @@ import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import type { FileStore } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 /** Searches to the end, however busy the machine is. */
@@ -55,8 +55,7 @@ test('another output can be made of it, and what is only read may be replaced', 
 });
 
 test('a compacted file that a program has open is not restored in place', async (t) => {
-  const bench = benchFor(t, { files });
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original, { files });
   reportOf(await bench.compact('talk.jsonl'));
   const before = bench.read('talk.jsonl');
   await programWith(t, bench.path('talk.jsonl'), 'a');
@@ -94,8 +93,7 @@ test('where the system tells, or the person named the file, it may have changed 
     [true, 600_000],
     [false, 0],
   ] as const) {
-    const bench = benchFor(t, { files: { ...files, showsWriters: () => showsWriters } });
-    bench.write('talk.jsonl', original);
+    const bench = benchWith(t, 'talk.jsonl', original, { files: { ...files, showsWriters: () => showsWriters } });
     assert.equal(reportOf(await bench.compact('talk.jsonl', { minIdleMs })).result, 'compacted');
   }
 });

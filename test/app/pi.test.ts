@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -48,27 +48,6 @@ function turns(
   return { entries, tip: tip ?? '' };
 }
 
-test('compacted again and again, pi has the latest summary and what was kept, and the file begins with its header', async (t) => {
-  const bench = benchFor(t);
-  let { entries, tip } = turns(8, 0, null);
-  let all: readonly Json[] = [header(), ...entries];
-  bench.write('s.jsonl', toText(all));
-  for (let cycle = 1; cycle <= 3; cycle += 1) {
-    const before = replay(read(bench));
-    assert.equal(reportOf(await bench.compact('s.jsonl', keep(4))).conversations[0]?.cycles, cycle);
-    const { summary, sent } = replay(read(bench));
-    assert.match(summary ?? '', new RegExp(`^\\[Context Summary — \\d+ messages compressed across ${cycle} `));
-    assert.deepEqual(sent, before.sent.slice(-4));
-    assert.deepEqual(read(bench)[0], header());
-    assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
-    const more = turns(6, cycle, tip);
-    ({ entries, tip } = more);
-    appendFileSync(bench.path('s.jsonl'), toText(entries));
-    all = [...all, ...entries];
-    assert.equal((await bench.restore('s.jsonl')).toString(), toText(all));
-  }
-});
-
 test("a compaction of pi's becomes a batch of ours that counts what it stood for, not what was left or kept", async (t) => {
   const bench = benchFor(t);
   const first = turns(3, 0, null);
@@ -101,15 +80,6 @@ test('a session that pi has just compacted is compacted within what pi kept', as
     assert.equal(TITLES.get('pi')?.(bench.read('s.jsonl')), TITLES.get('pi')?.(original));
     assert.deepEqual(await bench.restore('s.jsonl'), original);
   }
-});
-
-test('the summary is no older than any answer that stays: pi would compact at once for its token counts', async (t) => {
-  const bench = benchFor(t);
-  const { entries } = turns(8, 0, null);
-  bench.write('s.jsonl', toText([header(), ...entries]));
-  reportOf(await bench.compact('s.jsonl', keep(4)));
-  const summary = read(bench).find((value) => Object(value).type === 'compaction');
-  assert.equal(Object(summary).timestamp, entries.at(-1)?.['timestamp']);
 });
 
 test('survivors stand word for word in the summary, and no line is changed', async (t) => {

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { findCodec } from '../support/codecs.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { parseRecord, parseUntrimmed, readRecords, trimRecord } from '../../src/app/read/records.ts';
+import { runsOf } from '../support/runs.ts';
 
 test('a line parses to the same value or fault with its line ending as without it', () => {
   const lines = {} as const;
@@ -21,7 +22,7 @@ test('a line parses to the same value or fault with its line ending as without i
         parseRecord(formatRegistry, lines, trimRecord(lines, untrimmed)),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   );
 });
 

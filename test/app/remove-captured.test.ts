@@ -23,7 +23,7 @@ import type { Step } from '../../src/ports/runtime.ts';
 import { capture, damage, restored, tryCapture, tryRestore } from '../support/captures.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { killWhereItStops } from '../support/stopping.ts';
-import { benchFor, type Workbench } from '../support/workbench.ts';
+import { benchWith, type Workbench } from '../support/workbench.ts';
 
 const TALK = chatTranscript(60);
 const COLD: ColdOnly = { before: null, minIdleMs: 600_000 };
@@ -40,8 +40,7 @@ function coldBench(
   const reached = (step: Step): void => {
     if (begun.bench !== null) at[step]?.(begun.bench);
   };
-  const bench = benchFor(t, { runtime: { ...createNodeRuntime(), now }, reached, files });
-  bench.write('x.jsonl', TALK);
+  const bench = benchWith(t, 'x.jsonl', TALK, { runtime: { ...createNodeRuntime(), now }, reached, files });
   chmodSync(bench.path('x.jsonl'), 0o640);
   utimesSync(bench.path('x.jsonl'), MTIME_S, MTIME_S);
   begun.bench = bench;
@@ -189,8 +188,7 @@ test('a file with another name frees nothing', async (t) => {
 
 for (const stopsAt of ['before commit', 'after commit', 'when prepared', 'when looked', 'when moved', 'when renamed']) {
   test(`a removal killed ${stopsAt} loses nothing, and the next one completes it`, async (t) => {
-    const bench = benchFor(t);
-    bench.write('x.jsonl', TALK);
+    const bench = benchWith(t, 'x.jsonl', TALK);
     await killWhereItStops(t, { work: 'remove', folder: bench.folder, named: 'x.jsonl', stopsAt });
     const isGone = stopsAt === 'when renamed';
     if (!isGone) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const DROID_SESSION = join(import.meta.dirname, '../../fixtures/transcripts/droid/session.jsonl');
 const original = chatTranscript(30);
@@ -15,8 +15,7 @@ async function compactTo(bench: Workbench, name: string, output: string, ifOverT
 }
 
 test('an output of ours that was continued is not replaced, whether there is something to compact or not', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   reportOf(await compactTo(bench, 'talk.jsonl', 'out.jsonl'));
   appendFileSync(bench.path('out.jsonl'), CONTINUED);
   const continued = bench.read('out.jsonl');
@@ -28,8 +27,7 @@ test('an output of ours that was continued is not replaced, whether there is som
 });
 
 test('a file that was compacted in place is not replaced by another’s output: what it keeps is nowhere else', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   bench.write('other.jsonl', chatTranscript(30, 500));
   reportOf(await bench.compact('talk.jsonl'));
   const done = await compactTo(bench, 'other.jsonl', 'talk.jsonl');
@@ -38,8 +36,7 @@ test('a file that was compacted in place is not replaced by another’s output: 
 });
 
 test('the output of one input gives way to another’s as long as the first is still there', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   bench.write('other.jsonl', chatTranscript(30, 500));
   reportOf(await compactTo(bench, 'talk.jsonl', 'out.jsonl'));
   assert.equal(reportOf(await compactTo(bench, 'other.jsonl', 'out.jsonl')).result, 'compacted');
@@ -67,8 +64,7 @@ test('an output is recognized in the named format when a torn first line hides i
 });
 
 test('what comes to stand at the output’s path while summaries are made is not replaced', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   const extractive = createExtractiveProvider();
   const slow = rerun(t, bench, {
     model: {
@@ -86,8 +82,7 @@ test('what comes to stand at the output’s path while summaries are made is not
 });
 
 test('restore does not write over what holds more than it would write, or anything else', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   reportOf(await compactTo(bench, 'talk.jsonl', 'out.jsonl'));
   for (const content of [original + CONTINUED, 'another file', original.toUpperCase()]) {
     bench.write('out.jsonl.restored', content);
@@ -97,8 +92,7 @@ test('restore does not write over what holds more than it would write, or anythi
 });
 
 test('restore writes over the original itself, a part of it, and an empty file', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   reportOf(await compactTo(bench, 'talk.jsonl', 'out.jsonl'));
   for (const content of [original, original.slice(0, 100), '']) {
     bench.write('out.jsonl.restored', content);
@@ -107,8 +101,7 @@ test('restore writes over the original itself, a part of it, and an empty file',
 });
 
 test('restore does not write over the archive that it reads', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   reportOf(await bench.compact('talk.jsonl'));
   symlinkSync(bench.archivePath, bench.path('talk.jsonl.restored'));
   await assert.rejects(bench.restore('talk.jsonl'), /output-exists/);

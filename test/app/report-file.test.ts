@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { FileReport } from '../../src/app/contract/file-report.ts';
 import { reportFile } from '../../src/app/survey/report-file.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
-import { benchFor, policyOf, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, policyOf, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 type Options = { readonly isPlan?: boolean; readonly mask?: (text: string) => string };
 
@@ -46,8 +46,7 @@ test('every message of the original is shown with what became of it, over two co
 });
 
 test('the lines of a summary lead to messages that contain their words', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(40));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(40));
   reportOf(await bench.compact('talk.jsonl', SETTINGS));
   const { summaries, messages } = await report(bench, 'talk.jsonl');
   const texts = summaries.flat().filter(({ kind }) => kind === 'text');
@@ -61,8 +60,7 @@ test('the lines of a summary lead to messages that contain their words', async (
 });
 
 test('without its archive, a compacted file still shows what it contains', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   reportOf(await bench.compact('talk.jsonl', SETTINGS));
   for (const value of [null, 'other'] as const) {
     const other = benchFor(t);
@@ -77,8 +75,7 @@ test('without its archive, a compacted file still shows what it contains', async
 });
 
 test('a damaged archive makes a page that says so', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   reportOf(await bench.compact('talk.jsonl', SETTINGS));
   const lines = bench.read('talk.jsonl').toString().trimEnd().split('\n').slice(0, -1);
   bench.write('talk.jsonl', `${[...lines, chatLine({ role: 'user', content: 'changed' })].join('\n')}\n`);
@@ -88,8 +85,7 @@ test('a damaged archive makes a page that says so', async (t) => {
 });
 
 test('a plan shows what would leave, and changes nothing', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   const before = bench.read('talk.jsonl');
   const { state, messages, tokens } = await report(bench, 'talk.jsonl', { isPlan: true });
   assert.deepEqual(state, { kind: 'planned', reason: null });
@@ -99,8 +95,7 @@ test('a plan shows what would leave, and changes nothing', async (t) => {
 });
 
 test('a file that is not compacted, and one that is no transcript, are refused', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(3));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(3));
   await assert.rejects(report(bench, 'talk.jsonl'), /not-compacted/);
   bench.write('junk.jsonl', Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 97) % 256)));
   await assert.rejects(report(bench, 'junk.jsonl'), /not-a-transcript/);

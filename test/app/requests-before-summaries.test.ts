@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { chatLine, prose } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../support/workbench.ts';
 
 const REQUESTS = [
   'Rename the parser to reader.',
@@ -37,8 +37,7 @@ const settings = { compaction: { chunkSize: 5, keepRecent: 2, clipFirst: 2, clip
 
 test("requests of all cycles stand word for word before a model's summaries, whatever the window hides", async (t) => {
   const model = scriptedModel(() => answer('Something was done.'));
-  const bench = benchFor(t, { model });
-  bench.write('talk.jsonl', session());
+  const bench = benchWith(t, 'talk.jsonl', session(), { model });
   reportOf(await bench.compact('talk.jsonl', settings));
   appendFileSync(bench.path('talk.jsonl'), session(10));
   reportOf(await bench.compact('talk.jsonl', settings));
@@ -51,8 +50,7 @@ test("requests of all cycles stand word for word before a model's summaries, wha
 });
 
 test('a quoting summarizer, which has them itself, gets no such section', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', session() + session(10));
+  const bench = benchWith(t, 'talk.jsonl', session() + session(10));
   reportOf(await bench.compact('talk.jsonl', settings));
   const [before = ''] = clipOf(bench).split('[Batch 1');
   assert.doesNotMatch(before, /## Requests/);

@@ -3,14 +3,13 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync }
 import { test } from 'node:test';
 import { capture, damage, restored, tryRestore } from '../support/captures.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor } from '../support/workbench.ts';
+import { benchFor, benchWith } from '../support/workbench.ts';
 
 const TALK = chatTranscript(40);
 const OTHER = chatTranscript(300, 5000);
 
 test('a file is restored in place where it is gone, and over content that was captured, and over nothing else', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', TALK);
+  const bench = benchWith(t, 'x.jsonl', TALK);
   await capture(bench, 'x.jsonl');
   const inPlace = { output: { kind: 'in-place' } } as const;
   rmSync(bench.path('x.jsonl'));
@@ -66,8 +65,7 @@ test('a captured file is found by the end of its path and by the beginning of th
 });
 
 test('damage is found before anything is written', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', TALK);
+  const bench = benchWith(t, 'x.jsonl', TALK);
   await capture(bench, 'x.jsonl');
   damage(bench, 'UPDATE captured_lines SET sha256 = randomblob(32) WHERE id = 7');
   for (const output of [{ kind: 'stdout' } as const, { kind: 'file', path: bench.path('restored') } as const]) {
@@ -82,8 +80,7 @@ for (const [what, grows] of [
   ['has grown', true],
 ] as const) {
   test(`a file that ${what} is captured whole again if what the archive has of it is damaged`, async (t) => {
-    const bench = benchFor(t);
-    bench.write('x.jsonl', chatTranscript(40));
+    const bench = benchWith(t, 'x.jsonl', chatTranscript(40));
     await capture(bench, 'x.jsonl');
     damage(bench, 'UPDATE captured_blocks SET data = zeroblob(length(data))');
     if (grows) appendFileSync(bench.path('x.jsonl'), chatTranscript(10, 100));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { chatTranscript, chatTranscripts } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
+import { benchFor, benchWith, createWorkbench, reportOf } from '../support/workbench.ts';
 import { runsOf } from '../support/runs.ts';
 
 test('a compacted transcript begins with the clip-archive and ends with the kept lines, byte for byte', async (t) => {
@@ -24,16 +24,14 @@ test('a compacted transcript begins with the clip-archive and ends with the kept
 });
 
 test('the ledger counts every line once', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', `\n${chatTranscript(30)}{"no":"message"}\n`);
+  const bench = benchWith(t, 'talk.jsonl', `\n${chatTranscript(30)}{"no":"message"}\n`);
   const { ledger } = reportOf(await bench.compact('talk.jsonl'));
   assert.equal(ledger.kept + ledger.summarized + ledger.quoted + ledger.other, ledger.total);
   assert.equal(ledger.total, 82);
 });
 
 test('four compactions with talk in between: each verifies, each restores, all the way back', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   let everything = chatTranscript(30);
   for (let cycle = 1; cycle <= 4; cycle += 1) {
     const report = reportOf(await bench.compact('talk.jsonl'));
@@ -49,8 +47,7 @@ test('four compactions with talk in between: each verifies, each restores, all t
 });
 
 test('L8: the clip-archive of a later cycle counts all messages and shows the batches of all cycles in the order in which they were made', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   const first = reportOf(await bench.compact('talk.jsonl'));
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(12, 100));
   const second = reportOf(await bench.compact('talk.jsonl'));
@@ -63,8 +60,7 @@ test('L8: the clip-archive of a later cycle counts all messages and shows the ba
 });
 
 test('A2, A3: too many batches are re-summarized, their sources stay in the archive, and restore still goes all the way back', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(60));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(60));
   const report = reportOf(await bench.compact('talk.jsonl', { compaction: { chunkSize: 20, maxSummaryTokens: 200 } }));
   const batches = report.conversations[0]?.batches ?? [];
   assert.deepEqual(
@@ -77,19 +73,8 @@ test('A2, A3: too many batches are re-summarized, their sources stay in the arch
   assert.equal((await bench.restore('talk.jsonl')).toString(), chatTranscript(60));
 });
 
-test('nothing new since: the second run changes no byte and says so', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
-  reportOf(await bench.compact('talk.jsonl'));
-  const once = bench.read('talk.jsonl');
-  const again = reportOf(await bench.compact('talk.jsonl'));
-  assert.equal(again.result, 'skipped');
-  assert.deepEqual(bench.read('talk.jsonl'), once);
-});
-
 test('A1: the same input with the same settings again gives the same bytes and no new row', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   const output = (name: string) => ({ output: { kind: 'file', path: bench.path(name) } as const });
   reportOf(await bench.compact('talk.jsonl', output('one.jsonl')));
   const again = reportOf(await bench.compact('talk.jsonl', output('two.jsonl')));
@@ -111,8 +96,7 @@ test('the same input in two archives gives the same bytes: nothing in them is ra
 });
 
 test('L8: a copy under another name belongs to the same lineage, and two copies that went apart do not see each other’s batches', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   reportOf(await bench.compact('talk.jsonl'));
   copyFileSync(bench.path('talk.jsonl'), bench.path('fork.jsonl'));
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(12, 100));
@@ -218,8 +202,7 @@ test('a target is for each conversation: one that fits is skipped, the others ar
 });
 
 test('a BOM is read, not written, and given back', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', `\ufeff${chatTranscript(30)}`);
+  const bench = benchWith(t, 'talk.jsonl', `\ufeff${chatTranscript(30)}`);
   reportOf(await bench.compact('talk.jsonl'));
   assert.notEqual(bench.read('talk.jsonl')[0], 0xef);
   assert.equal((await bench.restore('talk.jsonl')).toString(), `\ufeff${chatTranscript(30)}`);

@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { scoreFile } from '../../src/app/survey/score-file.ts';
 import { chatLine as chatRecord, prose } from '../support/chat.ts';
-import { benchFor, type BenchSettings, policyOf, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, type BenchSettings, policyOf, reportOf, type Workbench } from '../support/workbench.ts';
 
 const WHOLE: BenchSettings = { compaction: { summaryTokens: 600, keepRecent: 2, rulesFromChats: true } };
 const CHUNKS: BenchSettings = { compaction: { chunkSize: 10, keepRecent: 2, rulesFromChats: true } };
@@ -36,8 +36,7 @@ for (const [way, settings] of [
   ['chunks', CHUNKS],
 ] as const) {
   test(`the user's rules stand above the batches through every compaction (${way})`, async (t) => {
-    const bench = benchFor(t);
-    bench.write('talk.jsonl', talkOf(['Never push to main.', '', 'Keep functions under 40 lines.']));
+    const bench = benchWith(t, 'talk.jsonl', talkOf(['Never push to main.', '', 'Keep functions under 40 lines.']));
     reportOf(await bench.compact('talk.jsonl', settings));
     assert.equal(
       rulesIn(bench),
@@ -100,8 +99,7 @@ test('the rules of a clip-archive that a user could have pasted are not believed
 });
 
 test('rules are added and dropped by hand, and stay so', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', talkOf(['Never push to main.', 'Always run the linter.']));
+  const bench = benchWith(t, 'talk.jsonl', talkOf(['Never push to main.', 'Always run the linter.']));
   const byHand = { ...WHOLE.compaction, rules: ['Use tabs.'], dropRules: ['LINTER'] };
   reportOf(await bench.compact('talk.jsonl', { compaction: byHand }));
   const expected =
@@ -116,8 +114,7 @@ test('rules are added and dropped by hand, and stay so', async (t) => {
 });
 
 test('without rules there is no section, and other rules are another result', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', talkOf(['Never push to main.']));
+  const bench = benchWith(t, 'talk.jsonl', talkOf(['Never push to main.']));
   const output = (name: string) => ({ kind: 'file', path: bench.path(name) }) as const;
   for (const [name, more] of [
     ['a', {}],
@@ -132,8 +129,7 @@ test('without rules there is no section, and other rules are another result', as
 });
 
 test('a score marks the messages that state rules', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', talkOf(['', 'Never push to main.']));
+  const bench = benchWith(t, 'talk.jsonl', talkOf(['', 'Never push to main.']));
   const input = { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null };
   const scored = await scoreFile(bench.deps, { input, policy: policyOf(WHOLE) });
   assert.ok(scored.ok);
@@ -144,8 +140,7 @@ test('a score marks the messages that state rules', async (t) => {
 });
 
 test('a score looks for rules only in the rows that will be shown, and gives all rows', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', talkOf(['Always use tabs.', 'Never push to main.']));
+  const bench = benchWith(t, 'talk.jsonl', talkOf(['Always use tabs.', 'Never push to main.']));
   const input = { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null };
   const marked = async (first: number | undefined): Promise<readonly (number | null)[]> => {
     const selectShown = first === undefined ? {} : { selectShown: <T>(rows: readonly T[]) => rows.slice(0, first) };

@@ -10,7 +10,7 @@ import type { FileStore } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { TITLES } from '../support/client-lists.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
-import { benchFor, policyOf, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, policyOf, reportOf, type Workbench } from '../support/workbench.ts';
 
 const ANY: ScanFilter = { format: null, largerThanBytes: null, before: null };
 
@@ -54,8 +54,7 @@ const SESSION = STORED_SESSIONS.find(({ format }) => format === 'claude-code')?.
 const LAST_SAID = new Date('2026-05-05T09:15:03.000Z');
 
 test('a transcript is reported with its project, its last message and the figures of a dry run', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', SESSION);
+  const bench = benchWith(t, 'x.jsonl', SESSION);
   utimesSync(bench.path('x.jsonl'), 1_800_000_000, 1_800_000_000.5);
   const plan = reportOf(await bench.compact('x.jsonl', { output: { kind: 'none' } }));
   const [conversation] = plan.conversations;
@@ -83,8 +82,7 @@ test('a transcript is reported with its project, its last message and the figure
 });
 
 test('a compacted session keeps the title that its first request gave it', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', SESSION);
+  const bench = benchWith(t, 'x.jsonl', SESSION);
   const before = await surveyed(bench, 'x.jsonl');
   reportOf(await bench.compact('x.jsonl', { output: { kind: 'in-place' } }));
   const after = await surveyed(bench, 'x.jsonl');
@@ -139,22 +137,19 @@ test('the model is the one that answered last, by the records of each format tha
 });
 
 test('a transcript that would be skipped saves nothing, and the report says why', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', chatTranscript(1));
+  const bench = benchWith(t, 'x.jsonl', chatTranscript(1));
   const report = await surveyed(bench, 'x.jsonl');
   assert.deepEqual([report?.saving, report?.reason, report?.at], [0, 'too-short', null]);
 });
 
 test('a scan writes nothing, and opens no archive for files that were never compacted', async (t) => {
-  const bench = benchFor(t, { openArchive: () => assert.fail('the archive was opened') });
-  bench.write('x.jsonl', SESSION);
+  const bench = benchWith(t, 'x.jsonl', SESSION, { openArchive: () => assert.fail('the archive was opened') });
   assert.notEqual(await surveyed(bench, 'x.jsonl'), null);
   assert.deepEqual(readdirSync(bench.folder), ['x.jsonl']);
 });
 
 test('a transcript that was compacted with the same settings has nothing new, until something is appended', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', SESSION);
+  const bench = benchWith(t, 'x.jsonl', SESSION);
   reportOf(await bench.compact('x.jsonl'));
   const before = statSync(bench.path('x.jsonl'), { bigint: true });
   const report = await surveyed(bench, 'x.jsonl');
@@ -169,8 +164,7 @@ test('a transcript that was compacted with the same settings has nothing new, un
 
 test('a file that is not larger than asked for is not opened', async (t) => {
   const { files, opened } = countingStore();
-  const bench = benchFor(t, { files });
-  bench.write('x.jsonl', SESSION);
+  const bench = benchWith(t, 'x.jsonl', SESSION, { files });
   assert.equal(await surveyed(bench, 'x.jsonl', { largerThanBytes: SESSION.length }), null);
   assert.equal(opened(), 0);
   assert.notEqual(await surveyed(bench, 'x.jsonl', { largerThanBytes: SESSION.length - 1 }), null);
@@ -178,8 +172,7 @@ test('a file that is not larger than asked for is not opened', async (t) => {
 
 test('a transcript of another format, or with a message too new, is not read whole', async (t) => {
   const { files, opened } = countingStore();
-  const bench = benchFor(t, { files });
-  bench.write('x.jsonl', SESSION);
+  const bench = benchWith(t, 'x.jsonl', SESSION, { files });
   assert.equal(await surveyed(bench, 'x.jsonl', { format: 'codex' }), null);
   assert.equal(await surveyed(bench, 'x.jsonl', { before: LAST_SAID }), null);
   assert.equal(opened(), 2);
@@ -196,8 +189,7 @@ test('a last message is found behind a tail that has none', async (t) => {
 });
 
 test('where messages have no times, the last write to the file counts', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', chatTranscript(4));
+  const bench = benchWith(t, 'x.jsonl', chatTranscript(4));
   utimesSync(bench.path('x.jsonl'), 1_700_000_000, 1_700_000_000);
   const isWanted = async (seconds: number) =>
     (await surveyed(bench, 'x.jsonl', { before: new Date(seconds * 1000) })) !== null;

@@ -6,7 +6,8 @@ import type { BatchHit, MessageHit } from '../../src/app/contract/archive-report
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { oddTexts } from '../support/messages.ts';
 import { search } from '../support/searching.ts';
-import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 /** A talk in which one early message says more than the others. */
 async function compacted(
@@ -164,8 +165,7 @@ test('the newest come first on demand', async (t) => {
 });
 
 test('only one conversation is looked through on demand', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', `${chatLine(BOAT)}\n${chatTranscript(30)}`);
+  const bench = benchWith(t, 'talk.jsonl', `${chatLine(BOAT)}\n${chatTranscript(30)}`);
   reportOf(await bench.compact('talk.jsonl', { conversation: 'harbor' }));
   const count = async (conversation: string): Promise<number> =>
     (await search(bench, 'boat', { conversation, kinds: 'messages' })).hits.length;
@@ -203,7 +203,7 @@ test('any text is a legal query', async (t) => {
       const query = parts.join(' ');
       assert.equal((await search(bench, query)).query, query);
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
   assert.deepEqual((await search(bench, '"-:*()')).hits, []);
   assert.equal((await search(bench, 'wooden boat '.repeat(9000), { limit: 1 })).hits.length, 1);

@@ -7,7 +7,7 @@ import { capture, damage } from '../support/captures.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { erase } from '../support/retention.ts';
 import { findMessages, search } from '../support/searching.ts';
-import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../support/workbench.ts';
 
 const placesOf = (hits: readonly MessageHit[], { folder }: Workbench): readonly string[] =>
   hits.map(({ file, line }) => `${file.slice(folder.length + 1)}:${line}`);
@@ -21,8 +21,7 @@ const TALK = [
 const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 
 test('messages of captured files are found in any form of the words, best first, with their places', async (t) => {
-  const bench = benchFor(t);
-  bench.write('a.jsonl', text([...FILLER, ...TALK]));
+  const bench = benchWith(t, 'a.jsonl', text([...FILLER, ...TALK]));
   await capture(bench, 'a.jsonl');
   const hits = await findMessages(bench, 'parsers migration');
   assert.deepEqual(placesOf(hits, bench), ['a.jsonl:42', 'a.jsonl:41']);
@@ -57,8 +56,7 @@ test('a log in Markdown is searched block by block', async (t) => {
 });
 
 test('what was rewritten or is gone is found, and what versions and forks share is found once', async (t) => {
-  const bench = benchFor(t);
-  bench.write('a.jsonl', text([...FILLER, ...TALK]));
+  const bench = benchWith(t, 'a.jsonl', text([...FILLER, ...TALK]));
   bench.write('fork.jsonl', text([...FILLER, ...TALK, chatLine({ role: 'user', content: 'only the fork' })]));
   await capture(bench, 'a.jsonl');
   await capture(bench, 'fork.jsonl');

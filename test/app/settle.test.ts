@@ -10,7 +10,15 @@ import { compactionDraft, lineDraft, sha256 } from '../adapters/archive/drafts.t
 import { stored } from '../contract/archive/engine.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { storeWith } from '../support/files.ts';
-import { benchFor, createWorkbench, policyOf, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import {
+  benchFor,
+  benchWith,
+  createWorkbench,
+  policyOf,
+  reportOf,
+  rerun,
+  type Workbench,
+} from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 
@@ -91,8 +99,7 @@ test('an error that comes after the rename does not cost the file its archive', 
       return { ok: false, error: { kind: 'io', path: 'the folder', code: 'EIO' } };
     },
   }));
-  const bench = benchFor(t, { files });
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original, { files });
   assert.equal((await bench.compact('talk.jsonl')).ok, false);
   assert.notEqual(bench.read('talk.jsonl').toString(), original);
   const later = rerun(t, bench);
@@ -105,8 +112,7 @@ for (const [kind, expected] of [
   ['not-ours', 'archive'],
 ] as const) {
   test(`if the archive fails (${kind}) once the file was replaced, the run says so, and nothing is lost`, async (t) => {
-    const bench = benchFor(t);
-    bench.write('talk.jsonl', original);
+    const bench = benchWith(t, 'talk.jsonl', original);
     const failure = { kind, path: bench.archivePath, reason: 'planted' };
     const archive = {
       ...bench.archive(),
@@ -135,8 +141,7 @@ test('nor does one where there is no room to unpack what got its name', async (t
   }));
   const noRoom = (path: string) => err({ kind: 'no-room', path, folder: '/tmp', code: 'ENOSPC' } as const);
   const files = { ...failing, open: async (path: string) => (state.isNamed ? noRoom(path) : real.open(path)) };
-  const bench = benchFor(t, { files });
-  bench.write('talk.jsonl.zst', zstdCompressSync(original));
+  const bench = benchWith(t, 'talk.jsonl.zst', zstdCompressSync(original), { files });
   assert.equal((await bench.compact('talk.jsonl.zst')).ok, false);
   const later = rerun(t, bench);
   assert.equal((await later.restore('talk.jsonl.zst')).toString(), original);

@@ -10,7 +10,7 @@ import { storeLines } from '../../src/app/compact/archive-lines.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import { compactionDraft, lineDraft } from '../adapters/archive/drafts.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
-import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
 
 async function show(bench: Workbench, name: string): Promise<ShowReport> {
   const shown = await showArchived(bench.deps, { name });
@@ -44,8 +44,7 @@ function keyIn(bench: Workbench): string {
 
 /** A bench on which a talk was compacted, and the report. */
 async function compacted(t: TestContext): Promise<{ readonly bench: Workbench; readonly done: CompactReport }> {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   return { bench, done: reportOf(await bench.compact('talk.jsonl')) };
 }
 
@@ -294,9 +293,11 @@ test('the archive lists its compactions and adds them up', async (t) => {
         lines: { archived: done.ledger.summarized, total: done.ledger.total },
         bytes: { before: done.bytes.before, after: done.bytes.after },
         sha256: done.sha256.before,
+        title: one?.title,
       },
     ],
   });
+  assert.match(one?.title ?? '', /parser\.ts/);
   const measured = await measureArchive(bench.deps);
   assert.ok(measured.ok);
   const { compactions, messages, bytes } = measured.value;

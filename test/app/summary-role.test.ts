@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { QUOTATION_NOTICE } from '../../src/core/clip-archive.ts';
 import { prose } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf } from '../support/workbench.ts';
 
 type Json = { readonly [key: string]: unknown };
 type Shape = { readonly name: string; readonly write: (from: number, turns: number, hasTools: boolean) => string };
@@ -85,8 +85,7 @@ suite('the role of a summary', () => {
     });
 
     test(`${name}: where no tool was used the summary is a system's, as before`, async (t) => {
-      const bench = benchFor(t);
-      bench.write('talk.jsonl', write(0, 14, false));
+      const bench = benchWith(t, 'talk.jsonl', write(0, 14, false));
       reportOf(await bench.compact('talk.jsonl'));
       const clip = bench
         .read('talk.jsonl')

@@ -5,7 +5,8 @@ import { totalTokens } from '../../src/app/compact/report.ts';
 import { scoreFile } from '../../src/app/survey/score-file.ts';
 import { assistantRecord, userRecord } from '../adapters/transcript/claude-code/records.ts';
 import { chatLine, prose } from '../support/chat.ts';
-import { benchFor, type BenchSettings, createWorkbench, policyOf, reportOf } from '../support/workbench.ts';
+import { benchFor, benchWith, type BenchSettings, createWorkbench, policyOf, reportOf } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 const TARGET = 4000;
 /** One summary of everything, as the program makes it offline. */
@@ -60,8 +61,7 @@ const SESSIONS: readonly { readonly what: string; readonly text: string }[] = [
 for (const { what, text } of SESSIONS)
   suite(`a target is met: ${what}`, () => {
     test('within 10 percent, and most of it is used', async (t) => {
-      const bench = benchFor(t);
-      bench.write('s.jsonl', text);
+      const bench = benchWith(t, 's.jsonl', text);
       const { result, conversations, notes } = reportOf(await bench.compact('s.jsonl', settings));
       const { before = 0, after = 0 } = conversations[0]?.tokens ?? {};
       assert.equal(result, 'compacted');
@@ -72,8 +72,7 @@ for (const { what, text } of SESSIONS)
     });
 
     test('all requests stand in the result word for word', async (t) => {
-      const bench = benchFor(t);
-      bench.write('s.jsonl', text);
+      const bench = benchWith(t, 's.jsonl', text);
       reportOf(await bench.compact('s.jsonl', settings));
       const result = bench.read('s.jsonl').toString();
       const asked = Array.from({ length: 20 }, (_, turn) => request(turn)).filter((one) => text.includes(one));
@@ -84,8 +83,7 @@ for (const { what, text } of SESSIONS)
     });
 
     test('messages that the scores mark as staying are in the result', async (t) => {
-      const bench = benchFor(t);
-      bench.write('s.jsonl', text);
+      const bench = benchWith(t, 's.jsonl', text);
       const input = { path: bench.path('s.jsonl'), name: 's.jsonl', format: null };
       const scored = await scoreFile(bench.deps, { input, policy: policyOf(settings) });
       assert.ok(scored.ok);
@@ -165,5 +163,5 @@ test('a plan never promises less than the run makes of a random session with a r
       bench.remove();
     }
   });
-  await fc.assert(property, { numRuns: 30 });
+  await fc.assert(property, { numRuns: runsOf(30) });
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { VerifyProblem } from '../../src/app/contract/reports.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { change, spoilText } from '../support/full-archive.ts';
-import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 
@@ -110,8 +110,7 @@ for (const { what, statements, kind, isEarlier } of DAMAGES)
 
 test('a batch whose text was changed is found, shown or not, and restoring still works', async (t) => {
   for (const id of [1, 3]) {
-    const bench = benchFor(t);
-    bench.write('talk.jsonl', original);
+    const bench = benchWith(t, 'talk.jsonl', original);
     reportOf(await bench.compact('talk.jsonl', { compaction: { chunkSize: 15 } }));
     change(bench.archivePath, spoilText('batches', id));
     assert.ok((await problemsOf(bench)).includes('changed-batch'), `batch ${id}`);
@@ -168,8 +167,7 @@ test('lines appended since are allowed and counted', async (t) => {
 });
 
 test('a file that was never compacted cannot be verified', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', original);
+  const bench = benchWith(t, 'talk.jsonl', original);
   await assert.rejects(bench.verify('talk.jsonl'), /not-compacted/);
 });
 

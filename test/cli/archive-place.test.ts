@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
@@ -54,13 +54,6 @@ test('that an archive may not be created is said before anything is summarized',
   assert.match(errors, /x\.db: the archive cannot be opened: permission denied \(EACCES\)/);
   const skipped = await watched(['--if-over', '1M', ...argv]);
   assert.deepEqual([skipped.code, skipped.steps], [0, ['read']]);
-});
-
-test('nothing is left where an archive could be made and none is', async (t) => {
-  const folder = folderWith(t, { 'logs/talk.jsonl': TALK, 'data/': '' });
-  const argv = ['-i', '--if-over', '1M', '--archive', join(folder, 'data/a/x.db'), join(folder, 'logs/talk.jsonl')];
-  assert.equal((await watched(argv)).code, 0);
-  assert.deepEqual(readdirSync(join(folder, 'data')), []);
 });
 
 test('too many open files and a name that is too long are said of the archive, with what helps', (t) => {

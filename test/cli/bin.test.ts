@@ -26,12 +26,6 @@ test('the version is that of the package, alone and among other flags', () => {
   }
 });
 
-test('help is an answer', () => {
-  const { status, stdout, stderr } = ran('--help');
-  assert.deepEqual([status, stderr], [0, '']);
-  assert.match(stdout, /^Usage: compact /);
-});
-
 test('a wrong flag is one line on stderr and exit code 2', () => {
   assert.deepEqual(ran('--jsno', 'x'), {
     status: 2,

@@ -10,7 +10,7 @@ import {
 } from '../support/embedding-server.ts';
 import { folderWith } from '../support/folders.ts';
 import { callTool, callTools } from '../support/mcp.ts';
-import { type Ended, endOf, runHere, startProcess, jsonLines } from '../support/program.ts';
+import { type Ended, endOf, runHere, startProcess } from '../support/program.ts';
 import { waitsMs } from '../support/quick-waits.ts';
 
 const SECRET = `ghp_${'a1B2c3D4e5F6g7H8i9'.repeat(2)}`;
@@ -84,19 +84,6 @@ test('an agent compacts with vectors, and finds by meaning', async (t) => {
   assert.deepEqual(
     server.asked.slice(before).map(({ input }) => input),
     [['painted vessel']],
-  );
-});
-
-test('queries that come together are sent together', async (t) => {
-  const { server, folder, run, asks } = await scene(t);
-  await run('-i', join(folder, 'talk.jsonl'));
-  const before = server.asked.length;
-  const { stdout } = await asks('painted vessel\n\nport 8080\n', 'search', '-', '--messages', '--limit', '1');
-  const reports = jsonLines(stdout);
-  assert.deepEqual([reports.length, reports[0].hits[0].id, reports[1].hits], [3, 'boat', []]);
-  assert.deepEqual(
-    server.asked.slice(before).map(({ input }) => input),
-    [['painted vessel', 'port 8080']],
   );
 });
 

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseNames } from '../../src/cli/inputs/gather.ts';
 import { run } from '../../src/cli/run.ts';
-import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runHere, jsonLines } from '../support/program.ts';
 import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from './fakes.ts';
 
 const namesIn = (list: string): readonly string[] => parseNames(Buffer.from(list));
@@ -73,21 +71,4 @@ test('a terminal is not read for names', async () => {
   const { code, errors } = await takenUp(['--files-from', '-']);
   assert.equal(code, 2);
   assert.match(errors, /pipe names of transcripts in/);
-});
-
-test('what is listed is compacted in place, a name with a line end too', async (t) => {
-  const folder = folderWith(t, { 'a\nb.jsonl': chatTranscript(9), 'c.jsonl': chatTranscript(9) });
-  const list = `${join(folder, 'a\nb.jsonl')}\0${join(folder, 'c.jsonl')}\0`;
-  const archive = join(folder, '.archive.db');
-  const { code, stdout } = await runHere(['-i', '--json', '--archive', archive, '--files-from', '-'], list);
-  assert.deepEqual(
-    [code, jsonLines(stdout).map(({ file, result }) => [file.slice(folder.length + 1), result])],
-    [
-      0,
-      [
-        ['a\nb.jsonl', 'compacted'],
-        ['c.jsonl', 'compacted'],
-      ],
-    ],
-  );
 });

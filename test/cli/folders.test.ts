@@ -13,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { test, type TestContext } from 'node:test';
 import { createUseCases } from '../../src/compose/use-cases.ts';
@@ -21,7 +21,6 @@ import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runHere, runProcess, jsonLines } from '../support/program.ts';
-import { problemsWith } from '../support/report-schemas.ts';
 import { createFakeTerminal } from './fakes.ts';
 
 const TALK = chatTranscript(9);
@@ -75,6 +74,7 @@ test('what is no transcript in a folder is skipped, and a script is told why', a
     'logs/c-notes.jsonl': 'Dear diary\n',
     'logs/d-torn.jsonl': `${TALK}{"role":"us`,
     'logs/deep/e.jsonl': TALK,
+    'logs/f-opened.jsonl': '{"type":"file-history-snapshot","messageId":"m","snapshot":{},"isSnapshotUpdate":false}\n',
   });
   const { code, results, notes } = await compact('logs');
   assert.equal(code, 0);
@@ -84,7 +84,10 @@ test('what is no transcript in a folder is skipped, and a script is told why', a
     ['logs/c-notes.jsonl', 'skipped', 'not-a-transcript'],
     ['logs/d-torn.jsonl', 'skipped', 'bad-line'],
     ['logs/deep/e.jsonl', 'compacted'],
+    ['logs/f-opened.jsonl', 'skipped', 'no-messages'],
   ]);
+  // Named itself it is an error.
+  assert.equal((await compact('logs/f-opened.jsonl')).code, 1);
   assert.deepEqual(notes.slice(0, 3), [
     'it is an empty file',
     'not a transcript: it looks like plain text',
@@ -168,15 +171,6 @@ test('two names of one file are both compacted, and the second run leaves both a
   ]);
 });
 
-for (const mode of [0o600, 0o640, 0o755]) {
-  test(`a file keeps its mode ${mode.toString(8)}`, async (t) => {
-    const { compact, path } = placeWith(t, { 'talk.jsonl': TALK });
-    chmodSync(path('talk.jsonl'), mode);
-    assert.deepEqual((await compact('talk.jsonl')).results, [['talk.jsonl', 'compacted']]);
-    assert.equal(statSync(path('talk.jsonl')).mode & 0o7777, mode);
-  });
-}
-
 const SOMEBODY = { uid: 12_345, gid: 23_456 };
 const isRoot = getuid?.() === 0;
 
@@ -226,31 +220,6 @@ test(
     assert.deepEqual({ uid, gid, mode: mode & 0o7777 }, { uid: 34_567, gid: SOMEBODY.gid, mode: 0o660 });
   },
 );
-
-test('files of a folder that hold no conversation are passed over, and named themselves they are an error', async (t) => {
-  const folder = folderWith(t, {
-    'logs/opened.jsonl': '{"type":"file-history-snapshot","messageId":"m","snapshot":{},"isSnapshotUpdate":false}\n',
-    'logs/empty.jsonl': '',
-    'logs/talk.jsonl': chatTranscript(30),
-  });
-  const archive = ['--archive', join(folder, 'archive.db')];
-  const done = await runHere(['-i', '--json', ...archive, join(folder, 'logs')]);
-  assert.equal(done.code, 0, done.stderr);
-  const lines = jsonLines(done.stdout);
-  assert.deepEqual(
-    lines.map(({ file, result, reason }) => [basename(file), result, reason]),
-    [
-      ['empty.jsonl', 'skipped', 'no-messages'],
-      ['opened.jsonl', 'skipped', 'no-messages'],
-      ['talk.jsonl', 'compacted', undefined],
-    ],
-  );
-  assert.deepEqual(
-    lines.map((line) => problemsWith('compact', line).length === 0),
-    [true, true, true],
-  );
-  assert.equal((await runHere(['-i', ...archive, join(folder, 'logs/opened.jsonl')])).code, 1);
-});
 
 test('two records that are glued together are told once and in short, and can be carried along by the configuration', async (t) => {
   const lines = TALK.split('\n');

@@ -76,23 +76,6 @@ test('a torn last line is carried along with --keep-invalid and stays torn, so t
   assert.equal((await run('restore')).stdout, torn);
 });
 
-test('files that are not transcripts are reported with what they look like, and stay unchanged', async (t) => {
-  const looks = {
-    'empty.jsonl': ['', /empty/],
-    'document.jsonl': ['{\n  "a": 1\n}\n', /one JSON document/],
-    'notes.jsonl': ['Dear diary\n', /plain text/],
-    'utf16.jsonl': [Buffer.from('\ufeff{"role":"user"}\n', 'utf16le'), /UTF-16/],
-    'binary.jsonl': [Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 0, 1]), /binary/],
-  } as const;
-  const folder = folderWith(t, {});
-  for (const [name, [content, look]] of Object.entries(looks)) {
-    writeFileSync(join(folder, name), content);
-    const { code, stderr } = await runHere(['-i', '--archive', join(folder, '.archive.db'), join(folder, name)]);
-    assert.deepEqual([code, look.test(stderr)], [1, true], stderr);
-  }
-  assert.deepEqual(readdirSync(folder).toSorted(), Object.keys(looks).toSorted());
-});
-
 /**
  * killed.test.ts and signals.test.ts end each step; `npm run kills` (KILLS) adds moments that nobody chose.
  */

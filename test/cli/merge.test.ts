@@ -11,7 +11,7 @@ import { folderWith } from '../support/folders.ts';
 import { fileTarget, merge } from '../support/merging.ts';
 import { runProcess } from '../support/program.ts';
 import { asReport } from '../support/report-schemas.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
+import { benchWith, reportOf } from '../support/workbench.ts';
 import { createFakeTerminal } from './fakes.ts';
 import { erase } from '../support/retention.ts';
 
@@ -61,8 +61,7 @@ test('a merge warns of batches that were not collected, and succeeds', async (t)
 });
 
 test('what is new, already there or left out is counted in words', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', chatTranscript(30));
+  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   bench.write('other.jsonl', chatTranscript(30, 400));
   reportOf(await bench.compact('talk.jsonl'));
   const folder = folderWith(t, {});
@@ -93,8 +92,7 @@ test('two merges and a compaction at the same time leave what they would leave o
   const target = fileTarget(join(folder, 'target.db'));
   const others: string[] = [];
   for (const first of [0, 400]) {
-    const bench = benchFor(t);
-    bench.write('talk.jsonl', chatTranscript(30, first));
+    const bench = benchWith(t, 'talk.jsonl', chatTranscript(30, first));
     reportOf(await bench.compact('talk.jsonl'));
     others.push(bench.archivePath);
   }

@@ -4,45 +4,21 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readArchiveRows } from '../support/archive-rows.ts';
 import { folderWith } from '../support/folders.ts';
-import { KEY, MODEL, openModelScene, paidTexts, type Settings, summary, talkOf } from '../support/model-scene.ts';
+import { KEY, MODEL, openModelScene, type Settings, summary, talkOf } from '../support/model-scene.ts';
 import { failing } from '../support/model-server/reply.ts';
 import type { Script } from '../support/model-server/server.ts';
 import { startModelServer, startModelServerProcess } from '../support/model-server/start.ts';
-import { runHere, jsonLines } from '../support/program.ts';
+import { runHere } from '../support/program.ts';
 
 // Needs `dist`: `npm test` builds first.
 const program = fileURLToPath(new URL('../../bin/compact.js', import.meta.url));
-
-const TWO = [summary('They built the first half.'), summary('They built the second half.')];
 
 async function setUp(t: TestContext, script: Script, settings: Settings = {}) {
   const server = await startModelServer(t, script);
   const scene = openModelScene(t, { provider: 'openai-compat', url: server.url, transcript: talkOf(8), settings });
   return { server, scene };
 }
-
-test('a preview makes the summaries and shows them; the run after it uses exactly those and asks nobody', async (t) => {
-  const { server, scene } = await setUp(t, TWO);
-  const before = scene.sha256();
-  const preview = await runHere(['--preview', ...scene.args]);
-  assert.equal(preview.code, 0, preview.stderr);
-  assert.deepEqual([scene.sha256(), scene.strangers(), server.requests.length], [before, [], 2]);
-  assert.deepEqual([readArchiveRows(scene.archive)?.statuses, paidTexts(scene.archive).length], [[], 2]);
-  assert.match(preview.stderr, /talk\.jsonl: a preview; no transcript was written\n/);
-  assert.match(preview.stderr, /\n {2}model {5}2 calls, 6,000 tokens in, 80 out\n/);
-
-  const run = await runHere(['-i', ...scene.args]);
-  assert.equal(run.code, 0, run.stderr);
-  assert.equal(server.requests.length, 2);
-  assert.match(run.stderr, /\n {2}model {5}no calls, 2 summaries paid before\n/);
-  const clip: unknown = JSON.parse(scene.text().split('\n')[0] ?? '').content;
-  assert.equal(typeof clip, 'string');
-  // What is written ends with where the originals are, which a preview has no label for.
-  const [said] = String(clip).split('\n\n[Archive:');
-  assert.ok(preview.stdout.startsWith(said ?? '?'), `${preview.stdout}\n---\n${said}`);
-});
 
 test('a dry run tells what would be asked and the most that it may cost, and asks nobody', async (t) => {
   const { server, scene } = await setUp(t, []);
@@ -113,18 +89,6 @@ test('what the summaries keep and lose of the facts is told', async (t) => {
   const { code, stderr } = await runHere(['-i', ...scene.args]);
   assert.equal(code, 0, stderr);
   assert.match(stderr, /\n {2}facts {5}\d+ of \d+ kept in 2 batches\n {12}1: \d+ of \d+ kept; lost: /);
-});
-
-test('several transcripts are summarized by a model at a time', async (t) => {
-  const { server, scene } = await setUp(t, () => summary('They talked.'));
-  const others = ['b.jsonl', 'c.jsonl'].map((name) => join(scene.folder, name));
-  for (const [at, other] of others.entries()) writeFileSync(other, talkOf(8).replaceAll('the', `the${at}`));
-  const { code, stdout } = await runHere(['-i', '-j', '3', '--json', ...scene.args, ...others]);
-  assert.deepEqual([code, jsonLines(stdout).map(({ result }) => result)], [0, ['compacted', 'compacted', 'compacted']]);
-  assert.deepEqual(
-    [server.requests.length, readArchiveRows(scene.archive)?.statuses],
-    [6, ['applied', 'applied', 'applied']],
-  );
 });
 
 test('through the program itself: a missing key is one line and exit code 2', (t) => {

@@ -100,18 +100,6 @@ test('with -q only errors are said', async (t) => {
   assert.deepEqual([code, errors], [1, `${path}.missing: no such file or folder. Check the path.\n`]);
 });
 
-test('a misspelled command is reported, and nothing is started', async (t) => {
-  const path = join(folderWith(t, { 'x.jsonl': '' }), 'x.jsonl');
-  const useCases = createFakeUseCases();
-  const { code, errors } = await ran(['scroe', path], {}, useCases);
-  assert.equal(code, 2);
-  assert.match(
-    errors,
-    /^compact: 'scroe' is neither a command nor a file, so nothing was done\. Did you mean 'compact score'\?/,
-  );
-  assert.deepEqual(requests(useCases), []);
-});
-
 test('a folder without transcripts is nothing to do, and a glob of nothing is a mistake', async (t) => {
   const folder = folderWith(t, {});
   assert.deepEqual(await ran([folder]), {

@@ -64,10 +64,12 @@ async function holds(
     if (done.value.result === 'compacted') {
       compacted += 1;
       assert.deepEqual((await bench.verify(name)).problems, []);
-      const again = await bench.compact(name, { ...chosen, format: format.name });
-      assert.equal(again.ok && again.value.reason, 'nothing-new');
-      await summaryIsFound(bench, name);
       keepsTitle();
+      if (compacted === 1 || cycles === EVERY_CYCLE) {
+        const again = await bench.compact(name, { ...chosen, format: format.name });
+        assert.equal(again.ok && again.value.reason, 'nothing-new');
+        await summaryIsFound(bench, name);
+      }
     }
     // Nothing is appended after the last cycle, nor to a document, which has an end.
     if (cycle < cycles.length - 1 && format.layout.kind !== 'document') {

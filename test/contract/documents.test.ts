@@ -40,7 +40,8 @@ for (const { format } of CODECS) {
   const folder = join(FIXTURES, format.name);
   const names = readdirSync(folder).filter((one) => one.endsWith('.json') && !DAMAGED.has(one));
   for (const [at, name] of names.entries()) {
-    for (const keepRecent of at === 0 ? [0, 3, 7] : [0, 3]) {
+    // The first one goes through all, the others take turns.
+    for (const keepRecent of at === 0 ? [0, 3, 7] : [at % 2 === 0 ? 0 : 3]) {
       test(`${format.name}/${name}: what stays of ${keepRecent} recent messages stands byte for byte in a document of the same shape`, async (t) => {
         const bench = benchFor(t);
         const original = readFileSync(join(folder, name));

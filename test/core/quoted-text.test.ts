@@ -5,6 +5,7 @@ import { codePoint } from '../support/code-points.ts';
 import type { SummaryBatch } from '../../src/core/batch.ts';
 import { buildClipArchive, type KeptMessage } from '../../src/core/clip-archive.ts';
 import { HAND_OVER_HEADINGS, quoteBatch, quoteLabel, quoteText } from '../../src/core/quoted-text.ts';
+import { runsOf } from '../support/runs.ts';
 
 const ESC = '\u001b';
 const HEAD = '[Context Summary — 3 messages compressed across 1 compaction cycle]';
@@ -119,7 +120,7 @@ suite('quoted text', () => {
         const label = quoteLabel(text);
         assert.equal(quoteLabel(label), label);
       }),
-      { numRuns: 1000 },
+      { numRuns: runsOf(1000) },
     );
   });
 
@@ -168,6 +169,6 @@ test('parsing a clip-archive back finds our own structure and nothing forged', (
       assert.deepEqual(structureOf(text), expected);
       assert.equal(expected.length, empty.split('\n').filter((line) => line !== '' && line !== '-').length);
     }),
-    { numRuns: 1500 },
+    { numRuns: runsOf(1500) },
   );
 });

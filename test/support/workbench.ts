@@ -172,6 +172,18 @@ export function benchFor(context: TestContext, overrides: Partial<BenchDeps> = {
   return bench;
 }
 
+/** A workbench with this file. */
+export function benchWith(
+  context: TestContext,
+  name: string,
+  content: string | Uint8Array,
+  overrides: Partial<BenchDeps> = {},
+): Workbench {
+  const bench = benchFor(context, overrides);
+  bench.write(name, content);
+  return bench;
+}
+
 export function reportOf(result: Result<CompactReport, Failure>): CompactReport {
   if (!result.ok) throw new Error(JSON.stringify(result.error));
   return result.value;

@@ -12,6 +12,7 @@ import type { ExportKind } from '../../../src/ports/exchange.ts';
 import { codePoint } from '../../support/code-points.ts';
 import { collect } from '../../support/collect.ts';
 import { folderWith } from '../../support/folders.ts';
+import { runsOf } from '../../support/runs.ts';
 
 // Text as an archive can have it: with half characters, a byte order mark at the start, ends of lines and zero bytes.
 const halves = fc.array(fc.nat({ max: 0xffff }), { maxLength: 8 }).map((units) => String.fromCodePoint(...units));
@@ -187,7 +188,7 @@ for (const encoding of ['jsonl', 'parquet'] as const)
       for (const [kind, all] of Object.entries(found))
         assert.deepEqual(plain(await collect(folders.read(path, kind as ExportKind))), plain(all));
     });
-    await fc.assert(property, { numRuns: 15 });
+    await fc.assert(property, { numRuns: runsOf(15) });
   });
 
 test('an export is no archive to merge, and a file is no export: both say what to try', async (t) => {

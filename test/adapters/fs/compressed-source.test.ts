@@ -8,6 +8,7 @@ import * as fc from 'fast-check';
 import { openSourceFile } from '../../../src/adapters/fs/file-store.ts';
 import type { FileFailure, SourceFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
+import { runsOf } from '../../support/runs.ts';
 
 const TEXT = 'one\r\ntwo\u2028\nthree';
 const withChecksum = (text: string): Buffer =>
@@ -105,7 +106,7 @@ suite('a packed file is read as what it holds', () => {
           assert.equal(text, parts.map((part) => Buffer.from(part).toString()).join(''));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
   });
 

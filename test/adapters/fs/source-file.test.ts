@@ -8,6 +8,7 @@ import * as fc from 'fast-check';
 import { createRangeReader, openSourceFile } from '../../../src/adapters/fs/file-store.ts';
 import type { SourceFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
+import { runsOf } from '../../support/runs.ts';
 
 async function opened(
   context: TestContext,
@@ -104,7 +105,7 @@ suite('a source file', () => {
         file.close();
         assert.deepEqual(Buffer.concat([bytes.subarray(0, file.bomLength), ...lines]), bytes);
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 });

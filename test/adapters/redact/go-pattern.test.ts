@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createGoPattern, type GoPattern } from '../../../src/adapters/redact/go-pattern.ts';
+import { runsOf } from '../../support/runs.ts';
 
 function patternOf(source: string): GoPattern {
   const pattern = createGoPattern(source);
@@ -100,7 +101,7 @@ test('what both languages have finds what a backtracking matcher finds', () => {
       assert.deepEqual(matchesOf(source, text), expected);
       assert.equal(patternOf(source).test(text), new RegExp(source, 'u').test(text));
     }),
-    { numRuns: 1_000 },
+    { numRuns: runsOf(1_000) },
   );
 });
 

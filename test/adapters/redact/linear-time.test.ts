@@ -10,9 +10,9 @@ const FACTOR = 4;
 /** Four times the text may take this many times as long; with the square of the text it would take 16 times as long. */
 const MAX_GROWTH = 10;
 /** What does not grow with the text, such as compiling a pattern for longer runs. */
-const SLACK_MS = 150;
+const SLACK_MS = 100;
 
-const CHARS = 6_250;
+const CHARS = 4_000;
 
 const ALL = [...BUILTIN_RULES, ...createDefaultRules()];
 const RULES = indexRules(ALL);

@@ -5,6 +5,7 @@ import { readLogLine } from '../../../src/adapters/transcript/gemini/decode.ts';
 import { findCodec, CODECS } from '../../support/codecs.ts';
 import type { Decoded } from '../../../src/core/transcript.ts';
 import type { Json, RecordProblem } from '../../../src/ports/codec.ts';
+import { runsOf } from '../../support/runs.ts';
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -157,7 +158,7 @@ for (const { format, what, records, wrap = (record: Fields) => record, isRefused
       fc.property(records, (record) => {
         assert.equal('problem' in observe(format, wrap(record)), isRefused(JSON.parse(JSON.stringify(record))));
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -216,7 +217,7 @@ suite('calls and results', () => {
           assert.equal(decoded.results?.length ?? 0, isString(result(one)) ? 1 : 0);
           if (one['type'] === 'text' && isString(one['text'])) assert.equal(decoded.message?.content, one['text']);
         }),
-        { numRuns: 500 },
+        { numRuns: runsOf(500) },
       );
     });
 });

@@ -7,6 +7,7 @@ import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
 import { createTextFinder, matchCaptured } from '../../../src/app/archive/find-text.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../../src/ports/captures.ts';
+import { runsOf } from '../../support/runs.ts';
 
 const STATE: CapturedState = {
   id: 1,
@@ -75,7 +76,7 @@ test('a text is found in any pieces, in any form, and no other piece is named', 
     const { lineIds, isComplete } = await match(text, pieces);
     assert.deepEqual([lineIds.toSorted((a, b) => a - b), isComplete], [expected, true]);
   });
-  await check(property, { numRuns: 150 });
+  await check(property, { numRuns: runsOf(150) });
 });
 
 test('of a compressed version with the text, every piece is named', async () => {
@@ -87,7 +88,7 @@ test('of a compressed version with the text, every piece is named', async () => 
     assert.deepEqual(await match(text, pieces), { lineIds: [...pieces.keys()], isComplete: true });
     assert.deepEqual(await match(`${text}!`, pieces), { lineIds: [], isComplete: true });
   });
-  await check(property, { numRuns: 60 });
+  await check(property, { numRuns: runsOf(60) });
 });
 
 test('a text is found across the ends of the windows in which a large file is read', async () => {

@@ -9,7 +9,7 @@ import type { Archive } from '../../../src/ports/archive.ts';
 import { capture, restored } from '../../support/captures.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { erase, hold, listHolds } from '../../support/retention.ts';
-import { benchFor, reportOf } from '../../support/workbench.ts';
+import { benchFor, benchWith, reportOf } from '../../support/workbench.ts';
 
 const SECRET = 'zanzibarquux';
 const TALK = `${chatLine({ role: 'user', content: `My password is ${SECRET}.` })}\n${chatTranscript(30)}`;
@@ -32,8 +32,7 @@ test("a conversation's hold protects the capture of the file that has its id in 
 });
 
 test('an added hold is reported with what it protects now', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', TALK);
+  const bench = benchWith(t, 'talk.jsonl', TALK);
   reportOf(await bench.compact('talk.jsonl'));
   bench.write(`${SESSION}.jsonl`, TALK);
   await capture(bench, `${SESSION}.jsonl`);
@@ -48,16 +47,14 @@ test('an added hold is reported with what it protects now', async (t) => {
 });
 
 test("a folder's hold protects what is in it", async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', TALK);
+  const bench = benchWith(t, 'talk.jsonl', TALK);
   await capture(bench, 'talk.jsonl');
   await hold(bench, { kind: 'source', value: `${bench.folder}/` });
   assert.equal((await erase(bench, { kind: 'match', text: SECRET })).result, 'refused');
 });
 
 test('erasing a conversation leaves captures of unrelated files, even with a similar name or the same lines', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', TALK);
+  const bench = benchWith(t, 'talk.jsonl', TALK);
   bench.write('twin.jsonl', TALK);
   reportOf(await bench.compact('talk.jsonl'));
   await capture(bench, 'twin.jsonl');
@@ -69,8 +66,7 @@ test('erasing a conversation leaves captures of unrelated files, even with a sim
 });
 
 test('a cleanup that fails does not stop a command, which says so once', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', TALK);
+  const bench = benchWith(t, 'talk.jsonl', TALK);
   reportOf(await bench.compact('talk.jsonl'));
   const archive = bench.archive();
   const failure = { kind: 'no-space', path: bench.archivePath } as const;
@@ -95,8 +91,7 @@ test('a cleanup that fails does not stop a command, which says so once', async (
 });
 
 test('while a reader keeps the log, the cleanup stays open, and only the log is left to do', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', TALK);
+  const bench = benchWith(t, 'talk.jsonl', TALK);
   reportOf(await bench.compact('talk.jsonl'));
   const reader = new Database(bench.archivePath, { readonly: true });
   t.after(() => reader.close());
@@ -112,8 +107,7 @@ test('while a reader keeps the log, the cleanup stays open, and only the log is 
 });
 
 test('captured files that cannot be searched to their end are counted', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl.gz', gzipSync(TALK));
+  const bench = benchWith(t, 'talk.jsonl.gz', gzipSync(TALK));
   bench.write('talk.jsonl', TALK);
   await capture(bench, 'talk.jsonl.gz');
   await capture(bench, 'talk.jsonl');
@@ -137,8 +131,7 @@ test('captured files that cannot be searched to their end are counted', async (t
 });
 
 test('an erasure takes all stored model answers, even from a clock that is ahead', async (t) => {
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', TALK);
+  const bench = benchWith(t, 'talk.jsonl', TALK);
   reportOf(await bench.compact('talk.jsonl'));
   await erase(bench, { kind: 'match', text: 'no such text' });
   const db = new Database(bench.archivePath);

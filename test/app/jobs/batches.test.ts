@@ -8,7 +8,7 @@ import type { Fate } from '../../support/batch-server.ts';
 import { prose } from '../../support/chat.ts';
 import { KEY, summary, talkOf } from '../../support/model-scene.ts';
 import { serveModels } from '../../support/model-server/server.ts';
-import { benchFor } from '../../support/workbench.ts';
+import { benchWith } from '../../support/workbench.ts';
 import {
   type batchRun,
   compactLive,
@@ -31,8 +31,7 @@ class KilledError extends Error {}
 async function liveBytes(t: TestContext, dialect: Dialect, talk = TALK): Promise<Buffer> {
   const server = await serveModels(({ body }) => summary(replyTo(body)));
   t.after(server.close);
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', talk);
+  const bench = benchWith(t, 'talk.jsonl', talk);
   return compactLive(bench, 'talk.jsonl', { dialect, url: server.url });
 }
 

@@ -17,7 +17,7 @@ import { ModelError } from '../../../src/core/model-request.ts';
 import { type BatchServer, serveBatches } from '../../support/batch-server.ts';
 import { prose } from '../../support/chat.ts';
 import { KEY, MODEL, talkOf } from '../../support/model-scene.ts';
-import { benchFor, type BenchSettings, policyOf, reportOf, type Workbench } from '../../support/workbench.ts';
+import { benchWith, type BenchSettings, policyOf, reportOf, type Workbench } from '../../support/workbench.ts';
 
 export const DIALECTS = ['anthropic', 'openai-compat'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -152,8 +152,7 @@ export async function openScene(t: TestContext, dialect: Dialect, reply = replyT
   const now = (): Date => new Date(clock.ms);
   const server = await serveBatches({ reply, now });
   t.after(server.close);
-  const bench = benchFor(t);
-  bench.write('talk.jsonl', TALK);
+  const bench = benchWith(t, 'talk.jsonl', TALK);
   const run: Scene['run'] = (options) => batchRun(bench, { url: server.url, dialect, now, ...options });
   return {
     bench,

@@ -21,6 +21,7 @@ import { folderWith } from '../../support/folders.ts';
 import { callTool, callTools, textOf, type ToolResult } from '../../support/mcp.ts';
 import { runHere, jsonLines } from '../../support/program.ts';
 import { shownBatch, shownCompaction, shownMessage } from '../archive-reports.ts';
+import { runsOf } from '../../support/runs.ts';
 
 const BOAT = chatLine({ role: 'user', id: 'boat', content: 'the wooden boat\n\tlies at \u001b[1mpier nine' });
 
@@ -252,7 +253,7 @@ test('the pages of any messages give all that they say, once, and none is too lo
         assert.ok(messages.length <= MAX_ANSWER_CHARS / 200);
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runsOf(50) },
   );
 });
 

@@ -8,6 +8,7 @@ import { PAGE_START, renderPage } from '../../../src/cli/render/page/page.ts';
 import { fileReport, reportedMessage } from '../../support/file-reports.ts';
 import { prose } from '../../support/chat.ts';
 import { codePoint } from '../../support/code-points.ts';
+import { runsOf } from '../../support/runs.ts';
 
 const CONTEXT = { program: 'compact', archiveFlag: null, isFile: true, isRaw: false };
 
@@ -41,7 +42,7 @@ test('no text of a transcript, a path or a name adds a tag or an attribute to th
     fc.property(nasty, (text) => {
       assert.deepEqual(tagsOf(render(fileReport(() => `x${text}`))), plain);
     }),
-    { numRuns: 20 },
+    { numRuns: runsOf(20) },
   );
 });
 

@@ -111,7 +111,7 @@ export function captureContract(engine: Engine): void {
         assert.deepEqual(await problemsOf(archive), []);
         await archive.close();
       }),
-      { numRuns: engine.propertyRuns / 2 },
+      { numRuns: Math.ceil(engine.propertyRuns / 2) },
     );
   });
 

@@ -11,6 +11,7 @@ import { change } from '../../support/full-archive.ts';
 import { fileExchange } from '../../support/merging.ts';
 import { archiveContract } from './contract.ts';
 import { type MergingEngine, mergeContract } from './merging.ts';
+import { runsOf } from '../../support/runs.ts';
 
 const extension = await findVectorExtension();
 assert.ok(extension.ok, JSON.stringify(extension));
@@ -25,7 +26,7 @@ async function openAt(t: TestContext, path: string): Promise<Archive> {
 
 const engine: MergingEngine = {
   exchange: fileExchange,
-  propertyRuns: 30,
+  propertyRuns: runsOf(64),
   open: async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'compact-archive-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));

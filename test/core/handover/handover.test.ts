@@ -7,6 +7,7 @@ import type { ConversationMessage } from '../../../src/core/message.ts';
 import { HAND_OVER_HEADINGS, quoteBatch } from '../../../src/core/quoted-text.ts';
 import { messages, oddTexts } from '../../support/messages.ts';
 import { call, result, said, typed } from './said.ts';
+import { runsOf } from '../../support/runs.ts';
 
 function handover(input: readonly ConversationMessage[], maxChars = 4_000): string {
   return writeHandover({ messages: input }, { maxChars, stem: stemmer }).text;
@@ -125,7 +126,7 @@ test('nothing that a transcript holds begins a line like a heading or a label, w
         sections.map(({ heading }) => heading),
       );
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   );
 });
 

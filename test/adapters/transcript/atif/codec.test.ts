@@ -6,7 +6,7 @@ import { atif } from '../../../../src/adapters/transcript/atif/codec.ts';
 import { formatRegistry } from '../../../../src/adapters/transcript/detect.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { prose } from '../../../support/chat.ts';
-import { benchFor, reportOf, type Workbench } from '../../../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../../../support/workbench.ts';
 import { findFaults } from './validator.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/transcripts/atif');
@@ -51,16 +51,14 @@ test('kept steps keep their numbers; the summary and placeholders take those of 
 });
 
 test('without the instructions, the placeholders begin with the first step', async (t) => {
-  const bench = benchFor(t);
-  bench.write('t.json', JSON.stringify(trajectory(20)));
+  const bench = benchWith(t, 't.json', JSON.stringify(trajectory(20)));
   reportOf(await bench.compact('t.json', { ...settings(5), keepSystem: false }));
   assert.deepEqual(stepsIn(bench)[0], { step_id: 1, source: 'system', message: '(compacted)' });
   assert.deepEqual(findFaults(JSON.parse(bench.read('t.json').toString('utf8'))), []);
 });
 
 test('messages that survive are quoted in the summary, so that no gap is left', async (t) => {
-  const bench = benchFor(t);
-  bench.write('t.json', JSON.stringify(trajectory(40)));
+  const bench = benchWith(t, 't.json', JSON.stringify(trajectory(40)));
   const report = reportOf(await bench.compact('t.json', { ...settings(4), targetTokens: 2500 }));
   assert.ok(report.ledger.quoted > 0);
   assert.deepEqual(findFaults(JSON.parse(bench.read('t.json').toString('utf8'))), []);

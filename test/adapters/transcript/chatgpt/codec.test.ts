@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { prose } from '../../../support/chat.ts';
-import { benchFor, type BenchSettings, createWorkbench, reportOf } from '../../../support/workbench.ts';
+import { benchWith, type BenchSettings, createWorkbench, reportOf } from '../../../support/workbench.ts';
 import { conversationOf, type NodeDraft, thread } from './nodes.ts';
+import { runsOf } from '../../../support/runs.ts';
 
 type Node = {
   readonly id: string;
@@ -17,8 +18,7 @@ const words = (count: number): readonly string[] => Array.from({ length: count }
 const keep3: BenchSettings = { compaction: { keepRecent: 3, maxSummaryTokens: 100 } };
 
 async function compacted(t: TestContext, conversation: object, settings = keep3): Promise<Conversation> {
-  const bench = benchFor(t);
-  bench.write('c.json', JSON.stringify([conversation]));
+  const bench = benchWith(t, 'c.json', JSON.stringify([conversation]));
   assert.equal(reportOf(await bench.compact('c.json', settings)).result, 'compacted');
   const [result]: readonly Conversation[] = JSON.parse(bench.read('c.json').toString('utf8'));
   assert.ok(result !== undefined);
@@ -77,8 +77,7 @@ test('a branch goes with the message that it hangs on', async (t) => {
 });
 
 test('a second compaction leaves the tree whole', async (t) => {
-  const bench = benchFor(t);
-  bench.write('c.json', JSON.stringify([conversationOf(thread(words(14)))]));
+  const bench = benchWith(t, 'c.json', JSON.stringify([conversationOf(thread(words(14)))]));
   reportOf(await bench.compact('c.json', { compaction: { keepRecent: 8, maxSummaryTokens: 100 } }));
   assert.equal(reportOf(await bench.compact('c.json', keep3)).conversations[0]?.cycles, 2);
   const [result]: readonly Conversation[] = JSON.parse(bench.read('c.json').toString('utf8'));
@@ -119,6 +118,6 @@ test('in whatever order members stand, the same messages stay, and the document 
         bench.remove();
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runsOf(15) },
   );
 });

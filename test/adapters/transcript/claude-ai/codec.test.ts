@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claudeAi } from '../../../../src/adapters/transcript/claude-ai/codec.ts';
 import { prose } from '../../../support/chat.ts';
-import { benchFor, reportOf } from '../../../support/workbench.ts';
+import { benchFor, benchWith, reportOf } from '../../../support/workbench.ts';
 
 const ROOT = '00000000-0000-4000-8000-000000000000';
 type Message = {
@@ -60,8 +60,7 @@ test('what neither a person nor the model sent is carried along', () => {
 });
 
 test('the summary takes the uuid that the first message that stays names as its parent', async (t) => {
-  const bench = benchFor(t);
-  bench.write('c.json', JSON.stringify([{ uuid: 'c', name: 'n', chat_messages: messages(12) }]));
+  const bench = benchWith(t, 'c.json', JSON.stringify([{ uuid: 'c', name: 'n', chat_messages: messages(12) }]));
   reportOf(await bench.compact('c.json', { compaction: { keepRecent: 4, maxSummaryTokens: 100 } }));
   const [conversation]: readonly { readonly chat_messages: readonly Message[] }[] = JSON.parse(
     bench.read('c.json').toString(),

@@ -5,6 +5,7 @@ import type { Entry } from '../../../../src/core/transcript.ts';
 import type { CutProblem, Json } from '../../../../src/ports/codec.ts';
 import { assistantRecord, legalLines, readFixture, readRecords, record, userRecord } from './records.ts';
 import { sessions } from './sessions.ts';
+import { runsOf } from '../../../support/runs.ts';
 
 /** The prior summary's line and the stale lines. */
 function contextOf(values: readonly Json[]): { readonly prior: number | null; readonly stale: readonly number[] } {
@@ -149,7 +150,7 @@ test('a cut is legal exactly where the rule says so, in any session', () => {
         entries.map(({ line }) => isLegalByTheRule(values, entries, line)),
       );
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
 });
 

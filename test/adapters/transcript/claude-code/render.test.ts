@@ -6,6 +6,7 @@ import type { Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
 import { readFixture, readRecords, SESSION_ID, userRecord } from './records.ts';
 import { sessions } from './sessions.ts';
+import { runsOf } from '../../../support/runs.ts';
 
 const nothing: SummaryInput = {
   text: '[Context Summary — 2 messages compressed across 1 compaction cycle]',
@@ -137,7 +138,7 @@ test('after any legal cut the walk from the last message meets every kept record
         assert.deepEqual([tailUuid, headUuid], [Object(after[0]).uuid, Object(after.at(-3)).uuid]);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   );
 });
 

@@ -6,7 +6,7 @@ import { cline } from '../../../../src/adapters/transcript/cline/codec.ts';
 import { detectDocument } from '../../../../src/adapters/transcript/detect.ts';
 import { isClipArchiveText } from '../../../../src/core/split.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { benchFor, reportOf } from '../../../support/workbench.ts';
+import { benchWith, reportOf } from '../../../support/workbench.ts';
 import { replay } from './replay.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/transcripts/cline');
@@ -16,8 +16,7 @@ const text = (said: string): Json => ({ type: 'text', text: said });
 
 for (const name of WHOLE) {
   test(`${name}: both programs send the summary, then the end of what they sent before, with no call parted from its result`, async (t) => {
-    const bench = benchFor(t);
-    bench.write(name, read(name));
+    const bench = benchWith(t, name, read(name));
     let before = replay(read(name).toString('utf8'));
     for (const keepRecent of [5, 1]) {
       reportOf(await bench.compact(name, { compaction: { keepRecent, maxSummaryTokens: 120 } }));

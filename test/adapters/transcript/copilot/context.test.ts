@@ -18,6 +18,7 @@ import {
 } from './events.ts';
 import { replay } from './replay.ts';
 import { sessions } from './sessions.ts';
+import { runsOf } from '../../../support/runs.ts';
 
 test('all messages are sent where nothing was compacted', () => {
   const events = session(user('a'), answer('b', ['c']), result('c'), answer('d'));
@@ -107,7 +108,7 @@ test('what is sent, and the summary before it, are what Copilot has when it has 
         [],
       );
     }),
-    { numRuns: 1500 },
+    { numRuns: runsOf(1500) },
   );
 });
 
@@ -161,6 +162,6 @@ test('after any legal cut Copilot has the summary, then an end of what it had, a
         assert.equal(new Set(ids).size, ids.length, 'no id stands twice');
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: runsOf(1500) },
   );
 });

@@ -6,7 +6,7 @@ import { detectFormat } from '../../../../src/adapters/transcript/detect.ts';
 import { droid } from '../../../../src/adapters/transcript/droid/codec.ts';
 import { isClipArchiveText } from '../../../../src/core/split.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { benchFor, reportOf } from '../../../support/workbench.ts';
+import { benchWith, reportOf } from '../../../support/workbench.ts';
 import { replay } from './replay.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/transcripts/droid');
@@ -14,8 +14,7 @@ const read = (name: string): Buffer => readFileSync(join(FIXTURES, name));
 
 for (const name of readdirSync(FIXTURES)) {
   test(`${name}: Droid sends the summary, then the end of what it sent before, with every result's call`, async (t) => {
-    const bench = benchFor(t);
-    bench.write(name, read(name));
+    const bench = benchWith(t, name, read(name));
     const before = replay(read(name).toString('utf8'));
     for (const keepRecent of [12, 6, 2]) {
       const compaction = { keepRecent, maxSummaryTokens: 120 };

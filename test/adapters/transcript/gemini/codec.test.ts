@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { benchFor, reportOf } from '../../../support/workbench.ts';
+import { benchWith, reportOf } from '../../../support/workbench.ts';
 
 type Document = {
   readonly sessionId: string;
@@ -15,8 +15,7 @@ const FIXTURE = readFileSync(
 const read = (bytes: Buffer): Document => JSON.parse(bytes.toString('utf8'));
 
 test("the summary is a user's message before those that stay, and the rest of the session is as it was", async (t) => {
-  const bench = benchFor(t);
-  bench.write('s.json', FIXTURE);
+  const bench = benchWith(t, 's.json', FIXTURE);
   const report = reportOf(await bench.compact('s.json', { compaction: { maxSummaryTokens: 120 } }));
   const original = read(FIXTURE);
   const { messages, ...rest } = read(bench.read('s.json'));

@@ -5,7 +5,7 @@ import { planErasure } from '../../../../src/app/archive/select.ts';
 import { restoreFile } from '../../../../src/app/restore/restore-file.ts';
 import { prose } from '../../../support/chat.ts';
 import { readMembers, zipOf, type ZipLayout } from '../../../support/zip.ts';
-import { benchFor, reportOf, type Workbench } from '../../../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../../../support/workbench.ts';
 
 /** A prompt, then `turns` calls of a tool with their results, and an event for each. */
 function sampleText(name: string, turns: number, indent = 0): string {
@@ -68,8 +68,7 @@ for (const layout of [{ method: 'deflate', isZip64: true }, { method: 'zstd' }] 
 
 suite('what else happens to a log of Inspect AI', () => {
   test('its zip file is never printed, and stays a zip file under another name', async (t) => {
-    const bench = benchFor(t);
-    bench.write('log.eval', zipOf(MEMBERS));
+    const bench = benchWith(t, 'log.eval', zipOf(MEMBERS));
     const settings = { compaction: { keepRecent: 3, maxSummaryTokens: 120 } };
     const printed = await bench.compact('log.eval', { ...settings, output: { kind: 'stdout' } });
     assert.deepEqual(!printed.ok && printed.error, { kind: 'zip-on-stdout', file: 'log.eval' });
@@ -86,16 +85,14 @@ suite('what else happens to a log of Inspect AI', () => {
   });
 
   test('a transcript that is written to a name with .eval does not become one', async (t) => {
-    const bench = benchFor(t);
-    bench.write('talk.json', sampleText('talk', 12).replace('"events":[', '"other":['));
+    const bench = benchWith(t, 'talk.json', sampleText('talk', 12).replace('"events":[', '"other":['));
     const output = { kind: 'file', path: bench.path('talk.eval') } as const;
     reportOf(await bench.compact('talk.json', { output, compaction: { keepRecent: 3, maxSummaryTokens: 60 } }));
     assert.equal(JSON.parse(bench.read('talk.eval').toString('utf8')).id, 'talk');
   });
 
   test('erasing a text finds it in the packed samples too, and in no others', async (t) => {
-    const bench = benchFor(t);
-    bench.write('log.eval', zipOf(MEMBERS, { method: 'zstd' }));
+    const bench = benchWith(t, 'log.eval', zipOf(MEMBERS, { method: 'zstd' }));
     await compact(bench, 3);
     const packedIn = async (selector: Parameters<typeof planErasure>[1]['selector']): Promise<number> => {
       const plan = await planErasure(bench.deps, { archive: bench.archive(), selector, holds: [] });

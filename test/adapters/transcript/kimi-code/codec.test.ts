@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { kimiCode } from '../../../../src/adapters/transcript/kimi-code/codec.ts';
 import { isClipArchiveText } from '../../../../src/core/split.ts';
-import { benchFor, reportOf } from '../../../support/workbench.ts';
+import { benchWith, reportOf } from '../../../support/workbench.ts';
 import { replay } from './replay.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/transcripts/kimi-code');
@@ -12,8 +12,7 @@ const read = (name: string): Buffer => readFileSync(join(FIXTURES, name));
 
 for (const name of readdirSync(FIXTURES)) {
   test(`${name}: Kimi Code gets the summary, then the end of its context, and all of its state`, async (t) => {
-    const bench = benchFor(t);
-    bench.write(name, read(name));
+    const bench = benchWith(t, name, read(name));
     const before = replay(read(name).toString('utf8'));
     let compactions = 0;
     for (const keepRecent of [12, 6, 2]) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openCode } from '../../../../src/adapters/transcript/opencode/codec.ts';
 import { prose } from '../../../support/chat.ts';
-import { benchFor, reportOf } from '../../../support/workbench.ts';
+import { benchFor, benchWith, reportOf } from '../../../support/workbench.ts';
 
 type Message = {
   readonly info: { readonly id: string; readonly role: string; readonly [key: string]: unknown };
@@ -73,8 +73,7 @@ test('a summary that failed or is not finished is none', () => {
 });
 
 test('the summary answers a message that asks for a compaction, in time before all that stays', async (t) => {
-  const bench = benchFor(t);
-  bench.write('s.json', sessionOf(messages(12)));
+  const bench = benchWith(t, 's.json', sessionOf(messages(12)));
   reportOf(await bench.compact('s.json', { compaction: { keepRecent: 4, maxSummaryTokens: 100 } }));
   const result: { readonly messages: readonly Message[] } = JSON.parse(bench.read('s.json').toString());
   const [ask, answer, ...kept] = result.messages;
@@ -93,8 +92,7 @@ test('the summary answers a message that asks for a compaction, in time before a
 });
 
 test("the program's own compaction goes with the message that asked for it, and its summary is kept as a batch", async (t) => {
-  const bench = benchFor(t);
-  bench.write('s.json', sessionOf([...messages(4), asked(4), answered(5), ...messages(12, 6)]));
+  const bench = benchWith(t, 's.json', sessionOf([...messages(4), asked(4), answered(5), ...messages(12, 6)]));
   const report = reportOf(await bench.compact('s.json', { compaction: { keepRecent: 4, maxSummaryTokens: 100 } }));
   assert.deepEqual(report.ledger, { kept: 6, summarized: 8, quoted: 0, other: 6, total: 20 });
   assert.match(bench.read('s.json').toString(), /Goal: build a mill\./);

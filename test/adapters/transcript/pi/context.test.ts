@@ -15,6 +15,7 @@ import {
 import { replay } from './replay.ts';
 import { sessions } from './sessions.ts';
 import { type Fields, parseLines } from '../reading.ts';
+import { runsOf } from '../../../support/runs.ts';
 
 test('all messages are sent where nothing was compacted', () => {
   assert.deepEqual(contextLines([header(), ...thread('abcd')]), { prior: null, sent: [2, 3, 4, 5] });
@@ -158,7 +159,7 @@ test('after any legal cut pi has the summary, then an end of what it had, and go
         assert.deepEqual(after.sent[0], messageOf(values[line - 1] ?? null));
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: runsOf(1500) },
   );
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { qwen } from '../../../../src/adapters/transcript/qwen/codec.ts';
 import { isClipArchiveText } from '../../../../src/core/split.ts';
-import { benchFor, reportOf } from '../../../support/workbench.ts';
+import { benchWith, reportOf } from '../../../support/workbench.ts';
 import { readRows, replay } from './replay.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/transcripts/qwen');
@@ -14,8 +14,7 @@ const UNCHANGED = new Set(['no-messages.jsonl']);
 
 for (const name of readdirSync(FIXTURES).filter((one) => !UNCHANGED.has(one))) {
   test(`${name}: Qwen Code sends the summary, then the end of what it sent before`, async (t) => {
-    const bench = benchFor(t);
-    bench.write(name, read(name));
+    const bench = benchWith(t, name, read(name));
     const before = replay(read(name).toString('utf8'));
     for (const keepRecent of [6, 2]) {
       const compaction = { keepRecent, maxSummaryTokens: 120 };
@@ -37,8 +36,7 @@ for (const name of readdirSync(FIXTURES).filter((one) => !UNCHANGED.has(one))) {
 
 test('a title and a model that would leave are repeated before the summary, in the chain and in the session', async (t) => {
   const name = 'title-and-model-before-the-cut.jsonl';
-  const bench = benchFor(t);
-  bench.write(name, read(name));
+  const bench = benchWith(t, name, read(name));
   reportOf(await bench.compact(name, { compaction: { keepRecent: 3, maxSummaryTokens: 120 } }));
   const [title, model, summary] = readRows(bench.read(name).toString('utf8'));
   assert.deepEqual(

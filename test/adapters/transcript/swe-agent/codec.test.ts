@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { sweAgent } from '../../../../src/adapters/transcript/swe-agent/codec.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { prose } from '../../../support/chat.ts';
-import { benchFor, reportOf, type Workbench } from '../../../support/workbench.ts';
+import { benchFor, benchWith, reportOf, type Workbench } from '../../../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/transcripts/swe-agent');
 
@@ -67,8 +67,7 @@ test('steps leave with their answers, and the task stays first, through two comp
 });
 
 test('older turns that survive keep their steps', async (t) => {
-  const bench = benchFor(t);
-  bench.write('t.json', JSON.stringify(trajectory(30)));
+  const bench = benchWith(t, 't.json', JSON.stringify(trajectory(30)));
   reportOf(await bench.compact('t.json', { ...settings(3), targetTokens: 3000 }));
   const { history } = read(bench);
   assert.ok(history.length > 12);
