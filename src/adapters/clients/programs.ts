@@ -84,6 +84,10 @@ const DESCRIPTIONS: readonly Description[] = [
     title: 'OpenCode',
     packageName: 'opencode-ai',
     resume: ['--session', 'ID'],
+    takeIn: [
+      ['session', 'delete', 'ID'],
+      ['import', 'FILE'],
+    ],
     begin: ['--prompt', 'PROMPT'],
     ids: /^ses_[0-9A-Za-z]{8,64}$/,
     idOf: ({ sample }) => firstString(sample, 'info', 'id'),

@@ -15,6 +15,8 @@ import type { Launch } from '../terminal/terminal.ts';
 /** How a program goes on with a session. */
 export type Resumption = {
   readonly args: readonly string[];
+  /** What the program must be called with before. */
+  readonly before?: readonly (readonly string[])[];
   readonly folder: string;
   /** Why nothing is started, as a clause; null: it may be. */
   readonly doubt: string | null;
@@ -34,10 +36,12 @@ export function planResumption(session: Session, { place, format, path, passed }
   const { host } = session.terminal;
   const file = resolve(host.workingFolder, path);
   if (id === null && program.resume.some((word) => word.includes('ID'))) return null;
-  const words = program.resume.map((word) => (word === 'FILE' ? file : word.replace('ID', id ?? '')));
+  const fill = (words: readonly string[]): readonly string[] =>
+    words.map((word) => (word === 'FILE' ? file : word.replace('ID', id ?? '')));
   const folder = place.folder ?? host.workingFolder;
   const doubt = doubtPlace(session, { place, format, file });
-  return { args: [...words, ...passed], folder, doubt };
+  const before = (program.takeIn ?? []).map(fill);
+  return { args: [...fill(program.resume), ...passed], before, folder, doubt };
 }
 
 /** Why nothing is started in the folder of a session, as a clause. Whoever wrote the file may have written anything into it. */
@@ -47,6 +51,8 @@ export function doubtPlace(
 ): string | null {
   const { program, folder, isMisplaced } = place;
   const { host } = terminal;
+  if (program.takeIn !== undefined)
+    return `${program.title} keeps its sessions in a database, and adds what it imports to a session that is there`;
   if (!isInPlace(file, format?.places ?? [], host)) return `the file is not where ${program.title} keeps its sessions`;
   if (!isOwn(file, host.userId)) return 'the file is not yours';
   if (folder === null) return 'the session does not say in which folder it was held';
@@ -74,8 +80,12 @@ export function findLaunch(
 }
 
 /** As a shell takes it. */
-export function describeLaunch(command: string, { args, folder }: Pick<Resumption, 'args' | 'folder'>): string {
-  return `cd ${shellWord(folder)} && ${quoteForShell([command, ...args])}`;
+export function describeLaunch(
+  command: string,
+  { args, before = [], folder }: Pick<Resumption, 'args' | 'before' | 'folder'>,
+): string {
+  const calls = [...before, args].map((words) => quoteForShell([command, ...words]));
+  return [`cd ${shellWord(folder)}`, ...calls].join(' && ');
 }
 
 type Starting = (launch: Launch) => void;
