@@ -198,6 +198,20 @@ export type ArchiveLogReport = {
   }[];
 };
 
+/** What transcripts of one folder, format or month take: bytes of the search index and of the catalog are shares. */
+export type ArchiveGroup = {
+  readonly name: string;
+  readonly compactions: Count;
+  readonly lines: Count;
+  readonly bytes: {
+    readonly original: Count;
+    readonly lines: Count;
+    readonly index: Count;
+    readonly captures: Count;
+    readonly catalog: Count;
+  };
+};
+
 export type ArchiveStatsReport = {
   readonly schema: 'compact/archive-stats@1';
   readonly archive: string | null;
@@ -235,6 +249,8 @@ export type ArchiveStatsReport = {
   } | null;
   readonly oldest: IsoTime | null;
   readonly newest: IsoTime | null;
+  /** With --by. */
+  readonly groups?: readonly ArchiveGroup[];
   readonly formats: readonly {
     readonly format: string;
     readonly compactions: Count;

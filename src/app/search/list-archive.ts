@@ -9,6 +9,7 @@ import type {
   ArchiveLogReport,
   ArchiveStatsReport,
 } from '../contract/archive-reports.ts';
+import { type ArchiveGrouping, measureGroups } from '../archive/measure-groups.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
@@ -39,7 +40,10 @@ export async function readLog(deps: LookDeps): Promise<Result<ArchiveLogReport, 
 }
 
 /** Reports how much an archive contains and how large it is. */
-export async function measureArchive(deps: LookDeps): Promise<Result<ArchiveStatsReport, Failure>> {
+export async function measureArchive(
+  deps: LookDeps,
+  { by = null }: { readonly by?: ArchiveGrouping | null } = {},
+): Promise<Result<ArchiveStatsReport, Failure>> {
   return look(deps, async (archive) => {
     const figures = (await archive?.measure()) ?? NOTHING;
     const { bytes, captured } = figures;
@@ -52,6 +56,7 @@ export async function measureArchive(deps: LookDeps): Promise<Result<ArchiveStat
       vectors: archive === null ? null : await reportVectors(archive.vectors),
       oldest: formatTime(figures.oldest),
       newest: formatTime(figures.newest),
+      ...(archive !== null && by !== null && { groups: await measureGroups(archive, by, figures) }),
     };
   });
 }

@@ -16,7 +16,7 @@ import { logAction } from './archive/log.ts';
 import { mergeAction } from './archive/merge.ts';
 import { POLICY_FLAGS, pruneAction } from './archive/prune.ts';
 import { runsAction } from './archive/runs.ts';
-import { statsAction } from './archive/stats.ts';
+import { GROUP_FLAG, statsAction } from './archive/stats.ts';
 import { COMMON_FLAGS } from '../line/flags.ts';
 
 const ERASE_FLAGS = [...SELECTOR_FLAGS, REASON_FLAG, CONFIRM_FLAG, DESPITE_FLAG, RECEIPTS_FLAG] as const;
@@ -55,6 +55,7 @@ export const command = defineActions<Session>({
     ...EXPORT_FLAGS,
     ...IMPORT_FLAGS,
     RECEIPTS_FLAG,
+    GROUP_FLAG,
     ...COMMON_FLAGS,
   ],
   examples: [
@@ -71,7 +72,9 @@ export const command = defineActions<Session>({
       const names = group.filter((flag) => !takes(flag)).flatMap(namesOf);
       return names.length === 0 ? null : `archive ${name} takes no ${names.join(', ').replace(/, ([^,]*)$/, ' or $1')}`;
     };
-    return refuseOneOf(EXPORT_FLAGS, IMPORT_FLAGS) ?? operandProblem ?? refuseOneOf(POLICY_FLAGS, ERASE_FLAGS);
+    return (
+      refuseOneOf(EXPORT_FLAGS, IMPORT_FLAGS) ?? operandProblem ?? refuseOneOf(POLICY_FLAGS, ERASE_FLAGS, [GROUP_FLAG])
+    );
   },
   run: (context, { needs = ['archive'], ...asked }, work) =>
     inSession(context, { ...asked, needs, endsWithStdout: true }, work),

@@ -1,19 +1,63 @@
+import { ARCHIVE_GROUPINGS } from '../../../app/archive/measure-groups.ts';
+import type { ArchiveGroup } from '../../../app/contract/archive-reports.ts';
+import { formatBytes, formatCount } from '../../../messages/quantities.ts';
+import { clipStart, safeText } from '../../../messages/text.ts';
 import { defineAction } from '../../line/command.ts';
+import type { Flag } from '../../line/line.ts';
 import { renderArchiveStats } from '../../render/archive.ts';
+import { type Column, layTable } from '../../render/table.ts';
+import type { Rendering } from '../../render/theme.ts';
 import type { Session } from '../../session.ts';
 import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { reportMissing } from './shared.ts';
 
+export const GROUP_FLAG = {
+  flags: '--by <group>',
+  description: 'what each project, format or month takes',
+  choices: ARCHIVE_GROUPINGS,
+} as const satisfies Flag;
+
 export const statsAction = defineAction({
   summary: 'counts and sizes',
-  flags: [],
-  run: async (session: Session) => {
+  flags: [GROUP_FLAG],
+  run: async (session: Session, { options }) => {
     const { answerTheme: theme, answerWidthColumns: widthColumns } = session.reporter;
-    const measured = await session.useCases.measureArchive();
+    const by = options.by ?? null;
+    const measured = await session.useCases.measureArchive({ by });
     if (!measured.ok) return session.fail(measured.error);
     const report = measured.value;
-    session.answer(report, () => (report.archive === null ? [] : renderArchiveStats(report, { theme, widthColumns })));
+    session.answer(report, () => {
+      if (report.archive === null) return [];
+      return report.groups === undefined
+        ? renderArchiveStats(report, { theme, widthColumns })
+        : renderGroups(report.groups, by ?? '', { theme, widthColumns });
+    });
     reportMissing(session, report);
     return EXIT_CODES.done;
   },
 });
+
+function renderGroups(
+  groups: readonly ArchiveGroup[],
+  by: string,
+  { theme, widthColumns }: Rendering,
+): readonly string[] {
+  const size = (title: string, of: keyof ArchiveGroup['bytes']): Column<ArchiveGroup> => ({
+    title,
+    align: 'right',
+    cell: ({ bytes }) => formatBytes(bytes[of]),
+  });
+  return layTable(
+    groups,
+    [
+      { title: by, cell: ({ name }) => safeText(name), minColumns: 10, clip: clipStart },
+      { title: 'compactions', align: 'right', cell: ({ compactions }) => formatCount(compactions), isOptional: true },
+      size('originals', 'original'),
+      size('lines', 'lines'),
+      size('index', 'index'),
+      size('captures', 'captures'),
+      size('catalog', 'catalog'),
+    ],
+    { widthColumns, paintHead: theme.faint },
+  );
+}
