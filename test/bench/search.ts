@@ -3,6 +3,7 @@ import { findVectorExtension } from '../../src/adapters/archive/sqlite/extension
 import { searchArchive, type SearchDeps } from '../../src/app/search/search-archive.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import { INDEX_DEPS, indexAll } from '../support/indexing.ts';
+import type { Times } from './measure/bench.ts';
 import { createWriter } from './prose.ts';
 import { createVectors, fillVectors } from './vectors.ts';
 
@@ -11,9 +12,9 @@ const QUERIES = 200;
 const SLOWEST_SHARE = 0.05;
 
 export type SearchMeasured = {
-  readonly wordsMs: number;
+  readonly words: Times;
   /** With vectors; what they take in the archive, for each that is in it. */
-  readonly meaningMs: number;
+  readonly meaning: Times;
   readonly vectorBytes: number;
 };
 
@@ -32,7 +33,7 @@ export async function measureSearches(archivePath: string): Promise<SearchMeasur
   };
   const bytesOf = (): Promise<number> => inArchive(async (archive) => (await archive.measure()).bytes.file);
   await inArchive(indexAll);
-  const wordsMs = await inArchive((archive) => searchP95Ms(archive, {}));
+  const words = await inArchive((archive) => timeSearches(archive, {}));
   const before = await bytesOf();
   const count = await inArchive(async (archive) => {
     await fillVectors(archive);
@@ -41,11 +42,11 @@ export async function measureSearches(archivePath: string): Promise<SearchMeasur
   const vectorBytes = ((await bytesOf()) - before) / count;
   const next = createVectors(9);
   const queryVectors = { find: () => Promise.resolve(next()) };
-  const meaningMs = await inArchive((archive) => searchP95Ms(archive, { queryVectors }));
-  return { wordsMs, meaningMs, vectorBytes };
+  const meaning = await inArchive((archive) => timeSearches(archive, { queryVectors }));
+  return { words, meaning, vectorBytes };
 }
 
-async function searchP95Ms(archive: Archive, meaning: Pick<SearchDeps, 'queryVectors'>): Promise<number> {
+async function timeSearches(archive: Archive, meaning: Pick<SearchDeps, 'queryVectors'>): Promise<Times> {
   const deps = {
     openArchive: () => Promise.resolve({ ok: true, value: archive } as const),
     archivePath: archive.path,
@@ -54,13 +55,17 @@ async function searchP95Ms(archive: Archive, meaning: Pick<SearchDeps, 'queryVec
   };
   const writer = createWriter(9);
   const asked = [writer.word, () => `${writer.word()} ${writer.word()} ${writer.word()}`, writer.sentence, writer.path];
-  const times: number[] = [];
+  const times: Times[] = [];
   for (let at = 0; at < QUERIES; at += 1) {
     const query = asked[at % asked.length]?.() ?? '';
     const before = performance.now();
+    const cpuBefore = process.cpuUsage();
     const found = await searchArchive(deps, { ...ANY, query, kinds: 'all', order: 'best', limit: 10 });
-    times.push(performance.now() - before);
+    const { user, system } = process.cpuUsage(cpuBefore);
+    times.push({ wallMs: performance.now() - before, cpuMs: (user + system) / 1000 });
     if (!found.ok) throw new Error(JSON.stringify(found.error));
   }
-  return times.sort((a, b) => a - b)[Math.floor(QUERIES * (1 - SLOWEST_SHARE))] ?? Number.NaN;
+  const p95 = (measured: readonly number[]): number =>
+    measured.toSorted((a, b) => a - b)[Math.floor(QUERIES * (1 - SLOWEST_SHARE))] ?? Number.NaN;
+  return { wallMs: p95(times.map(({ wallMs }) => wallMs)), cpuMs: p95(times.map(({ cpuMs }) => cpuMs)) };
 }

@@ -16,14 +16,14 @@ export async function measureSearch({ folder, runner, input }: Bench, count: num
   const archive = join(folder, 'archive.db');
   input.writeMessages(path, count);
   runner.time([COMPACT, '-q', path, '-o', output, '--archive', archive]);
-  const { wordsMs, meaningMs, vectorBytes } = await measureSearches(archive);
+  const { words, meaning, vectorBytes } = await measureSearches(archive);
   for (const one of [path, output, archive]) rmSync(one);
   const limit = GOALS.find(({ messages }) => count <= messages)?.limit;
   const goal = limit === undefined ? null : ({ kind: 'at-most', limit } as const);
   const group = `Search of ${count.toLocaleString('en')} archived messages`;
   const note = `${formatNumber(vectorBytes)} bytes a vector`;
   return [
-    createFigure('search.words', { group, measured: wordsMs, goal }),
-    createFigure('search.meaning', { group, measured: meaningMs, goal, note }),
+    createFigure('search.words', { group, measured: words.wallMs, byCpu: words.cpuMs, goal }),
+    createFigure('search.meaning', { group, measured: meaning.wallMs, byCpu: meaning.cpuMs, goal, note }),
   ];
 }
