@@ -5,6 +5,7 @@ import type { ArchiveCheckReport } from '../../../src/app/search/check-archive.t
 import {
   renderArchiveCheck,
   renderArchiveList,
+  renderArchiveLog,
   renderArchiveStats,
   renderExport,
 } from '../../../src/cli/render/archive.ts';
@@ -165,4 +166,15 @@ test('an export says what it has, or that nothing matches', () => {
     'exported what matches to march: 1 compaction, 2 lines, 0 captured files',
   );
   assert.match(renderExport({ ...EMPTY, isComplete: true }), /^exported everything to march: 0 compactions/);
+});
+
+test('an entry of the log says when, who, where and what, without what there was nothing of', () => {
+  const by = { user: 'kim\u001b[31m', host: 'desk', version: '1.2.3' };
+  const details = { receipt: '12ab', reason: null, lines: 1200, capturedLines: 0, paidSummaries: 2, despiteHold: true };
+  const entries = [{ at: '2026-03-03T08:15:00.000Z', by, action: 'erase', details } as const];
+  const report = { schema: 'compact/archive-log@1', archive: '/data/archive.db', entries } as const;
+  assert.deepEqual(renderArchiveLog(report, PLAIN_THEME), [
+    '2026-03-03 08:15  kim\\x1b[31m@desk  erase  receipt 12ab, lines 1,200, paid summaries 2, despite hold',
+  ]);
+  assert.deepEqual(renderArchiveLog({ ...report, entries: [] }, PLAIN_THEME), ['nothing was logged']);
 });
