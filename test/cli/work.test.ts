@@ -319,7 +319,7 @@ test('a queue needs an archive in Postgres, and options of jobs need --add', asy
     [['--folder', 'none'], /none: no such file or folder/],
     [
       ['--add', 'a.jsonl', '--folder', '.'],
-      /--folder, --concurrency, --keep-running, --metrics, --wait and --grace are for a worker/,
+      /--folder, --concurrency, --keep-running, --metrics, --archive-wait and --grace are for a worker/,
     ],
     [['--folder', '.', '--metrics', '9464'], /It must be a host and a port: 127\.0\.0\.1:9464\./],
     [['--add', 'a.jsonl', '--rule', 'Send it.'], /jobs carry no rules: give --rule/],

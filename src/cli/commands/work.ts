@@ -43,7 +43,7 @@ const FLAGS = [
     parse: parsePlace,
   },
   {
-    flags: '--wait <duration>',
+    flags: '--archive-wait <duration>',
     description: 'wait this long for a database that is away at the start (5m)',
     parse: parseDuration,
   },
@@ -97,7 +97,7 @@ function actionOf({ options: { add, status, retry } }: WorkLine): 'work' | 'add'
 
 function findConflict(line: WorkLine): string | null {
   const { operands, options } = line;
-  const { filesFrom, folder = [], concurrency, keepRunning, metrics, wait, grace, provider, model, baseUrl } = options;
+  const { filesFrom, folder = [], concurrency, keepRunning, metrics, archiveWait, grace, provider, model, baseUrl } = options;
   const action = actionOf(line);
   const namesFiles = operands.length > 0 || filesFrom !== undefined;
   if (operands.includes('-')) return 'jobs are for files, not for standard input (-)';
@@ -105,9 +105,9 @@ function findConflict(line: WorkLine): string | null {
   if (action === 'add' && !namesFiles) return 'no transcript named: --add takes files, folders or globs';
   if (
     action !== 'work' &&
-    ((concurrency ?? metrics ?? wait ?? grace ?? keepRunning) !== undefined || folder.length > 0)
+    ((concurrency ?? metrics ?? archiveWait ?? grace ?? keepRunning) !== undefined || folder.length > 0)
   )
-    return '--folder, --concurrency, --keep-running, --metrics, --wait and --grace are for a worker, so --add, --status and --retry take none of them';
+    return '--folder, --concurrency, --keep-running, --metrics, --archive-wait and --grace are for a worker, so --add, --status and --retry take none of them';
   if (action === 'work' && folder.length === 0)
     return 'name the folders that this worker may work in: --folder DIR, once for each';
   if (action === 'add' && (provider ?? model ?? baseUrl) !== undefined)

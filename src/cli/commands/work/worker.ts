@@ -52,7 +52,7 @@ type WorkerOptions = {
   /** Where Prometheus asks: '127.0.0.1:9464'. */
   readonly metrics?: string | undefined;
   /** Milliseconds to wait for a database that is away when the worker starts. */
-  readonly wait?: number | undefined;
+  readonly archiveWait?: number | undefined;
   /** Milliseconds that the files in work have left after a SIGTERM. */
   readonly grace?: number | undefined;
 };
@@ -114,7 +114,7 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
   const done = await session.useCases.workJobs({
     concurrency,
     keepsRunning: options.keepRunning === true,
-    maxWaitMs: options.wait ?? DEFAULT_WAIT_MS,
+    maxWaitMs: options.archiveWait ?? DEFAULT_WAIT_MS,
     stopping,
     onOpen: ({ status }) => {
       queue.status = status;
