@@ -97,7 +97,18 @@ function actionOf({ options: { add, status, retry } }: WorkLine): 'work' | 'add'
 
 function findConflict(line: WorkLine): string | null {
   const { operands, options } = line;
-  const { filesFrom, folder = [], concurrency, keepRunning, metrics, archiveWait, grace, provider, model, baseUrl } = options;
+  const {
+    filesFrom,
+    folder = [],
+    concurrency,
+    keepRunning,
+    metrics,
+    archiveWait,
+    grace,
+    provider,
+    model,
+    baseUrl,
+  } = options;
   const action = actionOf(line);
   const namesFiles = operands.length > 0 || filesFrom !== undefined;
   if (operands.includes('-')) return 'jobs are for files, not for standard input (-)';
