@@ -272,32 +272,43 @@ function statementsOn(files: readonly FileChange[], turns: readonly Turn[]): Rea
   return found;
 }
 
-const MIN_EDIT_CHARS = 40;
-const MAX_EDIT_CHARS = 700;
+const MIN_EDIT_CHARS = 60;
+const MAX_EDIT_CHARS = 600;
+const MAX_EDITS = 3;
+const WRITTEN = 'Written last, the newest first:';
 
-/** What the newest edit of each file in a turn wrote, the newest first: whoever goes on with unfinished work starts from there. */
+/**
+ * What the newest edits of the last turn that edited anything wrote and no later one took away, at most three a file: whoever goes on starts
+ * from there.
+ */
 export function writeLastEdits(
+  files: readonly FileChange[],
   calls: readonly CompletedCall[],
-  { turn, maxChars }: { readonly turn: number; readonly maxChars: number },
+  maxChars: number,
 ): readonly HandoverLine[] {
+  const standing = new Map(files.map(({ path, added }) => [path, new Set(added)]));
+  const edits = calls.filter(({ call, hasFailed }) => !hasFailed && call.edits.some(({ kind }) => kind === 'part'));
   const lines: HandoverLine[] = [];
-  const seen = new Set<string>();
-  let left = maxChars;
-  for (const { call, messageIds, hasFailed } of calls.filter((done) => done.turn === turn).toReversed()) {
-    for (const { path, before, after, kind } of hasFailed ? [] : call.edits.toReversed()) {
+  const counts = new Map<string, number>();
+  let left = maxChars - WRITTEN.length - 1;
+  for (const { call, messageIds } of edits.filter(({ turn }) => turn === edits.at(-1)?.turn).toReversed()) {
+    for (const { path, before, after, kind } of call.edits.toReversed()) {
       const gone = new Set(linesIn(before));
-      const code = linesIn(after).filter((line) => !gone.has(line) && !line.includes('`'));
+      const code = linesIn(after).filter(
+        (line) => !gone.has(line) && !line.includes('`') && standing.get(path)?.has(line) === true,
+      );
       const written = code.map((line) => `\`${line}\``).join(' ');
-      if (kind !== 'part' || seen.has(path) || written.length < MIN_EDIT_CHARS) continue;
-      seen.add(path);
-      const text = `- Written last in \`${quoted(baseName(path))}\`: ${quoted(cutAtBlank(written, MAX_EDIT_CHARS))}`;
+      const count = counts.get(path) ?? 0;
+      if (kind !== 'part' || count === MAX_EDITS || written.length < MIN_EDIT_CHARS) continue;
+      const text = `- in \`${quoted(baseName(path))}\`: ${quoted(cutAtBlank(written, MAX_EDIT_CHARS))}`;
       const line = { text, messageIds: messageIds.slice(0, 1) };
-      if (charsOf(line) > left) return lines;
+      if (charsOf(line) > left) continue;
+      counts.set(path, count + 1);
       left -= charsOf(line);
       lines.push(line);
     }
   }
-  return lines;
+  return lines.length === 0 ? [] : [{ text: WRITTEN, messageIds: [] }, ...lines];
 }
 
 /** Files by their last names; with their folders, where several have the same name. */

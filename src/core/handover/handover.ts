@@ -20,7 +20,7 @@ import {
 } from './line.ts';
 import { summaryLines } from './producer-summary.ts';
 import { writeRequestLines } from './requests.ts';
-import { isFinished, lastTurn, wordsInState, writeStateLines } from './state.ts';
+import { wordsInState, writeStateLines } from './state.ts';
 import { readConversation } from './turns.ts';
 
 type HandoverInput = {
@@ -65,7 +65,7 @@ const SHARES = {
 /** The most that the user's answers to questions take, and what is left beside them to what the assistant found. */
 const ANSWERS_SHARE = 0.2;
 const MIN_FINDINGS_SHARE = 0.04;
-/** The most that the newest edits of unfinished work may take of what is left. */
+/** The most that the newest edits may take of what is left. */
 const EDITS_SHARE = 0.12;
 /** The most that the places of names may take of it. */
 const DEFINITIONS_SHARE = 0.06;
@@ -120,9 +120,7 @@ export function writeHandover(
     const left = Math.min(room, Math.floor(findingsRoom)) - charsOfAll(answers);
     return [...answers, ...details.findings(Math.max(0, left))];
   });
-  const last = lastTurn(conversation);
-  if (last !== undefined && !isFinished(last))
-    add(HEADINGS.files, maxChars * EDITS_SHARE, (room) => writeLastEdits(calls, { turn: last.number, maxChars: room }));
+  add(HEADINGS.files, maxChars * EDITS_SHARE, (room) => writeLastEdits(files, calls, room));
   add(HEADINGS.files, maxChars * DEFINITIONS_SHARE, (room) =>
     definitionLines(conversation, { calls, files, mentioned, maxChars: room }),
   );

@@ -56,12 +56,12 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
 }
 
 /** The last turn of which something left; requests at the end that stay have none of their work here. */
-export function lastTurn({ turns }: Pick<Conversation, 'turns'>): Turn | undefined {
+function lastTurn({ turns }: Pick<Conversation, 'turns'>): Turn | undefined {
   return turns.findLast(({ request, steps }) => request?.isKept !== true || steps.length > 0);
 }
 
 /** Whether the assistant had the last word, and it was no announcement of more. */
-export function isFinished({ steps }: Turn): boolean {
+function isFinished({ steps }: Turn): boolean {
   const last = steps.findLast(({ kind }) => kind !== 'note' && kind !== 'summary');
   return last?.kind === 'said' && !isAnnouncement(last.text.trim().split('\n').at(-1) ?? '');
 }

@@ -70,10 +70,11 @@ test('discarding a prepared compaction leaves no row of it in any table', async 
   // What was paid for stays, whatever becomes of a compaction; the names of those who spoke do no harm.
   // Vectors come later, to what is applied.
   const vectors = ['vector_model', 'message_vectors', 'batch_vectors'];
-  // Runs and captured files have tests of their own.
+  // Runs, the log and captured files have tests of their own.
   const others = ['captured_files', 'captured_versions', 'captured_states', 'captured_runs', 'captured_blocks'];
   assert.deepEqual(unused, [
     'erasures',
+    'deeds',
     'holds',
     'choices',
     'settings', // those of the first one
