@@ -107,7 +107,7 @@ const layerOf = (file: string): string => {
 
 function importsOf(file: string): readonly string[] {
   const text = readFileSync(join(SRC, file), 'utf8');
-  return [...text.matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*)'([^'\n]+)'/g)].flatMap((match) => match[1] ?? []);
+  return [...text.matchAll(/(?:\bfrom\s+|(?<!')\bimport\s*\(?\s*)'([^'\n]+)'/g)].flatMap((match) => match[1] ?? []);
 }
 
 function nameOf(file: string, imported: string): string {

@@ -263,11 +263,12 @@ const MAX_NAMED = 8;
 /** The option that was meant, or those that the command has; for a single letter all are equally near, so none is named. */
 function nearOption(unknown: string, { program, flags }: Refused): string {
   const [flag = unknown] = unknown.split('=');
+  if (!flag.startsWith('--')) return '';
   const likely = likelyName(
     flag,
     flags.flatMap(namesOf).filter((name) => name.startsWith('--')),
   );
-  if (likely !== null || !flag.startsWith('--')) return suggestion(likely);
+  if (likely !== null) return suggestion(likely);
   const own = flags.filter(({ isRare }) => isRare !== true);
   const named = (own.length > 0 ? own : flags).slice(0, MAX_NAMED).map((one) => namesOf(one).at(-1) ?? one.flags);
   return named.length === 0 ? '' : `: ${program.name()} takes ${named.join(', ')}, …`;
