@@ -1,4 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { BlockList, isIP } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobOutcome } from '../../../app/jobs/work.ts';
@@ -40,20 +41,32 @@ export async function serveMetrics(place: string, source: MetricsSource): Promis
     registers: [registry],
   });
   describeAll(registry, { source, latest: () => state.latest });
-  const respond = async (url: string, response: ServerResponse): Promise<void> => {
+  const host = hostOf(place);
+  const respond = async (
+    { method, url, headers, socket }: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
     const send = (status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
-      void response.writeHead(status, { 'content-type': type }).end(text);
-    if (url === '/healthz') return send(200, 'ok\n');
-    if (url === '/readyz') return (await state.refresh()) ? send(200, 'ready\n') : send(503, 'not connected\n');
-    if (url !== '/metrics') return send(404, 'There are /metrics, /healthz and /readyz.\n');
+      void response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(text);
+    if (method !== 'GET' && method !== 'HEAD') return send(405, 'Only GET and HEAD.\n');
+    if (isFromPage(headers.host, { host, address: socket.localAddress }))
+      return send(403, 'Name this machine by its address.\n');
+    const path = /^[^?]*/.exec(url ?? '')?.[0];
+    if (path === '/healthz') return send(200, 'ok\n');
+    if (path === '/readyz') return (await state.refresh()) ? send(200, 'ready\n') : send(503, 'not connected\n');
+    if (path !== '/metrics') return send(404, 'There are /metrics, /healthz and /readyz.\n');
     await state.refresh();
     send(200, await registry.metrics(), registry.contentType);
   };
-  const host = place.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   const port = Number(/\d+$/.exec(place)?.[0]);
-  const server = createServer((request, response) => void respond(request.url ?? '', response));
+  const server = createServer(
+    { requestTimeout: SLOWEST_REQUEST_MS, connectionsCheckingInterval: SLOWEST_REQUEST_MS / 2 },
+    // A worker must not end with a connection.
+    (request, response) => void respond(request, response).catch(() => response.destroy()),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
   const listening = new Promise<string | null>((resolve) => {
-    server.once('error', (error) => resolve(describeProblem(error, place)));
+    server.on('error', (error) => resolve(describeProblem(error, place)));
     server.listen(port, host, () => resolve(null));
   });
   const problem = await listening;
@@ -68,6 +81,28 @@ export async function serveMetrics(place: string, source: MetricsSource): Promis
         server.closeAllConnections();
       }),
   });
+}
+
+const SLOWEST_REQUEST_MS = 10_000;
+const MAX_CONNECTIONS = 100;
+
+/** '[::1]:9464' → '::1' */
+function hostOf(place: string): string {
+  return place.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** Whether a web page asks, whose name was made to lead to this machine alone (DNS rebinding). */
+function isFromPage(
+  asked: string | undefined,
+  { host, address }: { readonly host: string; readonly address: string | undefined },
+): boolean {
+  if (address === undefined || !LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return false;
+  const name = hostOf(asked ?? '').toLowerCase();
+  return isIP(name) === 0 && name !== 'localhost' && name !== host.toLowerCase();
 }
 
 function describeProblem(error: Error, place: string): string {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { request, type RequestOptions } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { type MetricsSource, serveMetrics } from '../../../../src/cli/commands/work/metrics.ts';
 import { NO_TOTALS } from '../../../../src/cli/runs/run-report.ts';
@@ -88,6 +89,23 @@ for (const [what, status] of [
 test('a worker with an answering database is ready', async (t) => {
   const { get } = await serve(t);
   assert.deepEqual(await get('/readyz'), [200, 'ready\n']);
+});
+
+test('only reading is answered, and no web page whose name leads to this machine', async (t) => {
+  const { address } = await serve(t);
+  const ask = (options: RequestOptions): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const asked = request(`${address}/metrics?debug=1`, options, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode));
+      });
+      asked.on('error', reject).end();
+    });
+  const { port } = new URL(address);
+  const methods = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'];
+  assert.deepEqual(await Promise.all(methods.map((method) => ask({ method }))), [200, 200, 405, 405, 405]);
+  const hosts = ['evil.example', `evil.example:${port}`, `localhost:${port}`, '[::1]:9464', '127.0.0.1'];
+  const answers = await Promise.all(hosts.map((host) => ask({ headers: { host } })));
+  assert.deepEqual(answers, [403, 403, 200, 200, 200]);
 });
 
 test('a port that is in use, and a host that is not here, are refused with what to try', async (t) => {
