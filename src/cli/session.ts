@@ -227,15 +227,20 @@ export function describeCommand(argv: readonly string[]): string {
 
 const TEXT_FLAG = /^--(?:drop-)?rule$/;
 const URLS = /[a-z][a-z\d+.-]*:\/\/\S+/gi;
-const NAMED_SECRETS = /([\w-]*(?:key|token|secret|passw(?:or)?d|credential|auth)[\w-]*=)(?!\d+(?:[&\s]|$))[^&\s]+/gi;
-/** Long words of letters and digits that are no part of a path. */
-const KEYS = /(?<![\w./+-])(?=[\w+-]*\d)(?=[\w+-]*[a-z])[\w+-]{20,}(?![\w./+-])/gi;
+const NAMED_SECRETS =
+  /([\w-]*(?:key|token|secret|passw(?:or)?d|credential|auth|\bsig)[\w-]*=)(?!\d+(?:[&\s]|$))[^&\s]+/gi;
+/** Long words of letters and digits, but not of short parts, as names of models are. */
+const KEY = /(?=[\w+-]*\d)(?=[\w+-]*[a-z])(?=[\w+-]*\w{13})[\w+-]{20,}/;
+const KEYS_IN_URL = new RegExp(`(?<=[/=:])${KEY.source}(?![\\w.+-])`, 'gi');
+const KEYS = new RegExp(`(?<![\\w./+-])${KEY.source}(?![\\w./+-])`, 'gi');
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 function hideSecrets(word: string): string {
   return word
     .replace(/^(--(?:drop-)?rule=).*/s, '$1…')
-    .replace(URLS, (url) => (isArchiveUrl(url) ? hidePassword(url) : hideCredentials(url)))
+    .replace(URLS, (url) =>
+      isArchiveUrl(url) ? hidePassword(url) : hideCredentials(url).replace(KEYS_IN_URL, HIDDEN_PASSWORD),
+    )
     .replace(NAMED_SECRETS, `$1${HIDDEN_PASSWORD}`)
     .replace(KEYS, (found) => (UUID.test(found) ? found : HIDDEN_PASSWORD));
 }

@@ -245,12 +245,14 @@ test('a stored command line has no passwords, no keys and no rules, and not the 
     'Never mention Jane.',
     '--drop-rule=Use tabs.',
     '--max-summary-tokens=120',
+    '--base-url=https://kim:pw3@gateway.example/9f8e7d6c5b4a39281706f5e4/v1?sig=pw4',
+    '--model=claude-sonnet-4-5-20250929',
     '6b6f4218-1111-4222-8333-444455556666',
     'logs/2026-11-23-a-long-name-of-a-file.jsonl',
   ]);
   assert.equal(
     told,
-    "compact archive merge 'postgres://kim:***@db/logs?password=***' '--header=x-api-key=***' '***' --rule '…' '--drop-rule=…' --max-summary-tokens=120 6b6f4218-1111-4222-8333-444455556666 logs/2026-11-23-a-long-name-of-a-file.jsonl",
+    "compact archive merge 'postgres://kim:***@db/logs?password=***' '--header=x-api-key=***' '***' --rule '…' '--drop-rule=…' --max-summary-tokens=120 '--base-url=https://…@gateway.example/***/v1?sig=***' --model=claude-sonnet-4-5-20250929 6b6f4218-1111-4222-8333-444455556666 logs/2026-11-23-a-long-name-of-a-file.jsonl",
   );
   assert.ok(describeCommand(Array.from({ length: 1000 }, (_, at) => `logs/${at}.jsonl`)).length < 600);
 });
