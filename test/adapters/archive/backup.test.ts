@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
@@ -38,6 +39,24 @@ test('a backup has the archive as it was at the beginning, however often others 
     [await found.messages.listSpeakers(), (await archive.messages.listSpeakers()).length > 0],
     [[], true],
   );
+});
+
+test('what a killed backup left in the folder goes with the next one', async (t) => {
+  const { folder, archive } = await sceneFor(t);
+  const dead = spawnSync(process.execPath, ['-e', '0']).pid;
+  const ending = '0f0e0d0c-0000-4000-8000-000000000000.new';
+  const left = [`monday.db.${dead}-${ending}`, `monday.db.${dead}-${ending}-journal`];
+  const kept = [`monday.db.${process.pid}-${ending}`, `${dead}-${ending}`];
+  for (const name of [...left, ...kept]) {
+    writeFileSync(join(folder, name), 'x');
+    utimesSync(join(folder, name), 0, 0);
+  }
+  await archive.backup(join(folder, 'tuesday.db'), () => {
+    const unfinished = readdirSync(folder).filter((name) => name.startsWith('tuesday.db.'));
+    assert.match(unfinished.join(), new RegExp(`^tuesday\\.db\\.${process.pid}-[\\w-]+\\.new`));
+  });
+  const found = readdirSync(folder).filter((name) => !name.startsWith('archive.db'));
+  assert.deepEqual(found.toSorted(), [...kept, 'tuesday.db'].toSorted());
 });
 
 test('a backup that is stopped or has no place leaves nothing, and none takes the name of another file', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
@@ -158,13 +158,14 @@ test('every reference to another row can be followed back without reading a whol
   assert.deepEqual([scans, references.length], [[], 29]);
 });
 
-test('before an archive is brought up to date, a copy of it is kept until it is opened again', (t) => {
+test('before an archive is brought up to date, a copy of it is kept until a later run has stored something', (t) => {
   for (const version of frozenVersions()) {
     const folder = tempFolder(t);
     const path = thawArchive(version, folder);
     const copy = `${path}.before-${version}`;
     const db = openDatabase(t, path);
     const before = dump(db);
+    writeFileSync(copy, 'of an upgrade that was killed long ago');
     const later = [...MIGRATIONS, NEXT_STEP];
     migrateFile(db, path, later);
     assert.equal(readSchemaVersion(db), later.length);
@@ -176,10 +177,13 @@ test('before an archive is brought up to date, a copy of it is kept until it is 
     const kept = openDatabase(t, copy);
     assert.deepEqual([readSchemaVersion(kept), dump(kept)], [version, before]);
     kept.close();
+    migrateFile(db, path, later); // another process of the same run
+    assert.equal(existsSync(copy), true);
+    utimesSync(copy, 1, 1);
     migrateFile(db, path, later);
     assert.equal(existsSync(copy), false);
     writeFileSync(copy, '');
-    removeCopies(path, later); // as after an erasure
+    removeCopies(path, { migrations: later }); // as after an erasure
     assert.equal(existsSync(copy), false);
   }
 });

@@ -6,6 +6,7 @@ import { syncFolder, tryTo, withOpenFile } from '../../../system/files.ts';
 import { archiveError } from '../failure.ts';
 import { linkUnlessExists } from './create.ts';
 import { readSchemaVersion } from './schema.ts';
+import { unfinishedName } from './unfinished.ts';
 
 /** So many pages at once, between which signals are handled. */
 const PAGES = 1000;
@@ -17,7 +18,7 @@ const PAGES = 1000;
 export function createBackup(db: Database.Database): Archive['backup'] {
   return async (target, onProgress) => {
     if (existsSync(target)) refuse(target, EXISTS);
-    const unfinished = `${target}.${crypto.randomUUID()}.tmp`;
+    const unfinished = unfinishedName(target, { ofAll: true });
     try {
       if (!tryTo(() => withOpenFile(unfinished, 'wx', () => undefined, 0o600)))
         refuse(target, { reason: 'no file can be created there', advice: 'Check the folder and its permissions.' });

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { constants, copyFileSync, existsSync, fsyncSync, linkSync, lstatSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import process from 'node:process';
+import { constants, copyFileSync, existsSync, fsyncSync, linkSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { lazily } from '../../../core/lazy.ts';
 import { migrate } from './schema.ts';
+import { unfinishedName } from './unfinished.ts';
 import { systemCode } from '../../../core/result.ts';
-import { followLinks, listNames, syncFolder, tryTo, withOpenFile } from '../../../system/files.ts';
+import { followLinks, syncFolder, tryTo, withOpenFile } from '../../../system/files.ts';
 
 /**
  * Creates an empty archive (0600). The file gets its name only when it is complete, so no half-made archive is ever
@@ -20,8 +19,7 @@ export function createArchiveFile(path: string, link: typeof linkSync = linkSync
   if (stale !== undefined && !existsSync(target)) {
     return `${basename(stale)} beside it is the log of an archive that is gone: move it away, or put that archive back`;
   }
-  removeUnfinished(target);
-  const temporary = `${target}.${process.pid}-${randomUUID()}.new`;
+  const temporary = unfinishedName(target);
   try {
     const fill = (descriptor: number): void => {
       writeFileSync(descriptor, emptyArchive());
@@ -36,34 +34,6 @@ export function createArchiveFile(path: string, link: typeof linkSync = linkSync
   return null;
 }
 
-/** Removes what killed processes left of archives that they were creating here. */
-function removeUnfinished(target: string): void {
-  const start = `${basename(target)}.`;
-  for (const name of listNames(dirname(target))) {
-    const rest = name.startsWith(start) ? name.slice(start.length) : '';
-    const processId = /^(\d+)-[\da-f-]{36}\.new$/.exec(rest)?.[1];
-    const path = join(dirname(target), name);
-    // A process of another container looks dead, so what is fresh stays.
-    if (processId !== undefined && !isAlive(Number(processId)) && isOld(path)) rmSync(path, { force: true });
-  }
-}
-
-/** To write an empty archive takes milliseconds. */
-const MAX_CREATION_MS = 10_000;
-
-function isOld(path: string): boolean {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs > MAX_CREATION_MS;
-}
-
-function isAlive(processId: number): boolean {
-  try {
-    return process.kill(processId, 0);
-  } catch (error) {
-    return systemCode(error) !== 'ESRCH';
-  }
-}
-
 const emptyArchive = lazily((): Uint8Array => {
   const db = new Database(':memory:');
   try {
@@ -74,7 +44,6 @@ const emptyArchive = lazily((): Uint8Array => {
   }
 });
 
-/** Never replaces an existing file. */
 /** Gives a complete file its name. False: there is a file of that name, which stays. */
 export function linkUnlessExists(
   temporary: string,

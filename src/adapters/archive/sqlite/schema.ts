@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, fsyncSync, rmSync } from 'node:fs';
+import { fsyncSync, rmSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { moveFile, withOpenFile } from '../../../system/files.ts';
 import { tablesFor } from '../sql/definitions.ts';
+import { unfinishedName } from './unfinished.ts';
 
 /** `PRAGMA application_id` of an archive: the letters "cmpt". */
 export const APPLICATION_ID = 0x63_6d_70_74;
@@ -40,30 +40,40 @@ export function migrate(db: Database.Database, migrations: readonly string[] = M
   if (!isCurrent()) takeSteps.immediate();
 }
 
-/** The same for the archive in a file. A copy from before stands beside it until the archive is opened for writing again. */
+/** The same for the archive in a file. A copy from before stands beside it until a run that began later has stored something. */
 export function migrateFile(db: Database.Database, file: string, migrations: readonly string[] = MIGRATIONS): void {
   const version = readSchemaVersion(db);
-  if (version >= migrations.length) return removeCopies(file, migrations);
-  if (version > 0) keepCopy(db, copyOf(file, version));
+  if (version >= migrations.length) return removeCopies(file, { migrations, unlessNeeded: db });
+  if (version > 0) keepCopy(db, { version, path: copyOf(file, version) });
   migrate(db, migrations);
 }
 
-/** Removes the copies from before, which have what is erased later. */
-export function removeCopies(file: string, migrations: readonly string[] = MIGRATIONS): void {
-  for (let version = 1; version < migrations.length; version += 1) rmSync(copyOf(file, version), { force: true });
+type Removal = { readonly migrations?: readonly string[]; readonly unlessNeeded?: Database.Database };
+
+/** Removes the copies from before, which have what is erased later. `unlessNeeded`: the archive, if it decides. */
+export function removeCopies(file: string, { migrations = MIGRATIONS, unlessNeeded: db }: Removal = {}): void {
+  for (let version = 1; version < migrations.length; version += 1) {
+    const copy = copyOf(file, version);
+    const copiedAtMs = statSync(copy, { throwIfNoEntry: false })?.mtimeMs;
+    if (copiedAtMs === undefined) continue;
+    if (db === undefined || db.prepare(HAS_LATER_RUN).get(copiedAtMs) !== undefined) rmSync(copy, { force: true });
+  }
 }
+
+const HAS_LATER_RUN = 'SELECT 1 FROM runs WHERE begun_at_ms > ?';
 
 function copyOf(file: string, version: number): string {
   return `${file}.before-${version}`;
 }
 
 /** A copy under this name is complete. */
-function keepCopy(db: Database.Database, path: string): void {
-  if (existsSync(path)) return;
-  const unfinished = `${path}.${randomBytes(8).toString('hex')}.tmp`;
+function keepCopy(db: Database.Database, { version, path }: { readonly version: number; readonly path: string }): void {
+  const unfinished = unfinishedName(path);
   try {
     withOpenFile(unfinished, 'wx', () => undefined, 0o600);
     db.prepare('VACUUM INTO ?').run(unfinished);
+    // Another program has kept a copy already, and this would be one from after.
+    if (readSchemaVersion(db) !== version) return;
     withOpenFile(unfinished, 'r+', fsyncSync);
     moveFile(unfinished, path);
   } finally {
