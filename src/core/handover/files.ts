@@ -18,58 +18,80 @@ export type FileChange = {
   readonly isDeleted: boolean;
   /** Lines that calls added and that no later call took away, in order. */
   readonly added: readonly string[];
-  /** Lines that calls took away and that no later call added again. */
-  readonly removed: readonly string[];
+  /** Whether edits took back all that earlier ones wrote. */
+  readonly isRestored: boolean;
   /** Single lines that were replaced by single lines, unless a later call changed them again. */
   readonly replaced: readonly { readonly before: string; readonly after: string }[];
 };
 
 /** The files that successful calls changed, the latest last. */
 export function readFileChanges(calls: readonly CompletedCall[]): readonly FileChange[] {
-  const files = new Map<string, FileChange>();
+  const files = new Map<string, Change[]>();
   for (const { call, messageIds, turn, hasFailed } of calls) {
     if (hasFailed) continue;
+    const edits = Map.groupBy(call.edits, ({ path }) => path);
     for (const path of new Set(call.written)) {
-      const known = files.get(path);
+      const changes = files.get(path) ?? [];
+      changes.push({ messageId: messageIds[0] ?? '', turn, edits: edits.get(path) ?? [] });
       // Deleting first moves the path to the end.
       files.delete(path);
-      const edits = call.edits.filter((edit) => edit.path === path);
-      const start: FileChange = {
-        path,
-        createdLines: null,
-        isDeleted: false,
-        added: [],
-        removed: [],
-        replaced: [],
-        ...known,
-        messageIds: [...(known?.messageIds ?? []), ...messageIds.slice(0, 1)],
-        turn,
-      };
-      files.set(path, edits.reduce(applyEdit, start));
+      files.set(path, changes);
     }
   }
-  return [...files.values()];
+  return [...files].map(([path, changes]) => changedFile(path, changes));
 }
 
-function applyEdit(changed: FileChange, { before, after, kind }: Edit): FileChange {
-  if (kind === 'deletion')
-    return { ...changed, isDeleted: true, createdLines: null, added: [], removed: [], replaced: [] };
-  const file = { ...changed, isDeleted: false };
-  const [gone, come] = [linesIn(before), linesIn(after)];
-  if (kind === 'whole')
-    return { ...file, createdLines: after.split(LINE_ENDS).length, added: come, removed: [], replaced: [] };
-  const [oldOnly, newOnly] = [gone.filter((line) => !come.includes(line)), come.filter((line) => !gone.includes(line))];
-  const isSingle = oldOnly.length === 1 && newOnly.length === 1 && oldOnly[0] !== newOnly[0];
-  const stands = (line: string): boolean => !oldOnly.includes(line);
-  const single = isSingle ? [{ before: oldOnly[0] ?? '', after: newOnly[0] ?? '' }] : [];
+/** What one call did to a file. */
+type Change = { readonly messageId: string; readonly turn: number; readonly edits: readonly Edit[] };
+
+function changedFile(path: string, changes: readonly Change[]): FileChange {
+  let createdLines: number | null = null;
+  let isDeleted = false;
+  const added = new Set<string>();
+  const removed = new Set<string>();
+  const replaced = new Map<string, string>();
+  // Edits that no later one took back, by what they wrote and replaced.
+  const standing = new Map<string, number>();
+  let isTold = true;
+  for (const { edits } of changes) {
+    if (edits.length === 0) isTold = false;
+    for (const { before, after, kind } of edits) {
+      isDeleted = kind === 'deletion';
+      if (kind !== 'part') {
+        createdLines = isDeleted ? null : after.split(LINE_ENDS).length;
+        for (const lines of [added, removed, replaced]) lines.clear();
+        for (const line of isDeleted ? [] : linesIn(after)) added.add(line);
+        isTold = false;
+        continue;
+      }
+      const [undone, done] = [JSON.stringify([after, before]), JSON.stringify([before, after])];
+      const count = standing.get(undone) ?? 0;
+      if (count > 0) standing.set(undone, count - 1);
+      else standing.set(done, (standing.get(done) ?? 0) + 1);
+      const [gone, come] = [new Set(linesIn(before)), new Set(linesIn(after))];
+      const [oldOnly, newOnly] = [
+        [...gone].filter((line) => !come.has(line)),
+        [...come].filter((line) => !gone.has(line)),
+      ];
+      for (const line of oldOnly) {
+        if (!added.delete(line)) removed.add(line);
+        replaced.delete(line);
+      }
+      for (const line of newOnly) if (!removed.delete(line)) added.add(line);
+      const [[old], [written]] = [oldOnly, newOnly];
+      if (old !== undefined && written !== undefined && oldOnly.length === 1 && newOnly.length === 1)
+        replaced.set(written, old);
+    }
+  }
   return {
-    ...file,
-    added: [...file.added.filter(stands), ...newOnly.filter((line) => !file.removed.includes(line))],
-    removed: [
-      ...file.removed.filter((line) => !newOnly.includes(line)),
-      ...oldOnly.filter((line) => !file.added.includes(line)),
-    ],
-    replaced: [...file.replaced.filter((each) => stands(each.after)), ...single],
+    path,
+    messageIds: changes.map(({ messageId }) => messageId),
+    turn: changes.at(-1)?.turn ?? 0,
+    createdLines,
+    isDeleted,
+    isRestored: isTold && [...standing.values()].every((count) => count === 0),
+    added: [...added],
+    replaced: Array.from(replaced, ([after, before]) => ({ before, after })),
   };
 }
 
@@ -105,7 +127,7 @@ const CONSTANT =
 const IS_CONFIGURATION = /\.(?:ya?ml|toml|ini|env|json5?|properties|conf|cfg)$|(?:^|\/)\.\w+rc$/;
 
 export function isConstant(line: string, path = ''): boolean {
-  return ASSIGNED.test(line) && line.length <= MAX_SIDE_CHARS && (CONSTANT.test(line) || IS_CONFIGURATION.test(path));
+  return line.length <= MAX_SIDE_CHARS && ASSIGNED.test(line) && (CONSTANT.test(line) || IS_CONFIGURATION.test(path));
 }
 
 const MAX_SIDE_CHARS = 100;
@@ -202,12 +224,12 @@ function changeLines(files: readonly FileChange[], turns: readonly Turn[], maxCh
   return [...head, ...missing, ...lines];
 }
 
-function countOf({ createdLines, isDeleted, added, removed, messageIds: { length } }: FileChange): string {
+function countOf({ createdLines, isDeleted, isRestored, messageIds: { length } }: FileChange): string {
   if (isDeleted) return ' (deleted)';
   if (createdLines !== null)
     return ` (written, ${createdLines} ${createdLines === 1 ? 'line' : 'lines'}${length > 1 ? `, ${length} calls` : ''})`;
   if (length === 1) return ' (edited)';
-  return ` (edited ${length} times${added.length + removed.length === 0 ? ', and is as it was before' : ''})`;
+  return ` (edited ${length} times${isRestored ? ', and is as it was before' : ''})`;
 }
 
 function namesOf({ path, added, replaced }: FileChange): string {

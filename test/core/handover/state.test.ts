@@ -179,6 +179,45 @@ test('the newest edits are shown, and a file that is as it was before', () => {
   assert.match(files, /^- `scale\.ts` \(edited 2 times, and is as it was before\)/m);
 });
 
+test('a file is as it was before only if each of its edits was taken back', () => {
+  const edit = (id: string, args: Readonly<Record<string, string>>): readonly Part[] => [
+    call(id, 'Edit', { file_path: '/srv/oven.ts', ...args }),
+    result(id, 'ok'),
+  ];
+  const filesOf = (...edits: readonly (readonly Part[])[]): string =>
+    section(handover([typed('Heat it.'), ...edits.flat(), said('Heated.')]), 'Files');
+  // Nobody sees what an edit without its texts did, lines that swapped places, or a bracket that is new.
+  assert.doesNotMatch(filesOf(edit('1', {}), edit('2', {})), /as it was before/);
+  const swapped = { old_string: 'heat();\nopen();', new_string: 'open();\nheat();' };
+  const closed = { old_string: 'shut();', new_string: 'shut();\n});' };
+  assert.doesNotMatch(filesOf(edit('1', swapped), edit('2', closed)), /as it was before/);
+  const back = { old_string: 'open();\nheat();', new_string: 'heat();\nopen();' };
+  assert.match(filesOf(edit('1', swapped), edit('2', back)), /edited 2 times, and is as it was before/);
+});
+
+test('what was written last is the newest edit, however short, or nothing', () => {
+  const files = section(
+    handover([
+      typed('Let the oven read the time.'),
+      call('1', 'Edit', {
+        file_path: '/srv/oven.ts',
+        old_string: 'start();',
+        new_string: 'const started = parseTime(line.timestamp, EPOCH);',
+      }),
+      result('1', 'ok'),
+      call('2', 'Edit', {
+        file_path: '/srv/oven.ts',
+        old_string: 'const started = parseTime(line.timestamp, EPOCH);',
+        new_string: 'start();',
+      }),
+      result('2', 'ok'),
+      call('3', 'Bash', { command: 'npm test' }),
+    ]),
+    'Files',
+  );
+  assert.doesNotMatch(files, /Written last/);
+});
+
 test('a rebase, a merge that was not ended, a draft and the hash that a push shows belong to the state of git', () => {
   const state = stateOf([
     typed('Rebase it and open a draft.'),
