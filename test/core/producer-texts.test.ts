@@ -49,3 +49,13 @@ test('what a client writes in the name of the user is no request, unless the use
   ];
   assert.deepEqual(typed.filter(isWrittenByProducer), []);
 });
+
+test('a client text that never ends is searched once for its end', () => {
+  const [short, long] = [500, 5_000].map((times) => {
+    const started = process.cpuUsage().user;
+    for (const text of ['<system-reminder>', '<command-name>', '[Request interrupted by user'])
+      assert.equal(isWrittenByProducer(text.repeat(times)), false);
+    return process.cpuUsage(undefined).user - started;
+  });
+  assert.ok((long ?? 0) < 40 * Math.max(short ?? 0, 2_000), `${short} µs, ten times the text ${long} µs`);
+});

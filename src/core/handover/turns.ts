@@ -107,11 +107,8 @@ function isTypedAgain({ text, isKept }: Request, steps: readonly Step[], at: num
   let next = at + 1;
   while (steps[next]?.kind === 'note') next += 1;
   const again = steps[next];
-  const beginning = text.trim().slice(0, MAX_COMPARED_CHARS).trimEnd();
-  return again?.kind === 'request' && beginning !== '' && again.text.trim().startsWith(beginning);
+  return again?.kind === 'request' && again.text.trim().startsWith(text.trim());
 }
-
-const MAX_COMPARED_CHARS = 80;
 
 /** Ends with a question or an offer, or lists options. */
 const OFFERS =
@@ -261,19 +258,23 @@ function partSteps(message: ConversationMessage, parts: NonNullable<Conversation
   });
 }
 
+const COMMAND = /^\s*<command-(?:name|message)>/;
 const COMMAND_NAME = /<command-name>(\/?[^<\n]{1,100})<\/command-name>/;
 const COMMAND_ARGS = /<command-args>([\s\S]*?)<\/command-args>/;
 
-/** A command of the client as a person types it, from the elements in which Claude Code records it; null: the text is none. */
+/**
+ * A command of the client as a person types it, from the elements in which Claude Code records it; null: the text is none. A text that only
+ * quotes such elements is none.
+ */
 function commandIn(text: string): string | null {
-  const name = COMMAND_NAME.exec(text)?.[1];
+  const name = COMMAND.test(text) ? COMMAND_NAME.exec(text)?.[1] : undefined;
   return name === undefined ? null : `${name} ${(COMMAND_ARGS.exec(text)?.[1] ?? '').trim()}`.trim();
 }
 
 function textStep({ id: messageId, role, isSummary }: ConversationMessage, text: string): Step {
+  if (isSummary === true || (role === 'user' && isProducerSummary(text))) return { kind: 'summary', messageId, text };
   const command = role === 'user' ? commandIn(text) : null;
   // With words of a person's own it asks for something.
   if (command?.includes(' ') === true) return { kind: 'request', messageId, text: command, rejects: null };
-  if (isSummary === true || (role === 'user' && isProducerSummary(text))) return { kind: 'summary', messageId, text };
   return role === 'assistant' ? { kind: 'said', messageId, text } : { kind: 'note', messageId, text };
 }

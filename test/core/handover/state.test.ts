@@ -126,6 +126,21 @@ test('a request that was typed again before anything came of it is told once', (
   assert.equal(requests.match(/^\d+\. /gm)?.length, 2);
 });
 
+test('two requests that only begin alike are two', () => {
+  const beginning = 'Read the page https://bakery.example/recipes/2026/03/01/how-to-bake-bread and tell me how ';
+  const requests = section(
+    handover([
+      typed(`${beginning}rye is baked.`),
+      typed(`${beginning}spelt is baked.`),
+      ...run('1', 'read it', 'rye'),
+      said('So.'),
+    ]),
+    'Requests and how they ended',
+  );
+  assert.match(requests, /rye is baked/);
+  assert.match(requests, /spelt is baked/);
+});
+
 test('a guess is no finding, and neither is thinking aloud', () => {
   const text = handover([
     typed('Why is the oven cold?'),

@@ -42,3 +42,23 @@ test('what asks for nothing is no request, and a bare consent is one only after 
     'perfect, now the boat',
   ]);
 });
+
+test('a text that quotes the elements of a command is none', () => {
+  const note = { id: 'm1', conversation_id: 'c', role: 'user', created_at: null } as const;
+  const quoted =
+    '<bash-stdout>\n<command-name>/drop</command-name>\n<command-args>all loaves</command-args></bash-stdout>';
+  assert.deepEqual(
+    readSteps([{ ...note, content: quoted }]).map(({ kind }) => kind),
+    ['note'],
+  );
+  const typed = 'My log has <command-name>/drop</command-name>, why?';
+  assert.deepEqual(
+    readSteps([{ ...note, content: typed, typed }]).flatMap((step) => (step.kind === 'request' ? [step.text] : [])),
+    [typed],
+  );
+  const summary = `<command-name>/drop</command-name>\n<command-args>all loaves</command-args>`;
+  assert.deepEqual(
+    readSteps([{ ...note, content: summary, isSummary: true }]).map(({ kind }) => kind),
+    ['summary'],
+  );
+});

@@ -1,5 +1,5 @@
 import type { MessagePart, Role } from '../../../core/message.ts';
-import { isClientText } from '../../../core/producer-texts.ts';
+import { isClientOnly, isClientText } from '../../../core/producer-texts.ts';
 import type { EntryFacts } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
@@ -217,7 +217,7 @@ function promptRules(record: JsonRecord, content: Json | undefined): string | un
 }
 
 function isUserText(text: string): boolean {
-  return isTypedText(text) && !COMMAND.test(text) && !text.startsWith(UNMARKED_SUMMARY);
+  return isTypedText(text) && !(COMMAND.test(text) && isClientOnly(text)) && !text.startsWith(UNMARKED_SUMMARY);
 }
 
 function isTypedBlock(block: Json): boolean {

@@ -186,6 +186,17 @@ for (const [what, value] of PROMPTS) {
   test(`${what} is a typed prompt`, () => assert.equal(isPrompt(value), true));
 }
 
+test('words behind an interruption, and words about the tag of a command, are typed', () => {
+  for (const text of [
+    '[Request interrupted by user]\nPaint it blue.',
+    '<command-name>/dry</command-name> is in my log, why?',
+  ]) {
+    const decoded = decode(userRecord(text));
+    assert.ok(!('problem' in decoded));
+    assert.equal(decoded.message?.typed, text);
+  }
+});
+
 test('an image adds nothing to the content', () => {
   assert.equal(contentOf(userRecord([{ type: 'text', text: 'see' }, image])), 'see');
 });
