@@ -113,14 +113,24 @@ const SHORTENED = /(?:\s*\d?>&\d|\s*2?>\s*\/dev\/null|\s*\|\s*(?:tail|head|cat|t
 
 const CHECK = /\b(?:tests?|lint|check|build|tsc|vet|jest|vitest|mocha|pytest|clippy|compile|make|mypy|eslint|ruff)\b/;
 
-/** Quoted words and paths. */
-const NOT_A_VERB = /"(?:[^"\\]|\\.)*"|'[^']*'|\S*[/.]\S+/g;
+/** Quoted words, also if their end was cut off, paths and values of variables. */
+const NOT_A_VERB = /"(?:[^"\\]|\\.)*(?:"|$)|'[^']*(?:'|$)|\S*[/.=]\S+/g;
+/** Commands that name a check without making it. */
+const NO_CHECK =
+  /^\s*(?:test|rm|mkdir|rmdir|cp|mv|touch|chmod|kill|pkill|pgrep|which)\b|\b(?:install|uninstall|add|version)\b|--help\b/;
+
+/** The parts of a command that may test, lint or build. */
+function verbsIn(done: CompletedCall): string {
+  const parts = commandName(done)
+    .replace(NOT_A_VERB, ' ')
+    .split(/&&|\|\||[;|]/);
+  return parts.filter((part) => !NO_CHECK.test(part)).join(';');
+}
 
 /** Whether a command tests, lints or builds. */
 export function isCheck(done: CompletedCall): boolean {
   const { command } = done.call;
-  const name = commandName(done);
-  return command !== null && hasEffect(command) && !/^git\b/.test(name) && CHECK.test(name.replace(NOT_A_VERB, ' '));
+  return command !== null && hasEffect(command) && !/^git\b/.test(command) && CHECK.test(verbsIn(done));
 }
 
 /** Tests, linters, type checkers and builds. */
@@ -134,8 +144,8 @@ const CHECKS = [
 /** The kinds of checks that a call made; empty: it made none, or nobody knows how it ended. */
 function checksIn(done: CompletedCall): readonly RegExp[] {
   if (!isCheck(done) || outcomeOf(done) === null) return [];
-  const name = commandName(done).replace(/"[^"]*"|'[^']*'/g, '');
-  return CHECKS.filter((pattern) => pattern.test(name));
+  const verbs = verbsIn(done);
+  return CHECKS.filter((pattern) => pattern.test(verbs));
 }
 
 /** The last check of each kind, in order. */
@@ -145,12 +155,19 @@ export function lastChecks(calls: readonly CompletedCall[]): readonly CompletedC
   return calls.filter((done) => found.has(done));
 }
 
-/** The first later check of the same kind that passed; undefined: there is none. */
-export function passedLater(failed: CompletedCall, calls: readonly CompletedCall[]): CompletedCall | undefined {
-  const kinds = checksIn(failed);
-  return calls
-    .slice(calls.indexOf(failed) + 1)
-    .find((done) => outcomeOf(done) === 'passed' && checksIn(done).some((kind) => kinds.includes(kind)));
+/** Finds for a check the last one of its kind that passed later; undefined: there is none. */
+export function createPassedLater(
+  calls: readonly CompletedCall[],
+): (failed: CompletedCall) => CompletedCall | undefined {
+  const places = new Map(calls.map((done, at) => [done, at]));
+  const passed = new Map(
+    calls.flatMap((done) => (outcomeOf(done) === 'passed' ? checksIn(done).map((kind) => [kind, done] as const) : [])),
+  );
+  const placeOf = (done: CompletedCall | undefined): number => (done === undefined ? -1 : (places.get(done) ?? -1));
+  return (failed) =>
+    checksIn(failed)
+      .map((kind) => passed.get(kind))
+      .find((done) => placeOf(done) > placeOf(failed));
 }
 
 /** How a command ended; null: its output does not say, because it was piped or is missing. */

@@ -1,13 +1,13 @@
 import {
   commandName,
   type CompletedCall,
+  createPassedLater,
   errorLines,
   hasEffect,
   isCheck,
   lastChecks,
   lastFailure,
   outcomeOf,
-  passedLater,
   totalOf,
 } from './calls.ts';
 import { charsOf, type HandoverLine, quoted } from './line.ts';
@@ -30,13 +30,14 @@ export function writeCommandLines(calls: readonly CompletedCall[], maxChars: num
   // The state of the work has these.
   const shown = new Set(lastChecks(calls));
   const failure = lastFailure(calls);
+  const passedLater = createPassedLater(calls);
   const failures: HandoverLine[] = [];
   const passed: HandoverLine[] = [];
   let left = maxChars;
   for (const [name, runs] of [...groups].toReversed()) {
     if (runs.length === 1 && runs[0] === failure) continue;
     const hasFailed = runs.some((done) => outcomeOf(done) === 'failed');
-    const end = hasFailed ? failuresOf(runs, calls) : passesOf(runs);
+    const end = hasFailed ? failuresOf(runs, passedLater) : passesOf(runs);
     const text = `${hasFailed ? '- ' : ''}\`${quoted(name)}\`${end}`;
     const line = { text, messageIds: runs.flatMap(({ messageIds }) => messageIds) };
     const chars = charsOf(line) + (hasFailed || passed.length > 0 ? 1 : PASSED.length);
@@ -57,21 +58,22 @@ function timesOf({ length }: readonly CompletedCall[]): string {
 
 /** How often a check passed, and its last total; null: it is no check, or nobody knows how it ended. */
 function passesOf(runs: readonly CompletedCall[]): string | null {
-  const last = runs.at(-1);
-  if (last === undefined || runs.every((done) => outcomeOf(done) === null)) return null;
+  const passed = runs.filter((done) => outcomeOf(done) === 'passed');
+  const last = passed.at(-1);
+  if (last === undefined) return null;
   const total = totalOf(last);
   if (!isCheck(last) && total === null) return null;
-  return `${timesOf(runs)}${total === null ? '' : ` (“${quoted(total)}”)`}`;
+  return `${timesOf(passed)}${total === null ? '' : ` (“${quoted(total)}”)`}`;
 }
 
-function failuresOf(runs: readonly CompletedCall[], calls: readonly CompletedCall[]): string {
+function failuresOf(runs: readonly CompletedCall[], passedLater: ReturnType<typeof createPassedLater>): string {
   const last = runs.at(-1);
   const failure = runs.findLast((done) => outcomeOf(done) === 'failed');
   if (last === undefined || failure === undefined) return '';
   const known = runs.flatMap((done) => outcomeOf(done) ?? []);
   const failed = known.filter((outcome) => outcome === 'failed').length;
   const end = outcomeOf(last);
-  const later = end === 'failed' ? passedLater(last, calls) : undefined;
+  const later = end === 'failed' ? passedLater(last) : undefined;
   const ended =
     later !== undefined
       ? ` (later \`${quoted(commandName(later))}\` passed)`

@@ -194,11 +194,12 @@ function callText(done: CompletedCall): string {
 const QUESTION = /[?？؟]["'”’)\]*_]*$/;
 
 function questionLines({ turns }: Conversation): readonly HandoverLine[] {
-  const ending = lastTurn({ turns })?.ending ?? null;
-  if (ending === null) return [];
-  const last = readPieces(ending.text).at(-1)?.text ?? '';
-  if (!QUESTION.test(last)) return [];
-  return [{ text: `Waits for an answer: “${quoted(cutAtBlank(last, 400))}”`, messageIds: [ending.messageId] }];
+  const last = turns.at(-1);
+  if (last === undefined || last.ending === null || !isFinished(last)) return [];
+  const { ending } = last;
+  const words = readPieces(ending.text).at(-1)?.text ?? '';
+  if (!QUESTION.test(words)) return [];
+  return [{ text: `Waits for an answer: “${quoted(cutAtBlank(words, 400))}”`, messageIds: [ending.messageId] }];
 }
 
 const MAX_TASKS = 30;
@@ -245,11 +246,21 @@ function collectTasks(calls: readonly CompletedCall[]): readonly { readonly text
 }
 
 const COMMITTED = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/gm;
-const COMMITS = /\bgit (?:-\S+ )*commit\b(?!.*--dry-run)/;
-/** The first line of a commit's message: quoted, or in a here-document. */
-const SUBJECT = /-a?m (["'])([^"'$\n]{3,200})\1|<<-?\s*(["']?)(\w+)\3[^\n]*\n\s*(\S[^\n]{2,200})/g;
+/** Where a command commits, not where it only speaks of it. */
+const COMMITS =
+  /(?:^|[;&|(\n]|\b(?:then|do|else|sudo|time|command))[ \t]*(?:\w+=\S* )*git (?:-C \S+ |-\S+ )*commit\b(?!-|.*--dry-run)/;
+/** The first line of a commit's message behind the command: quoted, or in a here-document. */
+const SUBJECT =
+  /^[^;&|\n]*?(?:-\w*m (?:"([^"$\n]{3,200})|'([^'\n]{3,200}))|<<-?[ \t]*(["']?)\w+\3[^\n]*\n\s*(\S[^\n]{2,200}))/;
+const MAX_COMMAND_CHARS = 10_000;
+const MAX_COMMIT_CHARS = 1_000;
+const COMMITS_NOTHING = /^(?:nothing (?:added )?to commit|no changes added to commit|Aborting commit|error: |fatal: )/m;
+const UNDOES_COMMITS = /\bgit reset (?:--(\w+) )?HEAD[~^](\d{0,3})/;
+const IS_REFUSED = /^ *! \[|^(?:error|fatal): /m;
 const LOGGED = /^([0-9a-f]{7,40}) (?:\([^)]*\) )?(.+)$/gm;
-const TAKES_BRANCH = /\bgit (?:checkout -[bB]|switch -[cC]|checkout|switch|branch -m) ([\w./-]+)\s*(?:$|&|;|2>)/;
+const TAKES_BRANCH =
+  /\bgit (?:checkout -[bB]|switch -[cC]|checkout|switch|branch -m) (?!HEAD\b|-|[0-9a-f]{7,40}\b)([\w./-]+)\s*(?:$|&|;|2>)/;
+const TAKES_NOTHING = /^(?:Updated \d+ path|error: |fatal: )/m;
 const ON_BRANCH = /^(?:On branch|Switched to (?:a new )?branch) ['"]?([\w./-]+)/m;
 const REBASED = /^Successfully rebased and updated refs\/heads\/(\S+?)\.?$/m;
 const CONFLICT = /^CONFLICT \(|^Automatic merge failed|^error: could not apply /m;
@@ -268,6 +279,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   let push: 'pushed' | null = null;
   let pullRequest: string | null = null;
   const commits: Commit[] = [];
+  const pending: string[] = [];
   let changed = new Set<string>();
   const messageIds: string[] = [];
   let underWay: 'merge' | 'rebase' | null = null;
@@ -278,20 +290,28 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     }
     if (hasFailed) continue;
     for (const path of call.written) {
+      if (IS_ELSEWHERE.test(path)) continue;
       changed.add(path);
       isClean = false;
     }
-    const { command, folder } = call;
-    if (command === null || !/\bgit\b|\bgh pr\b/.test(command) || IS_ELSEWHERE.test(folder ?? command)) continue;
-    const said = answer ?? '';
-    if ((COMMITS.test(command) || ENDS_MERGE.test(command)) && !CONFLICT.test(said)) underWay = null;
+    const { folder } = call;
+    const command = call.command?.slice(0, MAX_COMMAND_CHARS) ?? '';
+    if (!/\bgit\b|\bgh pr\b/.test(command) || IS_ELSEWHERE.test(folder ?? command)) continue;
+    const subjects = subjectsIn(command);
+    // Nobody knows how it ended.
+    if (answer === null) {
+      pending.push(...subjects.map((subject) => subject ?? ''));
+      continue;
+    }
+    const said = answer;
+    if ((subjects.length > 0 || ENDS_MERGE.test(command)) && !CONFLICT.test(said)) underWay = null;
     const rebased = REBASED.exec(said)?.[1];
     if (rebased !== undefined) {
       branch = rebased;
       isRebased = true;
       push = null;
     }
-    const taken = TAKES_BRANCH.exec(command)?.[1];
+    const taken = TAKES_NOTHING.test(said) ? undefined : TAKES_BRANCH.exec(command)?.[1];
     const shown = /git branch --show-current|rev-parse --abbrev-ref HEAD/.test(command)
       ? said.trim().split('\n').at(-1)
       : undefined;
@@ -300,17 +320,21 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
       (shown !== undefined && /^[\w./-]+$/.test(shown) ? shown : undefined) ??
       (taken?.includes('.') === true ? undefined : taken);
     if (next !== undefined && next !== '--') branch = next;
-    if (COMMITS.test(command) && command.includes('--amend')) commits.pop();
+    const undone = UNDOES_COMMITS.exec(command);
+    for (const { files } of undone === null ? [] : commits.splice(-Number(undone[2] || 1))) {
+      changed = new Set(undone?.[1] === 'hard' ? changed : [...files, ...changed]);
+    }
+    if (subjects.length > 0 && command.includes('--amend')) commits.pop();
     for (const [, on, hash, subject = ''] of said.matchAll(COMMITTED)) {
       if (on !== undefined && on !== 'detached') branch = on;
-      commits.push({ hash: hash ?? null, subject });
+      commits.push({ hash: hash ?? null, subject, files: changed });
       changed = new Set();
       push = null;
       messageIds.push(...ids.slice(0, 1));
     }
-    if (COMMITS.test(command) && messageIds.at(-1) !== ids[0]) {
-      const subjects = [...command.matchAll(SUBJECT)].map(([, , quotedLine, , , line]) => quotedLine ?? line ?? null);
-      commits.push(...(subjects.length === 0 ? [null] : subjects).map((subject) => ({ hash: null, subject })));
+    if (subjects.length > 0 && messageIds.at(-1) !== ids[0] && !COMMITS_NOTHING.test(said)) {
+      const files = changed;
+      commits.push(...subjects.map((subject) => ({ hash: null, subject, files })));
       changed = new Set();
       push = null;
       messageIds.push(...ids.slice(0, 1));
@@ -319,7 +343,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
       const logged = new Map([...said.matchAll(LOGGED)].map(([, hash = '', subject = '']) => [subject.trim(), hash]));
       for (const commit of commits) commit.hash ??= logged.get(commit.subject?.trim() ?? '') ?? null;
     }
-    if (/\bgit push\b/.test(command)) {
+    if (/\bgit push\b(?!.*--dry-run)/.test(command) && !IS_REFUSED.test(said)) {
       push = 'pushed';
       isRebased = false;
       const head = PUSHED.exec(said)?.[1];
@@ -333,7 +357,7 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     }
     if (/\bgh pr ready\b/.test(command)) pullRequest = pullRequest?.replace(/^draft /, '') ?? null;
   }
-  if (branch === null && commits.length === 0 && changed.size === 0) return [];
+  if (branch === null && commits.length === 0 && pending.length === 0 && changed.size === 0) return [];
   const known = new Set(commits.flatMap(({ hash, subject }) => (hash === null ? [] : [subject])));
   // A commit without a hash whose subject another one has was tried again.
   const made = commits.filter(({ hash, subject }) => hash !== null || !known.has(subject));
@@ -347,18 +371,33 @@ function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     ...(made.length === 0
       ? []
       : [`${made.length} ${made.length === 1 ? 'commit' : 'commits'} in this session${commitNames(made)}`]),
+    ...pending
+      .slice(-MAX_COMMITS)
+      .map((subject) => `a commit without a result${subject === '' ? '' : `: “${cutAtBlank(subject, 100)}”`}`),
     ...(push === null ? (made.length === 0 && !isRebased ? [] : ['no push seen']) : ['pushed']),
     ...(pullRequest === null ? [] : [pullRequest]),
-    isClean || names.length === 0
-      ? commits.length > 0 || isClean
-        ? 'nothing changed since'
-        : ''
-      : `changed, no commit seen${commits.length === 0 ? '' : ' since'}: ${listed}`,
+    isClean
+      ? 'working tree clean when last shown'
+      : names.length === 0
+        ? commits.length > 0
+          ? 'no edits seen since'
+          : ''
+        : `changed, no commit seen${commits.length === 0 ? '' : ' since'}: ${listed}`,
   ];
   return [{ text: `Git: ${quoted(parts.filter((part) => part !== '').join('; '))}`, messageIds }];
 }
 
-type Commit = { hash: string | null; readonly subject: string | null };
+/** `files`: what was changed since the commit before. */
+type Commit = { hash: string | null; readonly subject: string | null; readonly files: ReadonlySet<string> };
+
+/** The subject of each commit that a command makes; null: it does not show. */
+function subjectsIn(command: string): readonly (string | null)[] {
+  const [, ...commits] = command.split(COMMITS);
+  return commits.map((rest) => {
+    const [, double, single, , line] = SUBJECT.exec(rest.slice(0, MAX_COMMIT_CHARS)) ?? [];
+    return double ?? single ?? line ?? null;
+  });
+}
 
 /** The newest commits that have a hash or a subject. */
 function commitNames(commits: readonly Commit[]): string {

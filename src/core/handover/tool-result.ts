@@ -200,7 +200,7 @@ const NOISE = anyOf([
   /^[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d/,
   /^total \d+[KMG]?$/,
   // Single tests that passed; totals stay
-  /^--- PASS: |^ok\s+\S+\s+(?:\(cached\)|\d[\d.]*m?s\b)|^\?\s+\S+\s+\[no test files\]$|^test \S+ \.\.\. ok$/,
+  /^(?:--- )?PASS: |^ok\s+\S+\s+(?:\(cached\)|\d[\d.]*m?s\b)|^\?\s+\S+\s+\[no test files\]$|^test \S+ \.\.\. ok$/,
   // Imports in any common language
   /^import\s(?:.*\bfrom\s+["']|["']|[\w.]+(?:\s+as\s+\w+)?;?$|static\s|type\s|\{)/,
   /^(?:from\s+[\w.]+\s+import\b|#include\s*[<"]|using\s+[\w.]+;$|(?:pub\s+)?use\s+[\w:]+(?:::\{.*)?;?$|package\s+[\w.]+;?$)/,

@@ -124,7 +124,7 @@ describe('where it stands', () => {
     assert.match(state, /^Tasks, as last written \(1 of 2 done\); done: Oil the hinge; open:\n- Paint the door$/m);
     assert.match(
       state,
-      /^Git: 1 commit in this session, newest first: “Oil the hinge” \(no hash was shown\); no push seen; nothing changed since$/m,
+      /^Git: 1 commit in this session, newest first: “Oil the hinge” \(no hash was shown\); no push seen; no edits seen since$/m,
     );
   });
 
@@ -138,7 +138,7 @@ describe('where it stands', () => {
     ]);
     assert.match(
       section(text, 'Where it stands'),
-      /^Git: 1 commit in this session, newest first: 1a2b3c4 “Oil the hinge”; no push seen; nothing changed since$/m,
+      /^Git: 1 commit in this session, newest first: 1a2b3c4 “Oil the hinge”; no push seen; no edits seen since$/m,
     );
   });
 

@@ -249,8 +249,100 @@ test('a rebase, a merge that was not ended, a draft and the hash that a push sho
   ]);
   assert.match(
     state,
-    /^Git: branch `fix-oven`; a merge with conflicts was not ended; 1 commit in this session, newest first: 2222222 “Heat faster”; pushed; draft https:\/\/github\.com\/bakery\/oven\/pull\/7; nothing changed since$/m,
+    /^Git: branch `fix-oven`; a merge with conflicts was not ended; 1 commit in this session, newest first: 2222222 “Heat faster”; pushed; draft https:\/\/github\.com\/bakery\/oven\/pull\/7; no edits seen since$/m,
   );
+});
+
+describe('the state of git', () => {
+  const gitOf = (...parts: readonly Part[]): string =>
+    /^Git: (.*)$/m.exec(stateOf([typed('Oil the door and commit.'), ...parts, said('So it is.')]))?.[1] ?? '';
+  const oiled = [
+    call('0', 'Edit', { file_path: '/srv/door.ts', old_string: 'dry', new_string: 'oiled' }),
+    result('0', 'ok'),
+  ] as const;
+
+  test('a commit whose result is missing is told as such', () => {
+    assert.equal(
+      gitOf(...oiled, call('1', 'Bash', { command: 'git commit -m "Oil it"' })),
+      'a commit without a result: “Oil it”; changed, no commit seen: `door.ts`',
+    );
+  });
+
+  test('a command that committed nothing, or speaks of commits, is none', () => {
+    for (const [command, answer] of [
+      ['git commit -m "Oil it" || true', 'On branch main\nno changes added to commit (use "git add")'],
+      ['grep -rn "git commit" docs', 'docs/a.md:1:run git commit'],
+      ['git log --oneline --grep "git commit -m"', 'nothing'],
+    ] as const)
+      assert.match(gitOf(...oiled, ...run('1', command, answer)), /changed, no commit seen: `door\.ts`$/, command);
+  });
+
+  test('a message of several paragraphs is one commit, and other here-documents are none', () => {
+    const several = `git commit -q -m "Don't squeak" -m "Because it is oiled."`;
+    assert.match(
+      gitOf(...oiled, ...run('1', several, '(no output)')),
+      /^1 commit in this session, newest first: “Don't squeak” /,
+    );
+    const note = `git add -A && git commit -q -m 'Oil it'\ngh pr comment 7 -b "$(cat <<'EOF'\nHeads up, bakers.\nEOF\n)"`;
+    assert.match(
+      gitOf(...oiled, ...run('1', note, '(no output)')),
+      /^1 commit in this session, newest first: “Oil it” /,
+    );
+  });
+
+  test('a push that was refused is none, and neither is a commit that was taken back', () => {
+    const parts = [
+      ...oiled,
+      ...run('1', 'git commit -m "Oil it"', '[main 1a2b3c4] Oil it'),
+      ...run(
+        '2',
+        'git push 2>&1 | tail -2',
+        ' ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs',
+      ),
+    ];
+    assert.match(gitOf(...parts), /1a2b3c4 “Oil it”; no push seen; no edits seen since$/);
+    assert.equal(
+      gitOf(...parts, ...run('3', 'git reset --soft HEAD~1', '(no output)')),
+      'branch `main`; changed, no commit seen: `door.ts`',
+    );
+  });
+
+  test('files and commits that are checked out are no branches', () => {
+    for (const command of ['git checkout Makefile', 'git checkout 1a2b3c4d', 'git checkout HEAD'])
+      assert.doesNotMatch(gitOf(...oiled, ...run('1', command, 'Updated 1 path from the index')), /branch/, command);
+  });
+
+  test('a command of many kilobytes is read in linear time', () => {
+    const started = process.cpuUsage().user;
+    for (const hostile of ['<<a', 'A=;', '\n', '-m "', ' '])
+      gitOf(...run('1', `git commit ${hostile.repeat(200_000 / hostile.length)}`, '(no output)'));
+    assert.ok(process.cpuUsage().user - started < 3_000_000);
+  });
+});
+
+test('a question is open only if the assistant waited with it', () => {
+  const question = said('The oven is cold. Shall I heat it?');
+  assert.match(stateOf([typed('Look.'), ...run('1', 'look', 'cold'), question]), /^Waits for an answer: /m);
+  assert.doesNotMatch(stateOf([typed('Look.'), question, ...run('1', 'look', 'cold')]), /Waits for an answer/);
+});
+
+test('only commands that ran a check are checks, and only runs with a known end passed', () => {
+  const text = handover([
+    typed('Check it.'),
+    ...[
+      'golangci-lint --version',
+      'npm install jest',
+      'rm -rf build',
+      'test -f oven.ts',
+      'TEST=lint-it run "make',
+    ].flatMap((command, at) => run(`a${at}`, command, 'fine')),
+    ...run('1', 'npm test | tail -2', 'something'),
+    ...run('2', 'npm test | tail -2', '7 passed'),
+    ...run('3', 'npx jest', '9 passed'),
+    said('Checked.'),
+  ]);
+  assert.match(section(text, 'Where it stands'), /^Last checks: `npx jest` passed \(“9 passed”\)$/m);
+  assert.match(section(text, 'Commands'), /^- Passed: `npm test` \(“7 passed”\)$/m);
 });
 
 test('what a summary of the producer says of its current work is over once a request came later', () => {
