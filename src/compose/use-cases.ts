@@ -164,6 +164,7 @@ export function createUseCases(composition: Composition) {
     ) => (await import('../app/search/show-archived.ts')).showOriginals({ ...deps, mask }, request, onLine),
     listArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).listArchive),
     readLog: later(deps, async () => (await import('../app/search/list-archive.ts')).readLog),
+    logDeed: later(deps, async () => (await import('../app/search/list-archive.ts')).logDeed),
     measureArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).measureArchive),
     gaugeArchive: later(deps, async () => (await import('../app/search/list-archive.ts')).gaugeArchive),
     indexArchive: later(deps, async () => (await import('../app/search/update-index.ts')).indexArchive),

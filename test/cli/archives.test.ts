@@ -219,3 +219,23 @@ test('what a writer that was killed left in the log is there for every command',
   );
   assert.equal((await ran(folder, 'verify', '-q', '--archive', 'archive.db', 'new.jsonl', 'old.jsonl')).status, 0);
 });
+
+test('who trusts a configuration, or takes that back, is in the log of an archive that there is', async (t) => {
+  const folder = copyFor(t);
+  const file = join(folder, 'compact.toml');
+  writeFileSync(file, '[summarization]\nkeep_recent = 4\n');
+  for (const archive of ['archive.db', 'none.db'])
+    for (const flags of [[], ['--revoke']])
+      assert.equal((await ran(folder, 'config', 'trust', ...flags, file, '--archive', archive)).status, 0);
+  assert.equal(existsSync(join(folder, 'none.db')), false);
+  const { stdout } = await ran(folder, 'archive', 'log', '--archive', 'archive.db', '--json');
+  const { entries } = JSON.parse(stdout) as { readonly entries: readonly { readonly details: unknown }[] };
+  const details = [
+    { file, sha256: sha256(readFileSync(file)) },
+    { file, revoked: true },
+  ];
+  assert.deepEqual(
+    entries.map((entry) => ({ ...entry, at: '', by: '' })),
+    details.map((one) => ({ at: '', by: '', action: 'trust', details: one })),
+  );
+});

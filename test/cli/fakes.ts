@@ -223,6 +223,7 @@ const ANSWERS: { readonly [name in keyof UseCases]?: readonly [called: string | 
   importArchive: ['import', unanswered],
   mergeArchives: ['merge', unanswered],
   listReceipts: ['receipts', unanswered],
+  logDeed: ['log', async () => ok(null)],
   embedArchive: ['embed', async () => ok(embedReport())],
 };
 

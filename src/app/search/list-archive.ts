@@ -3,6 +3,7 @@ import { parseJson } from '../../core/json-text.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { ArchiveFigures, CompactionSummary, IndexBacklog, VectorStore } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
+import type { Deed } from '../../ports/audit-log.ts';
 import type {
   ArchivedCompactionReport,
   ArchiveListReport,
@@ -12,7 +13,7 @@ import type {
 import { type ArchiveGrouping, measureGroups } from '../archive/measure-groups.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
-import { openUnsettled } from '../write/settle.ts';
+import { openUnsettled, refuseReadOnly } from '../write/settle.ts';
 
 type LookDeps = Pick<AppDeps, 'openArchive' | 'archivePath'>;
 
@@ -37,6 +38,19 @@ export async function readLog(deps: LookDeps): Promise<Result<ArchiveLogReport, 
       details: Object(parseJson(details)),
     })),
   }));
+}
+
+/** Logs what was done outside of an archive in the one that is used, if there is one. */
+export async function logDeed(
+  deps: LookDeps & Pick<AppDeps, 'runtime'>,
+  deed: Pick<Deed, 'action'> & { readonly details: object },
+): Promise<Result<null, Failure>> {
+  return attempt({ file: deps.archivePath }, async () => {
+    const archive = await openUnsettled(deps);
+    refuseReadOnly(archive);
+    await archive?.log.add({ ...deed, details: JSON.stringify(deed.details), doneAt: deps.runtime.now() });
+    return ok(null);
+  });
 }
 
 /** Reports how much an archive contains and how large it is. */

@@ -40,8 +40,10 @@ export const command = defineActions<Console>({
     const isTrust = TRUST_FLAGS.some((flag) => foreign.includes(flag));
     return isTrust ? noFile(action) : `config ${action} takes no --user and no --local`;
   },
-  run: async ({ terminal }, { outputOptions }, work) =>
-    work({ terminal, reporter: await createReporter(terminal, outputOptions) }),
+  run: async (context, { outputOptions }, work) => {
+    const { terminal } = context;
+    return work({ context, terminal, reporter: await createReporter(terminal, outputOptions) });
+  },
 });
 
 function noFile(action: string): string {

@@ -5,7 +5,7 @@ import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { reportMissing } from './shared.ts';
 
 export const logAction = defineAction({
-  summary: 'who pruned, erased, held, merged, imported or removed what',
+  summary: 'who pruned, erased, held, merged, imported, removed or trusted what',
   flags: [],
   run: async (session: Session) => {
     const read = await session.useCases.readLog();

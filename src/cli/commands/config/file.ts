@@ -10,10 +10,11 @@ import { renderConfigProblem } from '../../../messages/problems.ts';
 import type { ConfigFileReport } from '../../reports.ts';
 import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import type { Reporter } from '../../terminal/reporter.ts';
+import type { CliContext } from '../../session.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** What the actions of `compact config` work with. They need no session: the settings may be wrong. */
-export type Console = { readonly terminal: Terminal; readonly reporter: Reporter };
+export type Console = { readonly context: CliContext; readonly terminal: Terminal; readonly reporter: Reporter };
 
 export function refuse({ reporter }: Console, lines: readonly string[]): ExitCode {
   for (const line of lines) reporter.error(line);

@@ -10,6 +10,7 @@ import { renderSettings } from '../../render/config.ts';
 import { reportJson, safeText, shellWord } from '../../../messages/text.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
 import type { ConfigTrustReport } from '../../reports.ts';
+import { inSession } from '../../session.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { defineAction } from '../../line/command.ts';
 import type { Flag, Line, OptionsOf } from '../../line/line.ts';
@@ -57,8 +58,12 @@ function findFile({ terminal }: Console, { operands: [name], settings }: TrustAs
 }
 
 /** Reads the file once, so that the content shown is the content recorded. */
-async function trust(place: Console, { operands: [name], outputOptions }: TrustAsked, path: string): Promise<ExitCode> {
+async function trust(place: Console, asked: TrustAsked, path: string): Promise<ExitCode> {
   const { terminal, reporter } = place;
+  const {
+    operands: [name],
+    outputOptions,
+  } = asked;
   const read = await readConfigText({ path, place: 'project' }, terminal.host);
   if (!read.ok) return refuse(place, [renderConfigProblem(read.error)]);
   const parsed = parseConfig(read.value.text, path);
@@ -80,17 +85,26 @@ async function trust(place: Console, { operands: [name], outputOptions }: TrustA
   const file = name === undefined ? '' : ` ${shellWord(name)}`;
   const until = `After any change it must be trusted again; \`${terminal.program()} config trust --revoke${file}\` revokes the trust.`;
   reporter.report([`${safeText(record.path)}: trusted in its current state${owner}. ${until}`]);
-  return EXIT_CODES.done;
+  return logTrust(place, asked, { file: record.path, sha256: record.sha256 });
 }
 
-function revoke(place: Console, { outputOptions }: TrustAsked, path: string): ExitCode {
+/** In the archive that the settings name, if there is one. */
+async function logTrust({ context }: Console, asked: TrustAsked, details: object): Promise<ExitCode> {
+  return inSession(context, { ...asked, format: null, needs: [] }, async (session) => {
+    const logged = await session.useCases.logDeed({ action: 'trust', details });
+    return logged.ok ? EXIT_CODES.done : session.fail(logged.error);
+  });
+}
+
+async function revoke(place: Console, asked: TrustAsked, path: string): Promise<ExitCode> {
+  const { outputOptions } = asked;
   const { terminal, reporter } = place;
   const revoked = createTrustStore(terminal.host).revoke(trustedPath(path));
   if (!revoked.ok) return refuse(place, [`${safeText(revoked.error)}.`]);
   const result = revoked.value ? 'revoked' : 'not-trusted';
   if (outputOptions.json) reporter.answerPiece(toJson({ result, path }));
   reporter.report([`${safeText(path)}: ${revoked.value ? 'no longer trusted' : 'it was not trusted'}.`]);
-  return EXIT_CODES.done;
+  return revoked.value ? logTrust(place, asked, { file: trustedPath(path), revoked: true }) : EXIT_CODES.done;
 }
 
 async function listTrusted(place: Console, { outputOptions }: TrustAsked): Promise<ExitCode> {
