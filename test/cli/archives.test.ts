@@ -228,6 +228,8 @@ test('who trusts a configuration, or takes that back, is in the log of an archiv
     for (const flags of [[], ['--revoke']])
       assert.equal((await ran(folder, 'config', 'trust', ...flags, file, '--archive', archive)).status, 0);
   assert.equal(existsSync(join(folder, 'none.db')), false);
+  const unlogged = await ran(folder, 'config', 'trust', '-q', file, '--archive', 'new.jsonl');
+  assert.deepEqual([unlogged.status, /log: \S+new\.jsonl: not an archive/.test(unlogged.stderr)], [0, true]);
   const { stdout } = await ran(folder, 'archive', 'log', '--archive', 'archive.db', '--json');
   const { entries } = JSON.parse(stdout) as { readonly entries: readonly { readonly details: unknown }[] };
   const details = [

@@ -18,7 +18,7 @@ export function logLine({ level, run, file, result, message }: LogEvent): string
   return `${JSON.stringify({ time: new Date().toISOString(), level, run, file, result, message: message.trim() })}\n`;
 }
 
-/** The same question where a line could not be parsed. */
+/** Whether a command line that could not be parsed, or that crashed, asks for such lines. */
 export function asksForJsonLog(argv: readonly string[]): boolean {
   return argv.some((word, at) => word === '--log=json' || (word === '--log' && argv[at + 1] === 'json'));
 }

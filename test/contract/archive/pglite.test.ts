@@ -221,5 +221,5 @@ test('whoever connects as a superuser is told, once', async () => {
 
 test('a backup of an archive on a server says what makes one', async (t) => {
   const backup = (await engine.open(t)).backup('/nowhere', () => undefined);
-  await assert.rejects(backup, ({ failure }: ArchiveError) => JSON.stringify(failure).includes('pg_dump -d '));
+  await assert.rejects(backup, ({ failure }: ArchiveError) => JSON.stringify(failure).includes("-n compact -f FILE'"));
 });

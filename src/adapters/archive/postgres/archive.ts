@@ -1,6 +1,7 @@
 import type { Archive } from '../../../ports/archive.ts';
 import { createArchive } from '../archive.ts';
 import { archiveError } from '../failure.ts';
+import { readText } from '../rows.ts';
 import { readUsedBytes } from '../sql/query.ts';
 import { POSTGRES_CHECK } from './check.ts';
 import { guardMethods, type Place } from './failure.ts';
@@ -26,7 +27,8 @@ export function createPostgresArchive(sql: PostgresSql, { place, isReadOnly }: O
       fileBytes: () => readUsedBytes(sql),
       backup: async () => {
         const reason = "'archive backup' copies archives that are files";
-        const advice = `Use 'pg_dump -d ${place.database} -n SCHEMA -f FILE', or the backups of your provider.`;
+        const [row = {}] = await sql.query('SELECT current_schema() AS schema');
+        const advice = `Use 'pg_dump -d ${place.database} -n ${readText(row, 'schema')} -f FILE', or the backups of your provider.`;
         throw archiveError({ kind: 'unsupported', path: place.path, reason, advice });
       },
     }),

@@ -8,6 +8,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { renderSettings } from '../../render/config.ts';
 import { reportJson, safeText, shellWord } from '../../../messages/text.ts';
+import { renderFailure } from '../../../messages/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
 import type { ConfigTrustReport } from '../../reports.ts';
 import { inSession } from '../../session.ts';
@@ -88,12 +89,14 @@ async function trust(place: Console, asked: TrustAsked, path: string): Promise<E
   return logTrust(place, asked, { file: record.path, sha256: record.sha256 });
 }
 
-/** In the archive that the settings name, if there is one. */
+/** In the archive that the settings name, if there is one. What is wrong with these is only told: the trust itself is settled. */
 async function logTrust({ context }: Console, asked: TrustAsked, details: object): Promise<ExitCode> {
-  return inSession(context, { ...asked, format: null, needs: [] }, async (session) => {
-    const logged = await session.useCases.logDeed({ action: 'trust', details });
-    return logged.ok ? EXIT_CODES.done : session.fail(logged.error);
+  await inSession(context, { ...asked, format: null, needs: [] }, async ({ reporter, useCases }) => {
+    const logged = await useCases.logDeed({ action: 'trust', details });
+    if (!logged.ok) reporter.error(`This is not in the archive's log: ${renderFailure(logged.error)}`);
+    return EXIT_CODES.done;
   });
+  return EXIT_CODES.done;
 }
 
 async function revoke(place: Console, asked: TrustAsked, path: string): Promise<ExitCode> {
