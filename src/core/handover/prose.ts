@@ -133,6 +133,8 @@ const LEANS = /^(?:this|that|these|those|it|they|both|so|but|however|which|also|
 const OPENING_CHARS = 110;
 /** In so many pieces an announcement of what follows stays. */
 const OPENING_LEADS = 3;
+/** So many sentences stay even if they think aloud. */
+const OPENING_SENTENCES = 2;
 const MIN_TOLD_CHARS = 40;
 /** A list that is cut shows at least its lead and an item, or two items. */
 const MIN_LISTED = 2;
@@ -151,7 +153,7 @@ export function condenseProse(text: string, maxChars: number): string {
     ({ kind, text: said }, at, all) =>
       all.length === 1 ||
       kind !== 'sentence' ||
-      (at < OPENING_LEADS ? at === 0 || !isPondering(said) : !LEADS.test(said) && !isPondering(said)),
+      ((at < OPENING_LEADS || !LEADS.test(said)) && (at < OPENING_SENTENCES || !isPondering(said))),
   );
   if (pieces.length === 0) return cutAtBlank(openingOf(text, maxChars), maxChars);
   const whole = spell(pieces, new Set(pieces.keys()));

@@ -6,8 +6,8 @@ import { isAnnouncement, isPondering, statesCause, wordsIn } from './statements.
 import type { AssistantText, Request, Turn } from './turns.ts';
 
 // The first request says what the work is about, the newest what is wanted now.
-const EDGE_CHARS = 3_200;
-const EDGE_SHARE = 0.22;
+const EDGE_CHARS = 2_400;
+const EDGE_SHARE = 0.2;
 // Longer requests contain pasted text. Their beginning, their end and the lines that ask or demand something say what was wanted.
 const LONG_CHARS = 700;
 const TIGHT_CHARS = 440;

@@ -25,7 +25,7 @@ const PONDERS =
   /^(?:(?:but|no|so|ok(?:ay)?),? )?(?:ah|oh|hmm+|wait|actually|hold on|let['’]s see|let me (?:think|re-?examine|reconsider)|i need to think)\b/i;
 
 export function isPondering(text: string): boolean {
-  return PONDERS.test(text);
+  return PONDERS.test(text) || EMPTY.test(text);
 }
 
 const GUESSES =
@@ -39,17 +39,17 @@ export function isGuess(text: string): boolean {
 /** Whether a text announces what comes next instead of saying what happened. */
 export function isAnnouncement(text: string): boolean {
   const isAnnounced = ANNOUNCEMENT.test(text) || hasCue(text, 'announces');
-  return (isAnnounced && !REPORT.test(text)) || UNDERSTANDING.test(text) || /[:：]\s*$/.test(text);
+  return (isAnnounced && !REPORT.test(text)) || /[:：]\s*$/.test(text);
 }
 
-/** Says that something is understood, not what. */
-const UNDERSTANDING =
-  /^(?:\w+[,!.]?\s+){0,2}(?:now )?i (?:now )?(?:have|understand) (?:a |the )?(?:complete|comprehensive|thorough|full|good|clear|whole)\b[^:]*(?:understanding|picture|view|overview)[^:]*$/i;
+/** Says that something is understood, not what, or which edit comes next. */
+const EMPTY =
+  /^(?:\w+[,!.]?\s+){0,2}(?:now )?i (?:now )?(?:have|understand) (?:a |the )?(?:complete|comprehensive|thorough|full|good|clear|whole)\b[^:]*(?:understanding|picture|view|overview)[^:]*$|^now (?:add|update|replace|change|insert|write|fix|run|create|remove|move|rename|implement|edit|register|check)\b/i;
 /** Begins like an announcement, but says what was seen. */
 const REPORT =
   /^(?:\w+[,!.]?\s+){0,2}now i (?:see|understand|know|found|have)\b|^now i (?:see|understand|know|found|have)\b|^(?:checking|looking|reading|running)\b.*\b(?:shows?|showed|revealed|confirmed)\b/i;
 const ANNOUNCEMENT =
-  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m (?:also |now |just )?(?!not)\w+ing|i need to|i should|now i|i can now|checking|looking|reading|running|now (?:add|update|replace|change|insert|write|fix|run|create|remove|move|rename|implement|edit|register|check))\b/i;
+  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m (?:also |now |just )?(?!not)\w+ing|i need to|i should|now i|i can now|checking|looking|reading|running)\b/i;
 
 /** The number of words, estimated for scripts without spaces. */
 export function wordsIn(text: string): number {
