@@ -214,7 +214,7 @@ export type UnitStore = UnitReader & {
    */
   readonly storeReceipts: (
     receipts: readonly Receipt[],
-    erasedStates: readonly AsyncIterable<readonly ErasedState[]>[],
+    erasedStates: readonly CaptureReader['erasedStates'][],
     stamp: StoreStamp,
   ) => Promise<boolean>;
   /** Everything that was erased under these receipts is known now. */

@@ -1,6 +1,5 @@
 import type { Result } from '../../core/result.ts';
 import type {
-  ErasedState,
   ExchangedCapture,
   ExportKind,
   ExportRecords,
@@ -52,8 +51,7 @@ type Filling = { readonly folder: string; readonly read: Read; readonly store: U
 async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise<void> {
   const receipts: Receipt[] = [];
   for await (const receipt of read('receipt')) receipts.push(receipt);
-  const states: AsyncIterable<readonly ErasedState[]> = inPages(read('erasedState'), () => 1);
-  await store.storeReceipts(receipts, [states], await store.stamp());
+  await store.storeReceipts(receipts, [() => inPages(read('erasedState'), () => 1)], await store.stamp());
   await store.finishReceipts(receipts.map(({ receipt }) => receipt));
   for await (const page of inPages(read('hold'), () => 1)) await store.storeHolds(page);
   for await (const page of inPages(read('choice'), () => 1)) await store.storeChoices(page);
@@ -100,6 +98,7 @@ function createCursor<T>(records: AsyncIterable<T>): Cursor<T> {
   };
 }
 
+/** Once: the archive in a file that they are stored in first repeats nothing. */
 async function* linesOf(cursor: Cursor<ExportRecords['line']>, key: UnitKey): AsyncGenerator<UnitPage> {
   const own = cursor.takeWhile(({ unit }) => unit === key);
   for await (const lines of inPages(own, ({ bytes }) => bytes.length)) yield { lines, pack: null };

@@ -117,7 +117,7 @@ async function storeReceipts(deps: MergeDeps, store: UnitStore, sources: readonl
     const receipts: Receipt[] = [];
     for (const { reader } of sources) receipts.push(...(await reader.receipts()));
     const missing = receipts.filter(({ receipt }) => !known.has(receipt));
-    const states = sources.map(({ reader }) => reader.erasedStates());
+    const states = sources.map(({ reader }) => reader.erasedStates);
     if (await store.storeReceipts(missing, states, stamp)) return known;
   }
   return stop({ kind: 'archive', failure: { kind: 'busy', path: deps.archivePath } });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openSqlSource, openSqlTarget, type OpenedSql } from '../../../src/adapters/archive/postgres/exchange.ts';
 import { openOn, openSql } from '../../../src/adapters/archive/postgres/open.ts';
@@ -6,7 +7,8 @@ import { prune } from '../../support/retention.ts';
 import { ok, type Result } from '../../../src/core/result.ts';
 import type { Archive, ArchiveFailure, ArchiveError } from '../../../src/ports/archive.ts';
 import type { ArchiveExchange } from '../../../src/ports/exchange.ts';
-import { fileExchange } from '../../support/merging.ts';
+import { contentsOf, fileExchange, fileTarget, merge } from '../../support/merging.ts';
+import { folderWith } from '../../support/folders.ts';
 import { indexAll } from '../../support/indexing.ts';
 import { chatTranscript } from '../../support/chat.ts';
 import { reportOf } from '../../support/workbench.ts';
@@ -16,6 +18,7 @@ import { dialectContract } from './contract.ts';
 import { EMPTY_ARCHIVE } from './empty.ts';
 import { applied, benchOn, problemsOf, stored } from './engine.ts';
 import { purgeContract } from './erasing.ts';
+import { partedArchives } from './merge-histories.ts';
 import { type MergingEngine, orderContract } from './merging.ts';
 import { findInBytes } from '../../support/leftovers.ts';
 import { startPglite, withoutLog } from './pglite.ts';
@@ -42,8 +45,9 @@ const exchange: ArchiveExchange = {
 
 async function openHere<T>(
   use: (opened: OpenedSql) => Promise<Result<T, ArchiveFailure>>,
+  on: Driver = driver,
 ): Promise<Result<T, ArchiveFailure>> {
-  const opened = await openSql(driver, options, use);
+  const opened = await openSql(on, options, use);
   assert.ok(opened.ok && opened.value !== null, JSON.stringify(opened));
   return ok(opened.value);
 }
@@ -155,8 +159,8 @@ test('a connection that looks into another schema is refused', async (t) => {
   assert.ok(!opened.ok && opened.error.kind === 'cannot-open' && opened.error.reason.includes('search_path'));
 });
 
-/** Loses the connection at each COMMIT whose number is listed, after the server has stored it. */
-function losing(commits: readonly number[]): Driver {
+/** Loses the connection at each COMMIT whose number is listed, after the server has stored it, or before. */
+function losing(commits: readonly number[], isStored = true): Driver {
   const state = { commits: 0 };
   return {
     ...driver,
@@ -165,9 +169,9 @@ function losing(commits: readonly number[]): Driver {
       return {
         release,
         query: async (sql, values) => {
-          const rows = await query(sql, values);
-          if (sql === 'COMMIT' && commits.includes((state.commits += 1)))
-            throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+          const isLost = sql === 'COMMIT' && commits.includes((state.commits += 1));
+          const rows = await query(isLost && !isStored ? 'ROLLBACK' : sql, values);
+          if (isLost) throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
           return rows;
         },
       };
@@ -186,6 +190,28 @@ test('a file of a run is recorded once, even if the answer to the commit is lost
     [id],
   );
 });
+
+for (const isStored of [true, false])
+  test(`a merge goes on after a connection is lost, ${isStored ? 'behind' : 'before'} a commit`, async (t) => {
+    const [one] = await partedArchives(t, {
+      shared: [
+        { kind: 'compact', conversation: 0, words: [0, 1] },
+        { kind: 'capture', file: 0, grows: false, words: [1, 2] },
+        { kind: 'capture', file: 1, grows: false, words: [3] },
+        { kind: 'erase file', file: 0 },
+        { kind: 'hold', value: 0 },
+      ],
+      one: [],
+      other: [],
+    });
+    const whole = fileTarget(join(folderWith(t, {}), 'whole.db'));
+    await merge(whole, [one]);
+    const target = { place: (await engine.open(t)).path, exchange, open: () => openArchive() };
+    // The first two belong to the opening. A transaction that is repeated has a number of its own.
+    const openTarget = () => openHere(openSqlTarget, losing([3, 5, 7, 9, 11, 13, 15, 17], isStored));
+    await merge({ ...target, exchange: { ...exchange, openTarget } }, [one]);
+    assert.deepEqual(await contentsOf(target), await contentsOf(whole));
+  });
 
 for (const { what, sql, undo } of [
   {

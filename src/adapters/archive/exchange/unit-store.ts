@@ -181,8 +181,8 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         for (const { receipt, atMs, report } of receipts)
           if ((await findReceipt(query, receipt)) === null)
             await addReceipt(query, { receipt, at_ms: atMs, report, is_purged: 1, is_finished: 0 });
-        for (const pages of erasedStates)
-          for await (const page of pages)
+        for (const listStates of erasedStates)
+          for await (const page of listStates())
             for (const { receipt, sha256, originSha256 } of page) {
               const state = { sha256: hashColumn(sha256), origin: hashColumn(originSha256) };
               await keepErasedState(query, { ...state, erasureId: await findErasure(query, receipt) });

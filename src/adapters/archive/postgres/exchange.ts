@@ -7,7 +7,7 @@ import { readText } from '../rows.ts';
 import { createPostgresArchive } from './archive.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createPartitions } from './months.ts';
-import { within, workIn } from '../sql/query.ts';
+import { within } from '../sql/query.ts';
 import type { PostgresSql } from './sql.ts';
 import { POSTGRES } from './dialect.ts';
 import { createPostgresStore } from './store.ts';
@@ -65,10 +65,9 @@ function createWriting({ sql }: OpenedSql): Pick<MergeEngine, 'transaction' | 's
   const storing = createPostgresStore(createPartitions(sql));
   return {
     storing,
-    // It is not repeated after a lost connection: its lines come only once. Merging again goes on there.
     transaction: async (work) => {
       await storing.prepareAhead?.(await storing.prepare(sql.query));
-      return workIn(sql.begin('write'), async (query) => {
+      return sql.transaction('write', async (query) => {
         for (const lock of LOCK_MERGE) await query(lock);
         return work(query);
       });
