@@ -98,6 +98,19 @@ test('where the system tells, or the person named the file, it may have changed 
   }
 });
 
+test('the time is told in its largest whole unit', async (t) => {
+  const bench = benchWith(t, 'talk.jsonl', original, { files: { ...files, showsWriters: () => false } });
+  for (const [seconds, told] of [
+    [90, '90 seconds'],
+    [3600, 'hour'],
+    [36 * 3600, '36 hours'],
+    [10 * 86_400, '10 days'],
+  ] as const) {
+    const { notes } = reportOf(await bench.compact('talk.jsonl', { minIdleMs: seconds * 1000 }));
+    assert.ok(notes[0]?.startsWith(`it changed within the last ${told}, and`), notes[0]);
+  }
+});
+
 test('a session that its own program shows as open is skipped if it was found, and reported as open if it was named', async (t) => {
   const bench = benchFor(t, {
     files: { ...files, findSessionUser: async () => ({ processId: 123, name: 'Claude Code' }) },

@@ -82,7 +82,6 @@ export function breakerOpen(file: string): Failure {
 }
 
 const LF = 0x0a;
-const MINUTE_MS = 60_000;
 
 /**
  * Whether the last line is half a record of a format with several records in a line: what it will be is known only when it is whole. In other
@@ -108,9 +107,16 @@ function findRecentChange(
 }
 
 function describeTime(ms: number): string {
-  if (ms % MINUTE_MS > 0) return `${ms / 1000} s`;
-  return ms === MINUTE_MS ? 'minute' : `${ms / MINUTE_MS} minutes`;
+  const [size, noun] = UNITS.find(([one]) => ms % one === 0) ?? UNITS[3];
+  return ms === size ? noun : `${ms / size} ${noun}s`;
 }
+
+const UNITS = [
+  [86_400_000, 'day'],
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+  [1000, 'second'],
+] as const;
 
 /** Nothing to do: a default output is not created, an explicit one gets the input's bytes. */
 export async function leaveUnchanged(
