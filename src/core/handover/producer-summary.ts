@@ -18,7 +18,8 @@ const MAX_WEIGHTY_LINE_CHARS = 800;
 export function summaryLines({ summaries, turns }: Conversation, maxChars: number): readonly HandoverLine[] {
   const newest = summaries.at(-1);
   if (newest === undefined) return [];
-  const isOver = turns.some(({ request }) => request !== null);
+  const place = turns.findIndex(({ steps }) => steps.includes(newest));
+  const isOver = turns.slice(place + 1).some(({ request }) => request !== null);
   const lines = readLines(newest.text).filter(({ isCurrentWork }) => !isOver || !isCurrentWork);
   const size = lines.reduce((sum, { text }) => sum + text.length + 1, 0);
   const chosen = size <= maxChars ? lines.map(({ text }) => text) : outlineOf(withoutCode(lines), maxChars);
@@ -58,7 +59,7 @@ function readLines(summary: string): readonly SummaryLine[] {
   let sectionWeight: number = WEIGHT.plain;
   // The line that introduces a list passes its weight to the items.
   let lead: { readonly indent: number; readonly weight: number } | null = null;
-  let isCurrentWork = false;
+  let currentDepth: number | null = null;
   let isFenced = false;
   for (const line of summary.replace(ANALYSIS, '\n').split(LINE_ENDS)) {
     const written = line.trimEnd().replace(ESCAPED_HEADING, '$1');
@@ -71,16 +72,27 @@ function readLines(summary: string): readonly SummaryLine[] {
     if (isHeading) {
       section += 1;
       sectionWeight = weightOf(written);
-      isCurrentWork = CURRENT_WORK_HEADING.test(written);
+      const depth = depthOf(written);
+      if (CURRENT_WORK_HEADING.test(written)) currentDepth ??= depth;
+      else if (currentDepth !== null && depth <= currentDepth) currentDepth = null;
       lead = null;
     } else if (lead !== null && (indent < lead.indent || (indent === lead.indent && !ITEM.test(written)))) lead = null;
     if (!isCode && !isHeading && written.endsWith(':'))
       lead = { indent, weight: RULES.test(written) ? WEIGHT.rules : 0 };
     const mark = isHeading && STALE_HEADING.test(written) ? AS_OF_THEN : '';
     const text = `  ${quoteText(written.replace(HEADING_MARKS, '$1'))}${mark}`;
+    const isCurrentWork = currentDepth !== null;
     lines.push({ text, section, isHeading, isCode, isCurrentWork, weight: Math.max(sectionWeight, lead?.weight ?? 0) });
   }
   return lines;
+}
+
+/** How deep the part under a heading lies: Markdown has six levels, and an item may only look like a heading. */
+function depthOf(heading: string): number {
+  const marks = /^#*/.exec(heading)?.[0].length ?? 0;
+  if (marks > 0) return marks;
+  if (!/^\d/.test(heading)) return 8;
+  return /:\**$/.test(heading) ? 7 : 9;
 }
 
 /** The lines without code. What announces code ends with a full stop. */
