@@ -27,11 +27,13 @@ export function splitSentences(text: string, { start, end }: Span): readonly Spa
   const found: Span[] = [];
   const read = end < text.length ? text.slice(0, end) : text;
   let from = start;
+  let after = start;
   STOP.lastIndex = start;
   while (STOP.test(read)) {
     const i = STOP.lastIndex - 1;
     const mark = MARKS[text.charCodeAt(i)];
-    let after = i + 1;
+    // Stops in a row have one end.
+    after = Math.max(after, i + 1);
     while (after < end && MARKS[text.charCodeAt(after)] !== MARK.none) after += 1;
     if (mark === MARK.stop && !endsSentence(text, { from, stop: i, after, end })) continue;
     pushTrimmed(found, text, { start: from, end: after });

@@ -103,12 +103,15 @@ const FAILING =
 export function commandName({ call }: CompletedCall): string {
   return cutAtBlank(
     firstLine(call.command ?? '')
+      .slice(0, MAX_NAMED_CHARS)
       .replace(SHORTENED, '')
       .trim(),
     MAX_COMMAND_CHARS,
   );
 }
 
+/** Much more than a name shows. */
+const MAX_NAMED_CHARS = 1_000;
 const SHORTENED = /(?:\s*\d?>&\d|\s*2?>\s*\/dev\/null|\s*\|\s*(?:tail|head|cat|tee \S+)\b[^|&;]*)+\s*$/;
 
 const CHECK = /\b(?:tests?|lint|check|build|tsc|vet|jest|vitest|mocha|pytest|clippy|compile|make|mypy|eslint|ruff)\b/;
@@ -190,10 +193,14 @@ export function totalOf({ answer, hasFailed }: CompletedCall): string | null {
   return line === undefined ? null : cutAtBlank(line, MAX_OUTCOME_CHARS);
 }
 
+// Longer ones hold a file or encoded data.
+const MAX_COMMAND_LINE_CHARS = 4_000;
+
 /** The first line that is not a comment. */
 function firstLine(command: string): string {
   const lines = command.split(LINE_ENDS).map((line) => line.trim());
-  return lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
+  const first = lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
+  return first.slice(0, MAX_COMMAND_LINE_CHARS);
 }
 
 /** A line of a usage message, which may mention errors without reporting one. */

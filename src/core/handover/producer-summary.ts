@@ -5,7 +5,8 @@ import type { Conversation } from './turns.ts';
 
 const FRAME =
   /^(?:This session is being continued from|Analysis:$|<\/?(?:analysis|summary|state_snapshot)>$|Summary:$|If you need specific details from before compaction|Please continue the conversation from where|Continue the conversation from where|\[Context Summary — )/;
-const ANALYSIS = /(?:^|\n)(?:Analysis:|<analysis>)[\s\S]*?\n(?=(?:Summary:|<summary>)\s*\n)/;
+const ANALYSIS = /(?:^|\n)(?:Analysis:|<analysis>)/;
+const AFTER_ANALYSIS = /\n(?=(?:Summary:|<summary>)[^\S\n]*\n)/;
 const FENCE = /^\s*(?:```|~~~)/;
 const MAX_LINE_CHARS = 240;
 /** Rules and open tasks stay whole, since nobody writes longer ones. */
@@ -61,7 +62,7 @@ function readLines(summary: string): readonly SummaryLine[] {
   let lead: { readonly indent: number; readonly weight: number } | null = null;
   let currentDepth: number | null = null;
   let isFenced = false;
-  for (const line of summary.replace(ANALYSIS, '\n').split(LINE_ENDS)) {
+  for (const line of withoutAnalysis(summary).split(LINE_ENDS)) {
     const written = line.trimEnd().replace(ESCAPED_HEADING, '$1');
     if (written === '' || FRAME.test(written.trim())) continue;
     const isFence = FENCE.test(written);
@@ -85,6 +86,12 @@ function readLines(summary: string): readonly SummaryLine[] {
     lines.push({ text, section, isHeading, isCode, isCurrentWork, weight: Math.max(sectionWeight, lead?.weight ?? 0) });
   }
   return lines;
+}
+
+function withoutAnalysis(summary: string): string {
+  const start = summary.search(ANALYSIS);
+  const length = start < 0 ? -1 : summary.slice(start).search(AFTER_ANALYSIS);
+  return length < 0 ? summary : `${summary.slice(0, start)}\n${summary.slice(start + length)}`;
 }
 
 /** How deep the part under a heading lies: Markdown has six levels, and an item may only look like a heading. */

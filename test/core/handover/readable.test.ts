@@ -294,3 +294,18 @@ test('a long output gives a few telling lines, and none of a listing', () => {
   assert.doesNotMatch(details, /loaf \d|drawn|mill9_/);
   assert.equal(details.match(/rpm/g)?.length, 3);
 });
+
+test('stops in a row and analyses without an end take linear time', () => {
+  const started = process.cpuUsage().user;
+  const parts = [
+    {
+      role: 'user',
+      content: `This session is being continued from a previous conversation.\n${'Analysis:\n'.repeat(20_000)}`,
+    } as const,
+    typed(`${'.'.repeat(200_000)} x`),
+    ...[call('1', 'Bash', { command: 'bake' }), result('1', 'baked')],
+    said('Baked.'),
+  ];
+  assert.match(handover(parts), /Baked/);
+  assert.ok(process.cpuUsage().user - started < 2_000_000);
+});
