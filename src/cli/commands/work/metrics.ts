@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobOutcome } from '../../../app/jobs/work.ts';
@@ -42,14 +42,11 @@ export async function serveMetrics(place: string, source: MetricsSource): Promis
   });
   describeAll(registry, { source, latest: () => state.latest });
   const host = hostOf(place);
-  const respond = async (
-    { method, url, headers, socket }: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> => {
+  const respond = async ({ method, url, headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const send = (status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
       void response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(text);
     if (method !== 'GET' && method !== 'HEAD') return send(405, 'Only GET and HEAD.\n');
-    if (isFromPage(headers.host, { host, address: socket.localAddress }))
+    if (isOnLoopback(server.address()) && !namesThisMachine(headers.host, host))
       return send(403, 'Name this machine by its address.\n');
     const path = /^[^?]*/.exec(url ?? '')?.[0];
     if (path === '/healthz') return send(200, 'ok\n');
@@ -95,14 +92,19 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Whether a web page asks, whose name was made to lead to this machine alone (DNS rebinding). */
-function isFromPage(
-  asked: string | undefined,
-  { host, address }: { readonly host: string; readonly address: string | undefined },
-): boolean {
-  if (address === undefined || !LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return false;
-  const name = hostOf(asked ?? '').toLowerCase();
-  return isIP(name) === 0 && name !== 'localhost' && name !== host.toLowerCase();
+/** Only programs of this machine shall ask there, and no web page whose name was made to lead to it (DNS rebinding). */
+function isOnLoopback(bound: ReturnType<Server['address']>): boolean {
+  return (
+    bound !== null &&
+    typeof bound === 'object' &&
+    LOOPBACK.check(bound.address, isIPv6(bound.address) ? 'ipv6' : 'ipv4')
+  );
+}
+
+/** `asked`: as in the header Host, which every browser sends. */
+function namesThisMachine(asked: string | undefined, host: string): boolean {
+  const name = asked === undefined ? host : hostOf(asked).toLowerCase();
+  return isIP(name) > 0 || name === 'localhost' || name === host.toLowerCase();
 }
 
 function describeProblem(error: Error, place: string): string {

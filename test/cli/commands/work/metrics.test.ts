@@ -29,8 +29,8 @@ const SOURCE: MetricsSource = {
   archive: async () => ({ bytes: 5000, backlog: { messages: 6, bytes: 70 } }),
 };
 
-async function serve(t: TestContext, changes: Partial<MetricsSource> = {}) {
-  const served = await serveMetrics('127.0.0.1:0', { ...SOURCE, ...changes });
+async function serve(t: TestContext, changes: Partial<MetricsSource> = {}, place = '127.0.0.1:0') {
+  const served = await serveMetrics(place, { ...SOURCE, ...changes });
   assert.ok(served.ok);
   t.after(served.value.close);
   const get = async (path: string): Promise<readonly [number, string]> => {
@@ -106,6 +106,9 @@ test('only reading is answered, and no web page whose name leads to this machine
   const hosts = ['evil.example', `evil.example:${port}`, `localhost:${port}`, '[::1]:9464', '127.0.0.1'];
   const answers = await Promise.all(hosts.map((host) => ask({ headers: { host } })));
   assert.deepEqual(answers, [403, 403, 200, 200, 200]);
+  // Whoever opens it to a network also says by which names it is found.
+  const open = await serve(t, {}, '0.0.0.0:0');
+  assert.equal(await ask({ port: new URL(open.address).port, headers: { host: 'worker.example' } }), 200);
 });
 
 test('a port that is in use, and a host that is not here, are refused with what to try', async (t) => {
