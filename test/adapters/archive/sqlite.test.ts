@@ -243,3 +243,14 @@ test('the paths of a compaction are stored once, and others with the file that h
     ['/copies/a', null],
   ]);
 });
+
+test('a closed archive opens nothing again, whatever is called', async (t) => {
+  const folder = tempFolder(t);
+  const archive = openAt(join(folder, 'archive.db'));
+  const isBegun = assert.rejects(archive.measure(), /closed|not open/);
+  await archive.close();
+  await isBegun;
+  await assert.rejects(archive.log.add({ action: 'prune', doneAt: new Date(0), details: '{}' }), /closed|not open/);
+  await assert.rejects(archive.runs.list(), /closed|not open/);
+  assert.deepEqual(readdirSync(folder), ['archive.db']);
+});

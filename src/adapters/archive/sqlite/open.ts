@@ -58,6 +58,7 @@ function openForWriting(file: string, { path, busyTimeoutMs, extension }: Openin
   // What is being stored must not be seen before it is complete, so it has a connection of its own.
   const writers: Database.Database[] = [];
   const openWriter = (): Database.Database => {
+    if (!db.open) throw new Error('this archive is closed'); // a part of it may have been loaded meanwhile
     const writer = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
     writers.push(writer);
     configure(writer, busyTimeoutMs);
