@@ -196,14 +196,12 @@ export type StoreStamp = { readonly erasures: number; readonly contents: string 
 /** An archive that others are merged into. Each method stores all or nothing, and may be repeated. */
 export type UnitStore = UnitReader & {
   /**
-   * Says for each unit, in order, whether it is new here. Its receipts must be there, and the units that it refers to, unless they come before
+   * Says for each unit, in order, whether it is new here. Of one that is not, the files that runs wrote are added. Its receipts must be there, and the units that it refers to, unless they come before
    * it. `lines` is called again if all of it has to be repeated. A pack is taken over as it is if it has what this archive would compress.
    */
   readonly storeUnits: (
     units: readonly { readonly unit: Unit; readonly lines: () => AsyncIterable<UnitPage> }[],
   ) => Promise<readonly boolean[]>;
-  /** Adds the files that runs wrote. Gives how many were new. */
-  readonly storeFiles: (unit: Unit) => Promise<number>;
   /** Gives how many were new. The summary that was made first stays. */
   readonly storeSummaries: (summaries: readonly ExchangedSummary[]) => Promise<number>;
   readonly stamp: () => Promise<StoreStamp>;

@@ -132,11 +132,11 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
 }
 
 /** Creates a folder and its parents one at a time, because Node's recursive mkdir never returns below /proc. */
-export function makeFolder(folder: string, mode = 0o700): void {
+export function makeFolder(folder: string): void {
   const missing: string[] = [];
   for (let at = folder; statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at)) missing.push(at);
   // Another run may be faster.
-  for (const one of missing.toReversed()) tryTo(() => mkdirSync(one, { mode }), ['EEXIST']);
+  for (const one of missing.toReversed()) tryTo(() => mkdirSync(one, { mode: 0o700 }), ['EEXIST']);
 }
 
 /** The names in a folder; none if it cannot be read. */

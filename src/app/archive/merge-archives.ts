@@ -253,10 +253,7 @@ async function mergeUnits(
         compactions[unit.isErased ? 'refused' : 'new'] += 1;
         lines.new += counts[at]?.new ?? 0;
         lines.refused += counts[at]?.refused ?? 0;
-      } else {
-        compactions[gone.has(unit.key) && !unit.isErased ? 'refused' : 'known'] += 1;
-        await store.storeFiles(unit);
-      }
+      } else compactions[gone.has(unit.key) && !unit.isErased ? 'refused' : 'known'] += 1;
     }
     done += group.length;
     deps.progress.update('merging', done, Math.max(done, total));

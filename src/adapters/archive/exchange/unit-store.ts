@@ -88,17 +88,13 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         const packing = createPacking(query, engine.dialect);
         const isNew: boolean[] = [];
         for (const { unit, lines } of units) {
-          const isUnknown = (await findUnit(unit.key)) === null;
-          if (isUnknown) await insertUnit(engine.storing, { query, findUnit, packing }, { unit, lines: lines() });
-          isNew.push(isUnknown);
+          const known = await findUnit(unit.key);
+          isNew.push(known === null);
+          const id = known ?? (await insertUnit(engine.storing, { query, findUnit, packing }, { unit, lines: lines() }));
+          for (const file of unit.files) await keepFile(query, id, file);
         }
         await packing.end();
         return isNew;
-      }),
-    storeFiles: (unit) =>
-      change(async (query, { findUnit }) => {
-        const unitId = await findUnit(unit.key);
-        return unitId === null ? 0 : storeFiles(query, unitId, unit);
       }),
     storeSummaries: (summaries) =>
       countNew(summaries, async (query, summary) => {
@@ -269,12 +265,12 @@ function remember(findUnit: UnitReader['findUnit']): UnitReader['findUnit'] {
 type Within = { readonly query: Query; readonly findUnit: UnitReader['findUnit'] };
 type Storing = Within & { readonly packing: Packing };
 
-/** Stores a unit, inside a transaction. What it refers to must be there. */
+/** Stores a unit without its files, inside a transaction; gives its id. What it refers to must be there. */
 async function insertUnit(
   storing: StoreEngine,
   { query, findUnit, packing }: Storing,
   { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<UnitPage> },
-): Promise<void> {
+): Promise<number> {
   const within = { query, findUnit: remember(findUnit) };
   const batchCounts = unit.cycles.map(({ batches }) => batches.length);
   const ids = await reserveIds(storing, query, { batchCounts });
@@ -316,7 +312,7 @@ async function insertUnit(
     cycles,
     carried,
   });
-  await storeFiles(query, compactionId, unit);
+  return compactionId;
 }
 
 /** Stores lines in blocks, with the texts at the end. Gives the first and the last id. */
@@ -392,11 +388,4 @@ function idOf(rows: readonly Row[], what = 'a new row'): number {
   const [row] = rows;
   if (row === undefined) throw new DamageError(`${what} is missing`);
   return readInteger(row, 'id');
-}
-
-/** Adds the files that runs wrote from a unit, and when they were undone; gives how many are new. */
-async function storeFiles(query: Query, unitId: number, { files }: Unit): Promise<number> {
-  let added = 0;
-  for (const file of files) if ((await keepFile(query, unitId, file)).isNew) added += 1;
-  return added;
 }

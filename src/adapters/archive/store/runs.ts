@@ -90,16 +90,15 @@ export async function recordFile(
   file: RunFile,
 ): Promise<number> {
   const run = { token, begunAtMs: timeColumn(begunAt) ?? 0, by, command, undoneAtMs: null };
-  const { id } = await keepFile(query, file.compactionId, { ...file, run, undoneAtMs: null });
-  return id;
+  return keepFile(query, file.compactionId, { ...file, run, undoneAtMs: null });
 }
 
-/** Keeps a file of a compaction and its run, once. The earliest time at which something was undone counts. */
+/** Keeps a file of a compaction and its run, once; gives its id. The earliest time at which something was undone counts. */
 export async function keepFile(
   query: Query,
   compactionId: number,
   { run, sourcePath, outputPath, undoneAtMs }: KeptFile,
-): Promise<{ readonly id: number; readonly isNew: boolean }> {
+): Promise<number> {
   const runId = run === null ? null : await keepRun(query, run);
   const known = (await query(LIST_OF_COMPACTION, { compactionId })).find(
     (row) =>
@@ -112,11 +111,11 @@ export async function keepFile(
     const isSame = (await query(HAS_PATHS, { compactionId, ...paths })).length > 0;
     const stored = isSame ? { sourcePath: null, outputPath: null } : paths;
     const [added = {}] = await query(ADD_FILE, { runId, compactionId, ...stored, undoneAtMs });
-    return { id: readInteger(added, 'id'), isNew: true };
+    return readInteger(added, 'id');
   }
   const id = readInteger(known, 'id');
   if (isEarlier(undoneAtMs, known)) await query(UNDO_FILE, { id, undoneAtMs });
-  return { id, isNew: false };
+  return id;
 }
 
 async function keepRun(query: Query, run: NonNullable<KeptFile['run']>): Promise<number> {
