@@ -268,23 +268,31 @@ function codeLines(lines: readonly string[]): string {
   return lines.map((line) => `\`${line.replace(/\s*[;,{:]+$/, '')}\``).join(', ');
 }
 
-/** The assistant's newest statement that names each file. */
+const WORD = /[^\s`"'“”‘’()[\]{}<>*,;:/\\]+/g;
+const MAX_FILE_NAME_CHARS = 255;
+
+/** The assistant's newest statement that names each file. Of several files with one name, nobody knows which is meant. */
 function statementsOn(files: readonly FileChange[], turns: readonly Turn[]): ReadonlyMap<string, string> {
   const byName = Map.groupBy(files, ({ path }) => baseName(path));
+  const namedIn = (text: string): readonly FileChange[] =>
+    Array.from(text.matchAll(WORD), ([word]) => word).flatMap((word) => {
+      const name = word.length > MAX_FILE_NAME_CHARS ? '' : word.replace(/[.!?]+$/, '');
+      const [file, other] = byName.get(name) ?? [];
+      return file === undefined || other !== undefined ? [] : [file];
+    });
   const found = new Map<string, string>();
   const used = new Set<string>();
   for (const { number, steps } of turns.toReversed()) {
     for (const step of steps.toReversed()) {
       if (step.kind !== 'said' || found.size === files.length) continue;
-      if (![...byName.keys()].some((name) => step.text.includes(name))) continue;
+      if (namedIn(step.text).length === 0) continue;
       for (const { text } of readPieces(step.text)) {
         const bare = text.replace(/^(?:[-*+•]|\d{1,3}[.)])\s+/, '');
         if (wordsIn(bare) < MIN_STATEMENT_WORDS || worthOfStatement(bare) < MIN_STATEMENT_WORTH || used.has(bare))
           continue;
         if (isAnnouncement(bare) || bare.endsWith('?')) continue;
-        const named = [...byName].flatMap(([name, ofName]) => (bare.includes(name) ? ofName : []));
         // What was said before the last change may be over.
-        const [file] = named.filter(({ path, turn }) => !found.has(path) && number >= turn);
+        const file = namedIn(bare).find(({ path, turn }) => !found.has(path) && number >= turn);
         if (file === undefined) continue;
         used.add(bare);
         found.set(file.path, cutAtBlank(bare, MAX_STATEMENT_CHARS));

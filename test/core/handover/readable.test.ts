@@ -303,7 +303,8 @@ test('stops in a row and analyses without an end take linear time', () => {
       content: `This session is being continued from a previous conversation.\n${'Analysis:\n'.repeat(20_000)}`,
     } as const,
     typed(`${'.'.repeat(200_000)} x`),
-    ...[call('1', 'Bash', { command: 'bake' }), result('1', 'baked')],
+    call('1', 'Bash', { command: 'bake' }),
+    result('1', 'baked'),
     said('Baked.'),
   ];
   assert.match(handover(parts), /Baked/);

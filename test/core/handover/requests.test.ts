@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { openingOf } from '../../../src/core/handover/excerpt.ts';
 import { writeRequests } from '../../../src/core/handover/handover.ts';
 import { messages } from '../../support/messages.ts';
+import { call, handoverOf as handover, said, typed } from './said.ts';
 
 test('the opening of a text is its first sentence, however much follows or is blank before it', () => {
   for (const before of ['', '\n\n  ', '\n'.repeat(700), ' '.repeat(5_000)]) {
@@ -32,4 +33,36 @@ test('of more requests than fit, the first and the newest are listed', () => {
   );
   const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
   assert.ok(chars <= maxChars && chars > maxChars - 30, String(chars));
+});
+
+describe('what a request answers', () => {
+  const answered = (offer: string, reply: string): string =>
+    /^   \((answers: .*)\)$/m.exec(
+      handover([
+        typed('What is open?'),
+        said(offer),
+        typed(reply),
+        call('1', 'Bash', { command: 'set beep off' }),
+        said('Set.'),
+      ]),
+    )?.[1] ?? '';
+  const lists =
+    'What I saw:\n1. The oven is cold.\n2. The door squeaks.\n\nOptions:\n1. Heat it\n2. Oil it\n\nWhich one do you want?';
+
+  test('is the option at the end, not the item of a list above it', () => {
+    assert.equal(answered(lists, '2'), 'answers: “2. Oil it”');
+    assert.equal(answered(lists, 'do 2 please'), 'answers: “2. Oil it”');
+    assert.equal(
+      answered('Approach 2: oil it.\n\nWhy?\n2. It is quick.', 'option 2'),
+      'answers: “Approach 2: oil it.”',
+    );
+  });
+
+  test('is nothing where a number counts, a letter is an article, or a list of tasks follows', () => {
+    const offer = lists.replaceAll(/^(\d)/gm, (digit) => (digit === '1' ? 'A' : digit));
+    for (const reply of ['2 loaves fell on the floor', 'a loaf fell on the floor', 'Plan a trip to the mill.'])
+      assert.equal(answered(offer, reply), '', reply);
+    assert.equal(answered(lists, 'Two things:\n1. buy rye\n2. sell spelt'), '');
+    assert.equal(answered('I did this:\n1. Heated it\n2. Oiled it', '1. buy rye\n2. sell spelt'), '');
+  });
 });

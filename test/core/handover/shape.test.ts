@@ -339,3 +339,22 @@ test('a request that stays has its number and its place, and work on it does not
     /^1\. Knead the dough\.\n {3}→ Kneaded for ten minutes\.\n2\. \(kept word for word\) Now bake it\.\n {3}→ Baked at 240 degrees\.\n3\. \(kept word for word\) Sell it\.$/,
   );
 });
+
+test('a statement stands with the file that it names, and with none of two of one name', () => {
+  const edit = (id: string, path: string): readonly Part[] => [
+    call(id, 'Edit', { file_path: path, old_string: 'dry', new_string: 'oiled' }),
+    result(id, 'ok'),
+  ];
+  const files = section(
+    handover([
+      typed('Oil the doors.'),
+      ...['/srv/a.ts', '/srv/data.ts', '/srv/east/door.ts', '/srv/west/door.ts'].flatMap((path, at) =>
+        edit(`${at}`, path),
+      ),
+      said('I changed data.ts because the hinge was dry. I fixed door.ts, since it squeaked with the wind.'),
+    ]),
+    'Files',
+  );
+  assert.match(files, /^- `data\.ts` .* — “I changed data\.ts/m);
+  assert.doesNotMatch(files, /^- `(?:a|east\/door|west\/door)\.ts` .*—/m);
+});

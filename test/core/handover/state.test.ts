@@ -412,29 +412,3 @@ test('a reply in numbers stands with the items that it answers', () => {
   ]);
   assert.match(text, /\(answers: “1\. Should the oven beep\?”; “3\. Who weighs the loaves\?”\)/);
 });
-
-describe('what a request answers', () => {
-  const answered = (offer: string, reply: string): string =>
-    /^   \((answers: .*)\)$/m.exec(
-      handover([typed('What is open?'), said(offer), typed(reply), ...run('1', 'set beep off', 'ok'), said('Set.')]),
-    )?.[1] ?? '';
-  const lists =
-    'What I saw:\n1. The oven is cold.\n2. The door squeaks.\n\nOptions:\n1. Heat it\n2. Oil it\n\nWhich one do you want?';
-
-  test('is the option at the end, not the item of a list above it', () => {
-    assert.equal(answered(lists, '2'), 'answers: “2. Oil it”');
-    assert.equal(answered(lists, 'do 2 please'), 'answers: “2. Oil it”');
-    assert.equal(
-      answered('Approach 2: oil it.\n\nWhy?\n2. It is quick.', 'option 2'),
-      'answers: “Approach 2: oil it.”',
-    );
-  });
-
-  test('is nothing where a number counts, a letter is an article, or a list of tasks follows', () => {
-    const offer = lists.replaceAll(/^(\d)/gm, (digit) => (digit === '1' ? 'A' : digit));
-    for (const reply of ['2 loaves fell on the floor', 'a loaf fell on the floor', 'Plan a trip to the mill.'])
-      assert.equal(answered(offer, reply), '', reply);
-    assert.equal(answered(lists, 'Two things:\n1. buy rye\n2. sell spelt'), '');
-    assert.equal(answered('I did this:\n1. Heated it\n2. Oiled it', '1. buy rye\n2. sell spelt'), '');
-  });
-});
