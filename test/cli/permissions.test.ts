@@ -18,6 +18,7 @@ before(async () => {
   writeFileSync(join(folder, 'talk.jsonl'), TALK);
   await runHere(['-i', '--archive', join(folder, 'archive.db'), folder]);
   await runHere(['-i', '--archive', join(folder, 'archive.db'), join(folder, 'nothing.jsonl')]);
+  await runHere(['archive', 'backup', join(folder, 'copy.db'), '--archive', join(folder, 'archive.db')]);
   rmSync(folder, { recursive: true });
   becomeOrdinaryUser();
 });
@@ -33,6 +34,19 @@ test('a folder that may not be read is a problem, and the others are done', asyn
   assert.deepEqual(
     set.files.map(({ path }) => path),
     [join(folder, 'b/y.jsonl')],
+  );
+});
+
+test('a backup into a folder that may not be entered says so', async (t) => {
+  const folder = folderWith(t, { 'talk.jsonl': TALK, 'closed/': '' });
+  const [archive, copy] = [join(folder, 'archive.db'), join(folder, 'closed/copy.db')];
+  await runHere(['-i', '--archive', archive, join(folder, 'talk.jsonl')]);
+  chmodSync(join(folder, 'closed'), 0);
+  const { code, stderr } = await runHere(['archive', 'backup', copy, '--archive', archive]);
+  chmodSync(join(folder, 'closed'), 0o700);
+  assert.deepEqual(
+    [code, stderr],
+    [1, `${copy}: no file can be created there. Check the folder and its permissions.\n`],
   );
 });
 

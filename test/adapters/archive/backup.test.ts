@@ -77,5 +77,12 @@ test('a backup that is stopped or has no place leaves nothing, and none takes th
     readdirSync(folder).filter((name) => !name.startsWith('archive.db')),
     [],
   );
+  const full = (): never => {
+    throw new Database.SqliteError('disk is full', 'SQLITE_FULL');
+  };
+  await assert.rejects(archive.backup(join(folder, 'copy.db'), full), ({ failure }: ArchiveError) => {
+    assert.deepEqual([failure.path, failure.kind], [join(folder, 'copy.db'), 'unsupported']);
+    return true;
+  });
   assert.equal(await refused('copy.db'), 'made');
 });

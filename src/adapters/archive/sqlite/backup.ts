@@ -2,8 +2,9 @@ import { existsSync, fsyncSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Archive } from '../../../ports/archive.ts';
-import { syncFolder, tryTo, withOpenFile } from '../../../system/files.ts';
-import { archiveError } from '../failure.ts';
+import { isFullDisk, syncFolder, tryTo, withOpenFile } from '../../../system/files.ts';
+import { systemCode } from '../../../core/result.ts';
+import { archiveError, toArchiveFailure } from '../failure.ts';
 import { linkUnlessExists } from './create.ts';
 import { readSchemaVersion } from './schema.ts';
 import { unfinishedName } from './unfinished.ts';
@@ -19,14 +20,18 @@ export function createBackup(db: Database.Database): Archive['backup'] {
   return async (target, onProgress) => {
     if (existsSync(target)) refuse(target, EXISTS);
     const unfinished = unfinishedName(target, { ofAll: true });
+    if (!tryTo(() => withOpenFile(unfinished, 'wx', () => undefined, 0o600)))
+      refuse(target, { reason: 'no file can be created there', advice: 'Check the folder and its permissions.' });
     try {
-      if (!tryTo(() => withOpenFile(unfinished, 'wx', () => undefined, 0o600)))
-        refuse(target, { reason: 'no file can be created there', advice: 'Check the folder and its permissions.' });
       await copy(db, unfinished, onProgress);
       verify(unfinished, readSchemaVersion(db));
       withOpenFile(unfinished, 'r+', fsyncSync);
       if (!linkUnlessExists(unfinished, { target })) refuse(target, EXISTS);
       syncFolder(dirname(target));
+    } catch (error) {
+      // The archive itself may have room.
+      const isFull = isFullDisk(systemCode(error)) || toArchiveFailure(error, unfinished)?.kind === 'no-space';
+      throw isFull ? archiveError({ kind: 'unsupported', path: target, ...NO_SPACE }) : error;
     } finally {
       for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(unfinished + ending, { force: true });
     }
@@ -67,6 +72,7 @@ function verify(path: string, version: number): void {
   }
 }
 
+const NO_SPACE = { reason: 'no space is left for the copy', advice: 'Make room, or name a file elsewhere.' };
 const EXISTS = { reason: 'there is a file of that name', advice: 'Name a new one.' };
 
 function refuse(path: string, why: { readonly reason: string; readonly advice: string }): never {
