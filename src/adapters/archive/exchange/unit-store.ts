@@ -90,7 +90,8 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         for (const { unit, lines } of units) {
           const known = await findUnit(unit.key);
           isNew.push(known === null);
-          const id = known ?? (await insertUnit(engine.storing, { query, findUnit, packing }, { unit, lines: lines() }));
+          const id =
+            known ?? (await insertUnit(engine.storing, { query, findUnit, packing }, { unit, lines: lines() }));
           for (const file of unit.files) await keepFile(query, id, file);
         }
         await packing.end();
