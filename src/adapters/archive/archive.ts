@@ -102,7 +102,7 @@ export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
     summaries: createSummaryCache(sql),
     providerBatches: createProviderBatches(sql),
     choices: createChoices(sql),
-    // Whoever opens an archive asks.
+    // Every command that opens an archive asks this, so it is not loaded later.
     retention: { ...later.retention, isPurged: async () => (await sql.query(LIST_UNPURGED)).length === 0 },
     usedBytes: () => readUsedBytes(sql),
     inOneState: async (work) => {

@@ -3,7 +3,7 @@ import { compressReadablyAside, MAX_BLOCK_BYTES } from '../blocks.ts';
 import type { Dialect, Query, Values } from '../sql/query.ts';
 import { joinPacks, MAX_SMALL_BYTES, writePack } from '../store/packs.ts';
 
-/** `pack`: what the content was in elsewhere. */
+/** `pack`: the pack of the other archive that has the content. */
 type Content = { readonly raw: Uint8Array; readonly pack: UnitPack | null };
 
 /** Packs what is merged, inside one transaction: small contents together. Meanwhile, rows can refer to the packs. */
@@ -17,7 +17,7 @@ export type Packing = {
   readonly end: () => Promise<void>;
 };
 
-/** Packs that are being compressed. */
+/** So many packs are compressed at once, beside the work on the next lines. */
 const MAX_UNDERWAY = 3;
 const FILL_PACK = 'UPDATE packs SET raw_size_bytes = :sizeBytes, data = :data WHERE id = :packId';
 const NOTHING = new Uint8Array();
@@ -37,7 +37,7 @@ export function createPacking(query: Query, dialect: Dialect): Packing {
     const packing = compress(state.open);
     packing.catch(() => undefined); // thrown when it is awaited
     underway.push(packing);
-    // A huge line is alone.
+    // Nothing else is in memory beside a huge line.
     await store(state.open.sizeBytes > MAX_BLOCK_BYTES ? 0 : MAX_UNDERWAY);
     state.open = null;
   };
@@ -66,7 +66,7 @@ export function createPacking(query: Query, dialect: Dialect): Packing {
   };
 }
 
-/** What was in one pack elsewhere stays so, and need not be compressed again. */
+/** What was in one pack of the other archive stays in one, and need not be compressed again. */
 function isRoomFor({ sizeBytes, pack: last }: OpenPack, { raw, pack }: Content): boolean {
   if (sizeBytes + raw.length > MAX_BLOCK_BYTES) return false;
   return (pack !== null && pack.raw === last?.raw) || Math.max(sizeBytes, raw.length) < MAX_SMALL_BYTES;

@@ -7,7 +7,7 @@ const RIGHTS = {
 } as const;
 
 /**
- * The statements that an administrator runs to let a role use the archive in a schema, in any order and as often as he likes: what the owner
+ * The statements that an administrator runs to let a role use the archive in a schema, in any order and as often as needed: what the owner
  * makes later has the same rights.
  */
 export function grantsFor(
