@@ -26,7 +26,8 @@ export function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
 /** The place of a line that a search found. */
 export const PLACE = /^([\w@./\\-]+\.\w{1,8})[:-]\d+[:-]\s*/;
 const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|[:-]\s)/;
-const IS_FILE = /^[^\s*?|()]+\.\w{1,8}$/;
+/** A file of code: what a page or a log calls a type or a message declares nothing. */
+const IS_FILE = /^[^\s*?|()]+\.(?!(?:md|mdx|txt|rst|log|jsonl?)$)\w{1,8}$/;
 const MAX_READ_CHARS = 60_000;
 const MAX_NAMES = 24;
 const HEAD = 'Where names that were used last are defined: ';
@@ -48,7 +49,8 @@ export function definitionLines(
 ): readonly HandoverLine[] {
   const callOf = new Map(calls.map((done) => [done.callId, done]));
   const changed = new Set(files.map(({ path }) => baseName(path)));
-  const fileOf = new Map<string, string>();
+  // A name that several files declare is local to each.
+  const fileOf = new Map<string, string | null>();
   for (const { steps } of conversation.turns) {
     for (const step of steps) {
       const target = step.kind === 'result' ? callOf.get(step.callId)?.call.target : undefined;
@@ -59,11 +61,13 @@ export function definitionLines(
           (place === null ? line.replace(LINE_NUMBER, '') : line.slice(place[0].length)).trim(),
         );
         const file = baseName(place?.[1] ?? target ?? '');
-        if (name !== null && mentioned.has(name) && IS_FILE.test(file) && !changed.has(file)) fileOf.set(name, file);
+        if (name === null || !mentioned.has(name) || !IS_FILE.test(file)) continue;
+        const known = fileOf.get(name);
+        fileOf.set(name, changed.has(file) || (known !== undefined && known !== file) ? null : file);
       }
     }
   }
-  const newest = [...mentioned].toReversed().filter((name) => fileOf.has(name));
+  const newest = [...mentioned].toReversed().filter((name) => typeof fileOf.get(name) === 'string');
   const byFile = Map.groupBy(newest.slice(0, MAX_NAMES), (name) => fileOf.get(name) ?? '');
   let text = HEAD;
   for (const [file, names] of byFile) {

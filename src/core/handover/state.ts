@@ -72,9 +72,10 @@ const INTERRUPTED = /\[Request interrupted by user|<turn_aborted>|The user inter
 
 function wasInterrupted({ steps }: Turn): boolean {
   const last = steps.at(-1);
-  return (
-    last !== undefined && (last.kind === 'note' || last.kind === 'result') && INTERRUPTED.test(last.text.slice(0, 400))
-  );
+  if (last?.kind !== 'note' && last?.kind !== 'result') return false;
+  const at = INTERRUPTED.exec(last.text.slice(0, 400).trimStart())?.index;
+  // A result may quote such a line.
+  return last.kind === 'note' ? at !== undefined : at === 0;
 }
 
 function requestLines({ turns }: Conversation, roomChars: number): readonly HandoverLine[] {

@@ -358,3 +358,31 @@ test('a statement stands with the file that it names, and with none of two of on
   assert.match(files, /^- `data\.ts` .* — “I changed data\.ts/m);
   assert.doesNotMatch(files, /^- `(?:a|east\/door|west\/door)\.ts` .*—/m);
 });
+
+test('a name that several files declare, or a page speaks of, is defined nowhere', () => {
+  const read = (id: string, path: string, text: string): readonly Part[] => [
+    call(id, 'Read', { file_path: path }),
+    result(id, text),
+  ];
+  const files = section(
+    handover([
+      typed('Where is heatUp?'),
+      ...read('1', '/srv/oven.ts', 'const ovenId = 1;\nexport function heatUp() {'),
+      ...read('2', '/srv/mill.ts', 'const ovenId = 2;'),
+      ...read('3', '/srv/README.md', 'type BakeTime is a number'),
+      said('heatUp takes ovenId and BakeTime.'),
+    ]),
+    'Files',
+  );
+  assert.match(files, /^Where names that were used last are defined: `oven\.ts`: `heatUp`$/m);
+});
+
+test('output that quotes an interruption interrupts nothing', () => {
+  const state = (answer: string): string =>
+    section(
+      handover([typed('Look at the log.'), call('1', 'Bash', { command: 'cat log' }), result('1', answer)]),
+      'Where it stands',
+    );
+  assert.doesNotMatch(state('line 1\nsaid: [Request interrupted by user]'), /interrupted by the user/);
+  assert.match(state('[Request interrupted by user for tool use]'), /interrupted by the user/);
+});
