@@ -47,17 +47,17 @@ export function writeRequestLines(
   // Older ones cannot fit, whatever they say.
   const asked = newest.length === all.length ? all : [...all.slice(0, 1), ...newest];
   const texts = fitRequests(asked, maxChars);
-  const rows = turns.flatMap((turn, at): readonly Row[] => {
+  const noted = turns.flatMap((turn, at): readonly Row[] => {
     const text = turn.request === null ? '(before the first request)' : texts.get(turn.number);
     const before = turns.slice(Math.max(0, at - OFFER_TURNS), at).toReversed();
     const next = isOpenEnded(turn) ? (turns[at + 1] ?? null) : null;
     const isNextRefusal = next?.request?.rejects !== null;
     return text === undefined ? [] : [{ turn, text, before, next: isNextRefusal ? null : next.number }];
   });
-  const used = rows.reduce(
-    (sum, { text, next }) => sum + text.length + 1 + (next === null ? 0 : goesOn(next).length + 1),
-    0,
-  );
+  const charsOfRows = (some: readonly Row[]): number =>
+    some.reduce((sum, { text, next }) => sum + text.length + 1 + (next === null ? 0 : goesOn(next).length + 1), 0);
+  const rows = charsOfRows(noted) <= maxChars ? noted : noted.map((row) => ({ ...row, next: null }));
+  const used = charsOfRows(rows);
   const { replies, chars } = fitReplies(rows, maxChars - used);
   const endings = fitWords(rows, { roomChars: maxChars - used - chars, above });
   return rows.flatMap(({ turn, text, next }): readonly HandoverLine[] => {

@@ -35,6 +35,13 @@ test('of more requests than fit, the first and the newest are listed', () => {
   assert.ok(chars <= maxChars && chars > maxChars - 30, String(chars));
 });
 
+test('that work went on is told only if there is room for it', () => {
+  for (const maxChars of [39, 80, 200]) {
+    const text = handover([{ role: 'tool', content: 'word', tool_call_id: '1' }, typed('Bake.')], maxChars);
+    assert.ok(text.length <= maxChars, text);
+  }
+});
+
 describe('what a request answers', () => {
   const answered = (offer: string, reply: string): string =>
     /^   \((answers: .*)\)$/m.exec(
