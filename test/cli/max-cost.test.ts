@@ -50,6 +50,13 @@ test('a run stops before the call that would pass --max-cost, keeps what is done
   assert.match(again.stderr, /3 calls, [^]* 1 summary paid before, cost 3\.00\n/);
 });
 
+test('a hand-over keeps to the limit too', async (t) => {
+  const { server, place, files } = await setUp(t);
+  const run = await runHere(['handoff', '--max-cost', '2', ...place, ...files.slice(0, 1)]);
+  assert.deepEqual([run.code, run.stdout, server.requests.length], [1, '', 0]);
+  assert.match(run.stderr, /^--max-cost 2\.00: the run ends here: 0\.00 is spent/);
+});
+
 test('transcripts at work at the same time share the limit, and one message says so', async (t) => {
   const { server, place, files } = await setUp(t);
   const run = await runHere(['-i', '--json', '-j', '3', '--max-cost', '5', ...place, ...files]);
@@ -105,7 +112,7 @@ test('a model without a known price is refused, with the command that sets one',
     /--max-cost needs the price of new-model, and none is known\. Set it, per million tokens: (.*)\. Try /.exec(
       run.stderr,
     ) ?? [];
-  assert.match(set, /^\S.* config set 'prices\."new-model"' '\{ input = 1, output = 5 \}'$/);
+  assert.match(set, /^[^'].* config set 'prices\."new-model"' '\{ input = 1, output = 5 \}'$/);
   const [file = ''] = place.slice(1);
   const words = ['config', 'set', 'prices."new-model"', '{ input = 1, output = 5 }', '--config', file];
   assert.equal((await runHere(words)).code, 0);

@@ -92,6 +92,7 @@ for (const [line, message] of [
   ['work --add', 'no transcript named: --add takes files, folders or globs'],
   ['work --add -', 'jobs are for files, not for standard input (-)'],
   ['work --add --model m f', /^a job does not say which model summarizes: give --provider, .* to the workers$/],
+  ['work --add --max-cost 5 f', /^a job does not say .* and --max-cost to the workers$/],
   [
     'work --status --concurrency 3',
     /^--folder, --concurrency, --keep-running, --metrics, --archive-wait and --grace are for a worker/,

@@ -109,6 +109,14 @@ test('a short session goes on as it is', async (t) => {
   assert.deepEqual(readFileSync(file), before);
 });
 
+test('--max-cost holds for the compaction before', async (t) => {
+  const { home } = homeWith(t);
+  const model = ['--provider', 'openai-compat', '--base-url', 'http://127.0.0.1:1', '--model', 'nameless'];
+  const { code, errors, started } = await ran(home, ['resume', ID, ...model, '--max-cost', '5']);
+  assert.deepEqual([code, started], [2, []]);
+  assert.match(errors, /--max-cost needs the price of nameless/);
+});
+
 test('-n shows what would be done, --print the command alone; neither writes or starts anything', async (t) => {
   const { home, ferry, file } = homeWith(t);
   const before = readFileSync(file);
@@ -189,7 +197,10 @@ test('an id that is an option, and a session that nobody can go on with, are ref
   renameSync(file, odd);
   const { code, errors, started } = await ran(home, ['resume', odd]);
   assert.deepEqual([code, started], [2, []]);
-  assert.match(errors, /goes on with sessions by their ids, and the name of this file has none/);
+  assert.match(
+    errors,
+    /goes on with sessions by their ids, and the name of this file has none; '.*compact handoff' begins a new one/,
+  );
   const chat = join(home, 'chat.jsonl');
   writeFileSync(chat, '{"role":"user","content":"hello"}\n{"role":"assistant","content":"yes"}\n');
   assert.match(

@@ -27,7 +27,15 @@ type CompactHere = (request: Parameters<CompactFile>[0], terminal: FakeTerminal)
 async function work(
   t: TestContext,
   queue: FakeQueue,
-  { compactFile, args = [] }: { readonly compactFile?: CompactHere; readonly args?: readonly string[] } = {},
+  {
+    compactFile,
+    onSummarizer,
+    args = [],
+  }: {
+    readonly compactFile?: CompactHere;
+    readonly onSummarizer?: (choice: Parameters<UseCases['createSummarizer']>[0]) => void;
+    readonly args?: readonly string[];
+  } = {},
 ) {
   const service = {
     paidAs: { provider: 'openai-compat', scope: 'plain' },
@@ -47,7 +55,10 @@ async function work(
   };
   const { loadUseCases, calls } = createFakeUseCases({
     workJobs: (request) => workJobs(deps, request),
-    createSummarizer: async () => ok({ value: { ...SUMMARIZER, service }, warnings: [] }),
+    createSummarizer: async (choice) => {
+      onSummarizer?.(choice);
+      return ok({ value: { ...SUMMARIZER, service }, warnings: [] });
+    },
     gaugeArchive: async () => ok({ bytes: 4096, backlog: { messages: 0, bytes: 0 } }),
     ...(compactFile !== undefined && { compactFile: (request) => compactFile(request, terminal) }),
   });
@@ -56,6 +67,7 @@ async function work(
   return { code, out: terminal.out(), errors: terminal.errors(), requests };
 }
 
+const statesOf = ({ entries }: FakeQueue) => entries.map(({ state, attempts }) => `${state} ${attempts}`);
 const job = (path: string, options = {}): object => createJob({ path, isNamed: true }, options).data;
 
 test('each job is compacted with its own options, over the settings of this machine', async (t) => {
@@ -114,17 +126,26 @@ test('a failing file is tried three times and fails the run, the others are done
         : err({ kind: 'file', failure: { kind: 'not-found', path: name } }),
   });
   assert.equal(code, 1);
-  assert.deepEqual(
-    queue.entries.map(({ state, attempts }) => [state, attempts]),
-    [
-      ['failed', 3],
-      ['done', 1],
-    ],
-  );
+  assert.deepEqual(statesOf(queue), ['failed 3', 'done 1']);
   assert.match(queue.entries[0]?.reason ?? '', /\/gone\.jsonl: not found on this machine\. Workers need/);
   assert.equal(errors.match(/not found on this machine/g)?.length, 3);
   assert.match(errors, /Attempt 2 of 3 failed; the job will be retried\./);
   assert.match(errors, /2 transcripts: 1 compacted, 1 failed/);
+});
+
+test('a worker stops at its --max-cost, which all its jobs share, and they go back', async (t) => {
+  const paths = ['a', 'b'].map((name) => `${LOGS}/${name}.jsonl`);
+  const queue = createFakeQueue(paths.map((path, at) => job(path, { minRetention: at / 2 })));
+  const asked: unknown[] = [];
+  const { code, errors, requests } = await work(t, queue, {
+    args: ['--provider', 'openai-compat', '--base-url', 'http://127.0.0.1:1', '--model', 'gpt-5', '--max-cost', '5'],
+    onSummarizer: ({ model }) => asked.push(model?.maxCost),
+    compactFile: async ({ input: { name } }) =>
+      name === paths[0] ? ok(compactReport({ file: name })) : err({ kind: 'cost-limit', limit: 5, spent: 4, next: 2 }),
+  });
+  assert.deepEqual([code, requests.length, asked], [1, 2, [5]], errors);
+  assert.match(errors, /^--max-cost 5\.00: the run ends here: .* stopped and put its jobs back in the queue\.$/m);
+  assert.deepEqual(statesOf(queue), ['done 1', 'open 0']);
 });
 
 test('an archive that cannot be used stops the worker, and its job goes back', async (t) => {
@@ -136,13 +157,7 @@ test('an archive that cannot be used stops the worker, and its job goes back', a
   assert.match(errors, /postgres:\/\/db\/logs/);
   assert.match(errors, /This worker has stopped and put its jobs back in the queue\./);
   assert.doesNotMatch(errors, /transcripts:/);
-  assert.deepEqual(
-    queue.entries.map(({ state, attempts }) => [state, attempts]),
-    [
-      ['open', 0],
-      ['open', 0],
-    ],
-  );
+  assert.deepEqual(statesOf(queue), ['open 0', 'open 0']);
 });
 
 for (const { name, data, expected } of [
@@ -178,13 +193,7 @@ for (const { name, data, expected } of [
     assert.equal(code, 1);
     assert.match(queue.entries[0]?.reason ?? '', expected);
     assert.match(errors, /2 transcripts: 1 compacted, 1 failed/);
-    assert.deepEqual(
-      queue.entries.map(({ state, attempts }) => [state, attempts]),
-      [
-        ['failed', 3],
-        ['done', 1],
-      ],
-    );
+    assert.deepEqual(statesOf(queue), ['failed 3', 'done 1']);
   });
 }
 

@@ -8,7 +8,6 @@ import {
   CONDITION_FLAGS,
   FILES_FROM_FLAG,
   FORMAT_FLAG,
-  MAX_COST_FLAG,
   MIN_IDLE_FLAG,
   MODEL_FLAGS,
   PIN_FLAGS,
@@ -42,7 +41,6 @@ const FLAGS = [
   ...SELECTION_FLAGS,
   ...PIN_FLAGS,
   ...MODEL_FLAGS,
-  MAX_COST_FLAG,
   {
     flags: '--again',
     description: 'ask the model again, despite stored summaries',

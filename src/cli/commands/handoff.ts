@@ -130,7 +130,11 @@ async function write(
   const { reporter, useCases, settings, terminal } = session;
   const input = inputOf(chosen, options);
   const policy = { ...policyOf(session, {}), keepInvalid: true };
-  const summarizer = await createSummarizer(session, { isDryRun: false, compaction: policy.compaction });
+  const summarizer = await createSummarizer(session, {
+    isDryRun: false,
+    compaction: policy.compaction,
+    maxCost: options.maxCost,
+  });
   if (!summarizer.ok) return session.refuse(summarizer.error);
   const mask = options.raw === true ? null : warned(session, await useCases.createMask(settings.privacy.redact_rules));
   if (mask?.ok === false) return session.refuse(mask.error);

@@ -66,7 +66,7 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
   const resumption = planResumption(session, { place, format, path: chosen.path, passed });
   if (resumption === null)
     return session.refuse(
-      `${name}: ${program.title} goes on with sessions by their ids, and the name of this file has none: nothing is started`,
+      `${name}: ${program.title} goes on with sessions by their ids, and the name of this file has none; 'compact handoff' begins a new one`,
     );
   const printed = describeLaunch(program.command, resumption);
   if (options.print === true) {
@@ -110,9 +110,9 @@ type Compacting = { readonly chosen: ReadyInput; readonly options: ResumeLine['o
 /** Compacts the session, or plans it, if that is worth it. Gives what to say of it; a number is an exit code: the command is over. */
 async function compactIfOver(session: Session, { chosen, options }: Compacting): Promise<string | ExitCode> {
   const { useCases, reporter, settings } = session;
-  const { dryRun: isDryRun = false, ifOver = DEFAULT_IF_OVER } = options;
+  const { dryRun: isDryRun = false, ifOver = DEFAULT_IF_OVER, maxCost } = options;
   const policy = policyOf(session, { ifOver });
-  const summarizer = await createSummarizer(session, { isDryRun, compaction: policy.compaction });
+  const summarizer = await createSummarizer(session, { isDryRun, compaction: policy.compaction, maxCost });
   if (!summarizer.ok) return session.refuse(summarizer.error);
   reporter.progress.name(chosen.name);
   const common = { input: inputOf(chosen, options), policy, ...toModel(settings) };

@@ -108,6 +108,7 @@ function findConflict(line: WorkLine): string | null {
     provider,
     model,
     baseUrl,
+    maxCost,
   } = options;
   const action = actionOf(line);
   const namesFiles = operands.length > 0 || filesFrom !== undefined;
@@ -121,8 +122,8 @@ function findConflict(line: WorkLine): string | null {
     return '--folder, --concurrency, --keep-running, --metrics, --archive-wait and --grace are for a worker, so --add, --status and --retry take none of them';
   if (action === 'work' && folder.length === 0)
     return 'name the folders that this worker may work in: --folder DIR, once for each';
-  if (action === 'add' && (provider ?? model ?? baseUrl) !== undefined)
-    return 'a job does not say which model summarizes: give --provider, --model and --base-url to the workers';
+  if (action === 'add' && (provider ?? model ?? baseUrl ?? maxCost) !== undefined)
+    return 'a job does not say which model summarizes: give --provider, --model, --base-url and --max-cost to the workers';
   if (action !== 'work' && (options.rules === false || (options.rule ?? options.dropRule) !== undefined))
     return 'jobs carry no rules: give --rule, --drop-rule and --no-rules to the workers';
   return null;

@@ -111,7 +111,17 @@ export const UNPACKING_FLAGS = [MAX_UNPACKED_FLAG, ...COMMON_FLAGS] as const;
 export const READING_FLAGS = [FORMAT_FLAG, ...UNPACKING_FLAGS] as const;
 
 /** Flags for the model. */
-export const MODEL_FLAGS = modelFlags('extractive (offline), anthropic, openai, ollama, …');
+export const MODEL_FLAGS = [
+  ...modelFlags('extractive (offline), anthropic, openai, ollama, …'),
+  {
+    flags: '--max-cost <amount>',
+    description: 'stop before the call that could pass it (5.00)',
+    parse: parseAmount,
+    conflicts: 'dryRun',
+    group: 'The model',
+    isRare: true,
+  },
+] as const satisfies readonly Flag[];
 
 /** `providers`: those that the command can use. */
 export function modelFlags(providers: string) {
@@ -129,15 +139,6 @@ export const MIN_IDLE_FLAG = {
   description: 'leave alone what changed within it (10m)',
   parse: parseDuration,
   group: 'What to compact',
-  isRare: true,
-} as const satisfies Flag;
-
-export const MAX_COST_FLAG = {
-  flags: '--max-cost <amount>',
-  description: 'stop before the call that could pass it (5.00)',
-  parse: parseAmount,
-  conflicts: 'dryRun',
-  group: 'The model',
   isRare: true,
 } as const satisfies Flag;
 

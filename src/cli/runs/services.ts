@@ -64,7 +64,7 @@ export async function findPrice(
 }
 
 function setPrice({ terminal }: ServiceSession, model: string): string {
-  return quoteForShell([terminal.program(), 'config', 'set', `prices."${model}"`, '{ input = 1, output = 5 }']);
+  return `${terminal.program()} ${quoteForShell(['config', 'set', `prices."${model}"`, '{ input = 1, output = 5 }'])}`;
 }
 
 /** Creates the summarizer that the settings name. The error is a sentence that says why it cannot be used. */

@@ -49,6 +49,8 @@ type WorkerOptions = {
   /** Jobs at a time; by default chosen for the machine. */
   readonly concurrency?: number | undefined;
   readonly keepRunning?: boolean | undefined;
+  /** The most that this worker may spend, in the currency of the prices. */
+  readonly maxCost?: number | undefined;
   /** Where Prometheus asks: '127.0.0.1:9464'. */
   readonly metrics?: string | undefined;
   /** Milliseconds to wait for a database that is away when the worker starts. */
@@ -69,7 +71,7 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
     if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
     folders.push(resolved.value);
   }
-  const summarizerFor = createSummarizers(session);
+  const summarizerFor = createSummarizers(session, options.maxCost);
   // A missing key is reported before a job is taken.
   const first = await summarizerFor(settingsOf(session, {}));
   if (!first.ok) return session.refuse(first.error);
@@ -154,12 +156,13 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
 /** What goes into the search index before the worker looks for a job again. */
 const IDLE_BYTES = 4 * 1024 * 1024;
 
-/** One summarizer for all jobs that share its rules, so that rate limits hold for all of them together. */
-function createSummarizers(session: Session): Worker['summarizerFor'] {
+/** One summarizer asks a model for all jobs, so that its limits hold for all of them together; offline, the share to keep makes a difference. */
+function createSummarizers(session: Session, maxCost: number | undefined): Worker['summarizerFor'] {
   const known = new Map<number | undefined, Promise<Result<Summarizer, string>>>();
+  const isOffline = session.settings.summarization.provider === 'extractive';
   return ({ policy: { compaction } }) => {
-    const key = compaction.minRetention;
-    const summarizer = known.get(key) ?? createSummarizer(session, { isDryRun: false, compaction });
+    const key = isOffline ? compaction.minRetention : undefined;
+    const summarizer = known.get(key) ?? createSummarizer(session, { isDryRun: false, compaction, maxCost });
     known.set(key, summarizer);
     return summarizer;
   };
@@ -270,7 +273,7 @@ async function compactAllowed(
     return { kind: 'done' };
   }
   const failed = toFailedReport(path, failure);
-  if (failure.kind === 'no-summary' && summarizer.breaker.isOpen())
+  if (failure.kind === 'cost-limit' || (failure.kind === 'no-summary' && summarizer.breaker.isOpen()))
     return { kind: 'unable', reason: failed.error.message };
   return failed.error.kind === 'not-found' ? settleMissing(worker, job, path) : failAttempt(worker, job, failed);
 }
