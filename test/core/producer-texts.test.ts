@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assertLinear } from '../support/linear-time.ts';
 import { isProducerSummary, isWrittenByProducer } from '../../src/core/producer-texts.ts';
 
 test('the summaries of producers are known by their beginning, and what goes on after one is no request', () => {
@@ -51,11 +52,6 @@ test('what a client writes in the name of the user is no request, unless the use
 });
 
 test('a client text that never ends is searched once for its end', () => {
-  const [short, long] = [500, 5_000].map((times) => {
-    const started = process.cpuUsage().user;
-    for (const text of ['<system-reminder>', '<command-name>', '[Request interrupted by user'])
-      assert.equal(isWrittenByProducer(text.repeat(times)), false);
-    return process.cpuUsage(undefined).user - started;
-  });
-  assert.ok((long ?? 0) < 40 * Math.max(short ?? 0, 2_000), `${short} µs, ten times the text ${long} µs`);
+  for (const unit of ['<system-reminder>', '<command-name>', '[Request interrupted by user'])
+    assertLinear(unit, 50_000, (text) => assert.equal(isWrittenByProducer(text), false));
 });

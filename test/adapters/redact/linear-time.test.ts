@@ -1,16 +1,9 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILTIN_RULES } from '../../../src/adapters/redact/builtin-rules.ts';
 import { createDefaultRules } from '../../../src/adapters/redact/gitleaks/rule.ts';
 import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
 import { indexRules } from '../../../src/adapters/redact/rule.ts';
-
-/** How much longer the second text is. */
-const FACTOR = 4;
-/** Four times the text may take this many times as long; with the square of the text it would take 16 times as long. */
-const MAX_GROWTH = 10;
-/** What does not grow with the text, such as compiling a pattern for longer runs. */
-const SLACK_MS = 100;
+import { assertLinear } from '../../support/linear-time.ts';
 
 const CHARS = 4_000;
 
@@ -109,18 +102,6 @@ for (const unit of [
   'ｐａｓｓｗｏｒｄ＝',
 ]) {
   test(`the time for ${JSON.stringify(unit.slice(0, 40))} grows with the text, and not faster`, () => {
-    const many = cpuMs(unit, CHARS * FACTOR);
-    if (many <= SLACK_MS) return; // however short the time for less text is
-    const few = cpuMs(unit, CHARS);
-    assert.ok(many <= few * MAX_GROWTH + SLACK_MS, `${Math.round(few)} ms, then ${Math.round(many)} ms`);
+    assertLinear(unit, CHARS, (text) => createRedactor(RULES).redact(`${text} ${KEYWORDS}`));
   });
-}
-
-/** Processor time, which hardly depends on what else the machine does. */
-function cpuMs(unit: string, chars: number): number {
-  const text = `${unit.repeat(chars / unit.length)} ${KEYWORDS}`;
-  const before = process.cpuUsage();
-  createRedactor(RULES).redact(text);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
 }

@@ -5,16 +5,7 @@ import { stemmer } from 'stemmer';
 import { writeHandover } from '../../../src/core/handover/handover.ts';
 import { condenseProse } from '../../../src/core/handover/prose.ts';
 import { messages, oddTexts } from '../../support/messages.ts';
-import { call, handoverOf as handover, type Part, result, said, section, typed } from './said.ts';
-
-const run = (id: string, command: string, answer: string): readonly Part[] => [
-  call(id, 'Bash', { command }),
-  result(id, answer),
-];
-const edit = (id: string, path: string, before: string, after: string): readonly Part[] => [
-  call(id, 'Edit', { file_path: path, old_string: before, new_string: after }),
-  result(id, 'The file was updated.'),
-];
+import { call, edit, handoverOf as handover, type Part, result, run, said, section, typed } from './said.ts';
 
 const REPORT = [
   '## What changed',
@@ -250,58 +241,6 @@ describe('requests', () => {
   });
 });
 
-test('a file shows the names in it that changed, in their last form, and what the assistant said of it', () => {
-  const text = handover([
-    typed('Weigh the loaves.'),
-    ...edit('1', '/srv/scale.ts', '', 'export function readScale(): number {\n  return 1;\n}\nexport const TARE = 10;'),
-    ...edit('2', '/srv/scale.ts', 'export const TARE = 10;', 'export const TARE = 12;'),
-    ...edit('3', '/srv/shop.ts', 'price: 4', 'price: 5'),
-    said('`scale.ts` now subtracts the weight of the tin, because that was counted before.'),
-  ]);
-  const files = section(text, 'Files');
-  assert.match(files, /^- `scale\.ts` \(edited 2 times\): `readScale`, `TARE` — “`scale\.ts` now subtracts/m);
-  assert.match(files, /^- `shop\.ts` \(edited\): `price: 4` → `price: 5`$/m);
-  assert.doesNotMatch(text, /TARE = 10/);
-});
-
-test('a file that a patch deleted is told as deleted, and one that came back is not', () => {
-  const patch = (id: string, ...lines: readonly string[]): readonly Part[] => [
-    call(id, 'apply_patch', { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') }),
-    result(id, 'Success.'),
-  ];
-  const text = handover([
-    typed('Clean up.'),
-    ...patch(
-      '1',
-      '*** Delete File: src/old.ts',
-      '*** Delete File: src/back.ts',
-      '*** Update File: src/new.ts',
-      '-a()',
-      '+b()',
-    ),
-    ...patch('2', '*** Add File: src/back.ts', '+export const BACK = 1;'),
-    said('Done.'),
-  ]);
-  const files = section(text, 'Files');
-  assert.match(files, /^- `old\.ts` \(deleted\)$/m);
-  assert.match(files, /^- `new\.ts` \(edited\)/m);
-  assert.match(files, /^- `back\.ts` \(written, 1 line, 2 calls\): `BACK`$/m);
-});
-
-test('files that were only read are listed by how often, without those that were changed', () => {
-  const read = (id: string, path: string): readonly Part[] => [call(id, 'Read', { file_path: path }), result(id, 'x')];
-  const text = handover([
-    typed('Look at the oven.'),
-    ...read('1', '/srv/src/door.ts'),
-    ...read('2', '/srv/src/oven.ts'),
-    ...read('3', '/srv/src/timer.ts'),
-    ...read('4', '/srv/src/timer.ts'),
-    ...edit('5', '/srv/src/oven.ts', 'cold', 'hot'),
-    said('Done.'),
-  ]);
-  assert.match(section(text, 'Files'), /^Read, not changed: `src\/timer\.ts` ×2, `src\/door\.ts`$/m);
-});
-
 test('details stand under what they belong to, never alone, and repeat nothing', () => {
   const text = handover([
     typed('Find the port.'),
@@ -338,43 +277,6 @@ test('a request that stays has its number and its place, and work on it does not
     section(text, 'Requests and how they ended'),
     /^1\. Knead the dough\.\n {3}→ Kneaded for ten minutes\.\n2\. \(kept word for word\) Now bake it\.\n {3}→ Baked at 240 degrees\.\n3\. \(kept word for word\) Sell it\.$/,
   );
-});
-
-test('a statement stands with the file that it names, and with none of two of one name', () => {
-  const edit = (id: string, path: string): readonly Part[] => [
-    call(id, 'Edit', { file_path: path, old_string: 'dry', new_string: 'oiled' }),
-    result(id, 'ok'),
-  ];
-  const files = section(
-    handover([
-      typed('Oil the doors.'),
-      ...['/srv/a.ts', '/srv/data.ts', '/srv/east/door.ts', '/srv/west/door.ts'].flatMap((path, at) =>
-        edit(`${at}`, path),
-      ),
-      said('I changed data.ts because the hinge was dry. I fixed door.ts, since it squeaked with the wind.'),
-    ]),
-    'Files',
-  );
-  assert.match(files, /^- `data\.ts` .* — “I changed data\.ts/m);
-  assert.doesNotMatch(files, /^- `(?:a|east\/door|west\/door)\.ts` .*—/m);
-});
-
-test('a name that several files declare, or a page speaks of, is defined nowhere', () => {
-  const read = (id: string, path: string, text: string): readonly Part[] => [
-    call(id, 'Read', { file_path: path }),
-    result(id, text),
-  ];
-  const files = section(
-    handover([
-      typed('Where is heatUp?'),
-      ...read('1', '/srv/oven.ts', 'const ovenId = 1;\nexport function heatUp() {'),
-      ...read('2', '/srv/mill.ts', 'const ovenId = 2;'),
-      ...read('3', '/srv/README.md', 'type BakeTime is a number'),
-      said('heatUp takes ovenId and BakeTime.'),
-    ]),
-    'Files',
-  );
-  assert.match(files, /^Where names that were used last are defined: `oven\.ts`: `heatUp`$/m);
 });
 
 test('output that quotes an interruption interrupts nothing', () => {

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { call, handoverOf as handover, type Part, result, said, section, typed } from './said.ts';
+import { call, handoverOf as handover, type Part, result, run, said, section, typed } from './said.ts';
 
-const run = (id: string, command: string, answer: string): readonly Part[] => [
-  call(id, 'Bash', { command }),
-  result(id, answer),
-];
 const stateOf = (parts: readonly Part[]): string => section(handover(parts), 'Where it stands');
 
 describe('where it stands', () => {
@@ -153,173 +149,6 @@ test('a guess is no finding, and neither is thinking aloud', () => {
   assert.doesNotMatch(section(text, 'Decisions and findings'), /might be broken|Wait,/);
 });
 
-test('a changed file shows the signatures and constants that it has now', () => {
-  const text = handover([
-    typed('Let the oven take minutes.'),
-    call('1', 'Edit', {
-      file_path: '/srv/oven.ts',
-      old_string: 'function bake() {',
-      new_string: 'const MAX_MINUTES = 90;\nfunction bake(minutes: number, isLoud: boolean) {\n  const rest = minutes;',
-    }),
-    result('1', 'ok'),
-    call('2', 'Edit', { file_path: '/srv/oven.yaml', old_string: 'heat: 200', new_string: 'heat: 240' }),
-    result('2', 'ok'),
-    said('Done.'),
-  ]);
-  const files = section(text, 'Files');
-  assert.match(files, /has now `const MAX_MINUTES = 90`, `function bake\(minutes: number, isLoud: boolean\)`$/m);
-  assert.match(files, /oven\.yaml` \(edited\): `heat: 200` → `heat: 240`$/m);
-  assert.doesNotMatch(files, /has now.*rest = minutes/);
-});
-
-test('the newest edits are shown, and a file that is as it was before', () => {
-  const edit = (id: string, path: string, before: string, after: string): readonly Part[] => [
-    call(id, 'Edit', { file_path: path, old_string: before, new_string: after }),
-    result(id, 'ok'),
-  ];
-  const files = section(
-    handover([
-      typed('Let the oven read the time.'),
-      ...edit('1', '/srv/scale.ts', 'const unit = "g";', 'const unit = "kg";'),
-      ...edit('2', '/srv/oven.ts', 'start();', 'const started = parseTime(line.timestamp);\nreturn started ?? EPOCH;'),
-      ...edit('3', '/srv/scale.ts', 'const unit = "kg";', 'const unit = "g";'),
-      call('4', 'Bash', { command: 'npm test' }),
-    ]),
-    'Files',
-  );
-  assert.match(
-    files,
-    /^Written last, the newest first:\n- in `oven\.ts`: `const started = parseTime\(line\.timestamp\);` `return started \?\? EPOCH;`$/m,
-  );
-  assert.match(files, /^- `scale\.ts` \(edited 2 times, and is as it was before\)/m);
-});
-
-test('a file is as it was before only if each of its edits was taken back', () => {
-  const edit = (id: string, args: Readonly<Record<string, string>>): readonly Part[] => [
-    call(id, 'Edit', { file_path: '/srv/oven.ts', ...args }),
-    result(id, 'ok'),
-  ];
-  const filesOf = (...edits: readonly (readonly Part[])[]): string =>
-    section(handover([typed('Heat it.'), ...edits.flat(), said('Heated.')]), 'Files');
-  // Nobody sees what an edit without its texts did, lines that swapped places, or a bracket that is new.
-  assert.doesNotMatch(filesOf(edit('1', {}), edit('2', {})), /as it was before/);
-  const swapped = { old_string: 'heat();\nopen();', new_string: 'open();\nheat();' };
-  const closed = { old_string: 'shut();', new_string: 'shut();\n});' };
-  assert.doesNotMatch(filesOf(edit('1', swapped), edit('2', closed)), /as it was before/);
-  const back = { old_string: 'open();\nheat();', new_string: 'heat();\nopen();' };
-  assert.match(filesOf(edit('1', swapped), edit('2', back)), /edited 2 times, and is as it was before/);
-});
-
-test('what was written last is the newest edit, however short, or nothing', () => {
-  const files = section(
-    handover([
-      typed('Let the oven read the time.'),
-      call('1', 'Edit', {
-        file_path: '/srv/oven.ts',
-        old_string: 'start();',
-        new_string: 'const started = parseTime(line.timestamp, EPOCH);',
-      }),
-      result('1', 'ok'),
-      call('2', 'Edit', {
-        file_path: '/srv/oven.ts',
-        old_string: 'const started = parseTime(line.timestamp, EPOCH);',
-        new_string: 'start();',
-      }),
-      result('2', 'ok'),
-      call('3', 'Bash', { command: 'npm test' }),
-    ]),
-    'Files',
-  );
-  assert.doesNotMatch(files, /Written last/);
-});
-
-test('a rebase, a merge that was not ended, a draft and the hash that a push shows belong to the state of git', () => {
-  const state = stateOf([
-    typed('Rebase it and open a draft.'),
-    ...run('1', 'git rebase main', 'Successfully rebased and updated refs/heads/fix-oven.'),
-    ...run('2', 'git commit -q -m "Heat faster"', '(no output)'),
-    ...run('3', 'git push', 'To github.com:bakery/oven.git\n   1111111..2222222  fix-oven -> fix-oven'),
-    ...run('4', 'gh pr create --draft --title x', 'https://github.com/bakery/oven/pull/7'),
-    ...run(
-      '5',
-      'git merge main',
-      'CONFLICT (content): Merge conflict in oven.ts\nAutomatic merge failed; fix conflicts',
-    ),
-    said('The merge has a conflict.'),
-  ]);
-  assert.match(
-    state,
-    /^Git: branch `fix-oven`; a merge with conflicts was not ended; 1 commit in this session, newest first: 2222222 “Heat faster”; pushed; draft https:\/\/github\.com\/bakery\/oven\/pull\/7; no edits seen since$/m,
-  );
-});
-
-describe('the state of git', () => {
-  const gitOf = (...parts: readonly Part[]): string =>
-    /^Git: (.*)$/m.exec(stateOf([typed('Oil the door and commit.'), ...parts, said('So it is.')]))?.[1] ?? '';
-  const oiled = [
-    call('0', 'Edit', { file_path: '/srv/door.ts', old_string: 'dry', new_string: 'oiled' }),
-    result('0', 'ok'),
-  ] as const;
-
-  test('a commit whose result is missing is told as such', () => {
-    assert.equal(
-      gitOf(...oiled, call('1', 'Bash', { command: 'git commit -m "Oil it"' })),
-      'a commit without a result: “Oil it”; changed, no commit seen: `door.ts`',
-    );
-  });
-
-  test('a command that committed nothing, or speaks of commits, is none', () => {
-    for (const [command, answer] of [
-      ['git commit -m "Oil it" || true', 'On branch main\nno changes added to commit (use "git add")'],
-      ['grep -rn "git commit" docs', 'docs/a.md:1:run git commit'],
-      ['git log --oneline --grep "git commit -m"', 'nothing'],
-    ] as const)
-      assert.match(gitOf(...oiled, ...run('1', command, answer)), /changed, no commit seen: `door\.ts`$/, command);
-  });
-
-  test('a message of several paragraphs is one commit, and other here-documents are none', () => {
-    const several = `git commit -q -m "Don't squeak" -m "Because it is oiled."`;
-    assert.match(
-      gitOf(...oiled, ...run('1', several, '(no output)')),
-      /^1 commit in this session, newest first: “Don't squeak” /,
-    );
-    const note = `git add -A && git commit -q -m 'Oil it'\ngh pr comment 7 -b "$(cat <<'EOF'\nHeads up, bakers.\nEOF\n)"`;
-    assert.match(
-      gitOf(...oiled, ...run('1', note, '(no output)')),
-      /^1 commit in this session, newest first: “Oil it” /,
-    );
-  });
-
-  test('a push that was refused is none, and neither is a commit that was taken back', () => {
-    const parts = [
-      ...oiled,
-      ...run('1', 'git commit -m "Oil it"', '[main 1a2b3c4] Oil it'),
-      ...run(
-        '2',
-        'git push 2>&1 | tail -2',
-        ' ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs',
-      ),
-    ];
-    assert.match(gitOf(...parts), /1a2b3c4 “Oil it”; no push seen; no edits seen since$/);
-    assert.equal(
-      gitOf(...parts, ...run('3', 'git reset --soft HEAD~1', '(no output)')),
-      'branch `main`; changed, no commit seen: `door.ts`',
-    );
-  });
-
-  test('files and commits that are checked out are no branches', () => {
-    for (const command of ['git checkout Makefile', 'git checkout 1a2b3c4d', 'git checkout HEAD'])
-      assert.doesNotMatch(gitOf(...oiled, ...run('1', command, 'Updated 1 path from the index')), /branch/, command);
-  });
-
-  test('a command of many kilobytes is read in linear time', () => {
-    const started = process.cpuUsage().user;
-    for (const hostile of ['<<a', 'A=;', '\n', '-m "', ' ', '\\"'])
-      gitOf(...run('1', `git commit ${hostile.repeat(200_000 / hostile.length)}~`, '(no output)'));
-    assert.ok(process.cpuUsage().user - started < 3_000_000);
-  });
-});
-
 test('a question is open only if the assistant waited with it', () => {
   const question = said('The oven is cold. Shall I heat it?');
   assert.match(stateOf([typed('Look.'), ...run('1', 'look', 'cold'), question]), /^Waits for an answer: /m);
@@ -369,23 +198,6 @@ test('numbered next steps of a producer go with their heading', () => {
   ]);
   assert.match(text, /oven\.ts is new/);
   assert.doesNotMatch(text, /Order rye|Clean the oven|Next Steps/);
-});
-
-test('names that were spoken of stand with the file that was read for them', () => {
-  const files = section(
-    handover([
-      typed('Why does bakeLoaf take so long?'),
-      call('1', 'Read', { file_path: '/srv/oven.ts' }),
-      result(
-        '1',
-        '  7→export function bakeLoaf(minutes: number) {\n  8→  heatUp(minutes);\n  9→function unusedHelper() {',
-      ),
-      ...run('2', 'grep -rn heatUp src', 'src/heat.ts:12:export async function heatUp(minutes: number) {'),
-      said('bakeLoaf waits for heatUp, which takes ten minutes.'),
-    ]),
-    'Files',
-  );
-  assert.match(files, /^Where names that were used last are defined: `heat\.ts`: `heatUp`; `oven\.ts`: `bakeLoaf`$/m);
 });
 
 test('a call that the user did not allow counts as nothing', () => {

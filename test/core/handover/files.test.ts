@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { call, edit, handoverOf as handover, type Part, result, run, said, section, typed } from './said.ts';
+
+test('a changed file shows the signatures and constants that it has now', () => {
+  const text = handover([
+    typed('Let the oven take minutes.'),
+    call('1', 'Edit', {
+      file_path: '/srv/oven.ts',
+      old_string: 'function bake() {',
+      new_string: 'const MAX_MINUTES = 90;\nfunction bake(minutes: number, isLoud: boolean) {\n  const rest = minutes;',
+    }),
+    result('1', 'ok'),
+    call('2', 'Edit', { file_path: '/srv/oven.yaml', old_string: 'heat: 200', new_string: 'heat: 240' }),
+    result('2', 'ok'),
+    said('Done.'),
+  ]);
+  const files = section(text, 'Files');
+  assert.match(files, /has now `const MAX_MINUTES = 90`, `function bake\(minutes: number, isLoud: boolean\)`$/m);
+  assert.match(files, /oven\.yaml` \(edited\): `heat: 200` → `heat: 240`$/m);
+  assert.doesNotMatch(files, /has now.*rest = minutes/);
+});
+
+test('the newest edits are shown, and a file that is as it was before', () => {
+  const files = section(
+    handover([
+      typed('Let the oven read the time.'),
+      ...edit('1', '/srv/scale.ts', 'const unit = "g";', 'const unit = "kg";'),
+      ...edit('2', '/srv/oven.ts', 'start();', 'const started = parseTime(line.timestamp);\nreturn started ?? EPOCH;'),
+      ...edit('3', '/srv/scale.ts', 'const unit = "kg";', 'const unit = "g";'),
+      call('4', 'Bash', { command: 'npm test' }),
+    ]),
+    'Files',
+  );
+  assert.match(
+    files,
+    /^Written last, the newest first:\n- in `oven\.ts`: `const started = parseTime\(line\.timestamp\);` `return started \?\? EPOCH;`$/m,
+  );
+  assert.match(files, /^- `scale\.ts` \(edited 2 times, and is as it was before\)/m);
+});
+
+test('a file is as it was before only if each of its edits was taken back', () => {
+  const edit = (id: string, args: Readonly<Record<string, string>>): readonly Part[] => [
+    call(id, 'Edit', { file_path: '/srv/oven.ts', ...args }),
+    result(id, 'ok'),
+  ];
+  const filesOf = (...edits: readonly (readonly Part[])[]): string =>
+    section(handover([typed('Heat it.'), ...edits.flat(), said('Heated.')]), 'Files');
+  // Nobody sees what an edit without its texts did, lines that swapped places, or a bracket that is new.
+  assert.doesNotMatch(filesOf(edit('1', {}), edit('2', {})), /as it was before/);
+  const swapped = { old_string: 'heat();\nopen();', new_string: 'open();\nheat();' };
+  const closed = { old_string: 'shut();', new_string: 'shut();\n});' };
+  assert.doesNotMatch(filesOf(edit('1', swapped), edit('2', closed)), /as it was before/);
+  const back = { old_string: 'open();\nheat();', new_string: 'heat();\nopen();' };
+  assert.match(filesOf(edit('1', swapped), edit('2', back)), /edited 2 times, and is as it was before/);
+});
+
+test('what was written last is the newest edit, however short, or nothing', () => {
+  const files = section(
+    handover([
+      typed('Let the oven read the time.'),
+      call('1', 'Edit', {
+        file_path: '/srv/oven.ts',
+        old_string: 'start();',
+        new_string: 'const started = parseTime(line.timestamp, EPOCH);',
+      }),
+      result('1', 'ok'),
+      call('2', 'Edit', {
+        file_path: '/srv/oven.ts',
+        old_string: 'const started = parseTime(line.timestamp, EPOCH);',
+        new_string: 'start();',
+      }),
+      result('2', 'ok'),
+      call('3', 'Bash', { command: 'npm test' }),
+    ]),
+    'Files',
+  );
+  assert.doesNotMatch(files, /Written last/);
+});
+
+test('names that were spoken of stand with the file that was read for them', () => {
+  const files = section(
+    handover([
+      typed('Why does bakeLoaf take so long?'),
+      call('1', 'Read', { file_path: '/srv/oven.ts' }),
+      result(
+        '1',
+        '  7→export function bakeLoaf(minutes: number) {\n  8→  heatUp(minutes);\n  9→function unusedHelper() {',
+      ),
+      ...run('2', 'grep -rn heatUp src', 'src/heat.ts:12:export async function heatUp(minutes: number) {'),
+      said('bakeLoaf waits for heatUp, which takes ten minutes.'),
+    ]),
+    'Files',
+  );
+  assert.match(files, /^Where names that were used last are defined: `heat\.ts`: `heatUp`; `oven\.ts`: `bakeLoaf`$/m);
+});
+
+test('a file shows the names in it that changed, in their last form, and what the assistant said of it', () => {
+  const text = handover([
+    typed('Weigh the loaves.'),
+    ...edit('1', '/srv/scale.ts', '', 'export function readScale(): number {\n  return 1;\n}\nexport const TARE = 10;'),
+    ...edit('2', '/srv/scale.ts', 'export const TARE = 10;', 'export const TARE = 12;'),
+    ...edit('3', '/srv/shop.ts', 'price: 4', 'price: 5'),
+    said('`scale.ts` now subtracts the weight of the tin, because that was counted before.'),
+  ]);
+  const files = section(text, 'Files');
+  assert.match(files, /^- `scale\.ts` \(edited 2 times\): `readScale`, `TARE` — “`scale\.ts` now subtracts/m);
+  assert.match(files, /^- `shop\.ts` \(edited\): `price: 4` → `price: 5`$/m);
+  assert.doesNotMatch(text, /TARE = 10/);
+});
+
+test('a file that a patch deleted is told as deleted, and one that came back is not', () => {
+  const patch = (id: string, ...lines: readonly string[]): readonly Part[] => [
+    call(id, 'apply_patch', { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') }),
+    result(id, 'Success.'),
+  ];
+  const text = handover([
+    typed('Clean up.'),
+    ...patch(
+      '1',
+      '*** Delete File: src/old.ts',
+      '*** Delete File: src/back.ts',
+      '*** Update File: src/new.ts',
+      '-a()',
+      '+b()',
+    ),
+    ...patch('2', '*** Add File: src/back.ts', '+export const BACK = 1;'),
+    said('Done.'),
+  ]);
+  const files = section(text, 'Files');
+  assert.match(files, /^- `old\.ts` \(deleted\)$/m);
+  assert.match(files, /^- `new\.ts` \(edited\)/m);
+  assert.match(files, /^- `back\.ts` \(written, 1 line, 2 calls\): `BACK`$/m);
+});
+
+test('files that were only read are listed by how often, without those that were changed', () => {
+  const read = (id: string, path: string): readonly Part[] => [call(id, 'Read', { file_path: path }), result(id, 'x')];
+  const text = handover([
+    typed('Look at the oven.'),
+    ...read('1', '/srv/src/door.ts'),
+    ...read('2', '/srv/src/oven.ts'),
+    ...read('3', '/srv/src/timer.ts'),
+    ...read('4', '/srv/src/timer.ts'),
+    ...edit('5', '/srv/src/oven.ts', 'cold', 'hot'),
+    said('Done.'),
+  ]);
+  assert.match(section(text, 'Files'), /^Read, not changed: `src\/timer\.ts` ×2, `src\/door\.ts`$/m);
+});
+
+test('a statement stands with the file that it names, and with none of two of one name', () => {
+  const edit = (id: string, path: string): readonly Part[] => [
+    call(id, 'Edit', { file_path: path, old_string: 'dry', new_string: 'oiled' }),
+    result(id, 'ok'),
+  ];
+  const files = section(
+    handover([
+      typed('Oil the doors.'),
+      ...['/srv/a.ts', '/srv/data.ts', '/srv/east/door.ts', '/srv/west/door.ts'].flatMap((path, at) =>
+        edit(`${at}`, path),
+      ),
+      said('I changed data.ts because the hinge was dry. I fixed door.ts, since it squeaked with the wind.'),
+    ]),
+    'Files',
+  );
+  assert.match(files, /^- `data\.ts` .* — “I changed data\.ts/m);
+  assert.doesNotMatch(files, /^- `(?:a|east\/door|west\/door)\.ts` .*—/m);
+});
+
+test('a name that several files declare, or a page speaks of, is defined nowhere', () => {
+  const read = (id: string, path: string, text: string): readonly Part[] => [
+    call(id, 'Read', { file_path: path }),
+    result(id, text),
+  ];
+  const files = section(
+    handover([
+      typed('Where is heatUp?'),
+      ...read('1', '/srv/oven.ts', 'const ovenId = 1;\nexport function heatUp() {'),
+      ...read('2', '/srv/mill.ts', 'const ovenId = 2;'),
+      ...read('3', '/srv/README.md', 'type BakeTime is a number'),
+      said('heatUp takes ovenId and BakeTime.'),
+    ]),
+    'Files',
+  );
+  assert.match(files, /^Where names that were used last are defined: `oven\.ts`: `heatUp`$/m);
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assertLinear } from '../../support/linear-time.ts';
+import { call, handoverOf as handover, type Part, result, run, said, section, typed } from './said.ts';
+
+const stateOf = (parts: readonly Part[]): string => section(handover(parts), 'Where it stands');
+
+test('a rebase, a merge that was not ended, a draft and the hash that a push shows belong to the state of git', () => {
+  const state = stateOf([
+    typed('Rebase it and open a draft.'),
+    ...run('1', 'git rebase main', 'Successfully rebased and updated refs/heads/fix-oven.'),
+    ...run('2', 'git commit -q -m "Heat faster"', '(no output)'),
+    ...run('3', 'git push', 'To github.com:bakery/oven.git\n   1111111..2222222  fix-oven -> fix-oven'),
+    ...run('4', 'gh pr create --draft --title x', 'https://github.com/bakery/oven/pull/7'),
+    ...run(
+      '5',
+      'git merge main',
+      'CONFLICT (content): Merge conflict in oven.ts\nAutomatic merge failed; fix conflicts',
+    ),
+    said('The merge has a conflict.'),
+  ]);
+  assert.match(
+    state,
+    /^Git: branch `fix-oven`; a merge with conflicts was not ended; 1 commit in this session, newest first: 2222222 “Heat faster”; pushed; draft https:\/\/github\.com\/bakery\/oven\/pull\/7; no edits seen since$/m,
+  );
+});
+
+describe('the state of git', () => {
+  const gitOf = (...parts: readonly Part[]): string =>
+    /^Git: (.*)$/m.exec(stateOf([typed('Oil the door and commit.'), ...parts, said('So it is.')]))?.[1] ?? '';
+  const oiled = [
+    call('0', 'Edit', { file_path: '/srv/door.ts', old_string: 'dry', new_string: 'oiled' }),
+    result('0', 'ok'),
+  ] as const;
+
+  test('a commit whose result is missing is told as such', () => {
+    assert.equal(
+      gitOf(...oiled, call('1', 'Bash', { command: 'git commit -m "Oil it"' })),
+      'a commit without a result: “Oil it”; changed, no commit seen: `door.ts`',
+    );
+  });
+
+  test('a command that committed nothing, or speaks of commits, is none', () => {
+    for (const [command, answer] of [
+      ['git commit -m "Oil it" || true', 'On branch main\nno changes added to commit (use "git add")'],
+      ['grep -rn "git commit" docs', 'docs/a.md:1:run git commit'],
+      ['git log --oneline --grep "git commit -m"', 'nothing'],
+    ] as const)
+      assert.match(gitOf(...oiled, ...run('1', command, answer)), /changed, no commit seen: `door\.ts`$/, command);
+  });
+
+  test('a message of several paragraphs is one commit, and other here-documents are none', () => {
+    const several = `git commit -q -m "Don't squeak" -m "Because it is oiled."`;
+    assert.match(
+      gitOf(...oiled, ...run('1', several, '(no output)')),
+      /^1 commit in this session, newest first: “Don't squeak” /,
+    );
+    const note = `git add -A && git commit -q -m 'Oil it'\ngh pr comment 7 -b "$(cat <<'EOF'\nHeads up, bakers.\nEOF\n)"`;
+    assert.match(
+      gitOf(...oiled, ...run('1', note, '(no output)')),
+      /^1 commit in this session, newest first: “Oil it” /,
+    );
+  });
+
+  test('a push that was refused is none, and neither is a commit that was taken back', () => {
+    const parts = [
+      ...oiled,
+      ...run('1', 'git commit -m "Oil it"', '[main 1a2b3c4] Oil it'),
+      ...run(
+        '2',
+        'git push 2>&1 | tail -2',
+        ' ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs',
+      ),
+    ];
+    assert.match(gitOf(...parts), /1a2b3c4 “Oil it”; no push seen; no edits seen since$/);
+    assert.equal(
+      gitOf(...parts, ...run('3', 'git reset --soft HEAD~1', '(no output)')),
+      'branch `main`; changed, no commit seen: `door.ts`',
+    );
+  });
+
+  test('files and commits that are checked out are no branches', () => {
+    for (const command of ['git checkout Makefile', 'git checkout 1a2b3c4d', 'git checkout HEAD'])
+      assert.doesNotMatch(gitOf(...oiled, ...run('1', command, 'Updated 1 path from the index')), /branch/, command);
+  });
+
+  test('a command of many kilobytes is read in linear time', () => {
+    for (const unit of ['<<a', 'A=;', '\n', '-m "', ' ', '\\"'])
+      assertLinear(unit, 50_000, (text) => void gitOf(...run('1', `git commit ${text}~`, '(no output)')));
+  });
+});
