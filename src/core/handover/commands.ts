@@ -35,7 +35,8 @@ export function writeCommandLines(calls: readonly CompletedCall[], maxChars: num
   const passed: HandoverLine[] = [];
   let left = maxChars;
   for (const [name, runs] of [...groups].toReversed()) {
-    if (runs.length === 1 && runs[0] === failure) continue;
+    const [only] = runs;
+    if (runs.length === 1 && only !== undefined && (only === failure || shown.has(only))) continue;
     const hasFailed = runs.some((done) => outcomeOf(done) === 'failed');
     const end = hasFailed ? failuresOf(runs, passedLater) : passesOf(runs);
     const text = `${hasFailed ? '- ' : ''}\`${quoted(name)}\`${end}`;

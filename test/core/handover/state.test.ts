@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { condenseProse } from '../../../src/core/handover/prose.ts';
 import { call, handoverOf as handover, type Part, result, run, said, section, typed } from './said.ts';
 
 const stateOf = (parts: readonly Part[]): string => section(handover(parts), 'Where it stands');
@@ -137,16 +138,82 @@ test('two requests that only begin alike are two', () => {
   assert.match(requests, /spelt is baked/);
 });
 
-test('a guess is no finding, and neither is thinking aloud', () => {
-  const text = handover([
-    typed('Why is the oven cold?'),
-    said('The fuse might be broken because the light is off too. Let me look at it.'),
-    ...run('1', 'look fuse', 'it is whole'),
-    said('Wait, the fuse is whole. The oven is cold because the door switch is stuck at position 4.'),
-    ...run('2', 'look switch', 'stuck'),
-    said('I freed it.'),
+test('a guess is no finding, and findings take no more than their share', () => {
+  const things = 'anvil bellows cellar damper ember funnel grate hinge ingot jack kettle ladle mallet nozzle'.split(
+    ' ',
+  );
+  const findingsOf = (verb: string, things: readonly string[], maxChars: number): string => {
+    const parts = things.flatMap((thing, at) => [
+      said(`The ${thing}Door ${verb} at ${at} °C because the ${thing}Fan was never switched off by ${thing}Clock.`),
+      ...run(`${at}`, `look ${thing}`, 'looked'),
+    ]);
+    const text = handover([typed('Why is the bread stale?'), ...parts, said('I looked.')], maxChars);
+    return section(text, 'Decisions and findings');
+  };
+  assert.match(findingsOf('is', things, 1_500), /Door is at/);
+  assert.equal(findingsOf('might be', things, 1_500), '');
+  const many = things.flatMap((thing) => [`${thing}Old`, `${thing}New`, `${thing}Big`, `${thing}Odd`, `${thing}Raw`]);
+  assert.ok(findingsOf('is', many, 6_000).length < 600);
+});
+
+test('thinking aloud and empty words are left out, but not the beginning of an answer', () => {
+  const answer =
+    'The oven is cold. The fuse is whole. Wait, let me think about the lamp. The door switch is stuck at 4.';
+  assert.doesNotMatch(condenseProse(answer, 400), /Wait/);
+  assert.match(condenseProse('Good question. Let me think about the lamp. It is off.', 400), /^Good question\. Let me/);
+  const state = stateOf([
+    typed('Mend the oven.'),
+    said('Now I have a comprehensive understanding of the oven.'),
+    ...run('1', 'look switch', 'stuck'),
+    said('The door switch is stuck at position 4.'),
+    ...run('2', 'free switch', 'free'),
+    said('Let me test it.'),
+    call('3', 'Bash', { command: 'heat' }),
   ]);
-  assert.doesNotMatch(section(text, 'Decisions and findings'), /might be broken|Wait,/);
+  assert.match(state, /switch is stuck/);
+  assert.doesNotMatch(state, /understanding/);
+});
+
+test('a check that failed once is told once', () => {
+  const text = handover([typed('Test it.'), ...run('1', 'npm test', 'Exit code 1\n2 failed'), said('Two tests fail.')]);
+  assert.equal(text.match(/`npm test`/g)?.length, 1, text);
+});
+
+test('a command that failed last is told with its errors, and not again among the commands', () => {
+  const text = handover([
+    typed('Deploy it.'),
+    call('1', 'Bash', { command: 'deploy oven' }),
+    result('1', 'Exit code 1\nerror: the oven is hot'),
+    said('It is hot.'),
+  ]);
+  assert.match(
+    section(text, 'Where it stands'),
+    /^Last failing command: `deploy oven`\n {3}> error: the oven is hot$/m,
+  );
+  assert.equal(text.match(/`deploy oven`/g)?.length, 1, text);
+});
+
+test('while the newest request is being worked on, the one before it gets the most room', () => {
+  const report = (name: string): string =>
+    Array.from({ length: 90 }, (_, at) => `The ${name} has rule ${at}, because loaf ${at} of it was weighed.`).join(
+      '\n',
+    );
+  const text = handover(
+    [
+      ...['rye', 'oat', 'wheat'].flatMap((name, at) => [
+        typed(`Weigh ${name}.`),
+        ...run(`${at}`, `weigh ${name}`, 'ok'),
+        said(report(name)),
+      ]),
+      typed('Go on.'),
+      call('9', 'Bash', { command: 'weigh all' }),
+    ],
+    9_000,
+  );
+  const quotes = ['rye', 'oat', 'wheat'].map((name) => text.split(`The ${name} has rule`).length);
+  const [rye = 0, oat = 0, wheat = 0] = quotes;
+  // As if it were the newest: three parts to two, not two to one and a half.
+  assert.ok(wheat > 1.42 * oat && oat > rye, quotes.join());
 });
 
 test('a question is open only if the assistant waited with it', () => {
