@@ -160,20 +160,20 @@ function progressLines(
   const room = maxChars - charsOfAll(ends) - REMARKS.length - 1;
   const said = turn.steps.filter((step): step is AssistantText => step.kind === 'said' && step !== lastSaid);
   const report = said.findLast(({ text }) => text.length >= LONG_REMARK_CHARS && !isPondering(text.trim()));
-  const lines = new Map<string, HandoverLine>();
+  const lines = new Map<AssistantText, HandoverLine>();
   let left = room;
   // The report first, then the newest remarks.
   for (const step of [...(report === undefined ? [] : [report]), ...said.toReversed()]) {
-    if (lines.size >= MAX_REMARKS || lines.has(step.messageId)) continue;
+    if (lines.size >= MAX_REMARKS || lines.has(step)) continue;
     const chars = step === report ? Math.max(MAX_REMARK_CHARS, Math.floor(room * LONG_REMARK_SHARE)) : MAX_REMARK_CHARS;
     const text = remarkOf(step, chars);
     const line = { text: `- ${quoted(text, '    ')}`, messageIds: [step.messageId] };
     if (text === '' || charsOf(line) > left || [...lines.values()].some((other) => other.text === line.text)) continue;
     left -= charsOf(line);
-    lines.set(step.messageId, line);
+    lines.set(step, line);
   }
-  const remarks = said.flatMap(({ messageId }) => lines.get(messageId) ?? []);
-  return [...(remarks.length === 0 ? [] : [{ text: REMARKS, messageIds: [] }, ...new Set(remarks)]), ...ends];
+  const remarks = said.flatMap((step) => lines.get(step) ?? []);
+  return [...(remarks.length === 0 ? [] : [{ text: REMARKS, messageIds: [] }, ...remarks]), ...ends];
 }
 
 const REMARKS = 'Remarks of the assistant while it worked:';
