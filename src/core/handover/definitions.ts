@@ -1,7 +1,7 @@
 import type { CompletedCall } from './calls.ts';
 import { baseName, declaredName, type FileChange } from './files.ts';
-import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
-import { readableText } from './tool-result.ts';
+import { type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { LINE_NUMBER, readableText } from './tool-result.ts';
 import type { Conversation } from './turns.ts';
 
 /** A name as programs have them: camel case, snake case or capitals. */
@@ -25,7 +25,6 @@ export function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
 
 /** The place of a line that a search found. */
 export const PLACE = /^([\w@./\\-]+\.\w{1,8})[:-]\d+[:-]\s*/;
-const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|[:-]\s)/;
 /** A file of code: what a page or a log calls a type or a message declares nothing. */
 const IS_FILE = /^[^\s*?|()]+\.(?!(?:md|mdx|txt|rst|log|jsonl?)$)\w{1,8}$/;
 const MAX_READ_CHARS = 60_000;
@@ -75,5 +74,5 @@ export function definitionLines(
     if (text.length + next.length >= maxChars) continue;
     text += next;
   }
-  return text === HEAD ? [] : [{ text, messageIds: [] }].filter((line) => charsOf(line) <= maxChars);
+  return text === HEAD ? [] : [{ text, messageIds: [] }];
 }

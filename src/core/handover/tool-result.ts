@@ -84,7 +84,8 @@ function withoutEscapes(text: string): string {
     .join('\n');
 }
 
-const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$)|\. (?=.*[[\]{}(),;]$))/;
+/** The number before a line, as tools that show files print it. */
+export const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$)|\. (?=.*[[\]{}(),;]$))/;
 /** Rulers before and after words, as test runners draw them around totals. */
 const RULER = /^\s*[=─━_*~-]{3,}(?=\s)|(?<=\s)[=─━_*~-]{3,}\s*$/gu;
 const RULER_MARKS = /[=─━_*~-]{3}/;
