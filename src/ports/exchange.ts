@@ -12,7 +12,7 @@ import type {
 import type { ArchivedOutcome, StoredBatch, VectorModel } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
-import type { LogEntry } from './audit-log.ts';
+import type { Deed, LogEntry } from './audit-log.ts';
 import type { Choice, Hold } from './retention.ts';
 
 /** Names a compaction in every archive that has it: made from what never changes of it. */
@@ -196,8 +196,9 @@ export type StoreStamp = { readonly erasures: number; readonly contents: string 
 /** An archive that others are merged into. Each method stores all or nothing, and may be repeated. */
 export type UnitStore = UnitReader & {
   /**
-   * Says for each unit, in order, whether it is new here. Of one that is not, the files that runs wrote are added. Its receipts must be there, and the units that it refers to, unless they come before
-   * it. `lines` is called again if all of it has to be repeated. A pack is taken over as it is if it has what this archive would compress.
+   * Says for each unit, in order, whether it is new here. Of one that is not, the files that runs wrote are added. Its receipts must be there,
+   * and the units that it refers to, unless they come before it. `lines` is called again if all of it has to be repeated. A pack is taken over
+   * as it is if it has what this archive would compress.
    */
   readonly storeUnits: (
     units: readonly { readonly unit: Unit; readonly lines: () => AsyncIterable<UnitPage> }[],
@@ -222,7 +223,9 @@ export type UnitStore = UnitReader & {
   /** Gives how many were new. Of two holds of one scope, the earlier stays. */
   readonly storeHolds: (holds: readonly Omit<Hold, 'id'>[]) => Promise<number>;
   readonly storeChoices: (choices: readonly Choice[]) => Promise<number>;
-  readonly storeLog: (entries: readonly LogEntry[]) => Promise<number>;
+  readonly storeLog: (entries: readonly LogEntry[]) => Promise<void>;
+  /** Logs this together with the first that is new here, so that it is known after a kill too; never, if nothing is. */
+  readonly logWithFirst: (deed: Deed) => Promise<void>;
   /**
    * Replaces what is known of a captured file; `versions` are the states of each of its versions, with their lines. False: it is not as in
    * `known` by now, and nothing was stored.

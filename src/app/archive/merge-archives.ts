@@ -1,5 +1,6 @@
 import { isArchiveUrl } from '../../core/paths.ts';
 import { ok, type Result } from '../../core/result.ts';
+import type { Deed } from '../../ports/audit-log.ts';
 import type { ArchiveExchange, OpenSource, Receipt, UnitPage, UnitStore } from '../../ports/exchange.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
@@ -40,10 +41,16 @@ export async function mergeArchives(
       const target = await deps.exchange.openTarget(deps.archivePath);
       if (!target.ok) return stop({ kind: 'archive', failure: target.error });
       try {
-        const report = await mergeSources(deps, target.value.store, sources);
-        const action = shownAs === undefined ? 'merge' : 'import';
-        if (report.result === 'merged')
-          await archive.log.add({ action, doneAt: deps.runtime.now(), details: describeMerged(deps, report) });
+        const { store } = target.value;
+        const from = sources.map(({ path }) => (isArchiveUrl(path) ? path : deps.files.absolute(path))).join(', ');
+        const deed = (details: object): Deed => ({
+          action: shownAs === undefined ? 'merge' : 'import',
+          doneAt: deps.runtime.now(),
+          details: JSON.stringify({ from, ...details }),
+        });
+        await store.logWithFirst(deed({ begun: true }));
+        const report = await mergeSources(deps, store, sources);
+        if (report.result === 'merged') await archive.log.add(deed(countMerged(report)));
         return ok(report);
       } finally {
         await target.value.close();
@@ -55,10 +62,8 @@ export async function mergeArchives(
 }
 
 /** What was new, for the log. */
-function describeMerged({ files }: MergeDeps, { merged }: ArchiveMergeReport): string {
-  const from = merged.map(({ archive }) => (isArchiveUrl(archive) ? archive : files.absolute(archive)));
-  const counts = KINDS.map((kind) => [kind, merged.reduce((sum, one) => sum + one[kind].new, 0)] as const);
-  return JSON.stringify({ from: from.join(', '), ...Object.fromEntries(counts) });
+function countMerged({ merged }: ArchiveMergeReport): object {
+  return Object.fromEntries(KINDS.map((kind) => [kind, merged.reduce((sum, one) => sum + one[kind].new, 0)]));
 }
 
 async function openSource({ exchange }: MergeDeps, place: string, identity: string | null): Promise<OpenSource> {

@@ -58,8 +58,7 @@ export type SearchHit = MessageHit | BatchHit;
 /** Archived messages, and captured lines, of which some are messages. */
 type BacklogReport = { readonly messages: Count; readonly bytes: Count };
 
-/** What `archive index` did. */
-/** What `compact archive grants` reports. */
+/** What `archive grants` prints. */
 export type ArchiveGrantsReport = {
   readonly schema: 'compact/archive-grants@1';
   readonly database: string;
@@ -69,6 +68,7 @@ export type ArchiveGrantsReport = {
   readonly sql: readonly string[];
 };
 
+/** What `archive index` did. */
 export type ArchiveIndexReport = {
   readonly schema: 'compact/archive-index@1';
   /** Null: there is none yet. */

@@ -71,14 +71,14 @@ async function prepareIndex(
   };
   if (why !== null) return scan(why);
   try {
-    const { isAll, messages, bytes } = await updateIndex(
+    const { hasMore, messages, bytes } = await updateIndex(
       deps,
       archive,
       isPatient ? Number.POSITIVE_INFINITY : MAX_UNASKED_BYTES,
     );
     return {
       scanned: null,
-      unindexed: messages === 0 ? null : { messages, bytes, why: isAll ? 'unreadable' : 'more' },
+      unindexed: messages === 0 ? null : { messages, bytes, why: hasMore ? 'more' : 'unreadable' },
     };
   } catch (error) {
     const kind = carriedFailure(error)?.kind;

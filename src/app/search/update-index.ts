@@ -19,21 +19,21 @@ const BEGIN: IndexCursor = { kind: 'archived', before: null };
 
 /**
  * Takes what the archive stores into its search index, the newest first, until about `maxBytes` are done. May be stopped at any time. Gives what is
- * left; `isAll`: it cannot be taken now, because it is damaged or its compaction has not ended.
+ * left; without `hasMore`, none of it can be taken now, because it is damaged or its compaction has not ended.
  */
 export async function updateIndex(
   deps: IndexDeps,
   archive: Pick<Archive, 'index' | 'readBefore'>,
   maxBytes: number,
-): Promise<IndexBacklog & { readonly isAll: boolean }> {
+): Promise<IndexBacklog & { readonly hasMore: boolean }> {
   const { index } = archive;
   const all = await index.measure();
   const done = { bytes: 0 };
   let sliceBytes = FIRST_SLICE_BYTES;
-  let isAll = all.bytes === 0;
-  for (let from = BEGIN; !isAll && done.bytes < maxBytes;) {
+  let hasMore = all.bytes > 0;
+  for (let from = BEGIN; hasMore && done.bytes < maxBytes;) {
     const slice = await index.read(from, sliceBytes);
-    if (slice === null) isAll = true;
+    hasMore = slice !== null;
     if (slice === null) break;
     const messages = await readMessages(deps.formats, archive, slice);
     const begun = deps.runtime.now().getTime();
@@ -47,7 +47,7 @@ export async function updateIndex(
     if (await isInterrupted(deps)) break;
   }
   deps.progress.finish();
-  return { ...(done.bytes === 0 ? all : await index.measure()), isAll };
+  return { ...(done.bytes === 0 ? all : await index.measure()), hasMore };
 }
 
 /** The messages of lines that are not in the index. */

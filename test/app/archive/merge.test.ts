@@ -60,11 +60,11 @@ test('a merged archive restores what the others had', async (t) => {
   t.after(() => archive.close());
   const deeds = (await archive.log.list()).map(({ action, details }) => [action, JSON.parse(details)]);
   assert.deepEqual(
-    deeds.map(([action, { from, compactions, captured }]) => [action, from, compactions, captured]),
-    [
-      ['merge', b.archivePath, 2, 1],
-      ['merge', a.archivePath, 2, 1],
-    ],
+    deeds.map(([action, { from, begun, compactions, captured }]) => [action, from, begun ?? [compactions, captured]]),
+    [b, a].flatMap(({ archivePath }) => [
+      ['merge', archivePath, true],
+      ['merge', archivePath, [2, 1]],
+    ]),
   );
   assert.deepEqual(await moved.restore('talk.jsonl'), await a.restore('talk.jsonl'));
   assert.equal((await moved.verify('talk.jsonl')).result, 'verified');
@@ -224,13 +224,23 @@ test('a merge that was killed is finished by the next one', async (t) => {
   }
   const whole = placeIn(folderWith(t, {}), 'whole.db');
   await merge(whole, others);
-  // In the middle of the first archive, and when all of it is stored.
-  for (const stopsAt of ['after page 1', 'after group 2']) {
+  // In the middle of the first archive, and when all of it is stored: by then, the log tells of the merge.
+  for (const { stopsAt, logged } of [
+    { stopsAt: 'after page 1', logged: [] },
+    { stopsAt: 'after group 2', logged: [{ from: others.join(', '), begun: true }] },
+  ]) {
     const bench = benchFor(t);
     await bench.archive().close();
     await killWhereItStops(t, { work: 'merge', folder: bench.folder, named: others.join(','), stopsAt });
     const target = fileTarget(bench.archivePath);
     assert.notDeepEqual(await contentsOf(target), await contentsOf(whole));
+    const archive = await target.open();
+    const deeds = await archive.log.list();
+    await archive.close();
+    assert.deepEqual(
+      deeds.map(({ details }) => JSON.parse(details)),
+      logged,
+    );
     await merge(target, others);
     assert.deepEqual(await contentsOf(target), await contentsOf(whole));
   }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { LogEntry } from '../../../ports/audit-log.ts';
 import type {
   BatchName,
   CapturedPiece,
@@ -22,7 +23,7 @@ import { countRows, type Dialect, type Query, type Sql } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, marksColumns, UPDATE_FILE } from '../store/captures.ts';
 import { ADD_CHOICE, keepSummary } from '../store/records.ts';
-import { keepEntry } from '../store/audit-log.ts';
+import { keepEntry, toLogEntry } from '../store/audit-log.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
 import { type CompactionRows, type LineRow, type BlockRows, writeBlocks, writeCompaction } from '../store/rows.ts';
 import { layOutTexts, TEXTS_POSITION } from '../texts.ts';
@@ -64,13 +65,19 @@ export type MergeEngine = Pick<Sql, 'query' | 'dialect'> & {
 
 /** Stores what is merged, in the same way in every engine. */
 export function createUnitStore(engine: MergeEngine): UnitStore {
-  const expected: { erasures: number | null } = { erasures: null };
+  const state: { erasures: number | null; entry: LogEntry | null } = { erasures: null, entry: null };
+  const log = async (query: Query): Promise<void> => {
+    if (state.entry !== null) await keepEntry(query, state.entry);
+  };
+  /** `work` says whether something is new, or how much is. */
   const change = <T>(work: (query: Query, reader: UnitReader) => Promise<T>): Promise<T> =>
     engine.transaction(async (query) => {
       // What was erased since the archives were compared would come back.
-      if (expected.erasures !== null && (await countRows(query, 'erasures')) !== expected.erasures)
+      if (state.erasures !== null && (await countRows(query, 'erasures')) !== state.erasures)
         throw archiveError({ kind: 'busy', path: engine.path });
-      return work(query, createReader(query, engine.dialect));
+      const isNew = await work(query, createReader(query, engine.dialect));
+      if ([isNew].flat().some(Boolean)) await log(query);
+      return isNew;
     });
   const countNew = async <T>(
     items: readonly T[],
@@ -120,7 +127,13 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
       countNew(choices, async (query, { kind, conversationId, path, text, chosenAt }) => {
         return (await query(ADD_CHOICE, { kind, conversationId, path, text, at: timeColumn(chosenAt) })).length > 0;
       }),
-    storeLog: (entries) => countNew(entries, keepEntry),
+    storeLog: (entries) =>
+      engine.transaction(async (query) => {
+        for (const entry of entries) await keepEntry(query, entry);
+      }),
+    logWithFirst: async (deed) => {
+      state.entry = toLogEntry(deed);
+    },
     storeVectors: async (model, vectors) => {
       const { vectors: keeping } = engine;
       if (keeping === null) return null;
@@ -181,12 +194,13 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         for (const listStates of erasedStates)
           for await (const page of listStates())
             for (const { receipt, sha256, originSha256 } of page) {
-              const state = { sha256: hashColumn(sha256), origin: hashColumn(originSha256) };
-              await keepErasedState(query, { ...state, erasureId: await findErasure(query, receipt) });
+              const hashes = { sha256: hashColumn(sha256), origin: hashColumn(originSha256) };
+              await keepErasedState(query, { ...hashes, erasureId: await findErasure(query, receipt) });
             }
+        if (receipts.length > 0) await log(query);
         return countRows(query, 'erasures');
       });
-      if (erasures !== null) expected.erasures = erasures;
+      if (erasures !== null) state.erasures = erasures;
       return erasures !== null;
     },
     finishReceipts: (receipts) =>

@@ -28,7 +28,7 @@ postgres: months date[] NOT NULL DEFAULT '{}',
   is_finished int NOT NULL DEFAULT 1 CHECK (is_finished IN (0, 1))
 );
 
--- What people did to the archive as a whole. token: the same in every archive that has the row. details: counts and receipts as JSON, and no text.
+-- What people did to the archive as a whole. token: the same in every archive that has the row. details: counts, receipts, paths and reasons as JSON, and no text of conversations.
 CREATE TABLE deeds (
   id identity,
   token text NOT NULL UNIQUE,
