@@ -10,7 +10,7 @@ import { isSameFile } from '../read/records.ts';
 import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { checkReplaceable, targetPath, withTargetLock } from '../write/deliver.ts';
 import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '../write/settle.ts';
-import { applyDroppedRules, pinnedKeys, withPins } from './choices.ts';
+import { applyDroppedRules, withPins } from './choices.ts';
 import { describeSettings, planPrepared } from './plan.ts';
 import { breakerOpen, leave, leaveUnchanged, leaveUnlessDue, reasonToLeave } from './leave.ts';
 import { forecast, planReport, previewReport } from './plan-report.ts';
@@ -76,13 +76,12 @@ type Run = Pick<StoreInput, 'request' | 'transcript' | 'settings' | 'settingsSha
 function settingsOf(
   { runtime }: WritingDeps,
   transcript: Prepared,
-  { policy, provider, modelName, summarizer: { service } }: CompactFileRequest,
+  request: CompactFileRequest,
   before?: Date,
 ): Pick<Run, 'settings' | 'settingsSha256'> {
-  const masked = service === undefined ? {} : { isMasked: service.createRedactor !== null };
-  const pinned = pinnedKeys(transcript, before);
-  const format = transcript.codec.format.name;
-  const settings = describeSettings({ format, policy, provider, modelName, pinned, ...masked });
+  const { service } = request.summarizer;
+  const isMasked = service === undefined ? undefined : service.createRedactor !== null;
+  const settings = describeSettings(transcript, { ...request, isMasked }, before);
   return { settings, settingsSha256: runtime.sha256(settings) };
 }
 

@@ -13,6 +13,7 @@ import { rulesBudget } from '../../core/standing-rules/rules.ts';
 import { describeUnder, estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prior } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import { pinnedKeys } from './choices.ts';
 
 /** Tokens of a batch's heading, with its times. */
 const BATCH_FRAME_TOKENS = 20;
@@ -162,22 +163,27 @@ export function planOutcomes(transcript: Prepared, plans: readonly PlannedConver
 /** Increase this when the same settings would give a different result, so that older results are not reused. */
 const RESULT_VERSION = 5;
 
-/** The settings that a result depends on, as JSON with sorted keys. Equal texts mean equal results for equal bytes. */
-export function describeSettings(input: {
-  readonly format: string;
+type ResultSettings = {
   readonly policy: TranscriptPolicy;
   readonly provider: string;
   readonly modelName: string;
-  /** Only set for a model that is a service. */
-  readonly isMasked?: boolean;
-  /** What names the pinned messages. */
-  readonly pinned?: readonly string[] | undefined;
-}): string {
-  const { compaction, chunkOrder, keepSystem, targetTokens, conversation, summaryIsUsers } = input.policy;
-  const { format, provider, modelName, isMasked, pinned } = input;
+  /** Undefined: the model is not a service. */
+  readonly isMasked?: boolean | undefined;
+};
+
+/**
+ * The settings that a result depends on, as JSON with sorted keys. Equal texts mean equal results for equal bytes. `before`: as for
+ * `pinnedKeys`.
+ */
+export function describeSettings(
+  transcript: Prepared,
+  { policy, provider, modelName, isMasked }: ResultSettings,
+  before?: Date,
+): string {
+  const { compaction, chunkOrder, keepSystem, targetTokens, conversation, summaryIsUsers } = policy;
   const kept = { chunkOrder, keepSystem, targetTokens, conversation, summaryIsUsers };
-  const others = { format, provider, modelName, isMasked, pinned, ...kept };
-  return writeSettings(compaction, others);
+  const [format, pinned] = [transcript.codec.format.name, pinnedKeys(transcript, before)];
+  return writeSettings(compaction, { format, provider, modelName, isMasked, pinned, ...kept });
 }
 
 /** The same for the settings of a compaction and anything else that its result depends on. */

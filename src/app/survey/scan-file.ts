@@ -3,7 +3,7 @@ import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import { forecast, sizeOnDisk } from '../compact/plan-report.ts';
-import { pinnedKeys, withPins } from '../compact/choices.ts';
+import { withPins } from '../compact/choices.ts';
 import { describeSettings } from '../compact/plan.ts';
 import { findWriterOf } from '../compact/store.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
@@ -98,7 +98,7 @@ async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<ScanRe
     const isContinued = transcript.conversations.some(({ prior }) => prior.kind === 'lineage');
     const archive = isContinued ? await openUnsettled(deps) : null;
     if (archive !== null) transcript = await withPins(deps, transcript, { input, policy, archive, isStored: false });
-    const settingsAt = (time: Date): string => hashSettings(deps, transcript, request, time);
+    const settingsAt = (time: Date): string => deps.runtime.sha256(describeSettings(transcript, request, time));
     const isDone = archive !== null && (await findWriterOf(transcript, settingsAt, archive)) !== null;
     const isTooNew = only.before !== null && !isOlder(transcript, only.before);
     return isTooNew ? null : describe(transcript, request, isDone);
@@ -122,18 +122,6 @@ async function looksWanted(deps: AppDeps, { input, only = ANY }: ScanFileRequest
   } finally {
     opened.source.close();
   }
-}
-
-function hashSettings(
-  { runtime }: AppDeps,
-  transcript: Prepared,
-  { policy, provider, modelName, isMasked }: ScanFileRequest,
-  before: Date,
-): string {
-  const masked = isMasked === undefined ? {} : { isMasked };
-  const pinned = pinnedKeys(transcript, before);
-  const format = transcript.codec.format.name;
-  return runtime.sha256(describeSettings({ format, policy, provider, modelName, pinned, ...masked }));
 }
 
 /** So many records at the beginning of a file may name its project, and then as many messages: a session can begin with hundreds of notes. */
