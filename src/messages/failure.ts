@@ -237,14 +237,18 @@ const FAILURES: Sentences<LookupFailure> = {
         ],
   'not-compacted': ({ file }) => [file, 'not compacted.', 'Name a compacted file, or compact it first.'],
   'cannot-undo': (failure) => [failure.file, 'left alone:', LEFT_ALONE[failure.why](failure)],
-  'not-in-archive': ({ file, archive, canUndoLast }) =>
+  'not-in-archive': ({ file, archive, isNone, canUndoLast }) =>
     canUndoLast === true
       ? [
           file,
           `the archive ${archive} does not have its first compaction.`,
           "'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive. If somebody pasted that summary, --all --partial goes back to where it was pasted.",
         ]
-      : [file, `its compaction is not in the archive ${archive}.`, 'Name the archive that was used with --archive.'],
+      : [
+          file,
+          `its compaction ${isNone === true ? 'cannot be found: there is no' : 'is not in the'} archive ${archive}.`,
+          'Name the archive that was used with --archive.',
+        ],
   rewritten: ({ file, key, canUndoLast }) => [
     file,
     'its producer rewrote it after a compaction, so the first original cannot be restored byte for byte.',

@@ -80,8 +80,14 @@ export type Failure =
       /** The path of the original. */
       readonly original: string;
     }
-  /** `canUndoLast`: only an earlier compaction of the file is missing from the archive. */
-  | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string; readonly canUndoLast?: true }
+  /** `isNone`: there is no archive at this path. `canUndoLast`: only an earlier compaction of the file is missing from it. */
+  | {
+      readonly kind: 'not-in-archive';
+      readonly file: string;
+      readonly archive: string;
+      readonly isNone?: boolean;
+      readonly canUndoLast?: true;
+    }
   /**
    * The producer rewrote the file after a compaction; `key` leads to the archived lines. `canUndoLast`: the state before the last compaction
    * can be restored.

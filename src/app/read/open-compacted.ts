@@ -336,6 +336,6 @@ export async function notFound(
   const key =
     archive === null ? null : (await findKnownClips(deps, archive, revision)).find(({ isPasted }) => !isPasted)?.key;
   if (archive === null || key === null || key === undefined)
-    return stop({ kind: 'not-in-archive', file, archive: deps.archivePath });
+    return stop({ kind: 'not-in-archive', file, archive: deps.archivePath, isNone: archive === null });
   return stop({ kind: 'rewritten', file, archive: archive.path, key, canUndoLast: false });
 }

@@ -58,7 +58,10 @@ function renderCompaction(
 }
 
 /** A line for each deed: when, who, where, and what. */
-export function renderArchiveLog({ entries }: ArchiveLogReport, theme: Theme): readonly string[] {
+export function renderArchiveLog(
+  { entries }: ArchiveLogReport,
+  { theme }: Pick<Rendering, 'theme'>,
+): readonly string[] {
   if (entries.length === 0) return ['nothing was logged'];
   return entries.map(({ at, by, action, details }) => {
     const facts = Object.entries(details).flatMap(([name, value]) => describeDetail(name, value));

@@ -173,8 +173,8 @@ test('an entry of the log says when, who, where and what, without what there was
   const details = { receipt: '12ab', reason: null, lines: 1200, capturedLines: 0, paidSummaries: 2, despiteHold: true };
   const entries = [{ at: '2026-03-03T08:15:00.000Z', by, action: 'erase', details } as const];
   const report = { schema: 'compact/archive-log@1', archive: '/data/archive.db', entries } as const;
-  assert.deepEqual(renderArchiveLog(report, PLAIN_THEME), [
+  assert.deepEqual(renderArchiveLog(report, { theme: PLAIN_THEME }), [
     '2026-03-03 08:15  kim\\x1b[31m@desk  erase  receipt 12ab, lines 1,200, paid summaries 2, despite hold',
   ]);
-  assert.deepEqual(renderArchiveLog({ ...report, entries: [] }, PLAIN_THEME), ['nothing was logged']);
+  assert.deepEqual(renderArchiveLog({ ...report, entries: [] }, { theme: PLAIN_THEME }), ['nothing was logged']);
 });

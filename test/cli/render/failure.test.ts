@@ -158,6 +158,10 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: its compaction is not in the archive /data/archive.db. Name the archive that was used with --archive.',
   ],
   [
+    { kind: 'not-in-archive', file, archive: path, isNone: true },
+    'talk.jsonl: its compaction cannot be found: there is no archive /data/archive.db. Name the archive that was used with --archive.',
+  ],
+  [
     { kind: 'rewritten', file, archive: path, key: '0123456789ab', canUndoLast: false },
     "talk.jsonl: its producer rewrote it after a compaction, so the first original cannot be restored byte for byte. 'compact show 0123456789ab --messages' prints the lines that left it.",
   ],

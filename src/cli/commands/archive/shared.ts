@@ -1,9 +1,13 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { EraseSelector } from '../../../app/archive/select.ts';
+import type { Failure } from '../../../app/contract/failure.ts';
+import type { Result } from '../../../core/result.ts';
 import type { Flag, OptionsOf } from '../../line/line.ts';
 import { noArchive } from '../../../messages/problems.ts';
+import type { Rendering } from '../../render/theme.ts';
 import type { Session } from '../../session.ts';
+import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 
 // What several actions share.
 
@@ -47,7 +51,22 @@ export function absoluteGlob(glob: string): string {
   return /^\.{1,2}(?:\/|$)/.test(glob) ? resolve(glob) : glob;
 }
 
+type Found = { readonly archive: string | null };
+
+/** Answers with what was found, or says that there is no archive yet. */
+export function answerFound<R extends Found>(
+  session: Session,
+  found: Result<R, Failure>,
+  render: (report: R, rendering: Rendering) => readonly string[],
+): ExitCode {
+  if (!found.ok) return session.fail(found.error);
+  const { answerTheme: theme, answerWidthColumns: widthColumns } = session.reporter;
+  session.answer(found.value, () => (found.value.archive === null ? [] : render(found.value, { theme, widthColumns })));
+  reportMissing(session, found.value);
+  return EXIT_CODES.done;
+}
+
 /** Says if there is no archive yet. */
-export function reportMissing({ reporter, settings }: Session, report: { readonly archive: string | null }): void {
+export function reportMissing({ reporter, settings }: Session, report: Found): void {
   if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
 }

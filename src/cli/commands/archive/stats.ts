@@ -8,8 +8,7 @@ import { renderArchiveStats } from '../../render/archive.ts';
 import { type Column, layTable } from '../../render/table.ts';
 import type { Rendering } from '../../render/theme.ts';
 import type { Session } from '../../session.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
-import { reportMissing } from './shared.ts';
+import { answerFound } from './shared.ts';
 
 export const GROUP_FLAG = {
   flags: '--by <group>',
@@ -20,21 +19,12 @@ export const GROUP_FLAG = {
 export const statsAction = defineAction({
   summary: 'counts and sizes',
   flags: [GROUP_FLAG],
-  run: async (session: Session, { options }) => {
-    const { answerTheme: theme, answerWidthColumns: widthColumns } = session.reporter;
-    const by = options.by ?? null;
-    const measured = await session.useCases.measureArchive({ by });
-    if (!measured.ok) return session.fail(measured.error);
-    const report = measured.value;
-    session.answer(report, () => {
-      if (report.archive === null) return [];
-      return report.groups === undefined
-        ? renderArchiveStats(report, { theme, widthColumns })
-        : renderGroups(report.groups, by ?? '', { theme, widthColumns });
-    });
-    reportMissing(session, report);
-    return EXIT_CODES.done;
-  },
+  run: async (session: Session, { options: { by = null } }) =>
+    answerFound(session, await session.useCases.measureArchive({ by }), (report, rendering) =>
+      report.groups === undefined
+        ? renderArchiveStats(report, rendering)
+        : renderGroups(report.groups, by ?? '', rendering),
+    ),
 });
 
 function renderGroups(
