@@ -163,9 +163,9 @@ function findKey({ section, environment }: ServiceInput, { keyVariable }: Servic
 }
 
 /**
- * Recognizes this machine's own addresses in the form that URL parsing gives them. Names below localhost do not count,
+ * Recognizes this machine's own addresses in the form that URL parsing or a socket gives them. Names below localhost do not count,
  * because many systems ask a name server for them.
  */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|\[?::1\]?|(?:::ffff:)?127(?:\.\d+){3})$/.test(host);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type EmbeddingAccess,
+  isLoopback,
   type ModelAccess,
   resolveEmbeddingAccess,
   resolveModelAccess,
@@ -156,6 +157,20 @@ test('this machine is localhost, and an address that leads nowhere else: secrets
     'http://[::ffff:127.0.0.1]/v1',
   ];
   assert.deepEqual([...own, ...others].map(isMasked), [...own.map(() => false), ...others.map(() => true)]);
+});
+
+test('a socket of this machine is recognized by its address', () => {
+  const addresses = [
+    '127.0.0.1',
+    '127.8.8.8',
+    '::1',
+    '::ffff:127.0.0.1',
+    '::',
+    '0.0.0.0',
+    '10.0.0.1',
+    '::ffff:10.0.0.1',
+  ];
+  assert.deepEqual(addresses.filter(isLoopback), addresses.slice(0, 4));
 });
 
 test('a host that the command line names is taken before that of the file', () => {

@@ -333,9 +333,9 @@ export async function notFound(
   { revision, file, archive }: { readonly revision: Revision; readonly file: string; readonly archive: Archive | null },
 ): Promise<never> {
   if (summariesOf(revision).length === 0) stop({ kind: 'not-compacted', file });
-  const key =
-    archive === null ? null : (await findKnownClips(deps, archive, revision)).find(({ isPasted }) => !isPasted)?.key;
-  if (archive === null || key === null || key === undefined)
+  const known = archive === null ? [] : await findKnownClips(deps, archive, revision);
+  const key = known.find(({ isPasted }) => !isPasted)?.key ?? null;
+  if (archive === null || key === null)
     return stop({ kind: 'not-in-archive', file, archive: deps.archivePath, isNone: archive === null });
   return stop({ kind: 'rewritten', file, archive: archive.path, key, canUndoLast: false });
 }

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobOutcome } from '../../../app/jobs/work.ts';
 import type { ArchiveGauges } from '../../../app/search/list-archive.ts';
+import { isLoopback } from '../../../config/access.ts';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
 import type { QueueStatus } from '../../../ports/queue.ts';
 import type { RunTotals } from '../../render/compact.ts';
@@ -88,17 +89,9 @@ function hostOf(place: string): string {
   return place.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
 }
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('::1', 'ipv6');
-
 /** Only programs of this machine shall ask there, and no web page whose name was made to lead to it (DNS rebinding). */
 function isOnLoopback(bound: ReturnType<Server['address']>): boolean {
-  return (
-    bound !== null &&
-    typeof bound === 'object' &&
-    LOOPBACK.check(bound.address, isIPv6(bound.address) ? 'ipv6' : 'ipv4')
-  );
+  return bound !== null && typeof bound === 'object' && isLoopback(bound.address);
 }
 
 /** `asked`: as in the header Host, which every browser sends. */
