@@ -43,9 +43,9 @@ export function createHeap() {
       if (items.length > 0) sink(lastItem, lastKey);
       return item;
     },
-    /** The item that `pop` would return, or null. */
-    top: (): number | null => items[0] ?? null,
-    /** Its key, or -Infinity if the heap is empty. */
+    /** Whether `pop` would return another item before this one. */
+    hasBefore: (item: number, key: number): boolean => items.length > 0 && isBefore(0, item, key),
+    /** The key of the item that `pop` would return, or -Infinity if the heap is empty. */
     topKey: (): number => keys[0] ?? -Infinity,
   };
 }

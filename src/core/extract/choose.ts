@@ -41,8 +41,8 @@ export function chooseLines(candidates: Candidates, budgetChars: number): readon
     if (after < 0) return ownChars;
     return ownChars + costOf(lineAt(after), line) - costOf(lineAt(after), lineBefore);
   };
-  // Leaves out the header and label: no line can cost less, so no key is too low.
   const gains = new Float64Array(count);
+  // Leaves out the header and label: no line can cost less, so no key is too low.
   const push = (place: number, factor: number): void => {
     const gain = factor * (gains[place] ?? 0);
     if (gain > 0 && charsAt(place) < leftChars) heap.push(place, gain / (charsAt(place) + 1));
@@ -51,16 +51,13 @@ export function chooseLines(candidates: Candidates, budgetChars: number): readon
     gains[place] = gainOf(place);
     push(place, knownFactorOf(place) ?? 1);
   };
-  /** Finds the factors of those that would come next. */
-  const settle = (): void => {
-    for (let place = heap.top(); place !== null && knownFactorOf(place) === null; place = heap.top()) {
-      heap.pop();
+  /** The best place, after the factors of those that may be better were asked for. */
+  const next = (): number | null => {
+    for (;;) {
+      const place = heap.pop();
+      if (place === null || knownFactorOf(place) !== null) return place;
       if (charsAt(place) < leftChars) push(place, factorOf(place));
     }
-  };
-  const next = (): number | null => {
-    settle();
-    return heap.pop();
   };
   for (let place = 0; place < count; place += 1) enter(place);
 
@@ -70,8 +67,7 @@ export function chooseLines(candidates: Candidates, budgetChars: number): readon
     if (gain === 0) continue; // it entered twice before its factor was known
     const chars = addedChars(place);
     const ratio = gain / chars;
-    settle();
-    if (ratio < heap.topKey()) {
+    if (heap.hasBefore(place, ratio)) {
       heap.push(place, ratio);
       continue;
     }

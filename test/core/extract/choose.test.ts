@@ -19,7 +19,7 @@ test('the nearest chosen places are those of a plain search', () => {
   );
 });
 
-/** Every third line is of the same message. Each line has one term, which is worth less each time. */
+/** Three lines are of one message. Each line has one term, which is worth less each time. */
 function choose(lines: readonly (readonly [chars: number, term: number, factor: number])[], isKnown: boolean) {
   const counts = new Map<number, number>();
   const asked = new Set<number>();
@@ -51,11 +51,13 @@ function choose(lines: readonly (readonly [chars: number, term: number, factor: 
 }
 
 test('factors that are known only when they are needed lead to the same choice', () => {
-  const line = fc.tuple(fc.integer({ min: 1, max: 20 }), fc.nat({ max: 4 }), fc.constantFrom(0, 0.6, 1));
+  // Many are equal: then the first one wins.
+  const line = fc.tuple(fc.constantFrom(2, 11, 14), fc.nat({ max: 2 }), fc.constantFrom(0, 0.5, 1));
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
       assert.deepEqual(choose(lines, false).places, choose(lines, true).places);
     }),
+    { numRuns: 500 },
   );
   const many = Array.from({ length: 500 }, (_, at) => [20 + (at % 20), at % 5, 1] as const);
   assert.ok(choose(many, false).asked.size < 100);
