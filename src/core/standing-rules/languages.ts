@@ -35,7 +35,10 @@ const WORD = /[a-z][\w-]*(?=[\uac00-\ud7af])|[^\s!-@[-`{-~«»„“”‘’…
 const RUN = /[a-z][\w-]*|[\u30a0-\u30ff]+|[\u3400-\u9fff]+|[\u0e00-\u0e7f]+/g;
 
 export function readSubject(sentence: string): Subject | null {
-  const [language] = likelyLanguages(sentence);
+  const likely = likelyLanguages(sentence);
+  const isMeant = ({ standing, permits }: ReturnType<typeof patternsOf>): boolean =>
+    standing.test(sentence) || permits.test(sentence);
+  const language = likely.find((one) => isMeant(patternsOf(one))) ?? likely[0];
   if (language === undefined) return null;
   const { standing, names, functionWords } = patternsOf(language);
   const rest = functionWords.remove(names.remove(standing.remove(sentence)));

@@ -71,7 +71,7 @@ function countShared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 
 const NEGATIVE = lazily(
   () =>
-    /(?<![\p{L}])(?:never|no|not|don't|dont|avoid|stop|without|mustn't|can't|cannot|shouldn't|forbidden|nicht|kein\p{L}*|nie|niemals|ne|n|pas|jamais|nunca|non|mai|não|niet|geen|nooit|inte|ikke|aldrig|aldri|nigdy|nikdy|asla|\p{L}{2,}(?:ma|me)|jangan|không|đừng|cấm|nu|ne|nem|soha|tilos|не|никогда|нельзя|ніколи|לא|אל|אסור|לעולם|μην?|δεν|ποτέ|لا|ممنوع|هرگز|मत|नहीं|न|না|কখনো)(?![\p{L}\p{M}])|不|禁止|别|勿|ない|しないで|지 ?마|금지|ห้าม|อย่า/u,
+    /(?<![\p{L}])(?:never|no|not|don't|dont|avoid|stop|without|mustn't|can't|cannot|shouldn't|forbidden|nicht|kein\p{L}*|nie|niemals|ne|n|pas|jamais|nunca|non|mai|não|niet|geen|nooit|inte|ikke|aldrig|aldri|nigdy|nikdy|asla|\p{L}{2,}(?:ma|me)|jangan|không|đừng|cấm|nu|ne|nem|soha|älä|älkää|koskaan|ei saa|tilos|не|никогда|нельзя|ніколи|לא|אל|אסור|לעולם|μην?|δεν|ποτέ|لا|ممنوع|هرگز|मत|नहीं|न|না|কখনো)(?![\p{L}\p{M}])|不|禁止|别|勿|ない|しないで|지 ?마|금지|ห้าม|อย่า/u,
 );
 const REVOCATION = lazily(
   () =>

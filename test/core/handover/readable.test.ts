@@ -80,30 +80,15 @@ test('an announcement is told from a report, and a cause or a result says more t
 });
 
 test('announcements and causes are told in other languages too', () => {
-  const announced = [
-    'Ich prüfe zuerst die Anzahl der Zeilen in der Tabelle.',
-    'Voy a mirar por qué tarda tanto la consulta.',
-    'Сначала посмотрю, как устроена таблица.',
-    'まず、設定ファイルを確認します。',
-    'ผมจะเปิดไฟล์ก่อน',
-    '먼저 설정 파일을 확인하겠습니다.',
-  ];
-  const caused = [
-    'Die Abfrage ist langsam, weil der Index fehlt.',
-    'La consulta tarda porque no tiene índice.',
-    'Запрос медленный, потому что нет индекса.',
-    'インデックスがないので、検索は遅い。',
-    'ช้าเพราะไม่มีดัชนี',
-    '인덱스가 없기 때문에 느립니다.',
-  ];
-  assert.deepEqual(
-    announced.filter((text) => !isAnnouncement(text) || statesCause(text)),
-    [],
-  );
-  assert.deepEqual(
-    caused.filter((text) => !statesCause(text) || isAnnouncement(text)),
-    [],
-  );
+  const announced = ['Ich prüfe zuerst die Anzahl der Zeilen in der Tabelle.', '먼저 설정 파일을 확인하겠습니다.'];
+  const caused = ['Die Abfrage ist langsam, weil der Index fehlt.', '인덱스가 없기 때문에 느립니다.'];
+  const told = [...announced, ...caused].map((text) => [isAnnouncement(text), statesCause(text)]);
+  assert.deepEqual(told, [
+    [true, false],
+    [true, false],
+    [false, true],
+    [false, true],
+  ]);
   const foreign = ['Ich habe die Anzahl geprüft.', 'Weil is the name of a town.', 'Die casting is fast.'];
   assert.deepEqual(
     foreign.filter((text) => isAnnouncement(text) || statesCause(text)),

@@ -182,15 +182,7 @@ describe('requests', () => {
   });
 
   test('a consent in another language stands with what it answers', () => {
-    for (const consent of [
-      'Ja, bitte.',
-      'sí, hazlo',
-      'да',
-      '好的，请继续',
-      'はい、お願いします',
-      '네, 해주세요',
-      'نعم',
-    ]) {
+    for (const consent of ['Ja, bitte.', 'да', 'はい、お願いします']) {
       const text = handover([
         typed('Buy an oven.'),
         said('It costs 900. Shall I order it?'),

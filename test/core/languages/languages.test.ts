@@ -3,18 +3,21 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { LANGUAGES, languagesOf, likelyLanguages } from '../../../src/core/languages/detect.ts';
 import { foldLetters } from '../../../src/core/languages/fold.ts';
+import { hasCue, opensWithConsent } from '../../../src/core/languages/pattern.ts';
 import { markedStems, STEM_MARK, stemOf } from '../../../src/core/languages/stem.ts';
 import { findRules } from '../../../src/core/standing-rules/rules.ts';
 import { findRuleSentences } from '../../../src/core/standing-rules/sentences.ts';
 import { oddTexts } from '../../support/messages.ts';
-import { PROBES } from './probes.ts';
+import { PROBES, type Probes } from './probes.ts';
 import { OTHER_PROBES } from './probes-other-alphabets.ts';
 
+const probesIn = (code: string): Probes => ({ ...PROBES, ...OTHER_PROBES })[code] ?? assert.fail(code);
 const isRule = (text: string): boolean =>
   findRuleSentences(text).some((found) => !found.isPermission && text.startsWith(found.text));
 
 describe('standing rules', () => {
-  for (const [code, { rules, not, over }] of Object.entries({ ...PROBES, ...OTHER_PROBES })) {
+  for (const { code } of LANGUAGES) {
+    const { rules, not, over } = probesIn(code);
     test(`in ${code} are told from what only looks like one, and the later of two counts`, () => {
       assert.deepEqual(
         rules.filter((text) => !isRule(text)),
@@ -87,6 +90,22 @@ test('a language is told by its words, and code is in none', () => {
   assert.deepEqual(codes('export async function run(options: Options): Promise<number> { return 1; }'), []);
   assert.deepEqual(codes('The query reads the whole table, because the index is missing.'), []);
   assert.deepEqual(codes('請求書はまだありません。'), ['ja']);
+});
+
+test('announcements, causes and consents are told in every language', () => {
+  for (const { code } of LANGUAGES) {
+    const { said } = probesIn(code);
+    const told = said.map((text) => [hasCue(text, 'announces'), hasCue(text, 'causes'), opensWithConsent(text)]);
+    assert.deepEqual(
+      told.slice(0, 2),
+      [
+        [true, false, false],
+        [false, true, false],
+      ],
+      code,
+    );
+    assert.equal(told[2]?.[2], true, code);
+  }
 });
 
 test('odd texts are folded and told in linear time, and no table breaks on them', () => {

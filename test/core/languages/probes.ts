@@ -1,12 +1,17 @@
-/** Sentences typed alone, by language: standing rules, what only looks like one, and pairs of which the second takes the first back. */
+/**
+ * Sentences alone, by language: standing rules, what only looks like one, pairs of which the second takes the first back, and what is said
+ * at work.
+ */
 export type Probes = {
   readonly rules: readonly string[];
   readonly not: readonly string[];
   readonly over: readonly (readonly [old: string, next: string])[];
+  readonly said: readonly [announcement: string, cause: string, consent: string];
 };
 
 export const PROBES: Readonly<Record<string, Probes>> = {
   de: {
+    said: ['Ich prüfe zuerst den Server.', 'Die Suche ist langsam, weil der Index fehlt.', 'Ja, bitte.'],
     rules: [
       'Beträge werden grundsätzlich in ganzen Cent gespeichert, Gleitkommazahlen haben da nichts verloren.',
       'Verschick in Tests nie wieder echte E-Mails, nimm das Postfach des Staging-Servers.',
@@ -29,6 +34,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     ],
   },
   fr: {
+    said: ['Je vais d’abord vérifier le serveur.', 'C’est lent, parce que l’index manque.', 'Oui, vas-y.'],
     rules: [
       'À partir de maintenant, réponds-moi toujours en français.',
       'Les montants sont toujours des centimes entiers, jamais de virgule flottante.',
@@ -73,6 +79,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     ],
   },
   es: {
+    said: ['Voy a mirar por qué tarda.', 'La consulta tarda porque no tiene índice.', 'sí, hazlo'],
     rules: [
       'La carpeta legacy ni tocarla, la lleva otro equipo.',
       'No vuelvas a enviar correos reales en las pruebas.',
@@ -91,6 +98,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     ],
   },
   pt: {
+    said: ['Vou verificar primeiro o servidor.', 'A consulta é lenta porque não tem índice.', 'Sim, claro.'],
     rules: [
       'A partir de agora responda-me sempre em português.',
       'Os valores são sempre guardados em centavos inteiros, nunca em ponto flutuante.',
@@ -135,6 +143,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     ],
   },
   it: {
+    said: ['Ora controllo il server.', 'La ricerca è lenta perché manca l’indice.', 'Va bene.'],
     rules: [
       "D'ora in poi rispondimi sempre in italiano.",
       'Gli importi si salvano sempre in centesimi interi, mai in virgola mobile.',
@@ -157,6 +166,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     over: [['Rispondi sempre in inglese.', "D'ora in poi rispondi sempre in italiano."]],
   },
   nl: {
+    said: ['Ik ga eerst de server bekijken.', 'De query is traag omdat de index ontbreekt.', 'Ja, graag.'],
     rules: [
       'Antwoord voortaan altijd in het Nederlands.',
       'Raak de gegenereerde bestanden niet aan.',
@@ -176,6 +186,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     over: [['Antwoord altijd in het Engels.', 'Antwoord voortaan altijd in het Nederlands.']],
   },
   pl: {
+    said: ['Najpierw sprawdzę serwer.', 'Zapytanie jest wolne, ponieważ nie ma indeksu.', 'Tak, śmiało.'],
     rules: [
       'Od teraz odpowiadaj mi zawsze po polsku.',
       'Nigdy nie pushuj na main.',
@@ -199,11 +210,13 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     ],
   },
   cs: {
+    said: ['Nejdřív zkontroluji server.', 'Dotaz je pomalý, protože nemá index.', 'Ano, pokračuj.'],
     rules: ['Odteď mi odpovídej vždy česky.', 'Nikdy nepushuj do main.', 'Před každým commitem musí projít testy.'],
     not: ['Rust jsem nikdy nepoužil.', 'Test vždy trvá dvě minuty.', 'Zatím necommituj.', 'Nezapomeň zmínit zálohu.'],
     over: [],
   },
   sv: {
+    said: ['Jag ska först kontrollera servern.', 'Sökningen är långsam eftersom index saknas.', 'Ja, gärna.'],
     rules: [
       'Svara alltid på svenska från och med nu.',
       'Rör aldrig de genererade filerna.',
@@ -217,6 +230,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     over: [],
   },
   id: {
+    said: ['Saya akan memeriksa server dulu.', 'Kueri ini lambat karena tidak ada indeks.', 'Ya, lanjutkan.'],
     rules: [
       'Mulai sekarang jawab selalu dalam bahasa Indonesia.',
       'Jangan pernah push ke main.',
@@ -232,6 +246,7 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     over: [],
   },
   tr: {
+    said: ['Önce sunucuya bakıyorum.', 'Sorgu yavaş, çünkü indeksi yok.', 'Evet, devam et.'],
     rules: [
       'Üretilen dosyalara dokunma.',
       'Bana sormadan yeni bağımlılık eklemek yok.',
@@ -246,6 +261,33 @@ export const PROBES: Readonly<Record<string, Probes>> = {
     over: [
       ['Bana her zaman İngilizce cevap ver.', 'Bundan sonra bana her zaman Türkçe cevap ver.'],
       ['Asla main dalına push yapma.', 'Bundan sonra main dalına push yapabilirsin.'],
+    ],
+  },
+  fi: {
+    said: ['Tarkistan ensin palvelimen ja lokin.', 'Haku on hidas, koska indeksi puuttuu.', 'Kyllä.'],
+    rules: ['Älä koske generoituihin tiedostoihin.', 'Ei uusia riippuvuuksia kysymättä minulta.'],
+    not: ['En ole koskaan käyttänyt Rustia.', 'Testi kestää aina kaksi minuuttia.', 'Älä vielä committaa.'],
+    over: [
+      ['Vastaa minulle aina englanniksi.', 'Vastaa minulle tästä lähtien aina suomeksi.'],
+      ['Älä pushaa main-haaraan.', 'Tästä lähtien saat taas pushata main-haaraan.'],
+    ],
+  },
+  ro: {
+    said: ['Verific mai întâi serverul.', 'Interogarea este lentă, pentru că nu are index.', 'Da, continuă.'],
+    rules: ['Nu atinge fișierele generate.', 'Fără dependențe noi fără să mă întrebi.'],
+    not: ['Nu am folosit niciodată Rust.', 'Testul durează mereu două minute.', 'Nu face commit încă.'],
+    over: [
+      ['Răspunde-mi mereu în engleză.', 'De acum înainte răspunde-mi mereu în română.'],
+      ['Nu face niciodată push pe main.', 'De acum înainte poți din nou să faci push pe main.'],
+    ],
+  },
+  hu: {
+    said: ['Először megnézem a szervert.', 'A keresés lassú, mert nincs index.', 'Igen, rendben.'],
+    rules: ['Ne nyúlj a generált fájlokhoz.', 'Minden commit előtt a teszteknek át kell menniük.'],
+    not: ['Soha nem használtam Rustot.', 'A teszt mindig két percig tart.', 'Még ne commitolj.'],
+    over: [
+      ['Mindig angolul válaszolj.', 'Mostantól mindig magyarul válaszolj.'],
+      ['Soha ne pusholj a main ágra.', 'Mostantól újra szabad pusholni a main ágra.'],
     ],
   },
 };
