@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runHere } from '../support/program.ts';
+import { jsonLines, runHere } from '../support/program.ts';
 
 type Event = {
   readonly time: string;
@@ -24,10 +24,7 @@ function setUp(t: TestContext) {
   const path = (name: string): string => join(folder, name);
   const run = async (...args: readonly string[]) => {
     const ended = await runHere([...args, '--log', 'json', '--archive', path('archive.db')]);
-    const events = ended.stderr
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Event);
+    const events: readonly Event[] = jsonLines(ended.stderr);
     for (const { time } of events) assert.equal(new Date(time).toISOString(), time);
     return { ...ended, events };
   };

@@ -6,7 +6,7 @@ import { MODEL, openModelScene, paidTexts, summary, talkOf } from '../support/mo
 import { failing } from '../support/model-server/reply.ts';
 import type { Script } from '../support/model-server/server.ts';
 import { startModelServer } from '../support/model-server/start.ts';
-import { runHere } from '../support/program.ts';
+import { jsonLines, runHere } from '../support/program.ts';
 
 const OUT = { usage: { input: 500, output: 100 } };
 const SUMMARY: Script = (_, at) => summary(`They built part ${at} of it.`, OUT);
@@ -62,10 +62,7 @@ test('transcripts at work at the same time share the limit, and one message says
   const run = await runHere(['-i', '--json', '-j', '3', '--max-cost', '5', ...place, ...files]);
   assert.deepEqual([run.code, server.requests.length], [1, 3]);
   assert.equal(run.stderr.split('the run ends here').length, 2, run.stderr);
-  const reports = run.stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const reports = jsonLines(run.stdout);
   const stopped = reports.filter(({ result }) => result === 'failed');
   assert.ok(stopped.length >= 2);
   assert.deepEqual([...new Set(stopped.map(({ error }) => error.kind))], ['cost-limit']);

@@ -21,6 +21,7 @@ export type LockOptions = {
   readonly path: string;
   /** A path that is a symbolic link is refused instead of followed. */
   readonly refusesLinks?: boolean | undefined;
+  /** Creates the folder of the path, and those above it, if it is missing. */
   readonly makesFolder?: boolean | undefined;
   readonly removeAtExit: RemoveAtExit;
 };
