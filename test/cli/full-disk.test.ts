@@ -182,6 +182,25 @@ suite('no space for standard input', { concurrency: 3 }, () => {
   }
 });
 
+test('no space in the folder for temporary files while an export is imported: nothing is left or stored', async (t) => {
+  const disk = await mountSmallDisk(t, { sizeBytes: 2048 * KIB });
+  const elsewhere = folderWith(t, { 'talk.jsonl': original });
+  const place = (name: string): string => join(elsewhere, name);
+  const run = (args: readonly string[]): Promise<Ended> =>
+    runProcess(args, { wrapper: disk.wrapper, environment: { TMPDIR: disk.path } });
+  const archive = ['--archive', place('archive.db')];
+  assert.equal((await run(['-i', ...SETTINGS, ...archive, place('talk.jsonl')])).code, 0);
+  assert.equal((await run(['archive', 'export', '--jsonl', place('export'), ...archive])).code, 0);
+  for (const freeBytes of [0, 32 * KIB, 400 * KIB]) {
+    disk.leave(freeBytes);
+    assertOneLine(
+      await run(['archive', 'import', place('export'), '--archive', place('again.db')]),
+      /^\S+archive\.db: the export cannot be unpacked there \(no space is left\)\. Name another folder with TMPDIR\.$/m,
+    );
+    assert.deepEqual([names(disk), existsSync(place('again.db'))], [[], false]);
+  }
+});
+
 test('one disk for all, with ever more room: as it was, or done; and whatever it was, with space it is done', async (t) => {
   const { disk, run } = await setUp(t);
   const file = join(disk.seen, 'talk.jsonl');

@@ -9,7 +9,7 @@ import type {
   UnitPage,
   UnitStore,
 } from '../../ports/exchange.ts';
-import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
+import { attempt, carriedFailure, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { ArchiveMergeReport } from '../contract/archive-reports.ts';
 import type { ExportDeps } from './export-archive.ts';
 import { GROUP, inPages, mergeArchives } from './merge-archives.ts';
@@ -26,12 +26,12 @@ export async function importArchive(
   { folder, maxLineBytes }: ImportRequest,
 ): Promise<Result<ArchiveMergeReport, Failure>> {
   return attempt({ file: folder, progress: deps.progress }, async () => {
-    const scratch = await deps.folders.openScratch();
+    const scratch = await inTemporaryFolder(() => deps.folders.openScratch());
     try {
       const limits = { maxLineBytes: maxLineBytes ?? undefined, signal: deps.signal };
       const read: Read = (kind) => deps.folders.read(folder, kind, limits);
       try {
-        await fill(deps, { folder, read, store: scratch.store });
+        await inTemporaryFolder(() => fill(deps, { folder, read, store: scratch.store }));
       } catch (error) {
         if (deps.signal.aborted) stop({ kind: 'interrupted' });
         throw error;
@@ -43,6 +43,19 @@ export async function importArchive(
       scratch.remove();
     }
   });
+}
+
+/** Does what needs room in the folder for temporary files. */
+async function inTemporaryFolder<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const failure = carriedFailure(error);
+    if (failure?.kind !== 'no-space') throw error;
+    const reason = 'the export cannot be unpacked there (no space is left)';
+    const advice = 'Name another folder with TMPDIR.';
+    return stop({ kind: 'archive', failure: { kind: 'unsupported', path: failure.path, reason, advice } });
+  }
 }
 
 type Read = <Kind extends ExportKind>(kind: Kind) => AsyncIterable<ExportRecords[Kind]>;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
+import { createExportFolders } from '../../../src/adapters/archive/exchange/folder.ts';
 import { createArchiveFile } from '../../../src/adapters/archive/sqlite/create.ts';
 import { archiveExists } from '../../../src/adapters/archive/sqlite/file.ts';
 import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts';
@@ -64,4 +65,29 @@ test('what a killed process left of an archive is removed when the archive is cr
   }
   createArchiveFile(join(folder, 'archive.db'));
   assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', ...kept].toSorted());
+});
+
+test('what a killed import left in the folder for temporary files is removed by the next one', async (t) => {
+  const folder = tempFolder(t);
+  const dead = spawnSync(process.execPath, ['-e', '0']).pid;
+  const left = join(folder, `compact-import.${dead}-0f0e0d0c-0000-4000-8000-000000000000.new`);
+  mkdirSync(left);
+  writeFileSync(join(left, 'archive.db'), 'x');
+  const openAndRemove = async (): Promise<void> => {
+    const { TMPDIR } = process.env;
+    process.env['TMPDIR'] = folder;
+    const scratch = await createExportFolders(null)
+      .openScratch()
+      .finally(() => {
+        if (TMPDIR === undefined) delete process.env['TMPDIR'];
+        else process.env['TMPDIR'] = TMPDIR;
+      });
+    await scratch.close();
+    scratch.remove();
+  };
+  await openAndRemove();
+  assert.deepEqual(readdirSync(folder), [basename(left)], 'a process of another container may be at work there');
+  utimesSync(left, 0, 0);
+  await openAndRemove();
+  assert.deepEqual(readdirSync(folder), []);
 });

@@ -4,7 +4,6 @@ import {
   fsyncSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   rmSync,
@@ -19,6 +18,7 @@ import type { ExportEncoding, ExportFolders, ExportKind, ExportWriter } from '..
 import { readOutsideLines } from '../../../system/outside-file.ts';
 import { carriedFileFailure, isFullDisk, moveFile, tryTo } from '../../../system/files.ts';
 import { createArchiveFile } from '../sqlite/create.ts';
+import { unfinishedName } from '../sqlite/unfinished.ts';
 import { archiveError } from '../failure.ts';
 import {
   type ExportFile,
@@ -58,16 +58,19 @@ export const createExportFolders = (extension: string | null): ExportFolders => 
   },
   refuseRest: (folder, kind) => refuseExport(folder, `it has records that belong to nothing (${kind})`),
   openScratch: async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'compact-import-'));
+    const folder = unfinishedName(join(tmpdir(), 'compact-import'));
     const place = join(folder, 'archive.db');
     const remove = (): void => rmSync(folder, { recursive: true, force: true });
-    createArchiveFile(place);
-    const opened = openFileTarget(place, extension);
-    if (!opened.ok) {
-      remove();
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+      createArchiveFile(place);
+      const opened = openFileTarget(place, extension);
+      if (opened.ok) return { ...opened.value, place, remove };
       throw archiveError(opened.error);
+    } catch (error) {
+      remove();
+      throw isFullDisk(systemCode(error)) ? archiveError({ kind: 'no-space', path: place }) : error;
     }
-    return { ...opened.value, place, remove };
   },
 });
 
