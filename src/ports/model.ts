@@ -1,4 +1,5 @@
 import type { ModelRequest, ModelResponse } from '../core/model-request.ts';
+import type { Count } from '../core/units.ts';
 
 /** Summarizes. Rejects with a `ModelError` for any failure of the service. */
 export type ModelProvider = {
@@ -53,3 +54,19 @@ export type Price = {
 
 /** The price of a model for a request of so many tokens (long ones may cost more per token); null: unknown. */
 export type FindPrice = (model: string, requestTokens: number) => Price | null;
+
+/** What a model was asked, and what that cost. */
+export type ModelCosts = {
+  readonly calls: Count;
+  /** Input tokens, including those that the service had cached. */
+  readonly inputTokens: Count;
+  readonly cachedInputTokens: Count;
+  readonly outputTokens: Count;
+  /**
+   * In the currency of the configured prices, else at the list price in US dollars; null: neither is known.
+   * @minimum 0
+   */
+  readonly cost: number | null;
+  /** The day of the list, if the cost is at list price. */
+  readonly listedOn?: string;
+};

@@ -1,4 +1,5 @@
 import type { Count } from '../core/units.ts';
+import type { ModelCosts } from './model.ts';
 
 /** Work on one file, for any worker that shares the queue. */
 export type NewJob = {
@@ -24,21 +25,6 @@ export type FailedJob = {
   readonly reason: string;
 };
 
-/** What a model was asked for a job, and what that cost. */
-export type JobSpending = {
-  readonly calls: Count;
-  readonly inputTokens: Count;
-  readonly cachedInputTokens: Count;
-  readonly outputTokens: Count;
-  /**
-   * Null: the price is not known.
-   * @minimum 0
-   */
-  readonly cost: number | null;
-  /** The day of the price list, if the cost is at list price. */
-  readonly listedOn?: string;
-};
-
 export type QueueStatus = {
   /** Waiting for a worker. */
   readonly open: Count;
@@ -50,7 +36,7 @@ export type QueueStatus = {
   /** Done per minute, as measured over the last five; null: none was. */
   readonly perMinute: number | null;
   /** What the jobs that were done or failed in the last seven days cost, each by its last attempt; null: no model was asked. */
-  readonly usage: JobSpending | null;
+  readonly usage: ModelCosts | null;
 };
 
 /** A queue that many workers share. Methods reject with an `ArchiveError` for failures of its database, after waiting for a lost one. */
@@ -59,9 +45,9 @@ export type JobQueue = {
   readonly add: (jobs: readonly NewJob[]) => Promise<number>;
   /** The oldest open job; null: there is none now. */
   readonly take: () => Promise<TakenJob | null>;
-  readonly finish: (job: TakenJob, usage?: JobSpending) => Promise<void>;
+  readonly finish: (job: TakenJob, usage?: ModelCosts) => Promise<void>;
   /** Another attempt follows after a while, unless this was the last one. */
-  readonly fail: (job: TakenJob, reason: string, usage?: JobSpending) => Promise<void>;
+  readonly fail: (job: TakenJob, reason: string, usage?: ModelCosts) => Promise<void>;
   /** Puts a job back as if it had never been taken. Nobody takes it during the delay. */
   readonly giveBack: (job: TakenJob, delaySeconds: number) => Promise<void>;
   readonly status: () => Promise<QueueStatus>;

@@ -1,11 +1,12 @@
-import type { JobQueue, JobSpending, NewJob, TakenJob } from '../../src/ports/queue.ts';
+import type { ModelCosts } from '../../src/ports/model.ts';
+import type { JobQueue, NewJob, TakenJob } from '../../src/ports/queue.ts';
 
 type Entry = {
   readonly job: NewJob;
   state: 'open' | 'active' | 'done' | 'failed';
   attempts: number;
   reason: string;
-  usage?: JobSpending | undefined;
+  usage?: ModelCosts | undefined;
   /** The delays with which it was given back. */
   readonly delays: number[];
 };

@@ -26,15 +26,12 @@ export async function importArchive(
   { folder, maxLineBytes }: ImportRequest,
 ): Promise<Result<ArchiveMergeReport, Failure>> {
   return attempt({ file: folder, progress: deps.progress }, async () => {
-    const scratch = await inTemporaryFolder(() => deps.folders.openScratch());
+    const scratch = await inTemporaryFolder(deps, () => deps.folders.openScratch());
     try {
       const limits = { maxLineBytes: maxLineBytes ?? undefined, signal: deps.signal };
       const read: Read = (kind) => deps.folders.read(folder, kind, limits);
       try {
-        await inTemporaryFolder(() => fill(deps, { folder, read, store: scratch.store }));
-      } catch (error) {
-        if (deps.signal.aborted) stop({ kind: 'interrupted' });
-        throw error;
+        await inTemporaryFolder(deps, () => fill(deps, { folder, read, store: scratch.store }));
       } finally {
         await scratch.close();
       }
@@ -46,10 +43,11 @@ export async function importArchive(
 }
 
 /** Does what needs room in the folder for temporary files. */
-async function inTemporaryFolder<T>(work: () => Promise<T>): Promise<T> {
+async function inTemporaryFolder<T>({ signal }: Pick<ExportDeps, 'signal'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (signal.aborted) stop({ kind: 'interrupted' });
     const failure = carriedFailure(error);
     if (failure?.kind !== 'no-space') throw error;
     const reason = 'the export cannot be unpacked there (no space is left)';

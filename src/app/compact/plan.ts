@@ -12,6 +12,7 @@ import {
 import { rulesBudget } from '../../core/standing-rules/rules.ts';
 import { describeUnder, estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prior } from '../read/lineage.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import { pinnedKeys } from './choices.ts';
 
@@ -163,11 +164,8 @@ export function planOutcomes(transcript: Prepared, plans: readonly PlannedConver
 /** Increase this when the same settings would give a different result, so that older results are not reused. */
 const RESULT_VERSION = 5;
 
-type ResultSettings = {
-  readonly policy: TranscriptPolicy;
-  readonly provider: string;
-  readonly modelName: string;
-  /** Undefined: the model is not a service. */
+export type ResultSettings = Pick<CompactFileRequest, 'policy' | 'provider' | 'modelName'> & {
+  /** Whether secrets are masked; undefined: the model is not a service. */
   readonly isMasked?: boolean | undefined;
 };
 

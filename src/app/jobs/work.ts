@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
-import type { JobQueue, JobSpending, NewJob, QueueStatus, TakenJob } from '../../ports/queue.ts';
+import type { ModelCosts } from '../../ports/model.ts';
+import type { JobQueue, NewJob, QueueStatus, TakenJob } from '../../ports/queue.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { ArchiveMode } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -18,9 +19,9 @@ type Waiting = { readonly maxWaitMs: number; readonly signal?: AbortSignal };
 
 /** What became of a job. */
 export type JobOutcome =
-  | { readonly kind: 'done'; readonly usage?: JobSpending | undefined }
+  | { readonly kind: 'done'; readonly usage?: ModelCosts | undefined }
   /** It is tried again, here or elsewhere, until its last attempt. `reason`: a sentence. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly usage?: JobSpending | undefined }
+  | { readonly kind: 'failed'; readonly reason: string; readonly usage?: ModelCosts | undefined }
   /** This worker can do no jobs like it, so it returns this one and stops. */
   | { readonly kind: 'unable'; readonly reason: string }
   /** Another worker may be able to do it, or this one later. It counts no attempt. */

@@ -1,14 +1,9 @@
 import type { ModelUsage } from '../../core/model-request.ts';
 import type { Count } from '../../core/units.ts';
-import type { Price } from '../../ports/model.ts';
+import type { ModelCosts, Price } from '../../ports/model.ts';
 
 /** What summaries have cost: calls of a model, whether answered or failed, and tokens as its service counts them. */
-export type Usage = {
-  readonly calls: Count;
-  /** Input tokens, including those that the service had cached. */
-  readonly inputTokens: Count;
-  readonly cachedInputTokens: Count;
-  readonly outputTokens: Count;
+export type Usage = Omit<ModelCosts, 'cost' | 'listedOn'> & {
   /** Summaries that were paid for earlier and are reused. */
   readonly reused: Count;
   /** Calls that repeat a failed or rejected one. */
@@ -17,15 +12,7 @@ export type Usage = {
   readonly waitedMs: number;
 };
 
-export type PricedUsage = Usage & {
-  /**
-   * In the currency of the configured prices, else at the list price in US dollars; null: neither is known.
-   * @minimum 0
-   */
-  readonly cost: number | null;
-  /** The day of the list, if the cost is at list price. */
-  readonly listedOn?: string;
-};
+export type PricedUsage = Usage & ModelCosts;
 
 /** Adds up what calls have cost, whatever becomes of their answers. */
 export type Meter = { readonly add: (usage: Usage) => void; readonly total: () => Usage };

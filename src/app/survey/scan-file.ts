@@ -1,10 +1,9 @@
 import type { Count, IsoTime } from '../../core/units.ts';
-import type { TranscriptPolicy } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import { forecast, sizeOnDisk } from '../compact/plan-report.ts';
 import { withPins } from '../compact/choices.ts';
-import { describeSettings } from '../compact/plan.ts';
+import { describeSettings, type ResultSettings } from '../compact/plan.ts';
 import { findWriterOf } from '../compact/store.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
 import type { Json } from '../../ports/codec.ts';
@@ -68,15 +67,7 @@ export type ScanFilter = {
   readonly before: Date | null;
 };
 
-export type ScanFileRequest = {
-  readonly input: TranscriptInput;
-  readonly policy: TranscriptPolicy;
-  readonly provider: string;
-  readonly modelName: string;
-  /** Whether secrets are masked; undefined: the model is not a service. */
-  readonly isMasked?: boolean;
-  readonly only?: ScanFilter;
-};
+export type ScanFileRequest = ResultSettings & { readonly input: TranscriptInput; readonly only?: ScanFilter };
 
 const ANY: ScanFilter = { format: null, largerThanBytes: null, before: null };
 
