@@ -142,7 +142,7 @@ export function createSwap(
   const finishLates = (): void => {
     standing.lates = standing.lates.filter((one) => {
       const isTarget = statName(one.late.path)?.ino === statName(target)?.ino;
-      if (!isTarget && (isOpenElsewhere(one.late.path) || !bring(target, one, 0))) return true;
+      if (!isTarget && (mayBeOpenElsewhere(one.late.path) || !bring(target, one, 0))) return true;
       removeName(one.late.path);
       return false;
     });
@@ -167,7 +167,7 @@ export function createSwap(
     const isUnchanged = isSameSize && (isCopied || seen.mtimeNs === old.mtimeNs);
     if (isBack) return discard(old);
     // What a program writes to it later is brought back by the next run.
-    if (isOpenElsewhere(old.path)) return;
+    if (mayBeOpenElsewhere(old.path)) return;
     // Once our file had the name, its user may have moved or removed it.
     if (isUnchanged && (old.isNamed || hasNew)) return discard(old);
     if (isCopied && there !== undefined) throw foreignLeftover(old.path, 'it is not the file that was replaced');
@@ -266,11 +266,10 @@ export function createSwap(
   };
 }
 
-/** Under a hidden name nobody opens a file any more, so if no program has it open now, nothing comes to it. */
-function isOpenElsewhere(path: string): boolean {
+/** Under a hidden name nobody opens a file any more, so if no program has it open now, nothing comes to it. A search without an end proves nothing. */
+function mayBeOpenElsewhere(path: string): boolean {
   const seen = statName(path);
-  const writer = seen === undefined ? null : findWriter({ inode: seen.ino, device: seen.dev });
-  return writer !== null && writer !== 'unknown';
+  return seen !== undefined && findWriter({ inode: seen.ino, device: seen.dev }) !== null;
 }
 
 /** False: there is no such file. */
