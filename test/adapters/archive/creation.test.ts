@@ -8,6 +8,8 @@ import { createExportFolders } from '../../../src/adapters/archive/exchange/fold
 import { createArchiveFile } from '../../../src/adapters/archive/sqlite/create.ts';
 import { archiveExists } from '../../../src/adapters/archive/sqlite/file.ts';
 import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts';
+import { renderFailure } from '../../../src/messages/failure.ts';
+import type { ArchiveError } from '../../../src/ports/archive.ts';
 import { tempFolder } from './drafts.ts';
 
 const WRITER = join(import.meta.dirname, 'writer-process.ts');
@@ -73,9 +75,9 @@ test('what a killed import left in the folder for temporary files is removed by 
   const left = join(folder, `compact-import.${dead}-0f0e0d0c-0000-4000-8000-000000000000.new`);
   mkdirSync(left);
   writeFileSync(join(left, 'archive.db'), 'x');
-  const openAndRemove = async (): Promise<void> => {
+  const openAndRemove = async (place = folder): Promise<void> => {
     const { TMPDIR } = process.env;
-    process.env['TMPDIR'] = folder;
+    process.env['TMPDIR'] = place;
     const scratch = await createExportFolders(null)
       .openScratch()
       .finally(() => {
@@ -90,4 +92,9 @@ test('what a killed import left in the folder for temporary files is removed by 
   utimesSync(left, 0, 0);
   await openAndRemove();
   assert.deepEqual(readdirSync(folder), []);
+  await assert.rejects(openAndRemove(join(folder, 'gone')), (error: ArchiveError) =>
+    /gone\S+: it cannot be created \(ENOENT\)\. Name another folder with TMPDIR\./.test(
+      renderFailure({ kind: 'archive', failure: error.failure }),
+    ),
+  );
 });

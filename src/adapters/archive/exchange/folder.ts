@@ -69,7 +69,11 @@ export const createExportFolders = (extension: string | null): ExportFolders => 
       throw archiveError(opened.error);
     } catch (error) {
       remove();
-      throw isFullDisk(systemCode(error)) ? archiveError({ kind: 'no-space', path: place }) : error;
+      const code = systemCode(error);
+      if (code === null) throw error;
+      if (isFullDisk(code)) throw archiveError({ kind: 'no-space', path: place });
+      const advice = 'Name another folder with TMPDIR.';
+      throw archiveError({ kind: 'unsupported', path: folder, reason: `it cannot be created (${code})`, advice });
     }
   },
 });
