@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { findInputs } from '../../src/cli/inputs/inputs.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
@@ -48,6 +49,21 @@ test('a backup into a folder that may not be entered says so', async (t) => {
     [code, stderr],
     [1, `${copy}: no file can be created there. Check the folder and its permissions.\n`],
   );
+});
+
+test('an archive that still contains erased bytes, and may not be changed, is not copied', async (t) => {
+  const folder = folderWith(t, { 'talk.jsonl': TALK, 'archive/': '' });
+  const [archive, copy] = [join(folder, 'archive/a.db'), join(folder, 'copy.db')];
+  await runHere(['-i', '--archive', archive, join(folder, 'talk.jsonl')]);
+  const db = new Database(archive);
+  db.exec("INSERT INTO erasures (receipt, at_ms, report, is_purged) VALUES ('x', 0, '{}', 0)");
+  db.close();
+  chmodSync(archive, 0o400);
+  chmodSync(join(folder, 'archive'), 0o500);
+  const { code, stderr } = await runHere(['archive', 'backup', copy, '--archive', archive]);
+  chmodSync(join(folder, 'archive'), 0o700);
+  assert.deepEqual([code, readdirSync(folder).includes('copy.db')], [1, false]);
+  assert.match(stderr, /^\S+a\.db: it still contains erased bytes, which the copy would have too\. Close what uses it/);
 });
 
 /** Compacts a folder whose `b.jsonl` was made so that it cannot be done. */

@@ -14,9 +14,11 @@ export async function backUpArchive(
     async (): Promise<Result<ArchiveBackupReport, Failure>> => {
       const archive = await openSettled(deps, 'existing');
       if (archive === null) return ok({ schema: 'compact/archive-backup@1', archive: null, backup: null, bytes: 0 });
-      // The copy would have what was erased.
-      if (!(await archive.retention.isPurged()))
-        stop({ kind: 'archive', failure: { kind: 'busy', path: archive.path } });
+      if (!(await archive.retention.isPurged())) {
+        const reason = 'it still contains erased bytes, which the copy would have too';
+        const advice = 'Close what uses it, see that you may change it, and make room. Then try again.';
+        stop({ kind: 'archive', failure: { kind: 'unsupported', path: archive.path, reason, advice } });
+      }
       const backup = deps.files.absolute(path);
       await archive.backup(backup, (done, total) => {
         if (deps.signal.aborted) stop({ kind: 'interrupted' });
