@@ -22,7 +22,12 @@ import type { CliContext } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 
 const FLAGS = [
-  { flags: '-n, --dry-run', description: 'the plan alone: no summaries, nothing is written', group: 'Output' },
+  {
+    flags: '-n, --dry-run',
+    description: 'the plan alone: no summaries, nothing is written',
+    conflicts: 'maxCost',
+    group: 'Output',
+  },
   {
     flags: '--preview',
     description: 'the plan with its summaries, which a run then reuses',

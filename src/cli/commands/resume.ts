@@ -19,7 +19,7 @@ import type { Launch } from '../terminal/terminal.ts';
 const DEFAULT_IF_OVER = 40_000;
 
 const FLAGS = [
-  { flags: '-n, --dry-run', description: 'show the plan; nothing is written or started' },
+  { flags: '-n, --dry-run', description: 'show the plan; nothing is written or started', conflicts: 'maxCost' },
   { flags: '--print', description: 'print the command; nothing is written or started', conflicts: 'dryRun' },
   {
     flags: '--if-over <tokens>',

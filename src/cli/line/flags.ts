@@ -117,7 +117,6 @@ export const MODEL_FLAGS = [
     flags: '--max-cost <amount>',
     description: 'stop before the call that could pass it (5.00)',
     parse: parseAmount,
-    conflicts: 'dryRun',
     group: 'The model',
     isRare: true,
   },

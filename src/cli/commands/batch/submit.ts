@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { makeFolderFor, type OutputChoice, planOutputs } from '../../../compose/outputs.ts';
-import { parseCount, parseShare } from '../../../config/quantity.ts';
 import { toModel } from '../../../config/resolve.ts';
 import { gatherInputs } from '../../inputs/gather.ts';
 import { defineAction } from '../../line/command.ts';
-import { FILES_FROM_FLAG, FORMAT_FLAG, SELECTION_FLAGS } from '../../line/flags.ts';
+import { CONDITION_FLAGS, FILES_FROM_FLAG, FORMAT_FLAG, SELECTION_FLAGS } from '../../line/flags.ts';
 import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import { describeOutputProblem } from '../../../messages/problems.ts';
 import { compactAll, isInFolder, type Job, policyOf } from '../../runs/compact.ts';
@@ -18,18 +17,7 @@ export const SUBMIT_FLAGS = [
   { flags: '-o, --output <path>', description: 'a file; a folder for several', conflicts: 'inPlace' },
   { flags: '-i, --in-place', description: 'replace the input when it is collected' },
   { flags: '-n, --dry-run', description: 'show the plan and its cost; nothing is written or sent' },
-  {
-    flags: '--if-over <tokens>',
-    description: 'skip transcripts with at most this many tokens',
-    parse: parseCount,
-    conflicts: 'ifOverBudget',
-  },
-  { flags: '--if-over-budget', description: 'skip transcripts that fit the context budget' },
-  {
-    flags: '--min-retention <share>',
-    description: 'fail if summaries keep a smaller share of the facts (0.9 or 90%)',
-    parse: parseShare,
-  },
+  ...CONDITION_FLAGS.filter(({ flags }) => /^--(?:if-over|min-retention)/.test(flags)),
   ...SELECTION_FLAGS,
   FILES_FROM_FLAG,
   FORMAT_FLAG,
