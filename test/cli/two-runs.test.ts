@@ -6,7 +6,7 @@ import { suite, test, type TestContext } from 'node:test';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { type Ended, jsonLines, runHere, runProcess, startWaiting } from '../support/program.ts';
+import { done, jsonLines, runHere, runProcess, startWaiting } from '../support/program.ts';
 
 const original = chatTranscript(24);
 
@@ -23,12 +23,6 @@ function setUp(t: TestContext): Place {
   const folder = join(root, 'logs');
   const file = join(folder, 'talk.jsonl');
   return { folder, file, archive, run: (...args) => [...args, '--archive', archive, file] };
-}
-
-async function done(args: readonly string[]): Promise<Ended> {
-  const ended = await runHere(args);
-  assert.equal(ended.code, 0, ended.stderr);
-  return ended;
 }
 
 function inUse(path: string): string {

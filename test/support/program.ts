@@ -78,6 +78,13 @@ export async function runHere(args: readonly string[], stdin = '', options: Term
   return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
 }
 
+/** The same, for a run that is to end well. */
+export async function done(args: readonly string[]): Promise<Ended> {
+  const ended = await runHere(args);
+  assert.equal(ended.code, 0, ended.stderr);
+  return ended;
+}
+
 /** The same in a folder that is its home too. The whole process moves there: only for files with a process of their own. */
 export async function runIn(folder: string, args: readonly string[], options: TerminalOptions = {}): Promise<Ended> {
   process.chdir(folder);

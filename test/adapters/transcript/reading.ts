@@ -23,6 +23,11 @@ export function readFixture(format: string, name: string): readonly Fields[] {
   return parseLines(readFileSync(join(FIXTURES, format, name), 'utf8'));
 }
 
+/** The n-th second of the day on which all sessions of these tests take place. */
+export function isoAt(second: number): string {
+  return new Date(Date.UTC(2026, 0, 2, 3, 0, second)).toISOString();
+}
+
 export const toText = (values: readonly Json[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 /** What the first pass makes of a file: its entries, lines counted from 1, and the session that read them. */

@@ -7,7 +7,7 @@ import { LOGS } from '../../../src/adapters/archive/sql/definitions.ts';
 import { chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
-import { type Ended, runHere } from '../../support/program.ts';
+import { done, runHere } from '../../support/program.ts';
 
 // The roles of `compact archive grants` on a real server: npm run test:postgres
 
@@ -26,12 +26,6 @@ async function execute(url: string, sql: string): Promise<readonly Record<string
   } finally {
     await client.end();
   }
-}
-
-async function done(args: readonly string[]): Promise<Ended> {
-  const ended = await runHere(args);
-  assert.equal(ended.code, 0, ended.stderr);
-  return ended;
 }
 
 async function grant(role: string, schema = 'team_a'): Promise<void> {

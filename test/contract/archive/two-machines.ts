@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
-import { type Ended, runHere, startWaiting } from '../../support/program.ts';
+import { done, startWaiting } from '../../support/program.ts';
 
 // Two machines that share a folder and an archive in Postgres, but no locks: npm run test:postgres
 
@@ -23,12 +23,6 @@ function setUp(t: TestContext): Place {
   schemas.count += 1;
   const folder = folderWith(t, { 'talk.jsonl': original });
   return { folder, file: join(folder, 'talk.jsonl'), archive: `${server.url}&schema=machines${schemas.count}` };
-}
-
-async function done(args: readonly string[]): Promise<Ended> {
-  const ended = await runHere(args);
-  assert.equal(ended.code, 0, ended.stderr);
-  return ended;
 }
 
 async function query({ archive }: Place, sql: string): Promise<readonly Record<string, unknown>[]> {

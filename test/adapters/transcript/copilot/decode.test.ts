@@ -8,7 +8,6 @@ import {
   compaction,
   compactionStart,
   type Event,
-  isoAt,
   meta,
   readEntries,
   result,
@@ -16,7 +15,7 @@ import {
   user,
   uuidOf,
 } from './events.ts';
-import { type Fields } from '../reading.ts';
+import { type Fields, isoAt } from '../reading.ts';
 
 const link = { recordId: uuidOf(1), parentId: uuidOf(0) };
 const said = { id: uuidOf(1), conversation_id: '', created_at: new Date(isoAt(1)) };

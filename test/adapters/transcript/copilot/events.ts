@@ -2,6 +2,7 @@ import type { Json } from '../../../../src/ports/codec.ts';
 import {
   contextLines as contextLinesOf,
   type Fields,
+  isoAt,
   legalLines as legalLinesOf,
   readEntries as readEntriesOf,
   readFixture as readFixtureOf,
@@ -10,11 +11,6 @@ import {
 /** The UUID of the n-th event of a test. */
 export function uuidOf(n: number): string {
   return `0e000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-}
-
-/** The n-th second of the day on which all sessions of these tests take place. */
-export function isoAt(second: number): string {
-  return new Date(Date.UTC(2026, 0, 2, 3, 0, second)).toISOString();
 }
 
 export type Event = { readonly type: string; readonly data: Fields; readonly agentId?: string };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Json, SummaryInput } from '../../../../src/ports/codec.ts';
-import { answer, chain, isoAt, meta, readEntries, session, start, user, uuidOf } from './events.ts';
-import { type Fields } from '../reading.ts';
+import { answer, chain, meta, readEntries, session, start, user, uuidOf } from './events.ts';
+import { type Fields, isoAt } from '../reading.ts';
 
 const TEXT = '[Context Summary — 2 messages compressed across 1 compaction cycle]';
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { answer, compaction, compactionStart, type Event, isoAt, meta, result, start, user, uuidOf } from './events.ts';
+import { answer, compaction, compactionStart, type Event, meta, result, start, user, uuidOf } from './events.ts';
+import { isoAt } from '../reading.ts';
 
 const TYPES = [
   'user',

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pi, decodeEntry } from '../../../../src/adapters/transcript/pi/codec.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
-import { compaction, entry, header, isoAt, readEntries, user } from './entries.ts';
-import { type Fields } from '../reading.ts';
+import { compaction, entry, header, readEntries, user } from './entries.ts';
+import { type Fields, isoAt } from '../reading.ts';
 
 function decode(value: Fields): Decoded {
   const decoded = pi.open().observe(value, 2);

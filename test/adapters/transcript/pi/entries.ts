@@ -2,6 +2,7 @@ import type { Json } from '../../../../src/ports/codec.ts';
 import {
   contextLines as contextLinesOf,
   type Fields,
+  isoAt,
   legalLines as legalLinesOf,
   readEntries as readEntriesOf,
   readFixture as readFixtureOf,
@@ -9,11 +10,6 @@ import {
 
 export function header(version: number | null = 3): Fields {
   return { type: 'session', ...(version !== null && { version }), id: 'session-1', timestamp: isoAt(0), cwd: '/w' };
-}
-
-/** The n-th second of the day on which all sessions of these tests take place. */
-export function isoAt(second: number): string {
-  return new Date(Date.UTC(2026, 0, 2, 3, 0, second)).toISOString();
 }
 
 /** An entry that hangs on another; `fields` come last. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Json, SummaryInput } from '../../../../src/ports/codec.ts';
-import { assistant, compaction, entry, header, isoAt, readEntries, thread, user } from './entries.ts';
-import { type Fields, parseLines } from '../reading.ts';
+import { assistant, compaction, entry, header, readEntries, thread, user } from './entries.ts';
+import { type Fields, isoAt, parseLines } from '../reading.ts';
 
 const TEXT = '[Context Summary — 2 messages compressed across 1 compaction cycle]';
 
