@@ -1,7 +1,6 @@
 import { matchesGlob } from '../../core/paths.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type {
-  ArchiveExchange,
   ExchangedCapture,
   ExportEncoding,
   ExportFolders,
@@ -11,9 +10,9 @@ import type {
   UnitKey,
   UnitReader,
 } from '../../ports/exchange.ts';
-import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { ArchiveExportReport } from '../contract/archive-reports.ts';
+import type { MergeDeps } from './merge-archives.ts';
 import { belongsTo } from './sessions.ts';
 
 /** What to export; null: everything. */
@@ -32,7 +31,7 @@ export type ExportRequest = {
   readonly filter: ExportFilter;
 };
 
-export type ExportDeps = AppDeps & { readonly exchange: ArchiveExchange; readonly folders: ExportFolders };
+export type ExportDeps = MergeDeps & { readonly folders: ExportFolders };
 
 /** Writes what is archived into a folder, as the archive is at one moment. Unfinished compactions are left out. */
 export async function exportArchive(

@@ -121,22 +121,16 @@ export async function batchStatus(archive: Archive, now: Date): Promise<BatchSta
   return {
     schema: 'compact/batch-status@1',
     batches: batches
-      .map(
-        ({
-          key,
-          state,
-          value: { provider, remoteId, isCanceling, requests: count, sentAt, resultsExpireAt, note },
-        }) => ({
-          provider,
-          id: remoteId,
-          state: isCanceling && state === 'running' ? ('canceling' as const) : state,
-          requests: count,
-          sentAt,
-          resultsExpireAt,
-          note,
-          isFailed: unanswered.has(key) && (note !== null || state === 'refused' || state === 'gone'),
-        }),
-      )
+      .map(({ key, state, value }) => ({
+        provider: value.provider,
+        id: value.remoteId,
+        state: value.isCanceling && state === 'running' ? ('canceling' as const) : state,
+        requests: value.requests,
+        sentAt: value.sentAt,
+        resultsExpireAt: value.resultsExpireAt,
+        note: value.note,
+        isFailed: unanswered.has(key) && (value.note !== null || state === 'refused' || state === 'gone'),
+      }))
       .toSorted((a, b) => (a.sentAt < b.sentAt ? -1 : 1)),
     files: files.map(({ key, state, value: { waitsFor, note } }) => ({
       file: key,
