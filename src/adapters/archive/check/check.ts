@@ -4,7 +4,7 @@ import type { ArchiveCheckStep, Archive } from '../../../ports/archive.ts';
 import { createUnpack } from '../blocks.ts';
 import { GET_COMPACTION, readHead } from '../read/compactions.ts';
 import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, type Row } from '../rows.ts';
-import type { Query, Sql } from '../sql/query.ts';
+import { countRows, type Sql } from '../sql/query.ts';
 import { checkCycles } from './cycles.ts';
 import {
   attempt,
@@ -201,23 +201,18 @@ async function* checkReferences({ query, dialect }: CheckSource): AsyncGenerator
   }
 }
 
-const COUNT_WRONG = ['message_vectors', 'batch_vectors'].map(
-  (table) =>
-    `(SELECT count(*) FROM ${table} WHERE length(vector) <> coalesce((SELECT dimensions FROM vector_model), -1))`,
+const WRONG_VECTORS = ['message_vectors', 'batch_vectors'].map(
+  (table) => `${table} WHERE length(vector) <> coalesce((SELECT dimensions FROM vector_model), -1)`,
 );
 
 /** Finds vectors of another length than those of their model. */
 async function* checkVectors({ query }: CheckSource): AsyncGenerator<Finding> {
   const place = nowhere('the vectors');
   yield* attempt(place, async function* () {
-    const wrong = await readCount(query, `SELECT ${COUNT_WRONG.join(' + ')} AS count`);
+    let wrong = 0;
+    for (const from of WRONG_VECTORS) wrong += await countRows(query, from);
     if (wrong > 0) yield finding('wrong-count', place, `of another length than their model gives: ${wrong}`);
   });
-}
-
-/** The number that a statement gives as `count`. */
-export async function readCount(query: Query, sql: string): Promise<number> {
-  return readInteger((await query(sql))[0] ?? {}, 'count');
 }
 
 const LIST_VERSIONS = 'SELECT id FROM captured_versions ORDER BY id';

@@ -1,7 +1,7 @@
 import { readInteger, readText } from '../rows.ts';
-import { type EngineCheck, readCount } from '../check/check.ts';
+import type { EngineCheck } from '../check/check.ts';
 import { attempt, finding, type Finding, nowhere, type Place } from '../check/finding.ts';
-import type { Query } from '../sql/query.ts';
+import { countRows, type Query } from '../sql/query.ts';
 
 /** Checks pages, indexes, constraints and the full-text indexes. SQLite stops after 100 errors. */
 const INTEGRITY = 'PRAGMA integrity_check';
@@ -88,27 +88,25 @@ WHERE d.id > :from AND d.id <= :to AND NOT EXISTS (${owned}) ORDER BY d.id`;
 }
 
 const VECTORS = nowhere('the search index of vectors');
-const HAS_MODEL = 'SELECT count(*) AS count FROM vector_model';
 /** A table of the index that can be read without the extension. */
-const HAS_INDEX =
-  "SELECT count(*) AS count FROM sqlite_schema WHERE type = 'table' AND name = 'message_vector_search_rowids'";
-const COUNT_MISSING = `
-SELECT count(*) AS count FROM message_vectors AS v
+const INDEX = "sqlite_schema WHERE type = 'table' AND name = 'message_vector_search_rowids'";
+const MISSING = `
+message_vectors AS v
 WHERE v.vector IS NOT NULL AND NOT EXISTS (SELECT 1 FROM message_vector_search_rowids AS i WHERE i.rowid = v.line_id)`;
-const COUNT_LEFTOVER = `
-SELECT count(*) AS count FROM message_vector_search_rowids AS i
+const LEFTOVER = `
+message_vector_search_rowids AS i
 WHERE NOT EXISTS (SELECT 1 FROM message_vectors AS v WHERE v.line_id = i.rowid AND v.vector IS NOT NULL)`;
 
 /** Finds vectors that are missing from the index, or of nothing that is archived; yields null before. */
 async function* checkVectorIndex(query: Query): AsyncGenerator<Finding | null> {
   yield null;
   yield* attempt<Finding | null>(nowhere('the vectors'), async function* () {
-    if ((await readCount(query, HAS_MODEL)) === 0) return;
-    if ((await readCount(query, HAS_INDEX)) !== 1) {
+    if ((await countRows(query, 'vector_model')) === 0) return;
+    if ((await countRows(query, INDEX)) !== 1) {
       yield finding('search', VECTORS, 'it is gone');
       return;
     }
-    const [missing, leftover] = [await readCount(query, COUNT_MISSING), await readCount(query, COUNT_LEFTOVER)];
+    const [missing, leftover] = [await countRows(query, MISSING), await countRows(query, LEFTOVER)];
     if (missing > 0) yield finding('search', VECTORS, `not in it, and so never found: ${missing}`);
     if (leftover > 0) yield finding('search', VECTORS, `rows that lead to nothing: ${leftover}`);
   });
