@@ -302,7 +302,7 @@ test('a message is found by its id, the beginning of it, or its line', () => {
   assert.deepEqual(findNamed(rows, 'abcdef-1'), [rows[1]]);
   assert.deepEqual(findNamed(rows, 'line:3'), [rows[2]]);
   assert.deepEqual(findNamed(rows, 'abcdef'), rows);
-  assert.deepEqual(findNamed(rows, 'abc'), []);
+  assert.deepEqual(findNamed(rows, 'abcde'), []);
   assert.deepEqual(findNamed(rows, 'line:9'), []);
 });
 

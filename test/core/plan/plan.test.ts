@@ -188,22 +188,19 @@ test('a pinned message stays with its group, whatever the target, and the others
   );
 });
 
-test('a missed target names the pinned messages that stay', () => {
-  const entries = entriesOf(talk(12));
-  const view = viewOf(entries);
-  const plan = compactPlan(
+test('a missed target names the pinned messages that stay, and so does a skip', () => {
+  const view = viewOf(entriesOf(talk(12)));
+  const planWith = (pinned: ReadonlySet<number>) =>
     planConversation({
       view,
       settings: { ...planSettings, keepRecent: 1, keepRecentTokens: 0, targetTokens: 1, clipTokens: () => 0 },
       lastStays: false,
       cutProblem: () => null,
-      pinned: new Set([0, 1, 2]),
-    }),
-  );
-  const missed = describeMissedTarget(view, plan, { tokensAfter: 100, targetTokens: 1, hasPins: true });
-  assert.match(missed ?? '', /missed by 99: /);
-  assert.deepEqual(
-    [0, 1, 2].filter((index) => plan.retained.has(index)),
-    [0, 1, 2],
-  );
+      pinned,
+    });
+  const given = { tokensAfter: 11, targetTokens: 1, hasPins: true };
+  const missed = describeMissedTarget(view, compactPlan(planWith(new Set([0, 1, 2]))), given);
+  assert.match(missed ?? '', /missed by 10: the latest request with what is pinned, which stays, has /);
+  const detail = 'only what is pinned, or the latest prompt, is older than the recent messages';
+  assert.deepEqual(planWith(new Set(Array(12).keys())), { kind: 'skip', reason: 'too-short', detail });
 });
