@@ -17,6 +17,8 @@ export type TakenJob = {
   readonly attempt: number;
   /** After this many attempts it counts as failed. */
   readonly maxAttempts: number;
+  /** What its earlier attempts cost, if they asked a model. */
+  readonly spent?: ModelCosts;
 };
 
 export type FailedJob = {
@@ -35,7 +37,7 @@ export type QueueStatus = {
   readonly failed: Count;
   /** Done per minute, as measured over the last five; null: none was. */
   readonly perMinute: number | null;
-  /** What the jobs that were done or failed in the last seven days cost, each by its last attempt; null: no model was asked. */
+  /** What the jobs of the last seven days have cost; null: no model was asked. */
   readonly usage: ModelCosts | null;
 };
 
@@ -45,11 +47,12 @@ export type JobQueue = {
   readonly add: (jobs: readonly NewJob[]) => Promise<number>;
   /** The oldest open job; null: there is none now. */
   readonly take: () => Promise<TakenJob | null>;
+  /** `usage` here and below: what all its attempts have cost. */
   readonly finish: (job: TakenJob, usage?: ModelCosts) => Promise<void>;
   /** Another attempt follows after a while, unless this was the last one. */
   readonly fail: (job: TakenJob, reason: string, usage?: ModelCosts) => Promise<void>;
   /** Puts a job back as if it had never been taken. Nobody takes it during the delay. */
-  readonly giveBack: (job: TakenJob, delaySeconds: number) => Promise<void>;
+  readonly giveBack: (job: TakenJob, delaySeconds: number, usage?: ModelCosts) => Promise<void>;
   readonly status: () => Promise<QueueStatus>;
   /** The jobs that failed for good, oldest first, at most `limit`. */
   readonly listFailed: (limit: number) => Promise<readonly FailedJob[]>;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { archiveError } from '../../src/adapters/archive/failure.ts';
 import { addJobs, type QueueDeps, readQueue, retryJobs, workJobs, type WorkRequest } from '../../src/app/jobs/work.ts';
+import { NO_USAGE } from '../../src/app/summarize/usage.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { createFakeQueue, type FakeQueue } from '../support/fake-queue.ts';
 
@@ -61,7 +62,7 @@ test('no more jobs are at work at a time than asked for', async () => {
 test('a job that fails is tried three times, and then named with its reason', async () => {
   const queue = createFakeQueue([{ path: '/a' }, { path: '/b' }]);
   const { deps } = depsFor(queue);
-  const usage = { calls: 2, inputTokens: 300, cachedInputTokens: 0, outputTokens: 40, cost: 0.5 };
+  const usage = { ...NO_USAGE, calls: 2, inputTokens: 300, outputTokens: 40, cost: 0.5 };
   const perform: WorkRequest['perform'] = async ({ id, attempt }) =>
     id === '0' ? { kind: 'failed', reason: `attempt ${attempt}` } : { kind: 'done', usage };
   assert.deepEqual(await workJobs(deps, { ...QUIET, perform }), ok({ stopped: null }));

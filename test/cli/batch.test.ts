@@ -71,6 +71,17 @@ test('a dry run shows the cost of the batch, half of the price, and sends and wr
   assert.deepEqual([scene.sha256(), scene.strangers(), server.batches.length], [before, [], 0]);
 });
 
+test('a batch that could cost more than --max-cost is refused with what it could cost', async (t) => {
+  const { server, scene } = await setUp(t);
+  const submit = (limit: string) => runHere(['batch', 'submit', '-i', '--json', '--max-cost', limit, ...scene.args]);
+  const refused = await submit('5');
+  const [, cost = ''] =
+    /^--max-cost 5\.00: the batch could cost ([\d.]+), so nothing was sent\./.exec(refused.stderr) ?? [];
+  assert.deepEqual([refused.code, refused.stdout, server.batches.length], [1, '', 0], refused.stderr);
+  const sent = await submit(String(Number(cost) + 0.01));
+  assert.deepEqual([sent.code, JSON.parse(sent.stdout).sent.requests, server.batches.length], [0, 7, 1], sent.stderr);
+});
+
 test('what cannot be a batch is refused before anything is sent', async (t) => {
   const { server, scene, place } = await setUp(t);
   for (const [line, message] of [

@@ -54,6 +54,7 @@ test('--log json prints a line of JSON for each file and message, with the run t
   assert.match(events[1]?.message ?? '', /a\.jsonl .* saved$/);
   assert.match(events[2]?.message ?? '', /b\.jsonl/);
   assert.match(events[4]?.message ?? '', /^4 transcripts: 2 compacted, 2 failed\n/);
+  assert.doesNotMatch(events.map(({ message }) => message).join('\n'), / {3}|\n /);
   const tokens = new Set(events.map((event) => event.run));
   assert.equal(tokens.size, 1);
   const { stdout: listed } = await run('archive', 'runs', '--json');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { readQueue, workJobs } from '../../src/app/jobs/work.ts';
+import { NO_USAGE } from '../../src/app/summarize/usage.ts';
 import { createJob, parseJob } from '../../src/cli/commands/work/job-data.ts';
 import { run } from '../../src/cli/run.ts';
 import type { UseCases } from '../../src/compose/use-cases.ts';
@@ -137,15 +138,22 @@ test('a worker stops at its --max-cost, which all its jobs share, and they go ba
   const paths = ['a', 'b'].map((name) => `${LOGS}/${name}.jsonl`);
   const queue = createFakeQueue(paths.map((path, at) => job(path, { minRetention: at / 2 })));
   const asked: unknown[] = [];
+  const usage = { ...NO_USAGE, calls: 3, inputTokens: 1500, outputTokens: 300, cost: 4 };
   const { code, errors, requests } = await work(t, queue, {
     args: ['--provider', 'openai-compat', '--base-url', 'http://127.0.0.1:1', '--model', 'gpt-5', '--max-cost', '5'],
     onSummarizer: ({ model }) => asked.push(model?.maxCost),
     compactFile: async ({ input: { name } }) =>
-      name === paths[0] ? ok(compactReport({ file: name })) : err({ kind: 'cost-limit', limit: 5, spent: 4, next: 2 }),
+      name === paths[0]
+        ? ok(compactReport({ file: name }))
+        : err({ kind: 'cost-limit', limit: 5, spent: 4, next: 2, usage }),
   });
   assert.deepEqual([code, requests.length, asked], [1, 2, [5]], errors);
   assert.match(errors, /^--max-cost 5\.00: the run ends here: .* stopped and put its jobs back in the queue\.$/m);
   assert.deepEqual(statesOf(queue), ['done 1', 'open 0']);
+  assert.match(errors, /\n {2}model {5}3 calls, 1,500 tokens in, 300 out, cost 4\.00\n/);
+  assert.deepEqual(queue.entries[1]?.usage, usage);
+  const finished = await work(t, queue, { compactFile: async ({ input }) => ok(compactReport({ file: input.name })) });
+  assert.deepEqual([finished.code, queue.entries[1]?.usage], [0, usage]);
 });
 
 test('an archive that cannot be used stops the worker, and its job goes back', async (t) => {

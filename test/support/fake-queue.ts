@@ -46,7 +46,8 @@ export function createFakeQueue(datas: readonly object[] = []): FakeQueue {
       if (entry === undefined) return null;
       entry.state = 'active';
       entry.attempts += 1;
-      return { id: `${id}`, data: entry.job.data, attempt: entry.attempts, maxAttempts: MAX_ATTEMPTS };
+      const { attempts: attempt, usage: spent } = entry;
+      return { id: `${id}`, data: entry.job.data, attempt, maxAttempts: MAX_ATTEMPTS, ...(spent && { spent }) };
     },
     finish: async (job, usage) => {
       Object.assign(entryOf(job), { state: 'done', usage });
@@ -57,8 +58,9 @@ export function createFakeQueue(datas: readonly object[] = []): FakeQueue {
       entry.state = entry.attempts < MAX_ATTEMPTS ? 'open' : 'failed';
       entry.reason = reason;
     },
-    giveBack: async (job, delaySeconds) => {
+    giveBack: async (job, delaySeconds, usage) => {
       const entry = entryOf(job);
+      entry.usage = usage;
       entry.delays.push(delaySeconds);
       entry.state = 'open';
       entry.attempts -= 1;

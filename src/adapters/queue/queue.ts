@@ -191,8 +191,13 @@ function createQueue({ boss, schema, retry }: Parts): JobQueue {
       await retry(() => boss.fail(QUEUE, attemptOf(job), { message: reason, usage }));
       endHeartbeat(job);
     },
-    giveBack: async (job, delaySeconds) => {
-      await select(GIVE_BACK(schema), [job.id, job.attempt - 1, delaySeconds]);
+    giveBack: async (job, delaySeconds, usage) => {
+      await select(GIVE_BACK(schema), [
+        job.id,
+        job.attempt - 1,
+        delaySeconds,
+        usage ? JSON.stringify({ usage }) : null,
+      ]);
       endHeartbeat(job);
     },
     status: async () => toStatus((await select(STATUS(schema), [QUEUE, DEAD]))[0] ?? {}),
@@ -210,13 +215,16 @@ function attemptOf({ id, attempt }: TakenJob): { readonly id: string; readonly r
   return { id, retryCount: attempt - 1 };
 }
 
-function toTaken({ id, data, retryCount, retryLimit }: JobWithMetadata): TakenJob {
-  return { id, data, attempt: retryCount + 1, maxAttempts: retryLimit + 1 };
+function toTaken({ id, data, retryCount, retryLimit, output }: JobWithMetadata): TakenJob {
+  const { usage } = Object(output) as { readonly usage?: Row }; // as this program stored it
+  const spent = usage === undefined ? null : toSpending(usage);
+  return { id, data, attempt: retryCount + 1, maxAttempts: retryLimit + 1, ...(spent !== null && { spent }) };
 }
 
 /** pg-boss itself puts jobs back this way that it has taken but not begun; its public methods would count an attempt. */
 const GIVE_BACK = (schema: string): string => `
-UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL, start_after = now() + $3::int * interval '1 second'
+UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL, start_after = now() + $3::int * interval '1 second',
+  output = $4::jsonb
 WHERE name = '${QUEUE}' AND id = $1 AND state = 'active' AND retry_count = $2`;
 
 const SPENT = ['calls', 'inputTokens', 'cachedInputTokens', 'outputTokens'] as const;

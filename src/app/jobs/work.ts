@@ -1,10 +1,10 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
-import type { ModelCosts } from '../../ports/model.ts';
 import type { JobQueue, NewJob, QueueStatus, TakenJob } from '../../ports/queue.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { ArchiveMode } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
+import { addPriced, type PricedUsage } from '../summarize/usage.ts';
 
 export type QueueDeps = {
   /** Null: there is no queue, and the mode does not create one. */
@@ -19,11 +19,11 @@ type Waiting = { readonly maxWaitMs: number; readonly signal?: AbortSignal };
 
 /** What became of a job. */
 export type JobOutcome =
-  | { readonly kind: 'done'; readonly usage?: ModelCosts | undefined }
+  | { readonly kind: 'done'; readonly usage?: PricedUsage | undefined }
   /** It is tried again, here or elsewhere, until its last attempt. `reason`: a sentence. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly usage?: ModelCosts | undefined }
+  | { readonly kind: 'failed'; readonly reason: string; readonly usage?: PricedUsage | undefined }
   /** This worker can do no jobs like it, so it returns this one and stops. */
-  | { readonly kind: 'unable'; readonly reason: string }
+  | { readonly kind: 'unable'; readonly reason: string; readonly usage?: PricedUsage | undefined }
   /** Another worker may be able to do it, or this one later. It counts no attempt. */
   | { readonly kind: 'deferred'; readonly delaySeconds: number }
   | { readonly kind: 'interrupted' };
@@ -113,9 +113,10 @@ export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<R
 
 /** Returns why the worker must stop; null: it goes on. */
 async function settle(queue: JobQueue, job: TakenJob, outcome: JobOutcome): Promise<string | null> {
-  if (outcome.kind === 'done') await queue.finish(job, outcome.usage);
-  else if (outcome.kind === 'failed') await queue.fail(job, outcome.reason, outcome.usage);
-  else await queue.giveBack(job, outcome.kind === 'deferred' ? outcome.delaySeconds : 0);
+  const usage = 'usage' in outcome && outcome.usage ? addPriced(job.spent, outcome.usage) : job.spent;
+  if (outcome.kind === 'done') await queue.finish(job, usage);
+  else if (outcome.kind === 'failed') await queue.fail(job, outcome.reason, usage);
+  else await queue.giveBack(job, outcome.kind === 'deferred' ? outcome.delaySeconds : 0, usage);
   return outcome.kind === 'unable' ? outcome.reason : null;
 }
 

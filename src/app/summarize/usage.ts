@@ -75,8 +75,8 @@ export function priced(usage: Usage, price: Price | undefined): PricedUsage {
 }
 
 /** An unknown cost is not counted. */
-export function addPriced(sum: PricedUsage | undefined, usage: PricedUsage): PricedUsage {
+export function addPriced(sum: ModelCosts | undefined, usage: PricedUsage): PricedUsage {
   if (sum === undefined) return usage;
   const cost = usage.cost === null ? sum.cost : (sum.cost ?? 0) + usage.cost;
-  return { ...sum, ...usage, ...addUsage(sum, usage), cost };
+  return { ...sum, ...usage, ...addUsage(usage, sum), cost };
 }

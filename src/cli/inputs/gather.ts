@@ -21,7 +21,7 @@ import { isFullDisk, toFileFailure } from '../../system/files.ts';
 /** An input that can be opened; messages call it `name`. */
 export type ReadyInput = InputFile & { readonly name: string };
 
-type Gathered = {
+export type Gathered = {
   readonly inputs: readonly ReadyInput[];
   /** The user may mean several transcripts, even if there is only one. */
   readonly isSeveral: boolean;

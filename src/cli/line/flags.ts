@@ -113,14 +113,18 @@ export const READING_FLAGS = [FORMAT_FLAG, ...UNPACKING_FLAGS] as const;
 /** Flags for the model. */
 export const MODEL_FLAGS = [
   ...modelFlags('extractive (offline), anthropic, openai, ollama, …'),
-  {
+  maxCostFlag('stop before the call that could pass it (5.00)'),
+] as const satisfies readonly Flag[];
+
+export function maxCostFlag(description: string) {
+  return {
     flags: '--max-cost <amount>',
-    description: 'stop before the call that could pass it (5.00)',
+    description,
     parse: parseAmount,
     group: 'The model',
     isRare: true,
-  },
-] as const satisfies readonly Flag[];
+  } as const satisfies Flag;
+}
 
 /** `providers`: those that the command can use. */
 export function modelFlags(providers: string) {

@@ -27,6 +27,8 @@ export type RunReport = {
   readonly skipped: (report: SkippedFileReport) => void;
   /** A transcript was given up before anything of it changed. */
   readonly interrupted: (file: string) => void;
+  /** What a transcript cost that is not reported here. */
+  readonly spent: (usage: UsageReport | undefined) => void;
   /** So far. */
   readonly totals: () => RunTotals;
   /** `leftCount`: transcripts that were not compacted because the run was interrupted. */
@@ -134,6 +136,9 @@ export function createRunReport(
     interrupted: (file) => {
       if (!isSeveral)
         print([`${safeText(file)}: interrupted; the file is as it was.`], { file, result: 'interrupted' });
+    },
+    spent: (usage) => {
+      state.totals = addSpending(state.totals, usage);
     },
     totals: () => state.totals,
     end: (leftCount) => {

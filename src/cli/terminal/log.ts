@@ -13,9 +13,13 @@ export type LogEvent = About & {
   readonly message: string;
 };
 
-/** A message as `--log json` prints it: one line, with its time. */
-export function logLine({ level, run, file, result, message }: LogEvent): string {
-  return `${JSON.stringify({ time: new Date().toISOString(), level, run, file, result, message: message.trim() })}\n`;
+/** Of columns and of lines that stand under another one. Names of files have fewer spaces in a row. */
+const PADDING = /(?<=\n) +| {2,}(?= )/g;
+
+/** A message as `--log json` prints it: one line, with its time and without padding. */
+export function logLine({ level, run, file, result, message: text }: LogEvent): string {
+  const message = text.trim().replaceAll(PADDING, '');
+  return `${JSON.stringify({ time: new Date().toISOString(), level, run, file, result, message })}\n`;
 }
 
 /** Whether a command line that could not be parsed, or that crashed, asks for such lines. */

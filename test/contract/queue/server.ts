@@ -78,7 +78,7 @@ test('a file has one job while it is open or active, and gets another when that 
   assert.ok((perMinute ?? 0) > 0);
 });
 
-test('what jobs cost adds up, also that of the last attempt of one that fails', async (t) => {
+test('what jobs cost adds up, also that of attempts that failed or were given back', async (t) => {
   const queue = await createQueue(t);
   await queue.add(JOBS);
   const usage = { calls: 2, inputTokens: 3_000_000_000, cachedInputTokens: 5, outputTokens: 70, cost: 0.25 };
@@ -88,6 +88,12 @@ test('what jobs cost adds up, also that of the last attempt of one that fails', 
   await queue.fail((await queue.take()) ?? assert.fail(), 'no summary', listed);
   const sum = { calls: 6, inputTokens: 9_000_000_000, cachedInputTokens: 15, outputTokens: 210, cost: 0.5 };
   assert.deepEqual((await queue.status()).usage, { ...sum, listedOn: '2026-09-23' });
+  await queue.add([{ key: 'd', data: {} }]);
+  await queue.giveBack((await queue.take()) ?? assert.fail(), 0, usage);
+  const job = (await queue.take()) ?? assert.fail();
+  assert.deepEqual([job.spent, (await queue.status()).usage?.cost], [usage, 0.75]);
+  await queue.finish(job, listed);
+  assert.equal((await queue.status()).usage?.cost, 0.75);
 });
 
 test('workers never have the same job, and a job that is given back counts no attempt', async (t) => {

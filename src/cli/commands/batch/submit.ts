@@ -1,14 +1,17 @@
 import { resolve } from 'node:path';
 import { makeFolderFor, type OutputChoice, planOutputs } from '../../../compose/outputs.ts';
 import { toModel } from '../../../config/resolve.ts';
-import { gatherInputs } from '../../inputs/gather.ts';
+import { ok, type Result } from '../../../core/result.ts';
+import { type Gathered, gatherInputs } from '../../inputs/gather.ts';
 import { defineAction } from '../../line/command.ts';
-import { CONDITION_FLAGS, FILES_FROM_FLAG, FORMAT_FLAG, SELECTION_FLAGS } from '../../line/flags.ts';
+import { CONDITION_FLAGS, FILES_FROM_FLAG, FORMAT_FLAG, maxCostFlag, SELECTION_FLAGS } from '../../line/flags.ts';
 import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import { describeOutputProblem } from '../../../messages/problems.ts';
+import { formatCost } from '../../../messages/quantities.ts';
 import { compactAll, isInFolder, type Job, policyOf } from '../../runs/compact.ts';
 import { createRunReport } from '../../runs/run-report.ts';
 import { createSummarizer } from '../../runs/services.ts';
+import type { RunTotals } from '../../render/compact.ts';
 import type { Session } from '../../session.ts';
 import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { BATCH_SHARE, end, openRun } from './run.ts';
@@ -16,7 +19,12 @@ import { BATCH_SHARE, end, openRun } from './run.ts';
 export const SUBMIT_FLAGS = [
   { flags: '-o, --output <path>', description: 'a file; a folder for several', conflicts: 'inPlace' },
   { flags: '-i, --in-place', description: 'replace the input when it is collected' },
-  { flags: '-n, --dry-run', description: 'show the plan and its cost; nothing is written or sent' },
+  {
+    flags: '-n, --dry-run',
+    description: 'show the plan and its cost; nothing is written or sent',
+    conflicts: 'maxCost',
+  },
+  maxCostFlag('send nothing if all of it could cost more (5.00)'),
   ...CONDITION_FLAGS.filter(({ flags }) => /^--(?:if-over|min-retention)/.test(flags)),
   ...SELECTION_FLAGS,
   FILES_FROM_FLAG,
@@ -38,13 +46,24 @@ export const submitAction = defineAction({
   },
   run: async (session: Session, line) => {
     const { options } = line;
-    const { format = null, dryRun: isDryRun = false } = options;
+    const { format = null, dryRun: isDryRun = false, maxCost } = options;
     const opened = openRun(session, { action: 'submit', options, isDryRun });
     if (!opened.ok) return session.refuse(opened.error);
-    if (isDryRun) return planBatch(session, line);
     const { run, report } = opened.value;
     const gathered = await gatherInputs(session, line, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
+    if (isDryRun) return showPlan(session, line, gathered);
+    if (maxCost !== undefined) {
+      const quiet = { ...session.reporter, answer: ignore, answerPiece: ignore, error: ignore, report: ignore };
+      const plan = await planBatch({ ...session, reporter: quiet }, line, gathered);
+      if (!plan.ok) return session.refuse(plan.error);
+      const cost = plan.value.usage?.cost ?? 0;
+      if (cost > maxCost) {
+        const what = `--max-cost ${formatCost(maxCost)}: the batch could cost ${formatCost(cost)}, so nothing was sent.`;
+        session.reporter.error(`${what} Submit fewer transcripts, or give a higher --max-cost.`);
+        return EXIT_CODES.failed;
+      }
+    }
     const { inputs, isSeveral, failures } = gathered;
     const choice = outputOf(options);
     const outputs = await planOutputs({ files: inputs, isSeveral, choice });
@@ -75,15 +94,36 @@ function outputOf({ inPlace, output }: SubmitOptions): OutputChoice {
   return output === undefined ? { kind: 'default' } : { kind: 'path', path: output };
 }
 
-/** Shows what a batch would send and cost, as a dry run of `compact` does. Nothing is written or sent. */
-async function planBatch(session: Session, line: Line<SubmitOptions>): Promise<ExitCode> {
-  const { options } = line;
+function ignore(): void {}
+
+/** Shows what a batch would send and cost. Nothing is written or sent. */
+async function showPlan(session: Session, line: Line<SubmitOptions>, gathered: Gathered): Promise<ExitCode> {
+  const plan = await planBatch(session, line, gathered);
+  if (!plan.ok) return session.refuse(plan.error);
+  const { failed, usage } = plan.value;
+  if (usage !== undefined)
+    session.reporter.report([
+      'batch: half the live price; merging summaries may take a second round',
+      ...(usage.cost === null ? ['Add this model to [prices] to see the cost.'] : []),
+    ]);
+  return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+}
+
+/** Plans as a dry run of `compact` does, and reports each transcript. The error is a sentence. */
+async function planBatch(
+  session: Session,
+  { options }: Line<SubmitOptions>,
+  { inputs, isSeveral, failures }: Gathered,
+): Promise<Result<RunTotals, string>> {
   const { compaction } = policyOf(session, options);
-  const summarizer = await createSummarizer(session, { isDryRun: true, compaction, shareOfPrice: BATCH_SHARE });
-  if (!summarizer.ok) return session.refuse(summarizer.error);
-  const gathered = await gatherInputs(session, line, { skipsCompacted: true });
-  if (typeof gathered === 'number') return gathered;
-  const { inputs, isSeveral, failures } = gathered;
+  const { maxCost } = options;
+  const summarizer = await createSummarizer(session, {
+    isDryRun: true,
+    compaction,
+    maxCost,
+    shareOfPrice: BATCH_SHARE,
+  });
+  if (!summarizer.ok) return summarizer;
   const output = outputOf(options);
   const report = createRunReport(session, {
     isDryRun: true,
@@ -104,11 +144,5 @@ async function planBatch(session: Session, line: Line<SubmitOptions>): Promise<E
     embeddings: null,
   };
   const items = inputs.map((input): Job => ({ ...input, output: { kind: 'none' } }));
-  const { failed, usage } = report.end(await compactAll(session, run, items));
-  if (usage !== undefined)
-    session.reporter.report([
-      'batch: half the live price; merging summaries may take a second round',
-      ...(usage.cost === null ? ['Add this model to [prices] to see the cost.'] : []),
-    ]);
-  return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  return ok(report.end(await compactAll(session, run, items)));
 }

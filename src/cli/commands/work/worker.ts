@@ -273,8 +273,10 @@ async function compactAllowed(
     return { kind: 'done' };
   }
   const failed = toFailedReport(path, failure);
-  if (failure.kind === 'cost-limit' || (failure.kind === 'no-summary' && summarizer.breaker.isOpen()))
-    return { kind: 'unable', reason: failed.error.message };
+  if (failure.kind === 'cost-limit' || (failure.kind === 'no-summary' && summarizer.breaker.isOpen())) {
+    report.spent(failed.usage);
+    return { kind: 'unable', reason: failed.error.message, usage: failed.usage };
+  }
   return failed.error.kind === 'not-found' ? settleMissing(worker, job, path) : failAttempt(worker, job, failed);
 }
 
@@ -310,6 +312,7 @@ function failAttempt({ report, session }: Worker, job: TakenJob, failed: FailedR
   else {
     const retried = `${message} Attempt ${attempt} of ${maxAttempts} failed; the job will be retried.`;
     session.reporter.report([retried], { file: failed.file, result: 'retried' });
+    report.spent(failed.usage);
   }
   return { kind: 'failed', reason: message, usage: failed.usage };
 }
