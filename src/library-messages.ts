@@ -154,10 +154,7 @@ function isEmptyInJson(value: unknown): value is object {
 }
 
 /** The messages of a result. A line that was given is the message that it was made from; of equal ones, the last. */
-function match<M extends object>(
-  messages: readonly M[],
-  text: string,
-): readonly { readonly message: M; readonly isNew: boolean }[] {
+function match<M extends object>(messages: readonly M[], text: string) {
   const lines = messages.map(toLine);
   let end = lines.length;
   return text

@@ -157,11 +157,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
 }
 
 /** Offline, everything that leaves becomes one batch, unless someone asked for chunks. */
-function isOneBatch({
-  provider,
-  chunk_size: chunkSize,
-  max_chunk_tokens: chunkTokens,
-}: SummarizationSettings): boolean {
+function isOneBatch({ provider, chunk_size: chunkSize, max_chunk_tokens: chunkTokens }: SummarizationSettings) {
   return provider === 'extractive' && chunkSize === null && chunkTokens === null;
 }
 

@@ -44,10 +44,7 @@ function priorSummaryOf(history: readonly ConversationMessage[]): ConversationMe
   return first !== undefined && first.role === 'system' && isClipArchiveText(first.content) ? first : null;
 }
 
-function leastImportantFirst(
-  messages: readonly ConversationMessage[],
-  config: ImportanceScoringConfig,
-): readonly ConversationMessage[] {
+function leastImportantFirst(messages: readonly ConversationMessage[], config: ImportanceScoringConfig) {
   return messages
     .map((message, index) => ({ message, score: scoreMessage(message, index, messages.length, config) }))
     .toSorted((a, b) => a.score - b.score)

@@ -296,10 +296,7 @@ type Filling = {
 };
 
 /** Moves the unfinished line to the front of a buffer with room behind it: for all of a long line, the usual size after it. */
-function makeRoom(
-  buffer: Buffer<ArrayBuffer>,
-  { begin, filled, bufferBytes, lineBytes }: Filling,
-): Buffer<ArrayBuffer> {
+function makeRoom(buffer: Buffer<ArrayBuffer>, { begin, filled, bufferBytes, lineBytes }: Filling) {
   const isLong = filled - begin >= bufferBytes;
   // One byte more, to notice the end.
   const sizeBytes = lineBytes > 0 ? Math.max(lineBytes, bufferBytes) + 1 : isLong ? buffer.length : bufferBytes;

@@ -103,11 +103,7 @@ type Capture = Opened & {
   readonly marks: FileMarks;
 };
 
-async function store(
-  deps: AppDeps,
-  request: CaptureFileRequest,
-  capture: Capture & { readonly archive: Archive },
-): Promise<CaptureReport | 'changed'> {
+async function store(deps: AppDeps, request: CaptureFileRequest, capture: Capture & { readonly archive: Archive }) {
   const { archive, source, codec, path, format, known, change, hash, readAt, marks } = capture;
   const outline = { path, format, lastStateId: known?.last.id ?? null };
   const from = change === 'grown' && known !== null ? known.last.sizeBytes : 0;

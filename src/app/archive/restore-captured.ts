@@ -101,11 +101,7 @@ function isContentOf(state: CapturedState, { sizeBytes, sha256 }: Content): bool
 }
 
 /** Whether the archive can give back the present content, of which it will have the only copy. */
-async function isKept(
-  { runtime }: WritingDeps,
-  { archive, states }: Chosen,
-  present: Content,
-): Promise<'yes' | 'no' | 'damaged'> {
+async function isKept({ runtime }: WritingDeps, { archive, states }: Chosen, present: Content) {
   const same = states.filter((one) => isContentOf(one, present));
   let found: 'no' | 'damaged' = 'no';
   for (const state of same) {
@@ -123,10 +119,7 @@ type Replacing = Pick<Parameters<typeof writeOutput>[1], 'lock' | 'pieces' | 'ma
 };
 
 /** Replaces the file unless anything is written to it meanwhile. */
-async function replace(
-  deps: WritingDeps,
-  { lock, file, source, sha256, pieces, marks }: Replacing,
-): ReturnType<typeof writeOutput> {
+async function replace(deps: WritingDeps, { lock, file, source, sha256, pieces, marks }: Replacing) {
   const { stamp, sizeBytes } = source;
   return writeOutput(deps, {
     lock,

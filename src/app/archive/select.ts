@@ -140,11 +140,7 @@ async function selectPart(
 
 type IsSelected = (line: Pick<StoredLine, 'cycleId' | 'bytes'>) => boolean | Promise<boolean>;
 
-async function findLines(
-  archive: Archive,
-  compaction: ErasableCompaction,
-  isSelected: IsSelected,
-): Promise<readonly Line[]> {
+async function findLines(archive: Archive, compaction: ErasableCompaction, isSelected: IsSelected) {
   const names = new Map(compaction.cycles.map(({ id, conversationId }) => [id, conversationId]));
   const lines: Line[] = [];
   for await (const batch of archive.readLines(compaction.id))
@@ -165,11 +161,7 @@ function findSummaries({ cycles, inserted }: StoredCompaction, { isIn, isInText 
 }
 
 /** Captured files to erase whole: by path, or because they have nothing of other conversations. */
-function selectCapturedFiles(
-  files: readonly CapturedFile[],
-  selector: EraseSelector,
-  parts: readonly SelectedPart[],
-): readonly CapturedFile[] {
+function selectCapturedFiles(files: readonly CapturedFile[], selector: EraseSelector, parts: readonly SelectedPart[]) {
   if (selector.kind === 'match' || selector.kind === 'message') return [];
   if (selector.kind === 'source') return files.filter(({ path }) => matchesGlob(path, selector.glob));
   const whole = parts.filter(({ lineIds }) => lineIds === null);

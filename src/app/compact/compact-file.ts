@@ -139,11 +139,7 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<CompactReport
 }
 
 /** This is checked again right before the file is replaced. Checking here avoids paying for summaries or creating an archive in vain. */
-async function checkBeforePaying(
-  { files }: WritingDeps,
-  { request, transcript }: Held,
-  archive: Archive | null,
-): Promise<void> {
+async function checkBeforePaying({ files }: WritingDeps, { request, transcript }: Held, archive: Archive | null) {
   const { input, output, summarizer } = request;
   if (summarizer.breaker.isOpen()) stop(breakerOpen(input.name));
   if (output.kind !== 'in-place' || (summarizer.service === undefined && archive !== null)) return;

@@ -288,11 +288,7 @@ async function storeHistory(
 }
 
 /** Whether the archive returns the lines that a compaction removed from a history. Throws whatever reading the archive throws. */
-async function holdsLines(
-  { archive, runtime }: CompactorOptions,
-  compactionId: number,
-  { lines }: WrittenHistory,
-): Promise<boolean> {
+async function holdsLines({ archive, runtime }: CompactorOptions, compactionId: number, { lines }: WrittenHistory) {
   for await (const stored of archive.readLines(compactionId)) {
     for (const { line, bytes } of stored) {
       const original = lines[line - 1];
@@ -310,10 +306,7 @@ function decodeMessage(bytes: Uint8Array): ConversationMessage {
   return { ...value, created_at: value.created_at === null ? null : new Date(value.created_at) };
 }
 
-function measure(
-  runtime: Runtime,
-  lines: readonly Uint8Array[],
-): { readonly sha256: string; readonly sizeBytes: number } {
+function measure(runtime: Runtime, lines: readonly Uint8Array[]) {
   const hash = runtime.createHash();
   for (const bytes of lines) hash.update(bytes);
   return { sha256: hash.digest(), sizeBytes: lines.reduce((sum, bytes) => sum + bytes.length, 0) };

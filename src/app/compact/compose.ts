@@ -96,11 +96,7 @@ export function* outputBytes(
   }
 }
 
-function measure(
-  runtime: Runtime,
-  transcript: Prepared,
-  parts: OutputParts,
-): { readonly sha256: string; readonly sizeBytes: number } {
+function measure(runtime: Runtime, transcript: Prepared, parts: OutputParts) {
   const hash = runtime.createHash();
   let sizeBytes = 0;
   for (const bytes of outputBytes(parts, transcript)) {

@@ -82,11 +82,7 @@ export function forecast(
 }
 
 /** Why a compaction is not worth it; null: it is. */
-function describeLittle(
-  { minSaving = 0 }: TranscriptPolicy,
-  { before, after }: BeforeAfter,
-  netBytes: number,
-): string | null {
+function describeLittle({ minSaving = 0 }: TranscriptPolicy, { before, after }: BeforeAfter, netBytes: number) {
   if (minSaving >= 1)
     return netBytes >= minSaving
       ? null

@@ -174,11 +174,7 @@ async function proveStored(
  * Tells the archive that the file was replaced, and gives the id of what it has of it: another one if it had to be stored again. If the archive
  * is busy or full, the next command that opens it sees the file.
  */
-async function tellReplaced(
-  storing: Storing,
-  id: number,
-  replaced: string,
-): Promise<{ readonly id: number; readonly notes: readonly string[] }> {
+async function tellReplaced(storing: Storing, id: number, replaced: string) {
   try {
     await storing.archive.markApplied(id);
     return { id, notes: [] };

@@ -180,11 +180,7 @@ async function attemptConversation(
 }
 
 /** A better plan, now that the size of the summary is known: more messages survive if there is room, fewer if there is not; null: no better plan. */
-function planAgain(
-  { transcript, request: { policy } }: Input,
-  { result, report }: Summarized,
-  targetTokens: number,
-): CompactPlan | null {
+function planAgain({ transcript, request: { policy } }: Input, { result, report }: Summarized, targetTokens: number) {
   const { prepared, plan } = result;
   const isOver = report.tokens.after > targetTokens;
   // An estimate that was too small may grow when more messages leave, so use the maximum size.

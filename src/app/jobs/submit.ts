@@ -55,10 +55,7 @@ export async function submitBatches(deps: BatchDeps, files: readonly SubmittedFi
 }
 
 /** Null: it was submitted before, and a provider has requests of it or has answered them. */
-async function register(
-  { archive, provider, service, summarizer }: BatchDeps,
-  { path, ...file }: SubmittedFile,
-): Promise<RecordOf<'file'> | null> {
+async function register({ archive, provider, service, summarizer }: BatchDeps, { path, ...file }: SubmittedFile) {
   const [known = null] = await findRecords(archive, 'file', [path]);
   // A planned file was not read before the run was killed, so nothing was sent for it.
   if (known?.state === 'waiting' && !(await isUnsent(archive, known))) return null;

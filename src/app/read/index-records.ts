@@ -80,11 +80,7 @@ export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<
 }
 
 /** The line and column of the n-th character of a record, which may begin anywhere in a line and span several. */
-function faultPlace(
-  { line, findPlace }: RawRecord,
-  content: Uint8Array,
-  column: number,
-): { readonly line: number; readonly column: number } {
+function faultPlace({ line, findPlace }: RawRecord, content: Uint8Array, column: number) {
   const start = findPlace?.() ?? { line, column: 1 };
   if (!content.includes(LF)) return { line: start.line, column: start.column + column - 1 };
   const before = Array.from(new TextDecoder().decode(content)).slice(0, column - 1);

@@ -43,11 +43,7 @@ export async function withCompacted<T>(
   });
 }
 
-async function openAndWork<T>(
-  deps: AppDeps,
-  input: TranscriptInput,
-  work: (opened: OpenCompacted) => Promise<T>,
-): Promise<T> {
+async function openAndWork<T>(deps: AppDeps, input: TranscriptInput, work: (opened: OpenCompacted) => Promise<T>) {
   const archive = await openSettled(deps, 'existing');
   mustFile(await deps.files.clearLeftovers(input.path));
   const { source, codec } = await openTranscript(input, deps);
@@ -156,11 +152,7 @@ export async function loadParent(archive: Archive, { erased, cycles }: StoredCom
   return compaction === null ? null : { compaction, rewrite: null };
 }
 
-function rewriteOf(
-  deps: AppDeps,
-  compaction: StoredCompaction,
-  { codec, recordIndex, lines }: Revision,
-): Promise<Rewrite | null> {
+function rewriteOf(deps: AppDeps, compaction: StoredCompaction, { codec, recordIndex, lines }: Revision) {
   return findRewrite(deps, { compaction, codec, entries: recordIndex.entries, lines: lines() });
 }
 
@@ -177,11 +169,7 @@ async function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, ha
 }
 
 /** The codec that read the original. What remains of it might be detected as another format. */
-async function codecBefore(
-  { formats }: Pick<AppDeps, 'formats'>,
-  { format }: StoredCompaction,
-  revision: Revision,
-): Promise<Codec> {
+async function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: StoredCompaction, revision: Revision) {
   return (await formats.load(format)) ?? revision.codec;
 }
 

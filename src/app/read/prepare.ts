@@ -98,11 +98,7 @@ function isMaybeUnfinished(failure: Failure): boolean {
   return failure.kind === 'bad-line' || (failure.kind === 'file' && failure.failure.kind === 'damaged');
 }
 
-async function hasChanged(
-  { files }: AppDeps,
-  { path }: TranscriptInput,
-  before: Result<FileStamp, unknown>,
-): Promise<boolean> {
+async function hasChanged({ files }: AppDeps, { path }: TranscriptInput, before: Result<FileStamp, unknown>) {
   const now = await files.stamp(path);
   return !before.ok || !now.ok || !isSameStamp(before.value, now.value);
 }

@@ -190,10 +190,7 @@ async function loadCandidates(
   return found.slice(0, of.wanted);
 }
 
-function addCandidates(
-  known: readonly StoredCandidate[],
-  more: readonly StoredCandidate[],
-): readonly StoredCandidate[] {
+function addCandidates(known: readonly StoredCandidate[], more: readonly StoredCandidate[]) {
   const found = new Map<string, StoredCandidate>();
   for (const candidate of [...known, ...more]) {
     const key = `${candidate.sha256} ${candidate.conversationId ?? ''}`;

@@ -100,10 +100,7 @@ type Asked = {
   readonly vector: Float32Array | null;
 };
 
-async function findHits(
-  archive: ArchiveState,
-  { request, formats, mask = (text) => text, vector }: Asked,
-): Promise<readonly SearchHit[]> {
+async function findHits(archive: ArchiveState, { request, formats, mask = (text) => text, vector }: Asked) {
   const { query, kinds, order, limit, conversation: conversationId, role, since, until, source } = request;
   const filter: SearchFilter = { conversationId, role, since, until, source };
   const reader = createTextReader(archive, formats);
@@ -201,10 +198,7 @@ async function findLines(
  * Batches and messages are ranked separately, because a word's weight depends on how many of its kind contain it. The best of each count as
  * equally good; the other batches are scaled with them.
  */
-function scaleBatches(
-  batches: readonly Scored<ArchivedBatch>[],
-  messages: readonly Scored<FoundMessage>[],
-): readonly Scored<ArchivedBatch>[] {
+function scaleBatches(batches: readonly Scored<ArchivedBatch>[], messages: readonly Scored<FoundMessage>[]) {
   const [bestBatch, bestMessage] = [batches[0]?.score ?? 0, messages[0]?.score ?? 0];
   if (bestBatch <= 0 || bestMessage <= 0) return batches;
   return batches.map((batch) =>

@@ -151,10 +151,7 @@ function inFewParts(compaction: CompactionConfig, tokens: number): CompactionCon
 const MAX_END_MESSAGES = 20;
 
 /** The messages from the last request on. */
-function loadEnd(
-  messages: PreparedConversation['view']['messages'],
-  load: (index: number) => ConversationMessage,
-): readonly ConversationMessage[] {
+function loadEnd(messages: PreparedConversation['view']['messages'], load: (index: number) => ConversationMessage) {
   const typed = messages.findLastIndex(({ typedTokens }) => typedTokens !== undefined);
   const end = typed < 0 ? -MAX_END_MESSAGES : typed;
   return [...messages.keys()].slice(end).map(load);

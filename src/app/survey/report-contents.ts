@@ -141,11 +141,7 @@ function maskTree({ name, tokens, children }: TokenNode, mask: Mask): TokenNode 
 }
 
 /** The rules in the clip-archives; where there are none, those that people typed. `message`: the number of the message that states it. */
-function readRules(
-  { conversations }: IndexedTranscript,
-  said: readonly Said[],
-  { clips, isOriginal }: ContentsInput,
-): FileReport['rules'] {
+function readRules({ conversations }: IndexedTranscript, said: readonly Said[], { clips, isOriginal }: ContentsInput) {
   const placeOf = new Map(said.map(({ line }, at) => [line, at]));
   const typedAt = (at: number | undefined): string | undefined =>
     at === undefined ? undefined : said[at]?.message.ruleText;
@@ -165,11 +161,7 @@ function readRules(
   });
 }
 
-function readRequests(
-  messages: readonly ConversationMessage[],
-  numberOf: ReadonlyMap<string, number>,
-  mask: Mask,
-): readonly ReportedRequest[] {
+function readRequests(messages: readonly ConversationMessage[], numberOf: ReadonlyMap<string, number>, mask: Mask) {
   return readConversation(messages).turns.flatMap(({ request, ending }): readonly ReportedRequest[] => {
     const message = request === null ? undefined : numberOf.get(request.messageId);
     if (request === null || message === undefined) return [];

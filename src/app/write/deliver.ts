@@ -159,10 +159,7 @@ async function isExpendable(
 }
 
 /** The sha256 of every line that looks like a compaction's summary, in file order. */
-async function findClips(
-  deps: AppDeps,
-  input: TranscriptInput,
-): Promise<{ readonly format: string; readonly sha256: readonly string[] }> {
+async function findClips(deps: AppDeps, input: TranscriptInput) {
   const { source, codec } = await openTranscript(input, deps);
   try {
     const { entries } = await indexRecords(deps, {

@@ -134,11 +134,7 @@ function toTarget(output: OutputTarget): RestoreFileRequest['output'] {
 }
 
 /** A file that the archive has whole. */
-async function restoreCaptured(
-  session: Session,
-  { options, outputOptions }: RestoreLine,
-  file: string,
-): Promise<ExitCode> {
+async function restoreCaptured(session: Session, { options, outputOptions }: RestoreLine, file: string) {
   const { useCases, reporter, terminal } = session;
   const choice = outputOf(options);
   const output = choice.kind === 'path' ? ({ kind: 'file', path: choice.path } as const) : choice;

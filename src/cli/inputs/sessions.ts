@@ -97,21 +97,13 @@ function realFolder(folder: string): string {
   return orElse(folder, () => realpathSync(folder));
 }
 
-async function chooseOf(
-  session: Session,
-  files: readonly ScannedFile[],
-  several: string,
-): Promise<ReadyInput | ExitCode> {
+async function chooseOf(session: Session, files: readonly ScannedFile[], several: string) {
   const [first] = files;
   if (first !== undefined && files.length === 1) return toInput(first.path);
   return chooseRow(session, await describeAll(session, files), several);
 }
 
-async function chooseRow(
-  session: Session,
-  rows: readonly ScanReport[],
-  several: string,
-): Promise<ReadyInput | ExitCode> {
+async function chooseRow(session: Session, rows: readonly ScanReport[], several: string) {
   const { terminal, reporter, useCases } = session;
   const [first] = rows;
   if (first !== undefined && rows.length === 1) return toInput(first.file);

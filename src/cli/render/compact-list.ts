@@ -72,10 +72,7 @@ type Row = {
 };
 
 /** Unusually wide numbers and words take their room from the name. */
-function layRow(
-  { widthColumns, nameColumns, sizeColumns }: ListLayout,
-  { name, size, change, outcome, paint }: Row,
-): string {
+function layRow({ widthColumns, nameColumns, sizeColumns }: ListLayout, { name, size, change, outcome, paint }: Row) {
   const sizeCell = sizeColumns === 0 ? '' : `${fitText(size, Math.max(sizeColumns, textWidth(size)), 'right')} `;
   const changeCell = fitText(change, Math.max(CHANGE_COLUMNS, textWidth(change)), 'right');
   const room = Math.min(nameColumns, widthColumns - textWidth(sizeCell + changeCell) - textWidth(outcome) - 2);

@@ -116,10 +116,7 @@ export function renderTotals(
 }
 
 /** What a run changed in tokens and on disk. Only a file that is replaced makes room. */
-function totalTexts(
-  { planned, previewed, tokens, bytes, netBytes }: RunTotals,
-  { isInPlace }: CompactRendering,
-): readonly string[] {
+function totalTexts({ planned, previewed, tokens, bytes, netBytes }: RunTotals, { isInPlace }: CompactRendering) {
   const isPlan = planned > previewed;
   const about = isPlan ? 'about ' : '';
   const saved = `${(isPlan ? formatAtMost : formatChange)(tokens)} tokens (${formatSaving(tokens)})`;

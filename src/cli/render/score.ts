@@ -215,11 +215,7 @@ function findBorders(rows: readonly ScoreRow[]): readonly Border[] {
 }
 
 /** The row of the lowest rank among those that have this reason. */
-function extreme(
-  rows: readonly ScoreRow[],
-  because: OutcomeReason,
-  rankOf: (score: number) => number,
-): ScoreRow | undefined {
+function extreme(rows: readonly ScoreRow[], because: OutcomeReason, rankOf: (score: number) => number) {
   let found: ScoreRow | undefined;
   for (const row of rows) {
     if (row.because === because && (found === undefined || rankOf(row.score) < rankOf(found.score))) found = row;

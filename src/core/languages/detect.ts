@@ -152,11 +152,7 @@ function mostOf(languages: readonly Language[], counts: ReadonlyMap<Language, nu
   return most;
 }
 
-function withAtLeast(
-  least: number,
-  languages: readonly Language[],
-  counts: ReadonlyMap<Language, number>,
-): readonly Language[] {
+function withAtLeast(least: number, languages: readonly Language[], counts: ReadonlyMap<Language, number>) {
   return languages.filter((one) => (counts.get(one) ?? 0) >= least);
 }
 

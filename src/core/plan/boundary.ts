@@ -71,11 +71,7 @@ const MAX_SHARE_FOR_A_REQUEST = 0.5;
  * Grows the recent part to the farthest beginning of a request within its limit, else to the nearest one that leaves enough to compact, else by
  * as many whole groups as fit. Measured in tokens, since a pasted image has many bytes but no words. `least` is the latest allowed start.
  */
-function growRecentPart(
-  input: BoundaryInput,
-  least: number,
-  isCut: (index: number) => boolean,
-): { readonly index: number; readonly beginning: string } {
+function growRecentPart(input: BoundaryInput, least: number, isCut: (index: number) => boolean) {
   const { messages, carriedCount, keepRecent, keepRecentTokens, limit } = input;
   const isRequest = (index: number): boolean => messages[index]?.isPrompt === true;
   if (keepRecent === 0 && isRequest(least)) return { index: least, beginning: 'a request' };

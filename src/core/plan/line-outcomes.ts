@@ -131,11 +131,7 @@ function leadingHeader({ entries }: ConversationView, isKept: (line: number) => 
   return first?.kind === 'header' ? first.line : 0;
 }
 
-function firstKeptAfter(
-  header: number,
-  { entries }: ConversationView,
-  isKept: (line: number) => boolean,
-): number | null {
+function firstKeptAfter(header: number, { entries }: ConversationView, isKept: (line: number) => boolean) {
   return entries.find(({ line }) => line > header && isKept(line))?.line ?? null;
 }
 
@@ -147,11 +143,7 @@ function latestOfEachPin(entries: readonly Entry[]): ReadonlySet<number> {
 }
 
 /** Before the first kept line after the leading instructions, or else right after the last removed line. */
-function insertionLine(
-  view: ConversationView,
-  plan: Extract<ConversationPlan, { kind: 'compact' }>,
-  isChain: boolean,
-): number {
+function insertionLine(view: ConversationView, plan: Extract<ConversationPlan, { kind: 'compact' }>, isChain: boolean) {
   const stays = (index: number): boolean => index >= plan.boundary || (!isChain && plan.retained.has(index));
   const inFile = view.messages.filter((message) => message.carriedLineId === undefined);
   const firstSaid = Math.min(view.prior?.line ?? Number.POSITIVE_INFINITY, inFile[0]?.line ?? Number.POSITIVE_INFINITY);

@@ -82,11 +82,7 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
 }
 
 /** The next applied compactions after an id. */
-async function listErasable(
-  query: Query,
-  after: number,
-  { onBlock, onCompaction, onPack }: Dialect,
-): Promise<readonly ErasableCompaction[]> {
+async function listErasable(query: Query, after: number, { onBlock, onCompaction, onPack }: Dialect) {
   const rows = await query(
     `
 SELECT c.id, c.format, c.source_path,

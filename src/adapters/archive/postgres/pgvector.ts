@@ -89,10 +89,7 @@ type Choice = {
  * Whoever is farther away by twice the tolerance than the last one asked for cannot be among the nearest. Null: the rows end before that, so
  * others may be.
  */
-function chooseCandidates(
-  rows: readonly Found[],
-  { limit, count, tolerance, passes }: Choice,
-): readonly number[] | null {
+function chooseCandidates(rows: readonly Found[], { limit, count, tolerance, passes }: Choice) {
   const passing = rows.filter(passes);
   const last = passing[limit - 1];
   const border = last === undefined ? Number.POSITIVE_INFINITY : last.distance + 2 * tolerance;

@@ -183,10 +183,7 @@ function toSummary(row: Row, conversations: readonly Row[]): Omit<CompactionSumm
 }
 
 /** The labels with the longest common prefix with a text. */
-function takeNearest(
-  rows: readonly Row[],
-  { text, limit }: { readonly text: string; readonly limit: number },
-): readonly string[] {
+function takeNearest(rows: readonly Row[], { text, limit }: { readonly text: string; readonly limit: number }) {
   const labels = rows.map((row) => readText(row, 'label'));
   return labels.toSorted((a, b) => sharedLength(b, text) - sharedLength(a, text)).slice(0, limit);
 }

@@ -160,10 +160,7 @@ async function addMessages(adding: Adding, taken: readonly Row[], messages: read
 }
 
 /** Archived messages are found instead of captured lines with the same bytes. */
-async function takeFromCaptured(
-  { query, dialect }: Adding,
-  added: readonly Added[],
-): Promise<readonly IndexedMessage[]> {
+async function takeFromCaptured({ query, dialect }: Adding, added: readonly Added[]) {
   const messages = added.map(({ message }) => message);
   if (added.length === 0 || (await query(HAS_CAPTURED)).length === 0) return messages;
   const lineOf = new Map(added.map(({ row }) => [readHash(row, 'sha256'), readInteger(row, 'id')]));
@@ -178,11 +175,7 @@ async function takeFromCaptured(
 }
 
 /** Notes what is known of captured messages, and gives those that have no archived copy. */
-async function noteCaptured(
-  { query, dialect }: Adding,
-  added: readonly Added[],
-  fileId: number,
-): Promise<readonly IndexedMessage[]> {
+async function noteCaptured({ query, dialect }: Adding, added: readonly Added[], fileId: number) {
   const hashes = [...new Set(added.map(({ row }) => readHash(row, 'sha256')))];
   const copies = hashes.length === 0 ? [] : await query(findCopies(dialect), { file: fileId, hashes });
   const lineOf = new Map(copies.map((row) => [readText(row, 'sha256'), readInteger(row, 'id')]));

@@ -39,11 +39,7 @@ export function createBackup(db: Database.Database): Archive['backup'] {
 }
 
 /** In a transaction, because a backup begins anew whenever another program has written something. */
-async function copy(
-  db: Database.Database,
-  unfinished: string,
-  onProgress: Parameters<Archive['backup']>[1],
-): Promise<void> {
+async function copy(db: Database.Database, unfinished: string, onProgress: Parameters<Archive['backup']>[1]) {
   db.exec('BEGIN');
   try {
     db.prepare('SELECT count(*) FROM sqlite_schema').get(); // from here on, the transaction sees one state

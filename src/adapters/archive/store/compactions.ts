@@ -137,10 +137,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   };
 }
 
-async function commitOpen(
-  { query, ids, commit }: Storing,
-  store: (query: Query, ids: Ids) => Promise<void>,
-): Promise<number> {
+async function commitOpen({ query, ids, commit }: Storing, store: (query: Query, ids: Ids) => Promise<void>) {
   await store(query, ids);
   await commit();
   return ids.compactionId;
@@ -241,10 +238,7 @@ const FIND_TITLE = `
 SELECT title FROM cycles WHERE conversation_id = :conversationId AND title IS NOT NULL ORDER BY id DESC LIMIT 1`;
 
 /** A title is stored again only when it has changed. */
-async function findNewTitle(
-  query: Query,
-  { conversationId, parentCycleId, title = null }: CycleDraft,
-): Promise<string | null> {
+async function findNewTitle(query: Query, { conversationId, parentCycleId, title = null }: CycleDraft) {
   if (title === null || parentCycleId === null) return title;
   const [known] = await query(FIND_TITLE, { conversationId });
   return known !== undefined && readText(known, 'title') === title ? null : title;

@@ -71,11 +71,7 @@ function findSummary(entries: readonly Entry[], live: readonly LiveMessage[]): n
 }
 
 /** The latest checkpoint, if something that it says is nowhere else. */
-function findCheckpoint(
-  entries: readonly Entry[],
-  live: readonly LiveMessage[],
-  notes: ReadonlyMap<number, LineNote>,
-): Entry | null {
+function findCheckpoint(entries: readonly Entry[], live: readonly LiveMessage[], notes: ReadonlyMap<number, LineNote>) {
   if (!live.some(({ lines, isSaid }) => isSaid && lines.length === 0)) return null;
   return entries.findLast(({ line }) => (notes.get(line)?.checkpoint ?? 'repeats') !== 'repeats') ?? null;
 }

@@ -92,10 +92,7 @@ function createRecordSplitter(from: number, shape: ListedShape): RecordSplitter 
 type Part = { readonly start: number; readonly end: number; readonly around?: Json };
 type Parts = { readonly parts: readonly Part[]; readonly fault: string | null };
 
-function takeApart(
-  unit: Unit,
-  { shape, isInList }: { readonly shape: ListedShape; readonly isInList: boolean },
-): Parts {
+function takeApart(unit: Unit, { shape, isInList }: { readonly shape: ListedShape; readonly isInList: boolean }) {
   const { bytes } = unit;
   const inOrder = (...parts: readonly Part[]): Parts => ({ parts, fault: null });
   const whole: Part = { start: 0, end: bytes.length };

@@ -161,10 +161,7 @@ function createSession(): CodecSession {
  * unchanged. If the kept part begins before a compaction that leaves (`replaced`), the entries after that compaction
  * depend on its id: then the summary takes its id and parent.
  */
-function placeSummary(
-  { firstKept, uuid }: SummaryInput,
-  replaced: Json,
-): { readonly id: string; readonly parentId: string | null } {
+function placeSummary({ firstKept, uuid }: SummaryInput, replaced: Json) {
   const id = idOf(replaced);
   if (id !== undefined) return { id, parentId: parentOf(replaced) };
   return { id: parentOf(firstKept) ?? uuid('compaction'), parentId: null };

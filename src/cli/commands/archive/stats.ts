@@ -27,11 +27,7 @@ export const statsAction = defineAction({
     ),
 });
 
-function renderGroups(
-  groups: readonly ArchiveGroup[],
-  by: string,
-  { theme, widthColumns }: Rendering,
-): readonly string[] {
+function renderGroups(groups: readonly ArchiveGroup[], by: string, { theme, widthColumns }: Rendering) {
   const size = (title: string, of: keyof ArchiveGroup['bytes']): Column<ArchiveGroup> => ({
     title,
     align: 'right',

@@ -128,10 +128,7 @@ function toJson(report: Omit<ConfigTrustReport, 'schema'>): string {
   return reportJson({ schema: 'compact/config-trust@1', ...report } satisfies ConfigTrustReport);
 }
 
-async function compareWithDisk(
-  { path, sha256 }: TrustRecord,
-  { host }: Terminal,
-): Promise<'trusted' | 'changed' | 'gone'> {
+async function compareWithDisk({ path, sha256 }: TrustRecord, { host }: Terminal) {
   const read = await readConfigText({ path, place: 'project' }, host);
   if (!read.ok) return 'gone';
   return hashConfig(read.value.bytes) === sha256 ? 'trusted' : 'changed';
