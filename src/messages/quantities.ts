@@ -80,9 +80,7 @@ export function formatBytes(bytes: number): string {
 }
 
 /** '3 restored' for each kind of which there is any. */
-export function tally(
-  kinds: readonly (readonly [count: number, words: string, paint?: (text: string) => string])[],
-): readonly string[] {
+export function tally(kinds: readonly (readonly [count: number, words: string, paint?: (text: string) => string])[]) {
   return kinds.flatMap(([count, words, paint = String]) => (count > 0 ? paint(`${formatCount(count)} ${words}`) : []));
 }
 
@@ -105,8 +103,6 @@ export function countReasons(skipped: ReadonlyMap<string, number>): string {
 }
 
 /** '3 holds' for each kind of which there is any. */
-export function countsOf(
-  kinds: readonly (readonly [count: number, noun: string, plural?: string])[],
-): readonly string[] {
+export function countsOf(kinds: readonly (readonly [count: number, noun: string, plural?: string])[]) {
   return kinds.flatMap(([count, noun, plural]) => (count > 0 ? countOf(count, noun, plural) : []));
 }

@@ -92,10 +92,7 @@ export function callAs(text: string, program: () => string): string {
 }
 
 /** The words of these flags with their values, and all other words. */
-export function partFlags(
-  argv: readonly string[],
-  known: readonly { readonly flags: string }[],
-): { readonly flags: readonly string[]; readonly rest: readonly string[] } {
+export function partFlags(argv: readonly string[], known: readonly { readonly flags: string }[]) {
   const flags: string[] = [];
   const rest: string[] = [];
   for (let index = 0; index < argv.length; index += 1) {

@@ -160,11 +160,7 @@ type Bringing = {
  * Appends what came to a late file to another one. Gives how many bytes of it are there now; null: there is no such file. Throws system
  * errors, or that the late file is not ours.
  */
-export function appendLate(
-  to: string,
-  { path, fromBytes, inode }: LateFile,
-  { brought, since }: Bringing,
-): number | null {
+export function appendLate(to: string, { path, fromBytes, inode }: LateFile, { brought, since }: Bringing) {
   const now = statSync(to, { bigint: true, throwIfNoEntry: false });
   return withLeftover(path, now, (late) => {
     const { ino, size, nlink } = fstatSync(late, { bigint: true });

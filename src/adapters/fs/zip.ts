@@ -189,10 +189,7 @@ function doNumbersFit(local: Buffer, { packedBytes, sizeBytes }: ZipNumbers): bo
 }
 
 /** The headers of a member with these numbers. */
-export function fillHeaders(
-  { local, central }: ZipHeaders,
-  numbers: ZipNumbers,
-): { readonly local: Buffer; readonly central: Buffer } {
+export function fillHeaders({ local, central }: ZipHeaders, numbers: ZipNumbers) {
   return { local: fillHeader(local, LOCAL, numbers), central: fillHeader(central, CENTRAL, numbers) };
 }
 

@@ -7,10 +7,7 @@ import { refuseDeepNesting } from './message-parts.ts';
  * From a record along the parents: to a root, to a parent that is not in the file, or to the last record before a cycle closes. `closing` is the
  * record at which one closes.
  */
-export function followParents<T>(
-  first: T | undefined,
-  parentOf: (record: T) => T | undefined,
-): { readonly found: readonly T[]; readonly closing: T | undefined } {
+export function followParents<T>(first: T | undefined, parentOf: (record: T) => T | undefined) {
   const found = new Set<T>();
   let at = first;
   while (at !== undefined && !found.has(at)) {

@@ -39,10 +39,7 @@ export async function recordGone(
 }
 
 /** Those of some files that were never captured. */
-export async function findUncaptured(
-  deps: AppDeps,
-  paths: readonly string[],
-): Promise<Result<readonly string[], Failure>> {
+export async function findUncaptured(deps: AppDeps, paths: readonly string[]) {
   return attempt({ file: deps.archivePath }, async () => {
     const archive = await openUnsettled(deps);
     const known = new Set(((await archive?.captures.list()) ?? []).map(({ path }) => path));

@@ -4,7 +4,6 @@ import type { Entry } from '../../core/transcript.ts';
 import type {
   Archive,
   CompactionDraft,
-  StoredAs,
   LineDraft,
   MessageDraft,
   StoredCompaction,
@@ -82,11 +81,7 @@ function draftMessage(
 }
 
 /** Stores a compaction as prepared. The bytes of a line need only be valid until the next line is requested. */
-export async function storeLines(
-  archive: Pick<Archive, 'begin'>,
-  draft: CompactionDraft,
-  lines: Iterable<LineDraft>,
-): Promise<StoredAs> {
+export async function storeLines(archive: Pick<Archive, 'begin'>, draft: CompactionDraft, lines: Iterable<LineDraft>) {
   const writer = await archive.begin({ batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
   try {
     await writer.append(lines);

@@ -22,11 +22,7 @@ export function transcriptPathOf({ files }: Pick<AppDeps, 'files'>, { path }: Tr
 }
 
 /** The policy with the rules that were dropped for good in these conversations. Rules that it adds are no longer dropped. */
-export async function withDroppedRules(
-  policy: TranscriptPolicy,
-  archive: Archive | null,
-  place: RulePlace,
-): Promise<TranscriptPolicy> {
+export async function withDroppedRules(policy: TranscriptPolicy, archive: Archive | null, place: RulePlace) {
   const stored = (await archive?.choices.list()) ?? [];
   const { rules = [], dropRules = [] } = policy.compaction;
   const own = stored.filter((rule) => isAt(rule, place) && !isAdded(rule, rules));
@@ -143,10 +139,7 @@ async function listPinnable(
 }
 
 /** What names the pinned messages, for the settings of a result; `before`: only those that were pinned by then. */
-export function pinnedKeys(
-  { conversations }: Pick<IndexedTranscript, 'conversations'>,
-  before?: Date,
-): readonly string[] | undefined {
+export function pinnedKeys({ conversations }: Pick<IndexedTranscript, 'conversations'>, before?: Date) {
   const pins = conversations.flatMap(({ pins: own = [] }) => own);
   const keys = pins.flatMap(({ key, since }) => (before === undefined || since <= before ? key : []));
   return keys.length === 0 ? undefined : [...new Set(keys)].toSorted();

@@ -36,11 +36,7 @@ function inUse(note: string): Skip {
  * Leaves a transcript that is small, that a program may have open, or whose earlier compaction the archive does not have. Gives the producer's
  * process that has a session open which would be replaced, as a sentence; null: none is to be seen.
  */
-export async function leaveUnlessDue(
-  deps: WritingDeps,
-  request: CompactFileRequest,
-  transcript: Prepared,
-): Promise<string | null> {
+export async function leaveUnlessDue(deps: WritingDeps, request: CompactFileRequest, transcript: Prepared) {
   const { policy, minIdleMs, input, before } = request;
   const { title, whyReadOnly } = transcript.codec.format;
   if (whyReadOnly !== undefined) stop({ kind: 'read-only-format', file: input.name, title, reason: whyReadOnly });

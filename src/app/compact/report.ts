@@ -160,11 +160,7 @@ export function planNotes(
 }
 
 /** Notes on how a file was written, and on its other names (hard links): they still lead to the original. */
-export function noteWritten(
-  { source }: Prepared,
-  { output }: CompactFileRequest,
-  { carriedBytes, notes }: Written,
-): readonly string[] {
+export function noteWritten({ source }: Prepared, { output }: CompactFileRequest, { carriedBytes, notes }: Written) {
   const others = output.kind === 'in-place' ? source.stamp.linkCount - 1 : 0;
   const still =
     others === 1

@@ -33,10 +33,7 @@ export async function isUnsent(archive: Archive, { value }: RecordOf<'file'>): P
 }
 
 /** What may be done with a transcript now. */
-export async function isReady(
-  archive: Archive,
-  { state, value }: RecordOf<'file'>,
-): Promise<'run' | 'wait' | 'canceled'> {
+export async function isReady(archive: Archive, { state, value }: RecordOf<'file'>) {
   if (state === 'planned') return 'run';
   const known = await findRecords(archive, 'request', value.waitsFor);
   const has = (one: RequestState): boolean => known.some((request) => request.state === one);
@@ -131,12 +128,7 @@ async function findChange(deps: BatchDeps, { key, value: { planned } }: RecordOf
 }
 
 /** Records what became of a transcript, and tells of it. */
-export async function endFile(
-  deps: EndDeps,
-  file: RecordOf<'file'>,
-  end: End,
-  result: FinishedFile['result'] = null,
-): Promise<void> {
+export async function endFile(deps: EndDeps, file: RecordOf<'file'>, end: End, result: FinishedFile['result'] = null) {
   if (!(await take(deps, step('file', file, end.state, { note: end.note })))) return;
   const isOpen = OPEN_FILES.includes(end.state);
   deps.onFile({ ...namesOf(file), ...end, result, ...(!isOpen && { wasted: await sumWasted(deps, file, end.state) }) });

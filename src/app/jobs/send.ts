@@ -1,6 +1,6 @@
 import { isArchiveUrl } from '../../core/paths.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
-import { type BatchChange, MAX_BATCH_CALL_MS, type RemoteBatch } from '../../ports/batch.ts';
+import { MAX_BATCH_CALL_MS, type RemoteBatch } from '../../ports/batch.ts';
 import {
   type BatchDeps,
   type BatchSent,
@@ -138,10 +138,7 @@ export function addMs(time: Date, ms: number): Date {
 }
 
 /** What a batch becomes when its provider says how it is. */
-export function runningAs(
-  batch: RecordOf<'batch'>,
-  { id, status, resultsExpireAt, problem }: RemoteBatch,
-): BatchChange {
+export function runningAs(batch: RecordOf<'batch'>, { id, status, resultsExpireAt, problem }: RemoteBatch) {
   return step('batch', batch, status === 'ended' ? 'ended' : 'running', {
     remoteId: id,
     isCanceling: batch.value.isCanceling || status === 'canceling',
@@ -196,11 +193,7 @@ async function withoutTaken(
 }
 
 /** A batch that was not created: its requests can be sent again and have cost nothing. */
-export async function withdraw(
-  { archive }: Pick<BatchDeps, 'archive'>,
-  batch: RecordOf<'batch'>,
-  note: string,
-): Promise<boolean> {
+export async function withdraw({ archive }: Pick<BatchDeps, 'archive'>, batch: RecordOf<'batch'>, note: string) {
   const open = await requestsOf(archive, batch);
   return take(
     { archive },
@@ -210,10 +203,7 @@ export async function withdraw(
 }
 
 /** The open requests of a batch. Reads all open requests, so it is for rare cases. */
-export async function requestsOf(
-  archive: BatchDeps['archive'],
-  { key }: RecordOf<'batch'>,
-): Promise<readonly RecordOf<'request'>[]> {
+export async function requestsOf(archive: BatchDeps['archive'], { key }: RecordOf<'batch'>) {
   const requests: RecordOf<'request'>[] = [];
   for await (const request of eachRecord(archive, 'request', ['open']))
     if (request.value.batch === key) requests.push(request);

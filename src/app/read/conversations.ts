@@ -23,10 +23,7 @@ type SplitInput = {
 };
 
 /** Sorts entries into conversations. `loose` entries belong to none (blank lines between the rows of several conversations). */
-export function splitConversations(input: SplitInput): {
-  readonly conversations: readonly Conversation[];
-  readonly loose: readonly Entry[];
-} {
+export function splitConversations(input: SplitInput) {
   const { entries, codec, session } = input;
   const { layout } = codec.format;
   const isThread = layout.kind === 'lines' && layout.links === 'parents';

@@ -299,11 +299,7 @@ type KnownClip = {
   readonly isPasted: boolean;
 };
 
-export async function findKnownClips(
-  deps: AppDeps,
-  archive: Archive,
-  revision: Revision,
-): Promise<readonly KnownClip[]> {
+export async function findKnownClips(deps: AppDeps, archive: Archive, revision: Revision) {
   const conversation = revision.recordIndex.entries.find((entry) => entry.conversation !== undefined)?.conversation;
   const known: KnownClip[] = [];
   for (const { clip, isUnmarked } of summariesOf(revision)) {

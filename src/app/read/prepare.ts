@@ -325,10 +325,7 @@ export function lastWrite({ stamp }: Pick<SourceFile, 'stamp'>): Date {
 const MAX_MESSAGES = 100;
 
 /** The newest time among the last messages; null: none of them has a time. */
-export function findLastTime({
-  recordIndex,
-  readMessage,
-}: Pick<IndexedTranscript, 'recordIndex' | 'readMessage'>): Date | null {
+export function findLastTime({ recordIndex, readMessage }: Pick<IndexedTranscript, 'recordIndex' | 'readMessage'>) {
   let newest: Date | null = null;
   let looked = 0;
   for (let index = recordIndex.entries.length - 1; index >= 0 && looked < MAX_MESSAGES; index -= 1) {

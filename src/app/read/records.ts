@@ -62,11 +62,7 @@ export function trimRecord({ records }: Parts, bytes: Uint8Array): Uint8Array {
 }
 
 /** The value of a trimmed record. */
-export function parseRecord(
-  formats: Pick<FormatRegistry, 'parseLine'>,
-  { records }: Parts,
-  bytes: Uint8Array,
-): LineParse {
+export function parseRecord(formats: Pick<FormatRegistry, 'parseLine'>, { records }: Parts, bytes: Uint8Array) {
   return records === undefined ? formats.parseLine(bytes) : records.parse(bytes);
 }
 

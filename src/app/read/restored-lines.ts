@@ -61,10 +61,7 @@ function erasureOf({ status, erased }: StoredCompaction, stored: StoredLine | nu
 }
 
 /** Restores everything and compares it with the original; null: everything comes back. */
-export async function findRestoreProblem(
-  input: RestoreInput,
-  original: StoredCompaction['source'],
-): Promise<RestoreProblem | null> {
+export async function findRestoreProblem(input: RestoreInput, original: StoredCompaction['source']) {
   const restored = await attemptRestore(async () => {
     for await (const batch of provenLines(input, original)) void batch;
   });

@@ -218,11 +218,7 @@ async function revisionBefore(
 }
 
 /** Checks that no tool call was separated from its result, and that a chain of parents leads to the summary, where no line of it was erased. */
-export function checkGroups(
-  original: Revision,
-  compaction: StoredCompaction,
-  isWhole = true,
-): readonly VerifyProblem[] {
+export function checkGroups(original: Revision, compaction: StoredCompaction, isWhole = true) {
   const { codec, session, recordIndex } = original;
   const hashOf = keptHashes(compaction);
   const isKept = (line: number): boolean => hashOf(line) !== undefined;

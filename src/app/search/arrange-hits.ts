@@ -39,11 +39,7 @@ export async function findCalls(
 }
 
 /** What readers see of a line: its text, and the line before a part of it. */
-export function shownOf(
-  reader: TextReader,
-  line: Pick<Line, 'lineId'>,
-  callOf: CallFinder,
-): { readonly lead: string; readonly text: string } {
+export function shownOf(reader: TextReader, line: Pick<Line, 'lineId'>, callOf: CallFinder) {
   const messages = reader.messagesOf(line);
   const [message] = messages;
   if (message === undefined) return { lead: '', text: reader.textOf(line) };

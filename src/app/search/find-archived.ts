@@ -32,11 +32,7 @@ const MIN_SHARED = 4;
  * Finds what a name means: a label, `batch:N`, `message:N`, `captured:N`, a clip-archive's key, a message's own id, or the unique beginning of a label. A
  * key is tried before an id because the ids come from the transcript's author.
  */
-export async function findArchived(
-  archive: Archive,
-  name: string,
-  sha256: Runtime['sha256'],
-): Promise<Result<FoundArchived, LookupFailure>> {
+export async function findArchived(archive: Archive, name: string, sha256: Runtime['sha256']) {
   return (
     (await findBatch(archive, { kind: 'label', label: name })) ??
     (await findByNumber(archive, name)) ??

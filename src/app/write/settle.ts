@@ -6,10 +6,7 @@ import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
 
 /** The archive as it is, for reading only; null: there is none. */
-export async function openUnsettled(
-  { openArchive }: Pick<AppDeps, 'openArchive'>,
-  mode: ArchiveMode = 'existing',
-): Promise<Archive | null> {
+export async function openUnsettled({ openArchive }: Pick<AppDeps, 'openArchive'>, mode: ArchiveMode = 'existing') {
   const archive = await openArchive(mode);
   return archive.ok ? archive.value : stop({ kind: 'archive', failure: archive.error });
 }

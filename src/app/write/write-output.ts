@@ -1,4 +1,3 @@
-import type { Result } from '../../core/result.ts';
 import type { Compression, FileLock, FileStamp, FileStore, PendingFile, SourceFile } from '../../ports/files.ts';
 import type { FileMarks } from '../../ports/captures.ts';
 import type { Runtime } from '../../ports/runtime.ts';
@@ -207,10 +206,7 @@ export type NewPage = {
  * Writes a page completely or not at all. A symbolic link is refused: in a folder that others may write to, it could lead to any file of the
  * user.
  */
-export async function writePage(
-  { files }: Pick<AppDeps, 'files'>,
-  { path, text, start, file }: NewPage,
-): Promise<Result<void, Failure>> {
+export async function writePage({ files }: Pick<AppDeps, 'files'>, { path, text, start, file }: NewPage) {
   const encoder = new TextEncoder();
   const bytes = encoder.encode(text);
   const mark = encoder.encode(start);

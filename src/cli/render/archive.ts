@@ -58,10 +58,7 @@ function renderCompaction(
 }
 
 /** A line for each deed: when, who, where, and what. */
-export function renderArchiveLog(
-  { entries }: ArchiveLogReport,
-  { theme }: Pick<Rendering, 'theme'>,
-): readonly string[] {
+export function renderArchiveLog({ entries }: ArchiveLogReport, { theme }: Pick<Rendering, 'theme'>) {
   if (entries.length === 0) return ['nothing was logged'];
   return entries.map(({ at, by, action, details }) => {
     const facts = Object.entries(details).flatMap(([name, value]) => describeDetail(name, value));

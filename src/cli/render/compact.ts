@@ -85,10 +85,7 @@ export type RunTotals = {
 };
 
 /** The end of a run over several transcripts; `archive` null: neither it nor the restore command needs mention. */
-export function renderTotals(
-  totals: RunTotals,
-  rendering: CompactRendering & { readonly archive: string | null },
-): readonly string[] {
+export function renderTotals(totals: RunTotals, rendering: CompactRendering & { readonly archive: string | null }) {
   const { compacted, planned, failed, left } = totals;
   const skipped = sumOf(totals.skipped.values(), Number);
   const { theme, archive } = rendering;

@@ -5,11 +5,7 @@ import { safeJson, safeText, shellWord } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 /** Every setting as TOML that can be copied into a file, followed by its source; refused values are comments. */
-export function renderSettings(
-  rows: readonly SettingRow[],
-  theme: Theme,
-  refused: readonly SettingRow[] = [],
-): readonly string[] {
+export function renderSettings(rows: readonly SettingRow[], theme: Theme, refused: readonly SettingRow[] = []) {
   const tables = [...new Set([...rows, ...refused].map(({ table }) => table))];
   return tables.flatMap((table, index) => [
     ...(index === 0 ? [] : ['']),
@@ -82,10 +78,7 @@ type Missed = {
 };
 
 /** One line about the settings that an untrusted file may not set, with the command that trusts it; no line if there are none. */
-export function renderMissed(
-  { file }: Pick<LoadedConfig, 'file'>,
-  { program, keys, isNeeded }: Missed,
-): readonly string[] {
+export function renderMissed({ file }: Pick<LoadedConfig, 'file'>, { program, keys, isNeeded }: Missed) {
   if (file === null || keys.length === 0) return [];
   const line = keys.map((key) => file.lines.lineOf(key.split('.'))).find((one) => one !== null);
   const place = `${safeText(file.path)}${line === undefined ? '' : `:${line}`}`;

@@ -136,11 +136,7 @@ export function findFates(messages: readonly MessageFate[], word: string): reado
 }
 
 /** Why a word names no message, or several. */
-export function describeNoFate(
-  { file, messages }: OutcomesReport,
-  word: string,
-  found: readonly MessageFate[],
-): string {
+export function describeNoFate({ file, messages }: OutcomesReport, word: string, found: readonly MessageFate[]) {
   const name = `${safeText(file)}: ${safeText(word)}`;
   return found.length === 0
     ? `${name} names no message. ${describeNear(messages, word)}`.trimEnd()

@@ -48,11 +48,7 @@ export function renderScan(rows: readonly ScanRow[], rendering: ScanRendering): 
 }
 
 /** One row per group of `rows`, then their totals. */
-export function renderScanGroups(
-  groups: readonly ScanGroup[],
-  rows: readonly ScanRow[],
-  rendering: ScanRendering,
-): readonly string[] {
+export function renderScanGroups(groups: readonly ScanGroup[], rows: readonly ScanRow[], rendering: ScanRendering) {
   const { nowMs, homeFolder } = rendering;
   return layRows(groups, rows, rendering, [
     { title: 'age', align: 'right', cell: ({ at }) => formatAge(nowMs - Date.parse(at)) },

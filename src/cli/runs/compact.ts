@@ -108,11 +108,7 @@ export function minIdleOf({ transcript }: ResolvedSettings): number {
 }
 
 /** The `--archive` that a later command needs: the path that this command was given, by the flag or by a configuration for this run only. */
-export function archiveToName({
-  settings,
-  terminal,
-  asked,
-}: Pick<Session, 'settings' | 'terminal' | 'asked'>): string | null {
+export function archiveToName({ settings, terminal, asked }: Pick<Session, 'settings' | 'terminal' | 'asked'>) {
   const { configFlag, project, flags } = asked.settings;
   const { path } = settings.archive;
   const isForThisRun = configFlag !== null || project === 'trusted';

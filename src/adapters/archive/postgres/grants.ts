@@ -10,10 +10,7 @@ const RIGHTS = {
  * The statements that an administrator runs to let a role use the archive in a schema, in any order and as often as needed: what the owner
  * makes later has the same rights.
  */
-export function grantsFor(
-  role: ArchiveRole,
-  schema: string,
-): { readonly name: string; readonly sql: readonly string[] } {
+export function grantsFor(role: ArchiveRole, schema: string) {
   const [owner, name] = [`${schema}_owner`, `${schema}_${role}`];
   const createRole = (one: string): string =>
     `DO $$ BEGIN CREATE ROLE ${one} LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;`;

@@ -247,10 +247,7 @@ export function connectPool(url: string, schema: string): Driver {
  * The driver prefers options of the URL, so ours go behind them. A file gets its new name only after a commit that is on disk. Compiling a
  * statement (`jit`) takes far longer than any of ours runs.
  */
-export function withOptions(
-  url: string,
-  schema: string,
-): { readonly connectionString: string; readonly options: string } {
+export function withOptions(url: string, schema: string) {
   const parsed = new URL(url);
   const theirs = parsed.searchParams.get('options') ?? '';
   parsed.searchParams.delete('options');

@@ -101,10 +101,7 @@ function openForReading(file: string, { path, busyTimeoutMs, extension }: Openin
 }
 
 /** Closes the database again if it is not used. */
-export function closeUnlessOpened<T>(
-  close: () => void,
-  open: () => Result<T, ArchiveFailure>,
-): Result<T, ArchiveFailure> {
+export function closeUnlessOpened<T>(close: () => void, open: () => Result<T, ArchiveFailure>) {
   let isOpen = false;
   try {
     const opened = open();

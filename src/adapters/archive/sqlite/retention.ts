@@ -102,11 +102,7 @@ type Disk = { readonly folder: string; readonly device: number; readonly freeByt
  * Throws an `ArchiveError` ('no-space') if the file cannot be rewritten: SQLite copies what is left of it to the folder for temporary files,
  * and from there into its log, beside the file, before it overwrites the file.
  */
-export async function checkRoom(
-  query: Query,
-  path: string,
-  findDisk: (folder: string) => Disk = readDisk,
-): Promise<void> {
+export async function checkRoom(query: Query, path: string, findDisk: (folder: string) => Disk = readDisk) {
   const bytes = await readUsedBytes({ query, dialect: SQLITE });
   const disks = [findDisk(findTempFolder()), findDisk(dirname(realpathSync(path)))];
   for (const { folder, device, freeBytes } of disks) {

@@ -118,12 +118,7 @@ export type CompactionRows = Pick<
   readonly carried: readonly CarriedRow[];
 };
 
-export async function writeCompaction(
-  query: Query,
-  engine: StoreEngine,
-  ids: Ids,
-  rows: CompactionRows,
-): Promise<void> {
+export async function writeCompaction(query: Query, engine: StoreEngine, ids: Ids, rows: CompactionRows) {
   const { compactionId, partition } = ids;
   const { source, output, cycles, texts } = rows;
   await query.insert('compactions', [

@@ -84,11 +84,7 @@ export function createRunLog({ query, transaction, dialect }: Sql): RunLog {
 }
 
 /** Records a file of a run, inside a transaction; gives its id. */
-export async function recordFile(
-  query: Query,
-  { token, begunAt, by, command }: RunMark,
-  file: RunFile,
-): Promise<number> {
+export async function recordFile(query: Query, { token, begunAt, by, command }: RunMark, file: RunFile) {
   const run = { token, begunAtMs: timeColumn(begunAt) ?? 0, by, command, undoneAtMs: null };
   return keepFile(query, file.compactionId, { ...file, run, undoneAtMs: null });
 }

@@ -1,7 +1,7 @@
 import { countOf } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Format, Json, SummaryInput } from '../../../ports/codec.ts';
 import { readToolBlock } from '../chat-lines/content.ts';
-import { type ChatReader, createChatReader } from '../chat-lines/decode.ts';
+import { createChatReader } from '../chat-lines/decode.ts';
 import { findDialect, renderInDialect, toChatElement } from '../chat-lines/dialects.ts';
 import { FORMATS } from '../formats.ts';
 import { createListRecords } from '../json-list/records.ts';
@@ -66,9 +66,7 @@ function isSpoken(element: Json): boolean {
 }
 
 /** Reads the elements of one conversation after another: messages as in chat lines, and those of ShareGPT and of the Responses API. */
-export function createElementReader(
-  note: Parameters<typeof createChatReader>[0]['note'] = () => undefined,
-): ChatReader {
+export function createElementReader(note: Parameters<typeof createChatReader>[0]['note'] = () => undefined) {
   return createChatReader({ toChat: toChatElement, isSummary: ({ role }) => role !== 'assistant', note });
 }
 

@@ -155,10 +155,7 @@ export type EmbedOutcome = {
 const START: VectorCursor = { lineId: 0, batchId: 0 };
 
 /** Gives vectors to everything without one, one request at a time. Whatever stops it, the vectors made until then are kept. */
-export async function embedMissing(
-  deps: EmbedMissingDeps,
-  { sourceSha256, mayReplace, limits }: EmbedScope,
-): Promise<EmbedOutcome> {
+export async function embedMissing(deps: EmbedMissingDeps, { sourceSha256, mayReplace, limits }: EmbedScope) {
   const { service, progress, archive } = deps;
   const { vectors } = archive;
   const known = await vectors.findModel();
