@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { eagerFunctions } from './eager-functions.js';
 import { licenseOf, packagesIn } from './licenses.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -96,7 +97,7 @@ const outputs = await bundle.write({
   // Beside dist/cli, as far from the package's folder: that is where `import.meta.url` of a module is now.
   chunkFileNames: 'chunks/[name]-[hash].js',
   comments: { legal: true, annotation: false, jsdoc: false },
-  plugins: [builtins],
+  plugins: [builtins, eagerFunctions],
   // What most commands load is one file: each file costs Node the time to find it.
   codeSplitting: {
     groups: [

@@ -28,10 +28,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 type Environment = Readonly<Record<string, string>>;
 
 function ran(program: string, environment: Environment, ...flags: readonly string[]): string {
-  const { stdout, stderr } = spawnSync(process.execPath, [...flags, program, '--help'], {
-    encoding: 'utf8',
-    env: { PATH: process.env['PATH'], ...environment },
-  });
+  return runNode([...flags, program, '--help'], environment);
+}
+
+function runNode(args: readonly string[], environment: Environment): string {
+  const env = { PATH: process.env['PATH'], ...environment };
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
   return stdout + stderr;
 }
 
@@ -68,8 +70,7 @@ function poison(): Poisoned {
   const evil = EVIL.padEnd(source.toString().length);
   writeFileSync(module, evil);
   ran(program, { NODE_COMPILE_CACHE: cache });
-  const entries = readdirSync(cache, { recursive: true, encoding: 'utf8' }).map((name) => join(cache, name));
-  const entry = entries.find((path) => lstatSync(path).isFile() && sourceCrcOf(path) === crc32(evil));
+  const entry = entryOf(cache, evil);
   assert.ok(entry !== undefined, 'the compile cache has another form now');
   const bytes = readFileSync(entry);
   bytes.writeUInt32LE(source.length, SOURCE_SIZE_AT);
@@ -80,8 +81,11 @@ function poison(): Poisoned {
   return { program, cache };
 }
 
-function sourceCrcOf(entry: string): number {
-  return readFileSync(entry).readUInt32LE(SOURCE_CRC_AT);
+function entryOf(cache: string, source: string | Buffer): string | undefined {
+  const paths = readdirSync(cache, { recursive: true, encoding: 'utf8' }).map((name) => join(cache, name));
+  return paths.find(
+    (path) => lstatSync(path).isFile() && readFileSync(path).readUInt32LE(SOURCE_CRC_AT) === crc32(source),
+  );
 }
 
 /** A home whose cache folder is the poisoned one. */
@@ -109,6 +113,24 @@ suite('the cache folder of the user', () => {
     const folder = join(home, '.cache/compact');
     assert.deepEqual([lstatSync(folder).mode & 0o777, readdirSync(folder).length], [0o700, 1]);
     assert.equal(ran(program, { HOME: homeWith(t, cache).home }), OWNED, 'what lies in it is used');
+  });
+
+  test('has the code of functions that nobody calls while a module is loaded', (t) => {
+    const HOME = folderWith(t, {});
+    const log = join(HOME, 'v8.log');
+    const compilesFunctions = (): boolean => {
+      ran(program, { HOME }, '--log-function-events', `--logfile=${log}`, '--no-logfile-per-isolate');
+      return /^function,interpreter,.*,parseArguments$/m.test(readFileSync(log, 'utf8'));
+    };
+    assert.deepEqual([compilesFunctions(), compilesFunctions()], [true, false]);
+  });
+
+  test('has the code of the processes that work on single files', (t) => {
+    const line = `${JSON.stringify({ role: 'user', content: 'a'.repeat(600_000) })}\n`;
+    const HOME = folderWith(t, Object.fromEntries([1, 2, 3, 4].map((name) => [`in/${name}.jsonl`, line])));
+    runNode([program, 'verify', '-j', '2', join(HOME, 'in')], { HOME });
+    const worker = entryOf(join(HOME, '.cache/compact'), readFileSync(join(folder, 'dist/cli/worker.js')));
+    assert.notEqual(worker, undefined);
   });
 
   test('follows $XDG_CACHE_HOME, if that is a whole path', (t) => {

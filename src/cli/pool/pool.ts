@@ -1,4 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import process from 'node:process';
 import type { Failure } from '../../app/contract/failure.ts';
 import { estimateBytes } from '../../compose/transcript-files.ts';
 import { assertNever, err, type Result } from '../../core/result.ts';
@@ -134,7 +137,10 @@ type WorkerProcess = {
  * and no stdout; its stderr goes to the user, who then sees the message of a native crash.
  */
 function createWorkerProcess(terminal: FilePoolOptions['terminal'], entry: URL): WorkerProcess {
+  // Node's folder for code has a folder for each version.
+  const cache = getCompileCacheDir();
   const child = fork(entry, {
+    ...(cache !== undefined && { env: { ...process.env, NODE_COMPILE_CACHE: dirname(cache) } }),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [...terminal.nodeFlags, ...FLAGS],
