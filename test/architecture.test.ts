@@ -192,6 +192,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   'cli/hook/rule-notes.ts': 'our own notes',
   'cli/mcp/compact-context.ts': 'holds a file open to know what it is; reads nothing',
   'cli/program-name.ts': "this program's own files",
+  'cli/inputs/opencode.ts': 'what OpenCode prints for us, in files of our own',
   'cli/terminal/terminal.ts': 'standard streams and our own log',
   'adapters/archive/sqlite/backup.ts': 'our own database',
   'system/package-version.ts': 'our own package',

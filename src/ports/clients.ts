@@ -95,8 +95,8 @@ export type Program = {
   readonly packageName: string;
   /** The arguments with which it goes on with a session: `ID` stands for its id, `FILE` for the path of its file. */
   readonly resume: readonly string[];
-  /** It keeps its sessions in a database: the arguments with which it takes the session of a file in, one call after the other. */
-  readonly takeIn?: readonly (readonly string[])[];
+  /** It keeps its sessions in a database: the arguments with which it takes the session of a file in. */
+  readonly takeIn?: readonly string[];
   /** Those with which it begins a session on a terminal: `PROMPT` stands for the first prompt. Null: it takes none. */
   readonly begin: readonly string[] | null;
   /** What it is given in addition to read files in a folder, `FOLDER`, that is not the one it works in. Undefined: nothing. */

@@ -68,22 +68,6 @@ test('a long session is compacted in place, and then its program goes on with it
   assert.deepEqual(readFileSync(file), before);
 });
 
-test('OpenCode takes a session in only beside what it has, so what makes room for it is printed and nothing is started', async (t) => {
-  const { home } = homeWith(t, ['opencode']);
-  const file = join(home, 'session.json');
-  const fixture = readFileSync(join(ROOT, 'fixtures/transcripts/opencode/session.json'));
-  writeFileSync(file, fixture);
-  const { code, out, errors, started } = await ran(home, ['resume', file]);
-  assert.deepEqual([code, started, readFileSync(file)], [1, [], fixture]);
-  assert.match(
-    errors,
-    /OpenCode keeps its sessions in a database, and adds what it imports to a session that is there\./,
-  );
-  const id = 'ses_e0161a000ffeMadeUpSession1';
-  const steps = [`opencode session delete ${id}`, `opencode import ${file}`, `opencode --session ${id}`];
-  assert.equal(out.slice(out.indexOf(' && ')), ` && ${steps.join(' && ')}\n`);
-});
-
 test('where the model is known, the plan and the run say what the first request costs', async (t) => {
   const { home, file } = homeWith(t);
   const said = readFileSync(file, 'utf8').replaceAll(

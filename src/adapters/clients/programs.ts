@@ -84,10 +84,7 @@ const DESCRIPTIONS: readonly Description[] = [
     title: 'OpenCode',
     packageName: 'opencode-ai',
     resume: ['--session', 'ID'],
-    takeIn: [
-      ['session', 'delete', 'ID'],
-      ['import', 'FILE'],
-    ],
+    takeIn: ['import', 'FILE'],
     begin: ['--prompt', 'PROMPT'],
     ids: /^ses_[0-9A-Za-z]{8,64}$/,
     idOf: ({ sample }) => firstString(sample, 'info', 'id'),

@@ -6,8 +6,7 @@ import { formatMinute, reportJson, safeLines, safeText, shellWord } from '../../
 import { err, ok, type Result } from '../../core/result.ts';
 import { programOf } from '../../ports/codec.ts';
 import type { Program } from '../../ports/clients.ts';
-import type { ReadyInput } from '../inputs/gather.ts';
-import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
+import { chooseSession, type ChosenSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
 import { defineBareCommand } from '../line/command.ts';
 import { MODEL_FLAGS, READING_FLAGS, SHARED_STDOUT } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
@@ -60,7 +59,7 @@ async function handOff(
   const { to, output = '-' } = options;
   const program = to === undefined ? null : findTarget(session, to);
   if (program?.ok === false) return session.refuse(program.error);
-  const chosen = await chooseSession(session, operands);
+  const chosen = await chooseSession(session, operands, { isCaptured: options.capture !== false });
   if (typeof chosen === 'number') return chosen;
   const launch =
     program && findLaunch(session, { ...program.value, args: [], folder: await folderOf(session, chosen) });
@@ -111,21 +110,21 @@ function findTarget({ useCases }: Session, name: string): Result<Target, string>
 }
 
 /** The session's own folder if the session is where its program keeps it, or else this one. */
-async function folderOf(session: Session, chosen: ReadyInput): Promise<string> {
+async function folderOf(session: Session, chosen: ChosenSession): Promise<string> {
   const { workingFolder } = session.terminal.host;
   const located = await session.useCases.locateSession({ input: inputOf(chosen, {}), findsUser: false });
   const place = located.ok ? located.value.place : null;
   if (!located.ok || place === null || place.folder === null) return workingFolder;
   const format = session.useCases.findFormat(located.value.format);
-  return doubtPlace(session, { place, format, file: resolve(workingFolder, chosen.path) }) === null
-    ? place.folder
-    : workingFolder;
+  const isPrinted = chosen.exported !== undefined;
+  const doubt = doubtPlace(session, { place, format, isPrinted, file: resolve(workingFolder, chosen.path) });
+  return doubt === null ? place.folder : workingFolder;
 }
 
 /** Captures the session, and writes its hand-over. */
 async function write(
   session: Session,
-  { chosen, options }: { readonly chosen: ReadyInput; readonly options: HandoffLine['options'] },
+  { chosen, options }: { readonly chosen: ChosenSession; readonly options: HandoffLine['options'] },
 ): Promise<{ readonly report: HandoffReport } | ExitCode> {
   const { reporter, useCases, settings, terminal } = session;
   const input = inputOf(chosen, options);
@@ -139,7 +138,7 @@ async function write(
   const mask = options.raw === true ? null : warned(session, await useCases.createMask(settings.privacy.redact_rules));
   if (mask?.ok === false) return session.refuse(mask.error);
   reporter.progress.name(chosen.name);
-  const isFile = chosen.name === chosen.path;
+  const isFile = chosen.name === chosen.path || chosen.exported !== undefined;
   const captured =
     options.capture === false || !isFile
       ? null

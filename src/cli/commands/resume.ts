@@ -1,10 +1,11 @@
+import { rmSync } from 'node:fs';
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { toModel } from '../../config/resolve.ts';
 import { parseCountOrZero } from '../../config/quantity.ts';
 import { formatChange, formatCost, namePrices } from '../../messages/quantities.ts';
 import { safeText } from '../../messages/text.ts';
-import type { ReadyInput } from '../inputs/gather.ts';
-import { chooseSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
+import { exportSession, importCopy, keepExport } from '../inputs/opencode.ts';
+import { chooseSession, type ChosenSession, SESSION_OPERANDS, takeExported } from '../inputs/sessions.ts';
 import { defineBareCommand } from '../line/command.ts';
 import { FORMAT_FLAG, MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
@@ -17,6 +18,7 @@ import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 import type { Launch } from '../terminal/terminal.ts';
 
 const DEFAULT_IF_OVER = 40_000;
+const MIN_SAVED_BY_COPY = 0.1;
 
 const FLAGS = [
   { flags: '-n, --dry-run', description: 'show the plan; nothing is written or started', conflicts: 'maxCost' },
@@ -48,9 +50,10 @@ export const command = defineBareCommand({
 /** Compacts the session if that is worth it. `start` is told what to become then. */
 async function prepare(session: Session, line: ResumeLine, start: (launch: Launch) => void): Promise<ExitCode> {
   const { reporter, useCases } = session;
-  const { operands, options, passed = [] } = line;
-  const chosen = await chooseSession(session, operands);
+  const { options, passed = [] } = line;
+  const chosen = await chooseToResume(session, line);
   if (typeof chosen === 'number') return chosen;
+  const { exported } = chosen;
   const input = inputOf(chosen, options);
   const isShown = options.dryRun === true || options.print === true;
   const located = await useCases.locateSession({ input, findsUser: !isShown });
@@ -63,7 +66,9 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
     return session.refuse(`${name}: no program goes on with this format (${title}); 'compact handoff' hands it to one`);
   }
   const { program } = place;
-  const resumption = planResumption(session, { place, format, path: chosen.path, passed });
+  const where = { format, path: chosen.path, isPrinted: exported !== undefined, passed };
+  const planFor = (id: string | null) => planResumption(session, { ...where, place: { ...place, id } });
+  const resumption = planFor(exported?.id ?? place.id);
   if (resumption === null)
     return session.refuse(
       `${name}: ${program.title} goes on with sessions by their ids, and the name of this file has none; 'compact handoff' begins a new one`,
@@ -86,36 +91,67 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
     );
     return EXIT_CODES.failed;
   }
-  if (options.dryRun === true) {
-    const planned = await compactIfOver(session, { chosen, options });
-    if (typeof planned === 'number') return planned;
-    reporter.answer([planned, printed]);
-    return EXIT_CODES.done;
-  }
   const launch = findLaunch(session, { command: program.command, ...resumption });
-  if (launch === null) {
+  if (launch === null && !isShown) {
     reporter.error(describeMissing(program));
     reporter.report(['Nothing was compacted or started. Once it is installed:', `  ${printed}`]);
     return EXIT_CODES.failed;
   }
   const compacted = await compactIfOver(session, { chosen, options });
   if (typeof compacted === 'number') return compacted;
-  reporter.report([compacted, reporter.theme.faint(printed)]);
-  start(launch);
+  const copied = compacted.isShorter ? exported : undefined;
+  const next = (copied && planFor(copied.copyId)) ?? resumption;
+  const said = [
+    compacted.said,
+    ...(copied === undefined ? [] : [`${copied.copyId}: OpenCode gets this copy; ${copied.id} stays as it is`]),
+  ];
+  const command = describeLaunch(program.command, next);
+  if (isShown || launch === null) {
+    reporter.answer([...said, command]);
+    return EXIT_CODES.done;
+  }
+  reporter.report([...said, reporter.theme.faint(command)]);
+  const taken = copied === undefined ? null : importCopy(session, copied, launch.folder);
+  if (taken?.ok === false) {
+    reporter.error(taken.error);
+    return EXIT_CODES.failed;
+  }
+  start({ ...launch, args: next.args });
   return EXIT_CODES.done;
 }
 
-type Compacting = { readonly chosen: ReadyInput; readonly options: ResumeLine['options'] };
+/** The session that the line names. If OpenCode has a compacted copy of it, and nothing was said in the session since, it is that copy. */
+async function chooseToResume(session: Session, { operands, options }: ResumeLine): Promise<ChosenSession | ExitCode> {
+  let chosen = await chooseSession(session, operands, { isCaptured: false });
+  // A token has at least one byte: what is so short is not compacted.
+  while (typeof chosen !== 'number' && (chosen.exported?.sizeBytes ?? 0) > (options.ifOver ?? DEFAULT_IF_OVER)) {
+    const { id = '', copyId = '' } = chosen.exported ?? {};
+    const copy = exportSession(session, copyId, { isCaptured: false });
+    if (!copy.ok) return chosen;
+    session.reporter.report([`${id}: it was compacted before; OpenCode has its copy ${copyId}`]);
+    chosen = takeExported(session, copy);
+  }
+  return chosen;
+}
 
-/** Compacts the session, or plans it, if that is worth it. Gives what to say of it; a number is an exit code: the command is over. */
-async function compactIfOver(session: Session, { chosen, options }: Compacting): Promise<string | ExitCode> {
+type Compacting = { readonly chosen: ChosenSession; readonly options: ResumeLine['options'] };
+
+/** Compacts the session, or plans it, if that is worth it. `said`: what to say of it. A number is an exit code: the command is over. */
+async function compactIfOver(
+  session: Session,
+  { chosen, options }: Compacting,
+): Promise<{ readonly said: string; readonly isShorter: boolean } | ExitCode> {
   const { useCases, reporter, settings } = session;
   const { dryRun: isDryRun = false, ifOver = DEFAULT_IF_OVER, maxCost } = options;
-  const policy = policyOf(session, { ifOver });
+  const { exported } = chosen;
+  // Each copy stays in OpenCode.
+  const policy = policyOf(session, { ifOver, ...(exported !== undefined && { minSaving: MIN_SAVED_BY_COPY }) });
   const summarizer = await createSummarizer(session, { isDryRun, compaction: policy.compaction, maxCost });
   if (!summarizer.ok) return session.refuse(summarizer.error);
   reporter.progress.name(chosen.name);
-  const common = { input: inputOf(chosen, options), policy, ...toModel(settings) };
+  const kept = exported === undefined || isDryRun ? null : keepExport(session, exported);
+  const input = inputOf({ ...chosen, path: kept ?? chosen.path }, options);
+  const common = { input, policy, ...toModel(settings) };
   const request = { ...common, summarizer: summarizer.value, embeddings: null };
   const how = isDryRun
     ? ({ output: { kind: 'none' } } as const)
@@ -129,12 +165,14 @@ async function compactIfOver(session: Session, { chosen, options }: Compacting):
     reporter.error(`${name}: ${safeText(notes.join('; '))}. Go on there, or close it first.`);
     return EXIT_CODES.failed;
   }
-  if (result === 'skipped') return `${name}: ${safeText(notes.join('; '))}`;
+  if (result === 'skipped' && kept !== null) rmSync(kept);
+  if (result === 'skipped') return { said: `${name}: ${safeText(notes.join('; '))}`, isShorter: false };
   // A compacted file still names its model, and takes less time to read.
   const scanned = await useCases.scanFile(common, reporter.progress);
   const model = scanned.ok ? (scanned.value?.model ?? null) : null;
   const bound = isDryRun ? 'at most ' : '';
-  return `${name}: ${await describeSaving(session, { model, tokens: sumTokens(done.value) }, bound)}`;
+  const saving = await describeSaving(session, { model, tokens: sumTokens(done.value) }, bound);
+  return { said: `${name}: ${saving}`, isShorter: true };
 }
 
 /** '120,000 → 14,000 tokens; the first request costs 0.32 USD less (list prices of 2026-11-01)'. */

@@ -1,6 +1,7 @@
 import { reportUndone } from '../../app/contract/reports.ts';
 import type { UndoFileRequest } from '../../app/restore/undo.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
+import { describeCopy } from '../inputs/opencode.ts';
 import { defineCommand } from '../line/command.ts';
 import { JOBS_FLAG, UNPACKING_FLAGS } from '../line/flags.ts';
 import type { Line, OptionsOf } from '../line/line.ts';
@@ -106,7 +107,7 @@ async function undo(
     report: (done, { file, name }) => {
       if (done.ok) {
         counts[done.value.result] += 1;
-        answer(renderUndone(file, done.value, rendering));
+        answer([...renderUndone(file, done.value, rendering), ...describeCopy(session, name)]);
         return tell(file, { ...done.value, ...(isDryRun && { isDryRun }) });
       }
       counts.left += 1;

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { toModel } from '../../config/resolve.ts';
 import { ID_DIGITS, isOtherAgent } from '../../core/paths.ts';
+import type { Result } from '../../core/result.ts';
 import { formatCount } from '../../messages/quantities.ts';
 import { fitText, safeText, textWidth } from '../../messages/text.ts';
 import { programOf } from '../../ports/codec.ts';
@@ -15,6 +16,7 @@ import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-co
 import { canAsk, matchesAll, pick } from '../terminal/picker.ts';
 import { findScanned, gatherInputs, type ReadyInput, type ScannedFile } from './gather.ts';
 import { findNothing } from './inputs.ts';
+import { type Exported, exportSession, isOpenCodeId } from './opencode.ts';
 
 const MIN_ID_DIGITS = 4;
 const ID_START = new RegExp(`^[0-9a-f]{${MIN_ID_DIGITS}}[0-9a-f-]*$`, 'i');
@@ -26,12 +28,22 @@ export const SESSION_OPERANDS = {
     "a path, an id's first digits, or words of the title or the project's folder; without any, the newest of this folder",
 };
 
+/** `exported`: OpenCode has printed it for us. */
+export type ChosenSession = ReadyInput & { readonly exported?: Exported };
+
 /**
- * The session that these words name: by a path, by the first digits of its id, or by words of its title and its project's folder. Without
- * words it is the newest of this folder. If several are meant, a person at a terminal chooses. A number is an exit code: the command is over.
+ * The session that these words name: by a path, by the first digits of its id, by an id of OpenCode, or by words of its title and its
+ * project's folder. Without words it is the newest of this folder. If several are meant, a person at a terminal chooses. A number is an exit
+ * code: the command is over.
  */
-export async function chooseSession(session: Session, words: readonly string[]): Promise<ReadyInput | ExitCode> {
+export async function chooseSession(
+  session: Session,
+  words: readonly string[],
+  { isCaptured }: { readonly isCaptured: boolean },
+): Promise<ChosenSession | ExitCode> {
   const [word = '', ...more] = words;
+  if (more.length === 0 && isOpenCodeId(word))
+    return takeExported(session, exportSession(session, word, { isCaptured }));
   if (word !== '' && more.length === 0 && (await namesFile(word))) return openNamed(session, word);
   const scanned = await findScanned(session, { operands: [] });
   if (typeof scanned === 'number') return scanned;
@@ -136,8 +148,15 @@ const TOKEN_COLUMNS = 16;
 /** Of the other cells, what is between them, and what the list draws around them. */
 const OTHER_COLUMNS = 56;
 
-function toInput(path: string): ReadyInput {
-  return { path, name: path, pathInFolder: path, pathInOperand: path, isNamed: true, refusesLinks: true };
+/** What OpenCode has printed, under the name that it has there. */
+export function takeExported({ reporter }: Session, exported: Result<Exported, string>): ChosenSession | ExitCode {
+  if (exported.ok) return { ...toInput(exported.value.path, exported.value.id), exported: exported.value };
+  reporter.error(exported.error);
+  return EXIT_CODES.failed;
+}
+
+function toInput(path: string, name = path): ReadyInput {
+  return { path, name, pathInFolder: path, pathInOperand: path, isNamed: true, refusesLinks: true };
 }
 
 /** A file that cannot be read is no session. */

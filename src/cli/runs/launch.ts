@@ -26,12 +26,17 @@ type Located = {
   readonly place: SessionPlace;
   readonly format: Format | undefined;
   readonly path: string;
+  /** Its program has just printed the file for us. */
+  readonly isPrinted: boolean;
   /** What the user adds. */
   readonly passed: readonly string[];
 };
 
 /** What a program is called with to go on with a session; null: the session has no id that the program could have given it. */
-export function planResumption(session: Session, { place, format, path, passed }: Located): Resumption | null {
+export function planResumption(
+  session: Session,
+  { place, format, path, isPrinted, passed }: Located,
+): Resumption | null {
   const { program, id } = place;
   const { host } = session.terminal;
   const file = resolve(host.workingFolder, path);
@@ -39,21 +44,22 @@ export function planResumption(session: Session, { place, format, path, passed }
   const fill = (words: readonly string[]): readonly string[] =>
     words.map((word) => (word === 'FILE' ? file : word.replace('ID', id ?? '')));
   const folder = place.folder ?? host.workingFolder;
-  const doubt = doubtPlace(session, { place, format, file });
-  const before = (program.takeIn ?? []).map(fill);
+  const doubt = doubtPlace(session, { place, format, isPrinted, file });
+  const before = program.takeIn === undefined || isPrinted ? [] : [fill(program.takeIn)];
   return { args: [...fill(program.resume), ...passed], before, folder, doubt };
 }
 
 /** Why nothing is started in the folder of a session, as a clause. Whoever wrote the file may have written anything into it. */
 export function doubtPlace(
   { terminal }: Pick<Session, 'terminal'>,
-  { place, format, file }: Pick<Located, 'place' | 'format'> & { readonly file: string },
+  { place, format, isPrinted, file }: Pick<Located, 'place' | 'format' | 'isPrinted'> & { readonly file: string },
 ): string | null {
-  const { program, folder, isMisplaced } = place;
+  const { program, id, folder, isMisplaced } = place;
   const { host } = terminal;
-  if (program.takeIn !== undefined)
-    return `${program.title} keeps its sessions in a database, and adds what it imports to a session that is there`;
-  if (!isInPlace(file, format?.places ?? [], host)) return `the file is not where ${program.title} keeps its sessions`;
+  if (!isPrinted && !isInPlace(file, format?.places ?? [], host))
+    return program.takeIn === undefined
+      ? `the file is not where ${program.title} keeps its sessions`
+      : `${program.title} keeps its sessions in a database ('${terminal.program()} resume ${id ?? 'ID'}' goes on with what it has there)`;
   if (!isOwn(file, host.userId)) return 'the file is not yours';
   if (folder === null) return 'the session does not say in which folder it was held';
   if (!isFolder(folder)) return `its folder ${folder} is not there`;

@@ -24,6 +24,7 @@ export const openCode: Codec = {
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
   formsOf: (element) => [withoutPruning(element)],
   detect: ([beginning = null]) => detectExport(beginning),
+  readProject: (record) => stringAt(record, 'info', 'directory') ?? stringAt(record, 'info', 'path', 'cwd') ?? null,
   readModel: textReader('info', 'modelID'),
   open: () =>
     createSession<RequestNote>({

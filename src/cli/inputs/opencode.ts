@@ -1,0 +1,202 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { type HostEnvironment, stateFolder } from '../../config/find.ts';
+import { parseJson } from '../../core/json-text.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { safeText } from '../../messages/text.ts';
+import { removeExpired } from '../hook/rule-notes.ts';
+import { findProgram } from '../program-name.ts';
+import { describeMissing } from '../runs/launch.ts';
+import type { Session } from '../session.ts';
+
+/*
+ * OpenCode keeps its sessions in a database. `opencode export` prints one, and `opencode import` only adds: what is there stays as it is. So a
+ * compacted session goes in as a copy under ids of its own, and the session itself stays as it is.
+ */
+
+/** An id, and what ends the ids of a copy of ours. */
+const ID = /^(ses_[0-9A-Za-z]{8,48}?)(compact[0-9a-f]{8})?$/;
+const COPY_FILE = /(ses_[0-9A-Za-z]+)-(compact[0-9a-f]{8})\.json$/;
+const MARK_DIGITS = 8;
+
+export function isOpenCodeId(word: string): boolean {
+  return ID.test(word);
+}
+
+/** A session that OpenCode has printed for us. */
+export type Exported = {
+  /** As OpenCode calls it. */
+  readonly id: string;
+  /** What its compacted copy is called: the same for the same messages. */
+  readonly copyId: string;
+  /** The file of ours. A copy has the ids of its original in it, so that it is known for the conversation that it goes on with. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Where the file is compacted. */
+  readonly keptPath: string;
+};
+
+/** Where copies of its sessions stay for a week. Our plugin of OpenCode writes some there too. */
+function keptFolder(host: HostEnvironment): string {
+  return join(stateFolder(host), 'opencode');
+}
+
+function makeKeptFolder(host: HostEnvironment): string {
+  const folder = keptFolder(host);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  removeExpired(folder);
+  return folder;
+}
+
+/** Has OpenCode print a session into a file of ours, for a week if it is to be captured, else for this command. The error is a sentence. */
+export function exportSession(
+  session: Session,
+  id: string,
+  { isCaptured }: { readonly isCaptured: boolean },
+): Result<Exported, string> {
+  const { host } = session.terminal;
+  const folder = isCaptured ? makeKeptFolder(host) : temporaryFolder(session);
+  const path = join(folder, `${id}.json`);
+  // It ends before a pipe has taken all that it prints, so it prints into the file.
+  const descriptor = openSync(path, 'w', 0o600);
+  const hint = "'opencode session list' shows the sessions of a folder.";
+  const exporting = { args: ['export', id], folder: host.homeFolder, stdout: descriptor, what: id, hint } as const;
+  const done = runOpenCode(session, exporting);
+  closeSync(descriptor);
+  const text = done.ok ? readFileSync(path, 'utf8') : '';
+  const printed = done.ok ? readSession(text) : null;
+  if (printed === null) {
+    rmSync(path, { force: true });
+    return done.ok ? err(`${id}: 'opencode export' printed no session. ${hint}`) : done;
+  }
+  const [, original = id, mark = ''] = ID.exec(id) ?? [];
+  const own = mark === '' ? text : withIds(printed, (one) => (one.endsWith(mark) ? one.slice(0, -mark.length) : one));
+  if (mark !== '') writeFileSync(path, own);
+  const digest = createHash('sha256').update(JSON.stringify(readSession(own)?.messages));
+  const next = `compact${digest.digest('hex').slice(0, MARK_DIGITS)}`;
+  return ok({
+    id,
+    copyId: original + next,
+    path,
+    sizeBytes: Buffer.byteLength(own),
+    keptPath: join(keptFolder(host), `${original}-${next}.json`),
+  });
+}
+
+/** Copies the file to where it is compacted, so that this can be undone. */
+export function keepExport({ terminal }: Pick<Session, 'terminal'>, { path, keptPath }: Exported): string {
+  makeKeptFolder(terminal.host);
+  copyFileSync(path, keptPath);
+  return keptPath;
+}
+
+/** Has OpenCode read the compacted file as a session of its own, with this working folder. The error is a sentence. */
+export function importCopy(session: Session, { id, copyId, keptPath }: Exported, folder: string): Result<void, string> {
+  const [mark = ''] = /compact[0-9a-f]{8}$/.exec(copyId) ?? [];
+  const compacted = readSession(readFileSync(keptPath, 'utf8'));
+  if (compacted === null) return err(`${keptPath}: this is no session of OpenCode any more`);
+  const ids = new Set([copyId.slice(0, -mark.length)]);
+  // Those of other sessions, of its parent and of its tasks, stay.
+  withIds(compacted, (one) => {
+    if (/^(?:msg|prt)_/.test(one)) ids.add(one);
+    return one;
+  });
+  const { share: _, ...info } = compacted.info;
+  const title = `${String(info['title']).replace(COPY_TITLE, '')} (compacted)`;
+  const copy = withIds({ ...compacted, info: { ...info, title } }, (one) => (ids.has(one) ? one + mark : one));
+  const file = join(temporaryFolder(session), 'session.json');
+  writeFileSync(file, copy, { mode: 0o600 });
+  const hint = `'${session.terminal.program()} resume ${id}' tries again.`;
+  return runOpenCode(session, { args: ['import', file], folder, stdout: 'ignore', what: id, hint });
+}
+
+/** It goes when the session ends. */
+function temporaryFolder({ terminal, atEnd }: Pick<Session, 'terminal' | 'atEnd'>): string {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'compact-opencode-'));
+  const remove = terminal.removeAtExit(folder);
+  atEnd(() => remove());
+  return folder;
+}
+
+const COPY_TITLE = / \(compacted\)$/;
+
+/** What undoing the compaction of such a file leaves in OpenCode; empty: it is none. */
+export function describeCopy({ terminal }: Pick<Session, 'terminal'>, path: string): readonly string[] {
+  const [name = '', original = '', mark = ''] = COPY_FILE.exec(path) ?? [];
+  if (name === '' || path !== join(keptFolder(terminal.host), name)) return [];
+  const copy = original + mark;
+  return [
+    `    OpenCode's session ${original} was never changed; its copy stays there until 'opencode session delete ${copy}'.`,
+  ];
+}
+
+type Printed = { readonly info: { readonly [key: string]: unknown }; readonly messages: readonly unknown[] };
+
+/** Null: it is none. */
+function readSession(text: string): Printed | null {
+  const printed = parseJson(text);
+  return isPrinted(printed) ? printed : null;
+}
+
+function isPrinted(value: unknown): value is Printed {
+  const { info, messages } = Object(value);
+  return typeof info === 'object' && info !== null && Array.isArray(messages);
+}
+
+const ID_KEYS: ReadonlySet<string> = new Set('id sessionID messageID parentID partID tail_start_id'.split(' '));
+
+/** The session as JSON, with other ids. */
+function withIds(session: Printed, change: (id: string) => string): string {
+  const changed = (key: string, value: unknown): unknown =>
+    typeof value === 'string' && ID_KEYS.has(key) ? change(value) : value;
+  return `${JSON.stringify(session, changed, 2)}\n`;
+}
+
+const COMMAND = 'opencode';
+
+type Running = {
+  readonly args: readonly [action: string, operand: string];
+  readonly folder: string;
+  readonly stdout: number | 'ignore';
+  /** What a failure is about, and what to try then. */
+  readonly what: string;
+  readonly hint: string;
+};
+
+/** The error is a sentence. */
+function runOpenCode(
+  { terminal, useCases }: Pick<Session, 'terminal' | 'useCases'>,
+  { args: [action, ...args], folder, stdout, what, hint }: Running,
+): Result<void, string> {
+  const { host } = terminal;
+  const path = findProgram(COMMAND, host, folder);
+  if (path === null) {
+    const missing = useCases.listPrograms().filter(({ command }) => command === COMMAND);
+    return err(missing.map(describeMissing).join('\n'));
+  }
+  const { status, signal, stderr, error } = spawnSync(path, [action, ...args], {
+    cwd: folder,
+    env: host.environment,
+    stdio: ['ignore', stdout, 'pipe'],
+    encoding: 'utf8',
+  });
+  if (status === 0) return ok(undefined);
+  const lines = error === undefined ? stripVTControlCharacters(stderr).trim().split('\n') : [error.message];
+  const why = lines.at(-1)?.replace(/^Error: /, '') ?? '';
+  const said = safeText(why === '' ? (signal ?? `exit code ${status}`) : why);
+  return err(`${what}: '${COMMAND} ${action}' failed (${said}). ${hint}`);
+}
