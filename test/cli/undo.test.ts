@@ -45,11 +45,17 @@ for (const [what, change, message, isPassing] of [
     true,
   ],
   ['deleted', ({ path }: Place) => rmSync(path('a.jsonl')), /moved or deleted since/, true],
+  [
+    'erased from the archive',
+    ({ path, compact }: Place) => compact('archive', 'erase', '--source', path('a.jsonl'), '--yes'),
+    /erased by policy on/,
+    false,
+  ],
 ] as const) {
   test(`a file that was ${what} is left alone and named, and the others are undone`, async (t) => {
     const place = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
     await place.compact('-i', place.path('a.jsonl'), place.path('b.jsonl'));
-    change(place);
+    await change(place);
     const before = existsSync(place.path('a.jsonl')) ? place.text('a.jsonl') : null;
     const { code, stdout, stderr } = await place.compact('undo');
     const after = existsSync(place.path('a.jsonl')) ? place.text('a.jsonl') : null;

@@ -137,5 +137,5 @@ async function undo(
 /** Trying again would not help. */
 function isForGood(failure: NotDone): boolean {
   if (failure.kind === 'cannot-undo') return failure.why === 'edited' || failure.why === 'other-output';
-  return failure.kind === 'rewritten' || failure.kind === 'not-in-archive';
+  return ['rewritten', 'not-in-archive', 'erased'].includes(failure.kind);
 }

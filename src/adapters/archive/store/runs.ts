@@ -29,12 +29,12 @@ SELECT 1 FROM compactions WHERE id = :compactionId AND source_path = :sourcePath
 const FIND_WHOLE = "SELECT id FROM compactions WHERE id = :id AND status = 'applied' AND erasure_id IS NULL";
 const LIST_RUNS = `
 SELECT * FROM runs WHERE id IN
-  (SELECT f.run_id FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id WHERE c.status = 'applied')
+  (SELECT f.run_id FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id WHERE c.status <> 'prepared')
 ORDER BY id DESC`;
 const LIST_FILES = `
 SELECT f.id, f.run_id, f.compaction_id, f.undone_at_ms, ${FILE_PATHS}, c.source_size_bytes, c.output_size_bytes
 FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id
-WHERE c.status = 'applied' AND f.run_id IS NOT NULL ORDER BY coalesce(f.source_path, c.source_path), f.id`;
+WHERE c.status <> 'prepared' AND f.run_id IS NOT NULL ORDER BY coalesce(f.source_path, c.source_path), f.id`;
 const FIND_OUTPUT = `
 SELECT max(r.begun_at_ms) AS at_ms FROM run_files AS f JOIN runs AS r ON r.id = f.run_id JOIN compactions AS c ON c.id = f.compaction_id
 WHERE ${OUTPUT} = :path AND f.undone_at_ms IS NULL AND c.status = 'applied'`;
