@@ -88,6 +88,8 @@ export type CompactionDraft = {
   readonly run: RunMark | null;
   /** Absolute, like the output's path. */
   readonly sourcePath: string;
+  /** Where links in it lead: what is decided about that path concerns the compaction too. */
+  readonly realPath?: string;
   /** Null: standard output. */
   readonly outputPath: string | null;
   readonly source: {

@@ -196,6 +196,8 @@ export type OpenOptions = {
 export type FileStore = {
   /** The absolute path. */
   readonly absolute: (path: string) => string;
+  /** The absolute path to which links lead, if there are any. */
+  readonly realPath: (path: string) => string;
   /** The compression that a file's name implies. */
   readonly compressionOf: (path: string) => Compression;
   /**

@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
   writeSync,
@@ -91,6 +92,9 @@ test('a file that is young or held is left, and says why', async (t) => {
   const hold = { kind: 'source', value: bench.path('x.jsonl'), reason: null, addedAt: new Date() } as const;
   await bench.archive().retention.addHold(hold);
   assert.deepEqual(await left(), ['left', 'held', true]);
+  symlinkSync(bench.folder, bench.path('link'));
+  const throughLink = await capture(bench, 'link/x.jsonl', { remove: COLD });
+  assert.deepEqual([throughLink.reason, existsSync(bench.path('x.jsonl'))], ['held', true]);
 });
 
 const OTHER: FileWriter = { processId: 7, name: 'other' };

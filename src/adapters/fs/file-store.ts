@@ -12,7 +12,7 @@ import type {
   Unpacked,
 } from '../../ports/files.ts';
 import { compressionOf, detectCompression, HEAD_BYTES } from './compression.ts';
-import { describeNonFile, toFileFailure } from '../../system/files.ts';
+import { describeNonFile, followLinks, orElse, toFileFailure } from '../../system/files.ts';
 import { createLineSource, type LineSource, openOutsideFile, readLines } from '../../system/outside-file.ts';
 
 type FileStoreOptions = {
@@ -27,6 +27,7 @@ type FileStoreOptions = {
 export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: FileStoreOptions = {}): FileStore {
   return {
     absolute: (path) => resolve(path),
+    realPath: (path) => orElse(resolve(path), () => followLinks(resolve(path))),
     compressionOf,
     unpack: (first, content) => {
       const compression = detectCompression(first);

@@ -93,7 +93,8 @@ async function leaveUnlessNew(deps: WritingDeps, { request, transcript, archive 
   if (archive === null || writer === null) return;
   // A copy of what was compacted: what is decided about its path concerns that compaction too.
   if (output.kind !== 'none' && !archive.isReadOnly)
-    await archive.runs.notePath(writer, deps.files.absolute(input.path));
+    for (const path of [deps.files.absolute(input.path), deps.files.realPath(input.path)])
+      await archive.runs.notePath(writer, path);
   leave({ reason: 'nothing-new', notes: ['nothing was said since it was compacted'] });
 }
 

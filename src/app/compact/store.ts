@@ -221,6 +221,7 @@ function draftCompaction(
     format: codec.format.name,
     run: deps.run,
     sourcePath: request.input.storedAs ?? deps.files.absolute(request.input.path),
+    ...(request.input.storedAs === undefined && { realPath: deps.files.realPath(request.input.path) }),
     outputPath: path === null ? null : deps.files.absolute(path),
     source: {
       sha256: recordIndex.sha256,
@@ -310,6 +311,7 @@ export async function reuseCompaction(
   const fileId = await archive.runs.record(deps.run, file);
   // It was erased meanwhile: its output must not replace the original any more.
   if (fileId === null) return stop({ kind: 'source-changed', file: request.input.name });
+  if (request.input.storedAs === undefined) await archive.runs.notePath(same.id, deps.files.realPath(sourcePath));
   const pieces = outputBytes(same, transcript);
   const delivered = await attemptStep(() => deliver(deps, { request, transcript, pieces, lock, replaceable }));
   if (!delivered.ok && !(await isOutputThere(deps, { outputPath: path, output: same.output })))

@@ -67,7 +67,7 @@ function whyNothing(runs: readonly StoredRun[]): string {
   if (runs.length === 0) return 'no run is recorded in it';
   return runs.every(({ undoneAt }) => undoneAt !== null)
     ? 'every run in it was undone'
-    : 'none of the files that your runs on this machine wrote still exist';
+    : "no file that a run of yours on this machine wrote still exists; 'compact undo --list' shows the runs of others too";
 }
 
 async function undo(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, copyFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
@@ -291,6 +291,26 @@ export function pruneContract(engine: Engine): void {
     assert.ok(state.hasErased);
     assert.equal((await bench.verify('second.jsonl')).result, 'verified');
     assert.deepEqual(await left(bench), ['second.jsonl']);
+  });
+
+  test('a hold on a file protects what was compacted through links to it', async (t) => {
+    const bench = await sceneFor(engine, t, { 'first.jsonl': 300 });
+    mkdirSync(bench.path('disk'));
+    // One is compacted, one is the same as it, and one is a copy of the result.
+    for (const name of ['a.jsonl', 'b.jsonl']) bench.write(`disk/${name}`, chatTranscript(20));
+    copyFileSync(bench.path('first.jsonl'), bench.path('disk/c.jsonl'));
+    symlinkSync(bench.path('disk'), bench.path('link'));
+    for (const name of ['a.jsonl', 'b.jsonl', 'c.jsonl']) await bench.compact(`link/${name}`);
+    for (const value of ['disk/a.jsonl', 'disk/b.jsonl', 'disk/c.jsonl']) {
+      const scope = { kind: 'source', value } as const;
+      await hold(bench, scope);
+      const planned = await prune(bench, { maxBytes: 0, isConfirmed: false });
+      assert.deepEqual(
+        planned.held.map((one) => one.value),
+        [value],
+      );
+      await release(bench, scope);
+    }
   });
 
   test('a copy of a compacted file is protected by a hold on it, and no run claims to have written it', async (t) => {

@@ -27,7 +27,7 @@ import {
 } from './engine.ts';
 import { type BlockRows, type CompactionRows, type LineRow, writeBlocks, writeCompaction } from './rows.ts';
 import { joinPacks, writePack } from './packs.ts';
-import { recordFile } from './runs.ts';
+import { keepFile, recordFile } from './runs.ts';
 
 /** Blocks are held until the end, so that others wait only for the inserts. What is larger is stored as it comes. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
@@ -205,7 +205,7 @@ type Rest = {
 /** Writes everything but the lines. */
 async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids, lineIds }: Rest): Promise<void> {
   const { compactionId, cycles } = ids;
-  const { run, source, sourcePath, outputPath } = draft;
+  const { run, source, sourcePath, realPath = sourcePath, outputPath } = draft;
   if (draft.cycles.length !== cycles.length)
     throw new Error(`there are ${draft.cycles.length} cycles instead of ${cycles.length}`);
   const misplaced = draft.inserted.find(({ beforeLine }) => beforeLine < 1 || beforeLine > source.lineCount + 1);
@@ -232,6 +232,8 @@ async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids,
     }),
   });
   if (run !== null) await recordFile(query, run, { compactionId, sourcePath, outputPath });
+  if (realPath !== sourcePath)
+    await keepFile(query, compactionId, { run: null, sourcePath: realPath, outputPath: null, undoneAtMs: null });
 }
 
 const FIND_TITLE = `
