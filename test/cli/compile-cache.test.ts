@@ -129,8 +129,11 @@ suite('the cache folder of the user', () => {
     const line = `${JSON.stringify({ role: 'user', content: 'a'.repeat(600_000) })}\n`;
     const HOME = folderWith(t, Object.fromEntries([1, 2, 3, 4].map((name) => [`in/${name}.jsonl`, line])));
     runNode([program, 'verify', '-j', '2', join(HOME, 'in')], { HOME });
-    const worker = entryOf(join(HOME, '.cache/compact'), readFileSync(join(folder, 'dist/cli/worker.js')));
-    assert.notEqual(worker, undefined);
+    // Only these processes load it.
+    const verifying = readdirSync(join(folder, 'dist/chunks')).find((name) => name.startsWith('verify-file-'));
+    assert.ok(verifying !== undefined);
+    const code = entryOf(join(HOME, '.cache/compact'), readFileSync(join(folder, 'dist/chunks', verifying)));
+    assert.notEqual(code, undefined);
   });
 
   test('follows $XDG_CACHE_HOME, if that is a whole path', (t) => {

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
-import process from 'node:process';
 import type { Failure } from '../../app/contract/failure.ts';
 import { estimateBytes } from '../../compose/transcript-files.ts';
 import { assertNever, err, type Result } from '../../core/result.ts';
@@ -39,7 +38,9 @@ export function createFilePool({ entry = ENTRY, ...options }: FilePoolOptions): 
     const worker = createWorkerProcess(terminal, entry);
     running.add(worker);
     void worker.ended.then(() => running.delete(worker) && idle.delete(worker));
-    worker.send({ kind: 'start', composition });
+    const cache = getCompileCacheDir();
+    // Node has a folder for each version in it.
+    worker.send({ kind: 'start', composition, codeFolder: cache === undefined ? null : dirname(cache) });
     if (signal.aborted) interrupt(worker);
     return worker;
   };
@@ -137,10 +138,7 @@ type WorkerProcess = {
  * and no stdout; its stderr goes to the user, who then sees the message of a native crash.
  */
 function createWorkerProcess(terminal: FilePoolOptions['terminal'], entry: URL): WorkerProcess {
-  // Node's folder for code has a folder for each version.
-  const cache = getCompileCacheDir();
   const child = fork(entry, {
-    ...(cache !== undefined && { env: { ...process.env, NODE_COMPILE_CACHE: dirname(cache) } }),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [...terminal.nodeFlags, ...FLAGS],

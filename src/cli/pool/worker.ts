@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Composition, UseCases } from '../../compose/use-cases.ts';
@@ -10,7 +11,8 @@ import type { Progress } from '../../ports/runtime.ts';
 export type FileUseCases = Pick<UseCases, 'compactFile' | 'restoreFile' | 'scanFile' | 'undoFile' | 'verifyFile'>;
 
 export type ToWorker =
-  | { readonly kind: 'start'; readonly composition: WorkerComposition }
+  /** `codeFolder`: where compiled code is kept; null: nowhere. */
+  | { readonly kind: 'start'; readonly composition: WorkerComposition; readonly codeFolder: string | null }
   /** The request of this use case. A worker summarizes on this machine and without embeddings, so all of it is plain data. */
   | { readonly kind: 'task'; readonly name: keyof FileUseCases; readonly request: never }
   /** `reason` is that of the signal. */
@@ -68,6 +70,7 @@ export function serve(hooks: Pick<Composition, 'reached'> = {}): void {
   const handle = async (message: ToWorker): Promise<void> => {
     switch (message.kind) {
       case 'start':
+        if (message.codeFolder !== null) enableCompileCache(message.codeFolder);
         state.useCases = compose(message.composition);
         return;
       case 'task':
