@@ -93,12 +93,16 @@ function inTwoConversations(chat: string): string {
     .join('');
 }
 
-/** SQL that changes the letters of a text in its pack, and nothing else. `table`: batches, whose texts are in quotation marks, or inserted_lines. */
+/** SQL that changes the letters of a text in its pack, and nothing else. `table`: batches, whose texts are in quotation marks, or inserted_lines, of which it takes the `id`-th. */
 export function spoilText(table: 'batches' | 'inserted_lines', id: number): string {
   const compaction =
     table === 'batches' ? '(SELECT compaction_id FROM cycles WHERE id = t.cycle_id)' : 't.compaction_id';
+  const which =
+    table === 'batches'
+      ? `t.id = ${id}`
+      : `(t.compaction_id, t.position) = (SELECT compaction_id, position FROM inserted_lines ORDER BY 1, 2 LIMIT 1 OFFSET ${id - 1})`;
   const find = (what: string): string => `
-(SELECT ${what} FROM ${table} AS t JOIN blocks AS k ON k.compaction_id = ${compaction} AND k.position = -1 WHERE t.id = ${id})`;
+(SELECT ${what} FROM ${table} AS t JOIN blocks AS k ON k.compaction_id = ${compaction} AND k.position = -1 WHERE ${which})`;
   return `
 UPDATE packs SET data = spoiled(data, ${find('k.pack_offset + t.text_offset + 1')}, ${find('t.text_size - 3')}) WHERE id = ${find('k.pack_id')}`;
 }

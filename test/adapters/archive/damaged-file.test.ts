@@ -56,7 +56,7 @@ for (const name of [
   'lines',
   'inserted_lines',
   'kept_runs',
-  'lines_by_batch',
+  'lines_by_cycle',
   'cycles_by_clip',
   'sqlite_sequence',
   'sqlite_autoindex_blocks_1',

@@ -75,8 +75,8 @@ for (const { what, sql, reason } of [
   },
   {
     what: 'an index of ours that became another',
-    sql: 'DROP INDEX lines_by_batch; CREATE INDEX lines_by_batch ON lines (batch_id)',
-    reason: 'its index "lines_by_batch" is not as compact makes it',
+    sql: 'DROP INDEX lines_by_cycle; CREATE INDEX lines_by_cycle ON lines (cycle_id)',
+    reason: 'its index "lines_by_cycle" is not as compact makes it',
   },
   {
     what: 'a table of ours without its check',
@@ -104,7 +104,7 @@ for (const { what, sql, reason } of [
 
 for (const { what, sql, missing } of [
   { what: 'a table', sql: 'DROP TABLE erased_states', missing: 'table "erased_states"' },
-  { what: 'an index', sql: 'DROP INDEX lines_by_batch', missing: 'index "lines_by_batch"' },
+  { what: 'an index', sql: 'DROP INDEX lines_by_cycle', missing: 'index "lines_by_cycle"' },
 ]) {
   test(`an archive that lacks ${what}, as an earlier build made it, is refused and stays as it is`, async (t) => {
     const path = await changedArchive(t, sql);

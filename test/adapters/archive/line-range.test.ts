@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { SQLITE_SEARCH } from '../../../src/adapters/archive/sqlite/search.ts';
+import { findLineRange } from '../../../src/adapters/archive/search/engine.ts';
+import { SQLITE } from '../../../src/adapters/archive/sqlite/dialect.ts';
 import { createQuery } from '../../../src/adapters/archive/sqlite/sql.ts';
 import type { SearchFilter } from '../../../src/ports/archive-lookup.ts';
 import {
@@ -33,8 +34,7 @@ test('of a file with many conversations only the lines of the one that is asked 
   archive.close();
   const db = new Database(path, { readonly: true });
   t.after(() => db.close());
-  const rangeOf = (filter: Partial<SearchFilter>) =>
-    SQLITE_SEARCH.findLineRange(createQuery(db), { ...ANY, ...filter });
+  const rangeOf = (filter: Partial<SearchFilter>) => findLineRange(createQuery(db), { ...ANY, ...filter }, SQLITE);
   assert.deepEqual(
     await Promise.all(['quay', 'pier', 'nowhere'].map((conversationId) => rangeOf({ conversationId }))),
     [

@@ -54,6 +54,8 @@ const DAMAGE: readonly (readonly [what: string, sql: string, kind: ArchiveDamage
   ['the count of a batch', 'UPDATE batches SET message_count = 7', 'wrong-count'],
   ['a live batch', 'DELETE FROM live_batches', 'wrong-count'],
   ['a conversation', 'DELETE FROM cycles', 'reference'],
+  ['the place of the lines of a batch', 'UPDATE batches SET last_line_id = last_line_id - 1', 'reference'],
+  ['the place of the lines of a block', 'UPDATE blocks SET last_line_id = last_line_id - 1', 'block'],
   ['the outcome of a line', 'UPDATE lines SET outcome = 1 WHERE line = 1', 'reference'],
 ];
 

@@ -18,6 +18,7 @@ import {
   type Totals,
   tryRead,
 } from './finding.ts';
+import { OUTPUT_PATH } from '../store/runs.ts';
 import { checkInsertedLines } from './inserted-lines.ts';
 import { checkLines } from './lines.ts';
 import { type Reference, referencesOf } from '../sql/definitions.ts';
@@ -42,7 +43,7 @@ WITH RECURSIVE touched (id) AS (
   SELECT id FROM cycles WHERE compaction_id = :id
   UNION SELECT c.id FROM touched JOIN cycles AS c ON c.parent_cycle_id = touched.id
 )
-SELECT source_path, output_path FROM compactions
+SELECT c.source_path, ${OUTPUT_PATH} AS output_path FROM compactions AS c
 WHERE id = :id OR id IN (SELECT c.compaction_id FROM touched JOIN cycles AS c ON c.id = touched.id) ORDER BY id`;
 
 /** Checks everything that is stored, in one snapshot of the archive. `path`: of the archive, for messages. */

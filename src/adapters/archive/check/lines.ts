@@ -4,7 +4,7 @@ import { DamageError } from '../failure.ts';
 import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
 import { LIST_BLOCKS } from '../read/lines.ts';
 import { getBlock } from '../texts.ts';
-import type { Query } from '../sql/query.ts';
+import { OF_BLOCK, type Query } from '../sql/query.ts';
 import {
   attempt,
   type CheckSource,
@@ -17,12 +17,13 @@ import {
 } from './finding.ts';
 
 const LIST_LINES = `
-SELECT line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines WHERE block_id = :id ORDER BY line`;
-/** With a batch or cycle of another compaction, or without one that they need. */
+SELECT line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines AS l WHERE ${OF_BLOCK} ORDER BY l.id`;
+/** With a batch or cycle of another compaction, or one that does not lead to them, or without one that they need. */
 const LIST_STRAYS = `
 SELECT l.line FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
 LEFT JOIN batches AS b ON b.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(b.cycle_id, l.cycle_id)
-WHERE l.block_id = :id AND ((l.outcome = ${OUTCOMES.indexOf('summarized')}) <> (l.batch_id IS NOT NULL) OR y.compaction_id <> k.compaction_id) ORDER BY l.line`;
+WHERE ${OF_BLOCK} AND ((l.outcome = ${OUTCOMES.indexOf('summarized')}) <> (l.batch_id IS NOT NULL) OR y.compaction_id <> k.compaction_id
+  OR (b.id IS NOT NULL AND l.id NOT BETWEEN coalesce(b.first_line_id, 0) AND coalesce(b.last_line_id, 0))) ORDER BY l.id`;
 /** Scattered survivors make many runs, so a few hundred are read at a time. */
 const LIST_RUNS = `
 SELECT position, first_line, line_count, size_bytes FROM kept_runs WHERE compaction_id = :id AND position > :after ORDER BY position LIMIT 500`;
@@ -194,8 +195,8 @@ function nameLines(lines: readonly number[]): string | null {
  * is in the search index or will be.
  */
 async function* checkOwnership({ query, dialect }: CheckSource, id: number, place: Place): AsyncGenerator<Finding> {
-  const listUnindexed = `SELECT l.line FROM lines AS l WHERE l.block_id = :id AND l.role IS NOT NULL AND NOT ${dialect.isMessageIndexed} AND NOT EXISTS (
-  SELECT 1 FROM unindexed_lines AS u WHERE u.first_id BETWEEN (SELECT min(id) FROM lines WHERE block_id = :id) AND l.id AND u.last_id >= l.id) ORDER BY l.line`;
+  const listUnindexed = `SELECT l.line FROM lines AS l WHERE ${OF_BLOCK} AND l.role IS NOT NULL AND NOT ${dialect.isMessageIndexed} AND NOT EXISTS (
+  SELECT 1 FROM unindexed_lines AS u WHERE u.first_id BETWEEN (SELECT first_line_id FROM blocks WHERE id = :id) AND l.id AND u.last_id >= l.id) ORDER BY l.id`;
   for (const [kind, what, sql, problem] of [
     ['reference', 'batches of its lines', LIST_STRAYS, 'not with a batch or conversation of its own'],
     ['search', 'search index', listUnindexed, 'not in the search index, and thus not found by its words'],

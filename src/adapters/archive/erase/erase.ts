@@ -3,12 +3,13 @@ import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../../po
 import { bytesIn, createUnpack } from '../blocks.ts';
 import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, listChangedFiles, unerasedOf } from './captures.ts';
 import { archiveError } from '../failure.ts';
+import { LIST_INSERTED } from '../read/compactions.ts';
 import { readBlock, type Reading, TEXTS_POSITION, withTexts } from '../texts.ts';
 import { rewritePack } from './rewrite-block.ts';
 import { eraseSettings } from './settings.ts';
 import { forgetWords, releaseCopies, SETTLE_INDEX } from '../search/indexing.ts';
 import { OUTCOMES, readBytes, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
-import { countRows, type Dialect, forRows, type Query, type Values } from '../sql/query.ts';
+import { countRows, type Dialect, forRows, OF_BLOCK, type Query, type Values } from '../sql/query.ts';
 import { keepEntry, toLogEntry } from '../store/audit-log.ts';
 
 /** What engines do differently when they remove something. */
@@ -50,11 +51,10 @@ const MARK_TOUCHED = `
 UPDATE compactions SET erasure_id = :erasureId WHERE status = 'applied' AND (
   id IN (SELECT compaction_id FROM cycles WHERE id IN (SELECT id FROM affected_cycles))
   OR id IN (SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id))`;
-const LIST_CLIPS = `
-SELECT i.id, i.compaction_id, i.text_offset, i.text_size FROM inserted_lines AS i
-WHERE i.compaction_id IN (SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id) AND i.text_size > 0 AND i.id > :after
-ORDER BY i.id LIMIT 1`;
-const ERASE_CLIP = 'UPDATE inserted_lines SET text_offset = 0, text_size = 0, erased_sha256 = :sha256 WHERE id = :id';
+const LIST_AFFECTED_COMPACTIONS = `
+SELECT DISTINCT y.compaction_id AS id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id WHERE y.compaction_id > :after ORDER BY 1 LIMIT 2000`;
+const ERASE_CLIP = `
+UPDATE inserted_lines SET text_offset = 0, text_size = 0, erased_sha256 = :sha256 WHERE compaction_id = :id AND position = :position`;
 const ADD_PACKS = `
 INSERT INTO erased_packs SELECT DISTINCT k.pack_id FROM erased_blocks AS g JOIN blocks AS k ON k.id = g.id`;
 const LIST_PACKS = 'SELECT id FROM erased_packs WHERE id > :after ORDER BY id LIMIT 2000';
@@ -66,8 +66,8 @@ SELECT DISTINCT k.id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id A
 JOIN blocks AS k ON k.compaction_id = y.compaction_id
 WHERE k.id > :after AND NOT EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id) ORDER BY 1 LIMIT 2000`;
 const LIST_OTHERS = `
-SELECT id, "offset", size_bytes FROM lines
-WHERE block_id = :id AND outcome = ${OUTCOMES.indexOf('other')} AND role IS NULL AND erasure_id IS NULL ORDER BY id`;
+SELECT l.id, l."offset", l.size_bytes FROM lines AS l
+WHERE ${OF_BLOCK} AND l.outcome = ${OUTCOMES.indexOf('other')} AND l.role IS NULL AND l.erasure_id IS NULL ORDER BY l.id`;
 const ERASE_LINES = `
 UPDATE lines SET erasure_id = :erasureId, "offset" = 0, role = NULL, at_ms = NULL, message_index = NULL, message_id = NULL, name = NULL, traits = 0
 WHERE id IN (SELECT id FROM erased_lines)`;
@@ -289,9 +289,9 @@ INSERT INTO erased_blocks SELECT k.id FROM erased_compactions AS g JOIN blocks A
 UNION SELECT l.block_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id
 UNION SELECT k.id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id JOIN blocks AS k ON k.compaction_id = y.compaction_id AND k.position = ${TEXTS_POSITION}`);
   const list = `
-SELECT l.sha256, l.size_bytes FROM lines AS l JOIN blocks AS k ON ${onBlock} WHERE l.block_id = :id AND l.erasure_id IS NULL
+SELECT l.sha256, l.size_bytes FROM lines AS l JOIN blocks AS k ON ${onBlock} WHERE k.id = :id AND l.erasure_id IS NULL
 AND (EXISTS (SELECT 1 FROM erased_compactions AS g WHERE g.id = k.compaction_id) OR EXISTS (SELECT 1 FROM erased_lines AS g WHERE g.id = l.id))
-ORDER BY l.line`;
+ORDER BY l.id`;
   await forRows(query, LIST_BLOCKS, async ({ id }) => {
     for (const row of await query(list, { id })) onLine(row);
   });
@@ -323,10 +323,12 @@ async function deletePaid(query: Query, paid: ErasurePlan['paid']): Promise<numb
 /** A clip-archive is compared with its hash, so the hash stays. */
 function eraseClips(reading: Reading): Promise<void> {
   const { query } = reading;
-  return forRows(query, LIST_CLIPS, async (found) => {
-    const [row = {}] = await withTexts(reading, [found]);
-    const sha256 = hash('sha256', readBytes(row, 'text'), 'buffer');
-    await query(ERASE_CLIP, { id: readInteger(row, 'id'), sha256 });
+  return forRows(query, LIST_AFFECTED_COMPACTIONS, async ({ id }) => {
+    const clips = (await query(LIST_INSERTED, { id })).filter((row) => row['text_size'] !== 0);
+    for (const row of await withTexts(reading, clips)) {
+      const sha256 = hash('sha256', readBytes(row, 'text'), 'buffer');
+      await query(ERASE_CLIP, { id, position: row['position'], sha256 });
+    }
   });
 }
 

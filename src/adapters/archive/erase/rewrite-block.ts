@@ -2,14 +2,14 @@ import { bytesIn, compressReadably, takeBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { unpackCaptured } from '../read/captured.ts';
 import { readInteger } from '../rows.ts';
-import type { Query } from '../sql/query.ts';
+import { OF_BLOCK, type Query } from '../sql/query.ts';
 import { GET_PACK, packRaw } from '../store/packs.ts';
 import { type Reading, TEXTS_POSITION } from '../texts.ts';
 
 /** `gone`: the table of the lines that go. */
 const TABLES = {
-  archived: { table: 'lines', gone: 'erased_lines', order: 'line' },
-  captured: { table: 'captured_lines', gone: 'erased_captured', order: 'id' },
+  archived: { table: 'lines', gone: 'erased_lines', ofBlock: OF_BLOCK },
+  captured: { table: 'captured_lines', gone: 'erased_captured', ofBlock: 'l.block_id = :id' },
 } as const;
 
 /** Gives the lines of a block without those in the table of those that go, and moves their places. Throws a `DamageError`. */
@@ -18,20 +18,18 @@ async function dropLines(
   kind: keyof typeof TABLES,
   { id, raw }: { readonly id: number; readonly raw: Uint8Array },
 ): Promise<Uint8Array> {
-  const { table, gone, order } = TABLES[kind];
-  const isLeft = `block_id = :id AND erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM ${gone} AS g WHERE g.id = l.id)`;
-  const lines = await query(`SELECT id, "offset", size_bytes FROM ${table} AS l WHERE ${isLeft} ORDER BY ${order}`, {
-    id,
-  });
+  const { table, gone, ofBlock } = TABLES[kind];
+  const isLeft = `${ofBlock} AND erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM ${gone} AS g WHERE g.id = l.id)`;
+  const lines = await query(`SELECT id, "offset", size_bytes FROM ${table} AS l WHERE ${isLeft} ORDER BY id`, { id });
   const left = Buffer.concat(lines.map((line) => bytesIn(raw, line)));
   if (left.length !== lines.reduce((sum, line) => sum + readInteger(line, 'size_bytes'), 0))
     throw new DamageError(`lines of block ${id} of ${kind} lines end behind it`);
   await query(
     `
 UPDATE ${table} SET "offset" = n.place FROM (
-  SELECT id, CAST(coalesce(sum(size_bytes) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bigint) AS place
+  SELECT id, CAST(coalesce(sum(size_bytes) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bigint) AS place
   FROM ${table} AS l WHERE ${isLeft}
-) AS n WHERE ${table}.block_id = :id AND ${table}.id = n.id`,
+) AS n WHERE ${table}.id = n.id`,
     { id },
   );
   return left;
@@ -48,18 +46,19 @@ export async function rewriteCaptured(query: Query, id: number): Promise<void> {
   await query(CHANGE_CAPTURED, { id, size: left.length, data: compressReadably(left) });
 }
 
-const TEXTS = {
-  batches: 'cycle_id IN (SELECT id FROM cycles WHERE compaction_id = :id)',
-  inserted_lines: 'compaction_id = :id',
-} as const;
+/** `key`: names the row among those of a compaction. */
+const TEXTS = [
+  { table: 'batches', key: 'id', ofCompaction: 'cycle_id IN (SELECT id FROM cycles WHERE compaction_id = :id)' },
+  { table: 'inserted_lines', key: 'position', ofCompaction: 'compaction_id = :id' },
+] as const;
 
 /** Gives the texts of a compaction without those that were erased, and moves their places. Throws a `DamageError`. */
 async function dropTexts(query: Query, id: number, raw: Uint8Array): Promise<Uint8Array> {
   const left: Uint8Array[] = [];
   let end = 0;
-  for (const [table, condition] of Object.entries(TEXTS)) {
+  for (const { table, key, ofCompaction } of TEXTS) {
     const rows = await query(
-      `SELECT id, text_offset, text_size FROM ${table} WHERE ${condition} AND text_size > 0 ORDER BY text_offset`,
+      `SELECT ${key} AS key, text_offset, text_size FROM ${table} WHERE ${ofCompaction} AND text_size > 0 ORDER BY text_offset`,
       { id },
     );
     for (const row of rows) {
@@ -67,7 +66,11 @@ async function dropTexts(query: Query, id: number, raw: Uint8Array): Promise<Uin
       const text = raw.subarray(start, start + size);
       if (text.length !== size) throw new DamageError(`a summary of compaction ${id} ends behind its block`);
       left.push(text);
-      await query(`UPDATE ${table} SET text_offset = :end WHERE id = :id`, { id: row['id'], end });
+      await query(`UPDATE ${table} SET text_offset = :end WHERE ${ofCompaction} AND ${key} = :key`, {
+        id,
+        key: row['key'],
+        end,
+      });
       end += size;
     }
   }

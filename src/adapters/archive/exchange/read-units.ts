@@ -35,7 +35,7 @@ import {
   ROLES,
   type Row,
 } from '../rows.ts';
-import { type Dialect, listPages, type Query } from '../sql/query.ts';
+import { type Dialect, hasHash, listPages, OF_BLOCK, type Query } from '../sql/query.ts';
 import { toSummary } from '../store/records.ts';
 import { FILE_PATHS } from '../store/runs.ts';
 import { withTexts } from '../texts.ts';
@@ -75,12 +75,12 @@ const LIST_TOUCHED = `
 ${COMPACTIONS} WHERE c.status <> 'prepared' AND c.erasure_id IS NOT NULL AND c.id > :after ORDER BY c.id LIMIT 1`;
 const LOAD_COMPACTION = `${COMPACTIONS} WHERE c.id = :id`;
 const FIND_COMPACTIONS = `
-${COMPACTIONS} WHERE c.source_sha256 = :source AND s.sha256 = :settings AND c.status <> 'prepared' ORDER BY c.id`;
+${COMPACTIONS} WHERE ${hasHash('c.source_sha256', 'source')} AND s.sha256 = :settings AND c.status <> 'prepared' ORDER BY c.id`;
 const LIST_LINES = `
 SELECT l.*, e.receipt, y.position AS own_cycle, b.position AS batch_position, z.position AS batch_cycle
 FROM lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id LEFT JOIN cycles AS y ON y.id = l.cycle_id
 LEFT JOIN batches AS b ON b.id = l.batch_id LEFT JOIN cycles AS z ON z.id = b.cycle_id
-WHERE l.block_id = :id ORDER BY l.line`;
+WHERE ${OF_BLOCK} ORDER BY l.id`;
 const LIST_HASHES = `
 SELECT l.id, k.compaction_id, l.sha256 FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
 WHERE l.id > :after AND l.erasure_id IS NULL ORDER BY l.id LIMIT ${PAGE}`;

@@ -40,11 +40,9 @@ UNION ALL SELECT count(*), coalesce(max(id), 0) FROM captured_states`;
 const FIND_SUMMARY = 'SELECT created_at_ms AS at_ms, text FROM summaries WHERE request_sha256 = :request';
 const DELETE_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
 const FIND_HOLD = 'SELECT added_at_ms AS at_ms, reason AS text FROM holds WHERE kind = :kind AND value = :value';
-const FIND_MESSAGE = `
-SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id
-WHERE k.compaction_id = :unitId AND l.line = :line AND l.erasure_id IS NULL AND l.role IS NOT NULL`;
-const FIND_LINE = `
-SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id WHERE k.compaction_id = :unitId AND l.line = :line`;
+const findLine = ({ onBlock }: Dialect): string => `
+SELECT l.id FROM blocks AS k JOIN lines AS l ON ${onBlock} WHERE l.line = :line AND k.id = (
+  SELECT id FROM blocks WHERE compaction_id = :unitId AND position >= 0 AND first_line <= :line ORDER BY position DESC LIMIT 1)`;
 const FIND_CYCLE = 'SELECT id FROM cycles WHERE compaction_id = :unitId AND position = :cycle';
 const FIND_BATCH = `
 SELECT b.id FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id WHERE y.compaction_id = :unitId AND y.position = :cycle AND b.position = :batch`;
@@ -98,7 +96,12 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
           const known = await findUnit(unit.key);
           isNew.push(known === null);
           const id =
-            known ?? (await insertUnit(engine.storing, { query, findUnit, packing }, { unit, lines: lines() }));
+            known ??
+            (await insertUnit(
+              engine.storing,
+              { query, findUnit, dialect: engine.dialect, packing },
+              { unit, lines: lines() },
+            ));
           for (const file of unit.files) await keepFile(query, id, file);
         }
         await packing.end();
@@ -144,7 +147,7 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         let hasBegun = known !== null;
         let added = 0;
         for (const one of vectors) {
-          const id = await findPlace(query, await reader.findUnit(one.unit), one);
+          const id = await findPlace(query, engine.dialect, { unitId: await reader.findUnit(one.unit), one });
           if (id === null) continue;
           if (!hasBegun) {
             await keeping.lock(query);
@@ -229,11 +232,15 @@ async function findEarlier(
 }
 
 /** Where the vector belongs; null: that is not here, or was erased. */
-async function findPlace(query: Query, unitId: number | null, one: UnitVector): Promise<number | null> {
+async function findPlace(
+  query: Query,
+  dialect: Dialect,
+  { unitId, one }: { readonly unitId: number | null; readonly one: UnitVector },
+): Promise<number | null> {
   if (unitId === null) return null;
   const [found] =
     one.kind === 'message'
-      ? await query(FIND_MESSAGE, { unitId, line: one.line })
+      ? await query(`${findLine(dialect)} AND l.erasure_id IS NULL AND l.role IS NOT NULL`, { unitId, line: one.line })
       : await query(`${FIND_BATCH} AND b.text_size > 0`, { unitId, cycle: one.cycle, batch: one.batch });
   return found === undefined ? null : readInteger(found, 'id');
 }
@@ -278,12 +285,12 @@ function remember(findUnit: UnitReader['findUnit']): UnitReader['findUnit'] {
 }
 
 type Within = { readonly query: Query; readonly findUnit: UnitReader['findUnit'] };
-type Storing = Within & { readonly packing: Packing };
+type Storing = Within & Pick<MergeEngine, 'dialect'> & { readonly packing: Packing };
 
 /** Stores a unit without its files, inside a transaction; gives its id. What it refers to must be there. */
 async function insertUnit(
   storing: StoreEngine,
-  { query, findUnit, packing }: Storing,
+  { query, findUnit, dialect, packing }: Storing,
   { unit, lines }: { readonly unit: Unit; readonly lines: AsyncIterable<UnitPage> },
 ): Promise<number> {
   const within = { query, findUnit: remember(findUnit) };
@@ -294,7 +301,7 @@ async function insertUnit(
     unit.cycles.map(({ batches }) => batches),
     unit.inserted,
   );
-  const lineIds = await storeLines(storing, { query, packing }, { ids, lines, texts: texts.raw });
+  await storeLines(storing, { query, packing }, { ids, lines, texts: texts.raw });
   const resolve = async (names: readonly BatchName[]): Promise<readonly number[]> => {
     const found: number[] = [];
     for (const name of names) {
@@ -313,7 +320,7 @@ async function insertUnit(
   const carried: CompactionRows['carried'][number][] = [];
   for (const { unit: key, line, cycle, batch } of unit.carried) {
     const unitId = key === unit.key ? compactionId : await within.findUnit(key);
-    const [found] = unitId === null ? [] : await query(FIND_LINE, { unitId, line });
+    const [found] = unitId === null ? [] : await query(findLine(dialect), { unitId, line });
     if (found === undefined) continue; // it was erased
     const { cycleId = 0, batchIds = [] } = ids.cycles[cycle] ?? {};
     carried.push({ cycle_id: cycleId, line_id: readInteger(found, 'id'), batch_id: batchIds[batch] ?? 0 });
@@ -322,7 +329,6 @@ async function insertUnit(
     ...unit,
     status: unit.isErased ? 'erased' : 'applied',
     erasureId: unit.receipt === null ? null : await findErasure(query, unit.receipt),
-    lineIds,
     texts,
     cycles,
     carried,
@@ -330,14 +336,12 @@ async function insertUnit(
   return compactionId;
 }
 
-/** Stores lines in blocks, with the texts at the end. Gives the first and the last id. */
+/** Stores lines in blocks, with the texts at the end. */
 async function storeLines(
   storing: StoreEngine,
   { query, packing }: Pick<Storing, 'query' | 'packing'>,
   { ids, lines, texts }: { readonly ids: Ids; readonly lines: AsyncIterable<UnitPage>; readonly texts: Uint8Array },
-): Promise<{ readonly first: number | null; readonly last: number | null }> {
-  let first: number | null = null;
-  let last: number | null = null;
+): Promise<void> {
   let position = -1;
   let held: (Pick<UnitPage, 'pack'> & { readonly raw: Uint8Array; readonly block: BlockRows }) | null = null;
   const flush = async (more: Uint8Array): Promise<void> => {
@@ -347,9 +351,7 @@ async function storeLines(
     if (blocks.length === 0) return;
     const place = await packing.place(ids.partition, { raw, pack: held?.pack ?? null });
     held = null;
-    const lineIds = await writeBlocks(query, storing, ids, { ...place, blocks });
-    first ??= lineIds[0] ?? null;
-    last = lineIds.at(-1) ?? last;
+    await writeBlocks(query, storing, ids, { ...place, blocks });
   };
   for await (const { lines: own, pack } of lines) {
     position += 1;
@@ -375,7 +377,6 @@ async function storeLines(
     if (raw.length + texts.length > MAX_BLOCK_BYTES) await flush(NOTHING);
   }
   await flush(texts);
-  return { first, last };
 }
 
 const NOTHING = new Uint8Array();

@@ -15,7 +15,7 @@ export const POSTGRES: Dialect = {
 JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month JOIN compactions AS c ON c.id = k.compaction_id
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`,
   batchJoins: 'JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id',
-  onBlock: 'k.id = l.block_id AND k.month = l.month',
+  onBlock: 'l.block_id = k.id AND l.month = k.month AND l.id BETWEEN k.first_line_id AND k.last_line_id',
   onPack: 'p.id = k.pack_id AND p.month = k.month',
   onCompaction: 'k.compaction_id = c.id AND k.month = c.month',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id AND blocks.month = lines.month',

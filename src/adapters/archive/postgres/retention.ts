@@ -1,5 +1,5 @@
 import type { Erasure } from '../../../ports/retention.ts';
-import { type RetentionEngine, toErasure } from '../erase/erase.ts';
+import { linesIn, type RetentionEngine, toErasure } from '../erase/erase.ts';
 import { archiveError } from '../failure.ts';
 import { readInteger, readText } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
@@ -8,7 +8,6 @@ import { PARTITIONED, partitionName } from './months.ts';
 import type { PostgresSql } from './sql.ts';
 import { LOCK_VECTORS } from './pgvector.ts';
 
-const ERASED_BLOCKS = 'SELECT k.id FROM blocks AS k JOIN erased_compactions AS g ON g.id = k.compaction_id';
 /**
  * Months whose partitions have blocks of erased compactions only. A run that began in the last days of a month may
  * still store something there. Only the owner can drop them.
@@ -23,8 +22,8 @@ async function deleteBlocks(query: Query): Promise<void> {
   for (const row of await query(LIST_WHOLE_MONTHS))
     for (const table of PARTITIONED)
       await query(`DROP TABLE IF EXISTS ${partitionName(table, readText(row, 'month'))}`);
-  await query(`DELETE FROM message_words WHERE line_id IN (SELECT id FROM lines WHERE block_id IN (${ERASED_BLOCKS}))`);
-  await query(`DELETE FROM lines WHERE block_id IN (${ERASED_BLOCKS})`);
+  await query(`DELETE FROM message_words WHERE line_id IN (${linesIn(POSTGRES)})`);
+  await query(`DELETE FROM lines WHERE id IN (${linesIn(POSTGRES)})`);
   await query('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)');
 }
 

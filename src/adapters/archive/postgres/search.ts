@@ -1,6 +1,6 @@
 import type { QueryTerm } from '../../../core/search/question.ts';
 import { readInteger, type Row } from '../rows.ts';
-import { ALL_LINES, filterValues, OF_SOURCE, type SearchEngine } from '../search/engine.ts';
+import type { SearchEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './dialect.ts';
 import { CAPTURED_MONTH } from './months.ts';
@@ -33,11 +33,6 @@ SELECT a.id AS of, l.id, l.size_bytes, l.traits
 FROM unnest(:ids::bigint[], :months::date[], :cycles::bigint[]) AS a (id, month, cycle_id)
 CROSS JOIN LATERAL (${next(true)} UNION ALL ${next(false)}) AS l ORDER BY l.id`;
 
-const FIND_RANGE = `
-SELECT min(c.first_line_id) AS first, max(c.last_line_id) AS last FROM compactions AS c
-WHERE ${OF_SOURCE} AND (CAST(:conversation AS text) IS NULL OR EXISTS (
-  SELECT 1 FROM cycles AS y WHERE y.compaction_id = c.id AND y.conversation_id = :conversation))`;
-
 /** Whether batch :id contains a term that no later batch made from it contains. */
 const HAS_UNIQUE_TERM = `
 WITH RECURSIVE later (id) AS (
@@ -69,11 +64,6 @@ export const POSTGRES_SEARCH: SearchEngine = {
   listHitsAmong: async (query, word, ids) => {
     const match = messageQuery(word);
     return match === null ? [] : query.numbers(LIST_HITS_AMONG, { ids, match });
-  },
-  findLineRange: async (query, filter) => {
-    if (filter.source === null && filter.conversationId === null) return ALL_LINES;
-    const [row] = await query(FIND_RANGE, filterValues(filter));
-    return { first: Number(row?.['first'] ?? 1), last: Number(row?.['last'] ?? 0) };
   },
   listNear: (query, lines) =>
     query(LIST_NEAR, {

@@ -1,6 +1,7 @@
 import { readInteger, readText } from '../rows.ts';
 import type { StoreEngine } from '../store/engine.ts';
 import { thisMachine } from '../../runtime/node.ts';
+import { POSTGRES } from './dialect.ts';
 import { batchVector } from './words.ts';
 
 const THIS_MONTH = "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month";
@@ -12,7 +13,7 @@ const INDEX_BATCH = 'INSERT INTO batch_words (batch_id, word_count, words) VALUE
 
 const FIND_PREPARED = "SELECT month::text AS month FROM compactions WHERE id = :id AND status = 'prepared' FOR UPDATE";
 const LINES = `
-SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = k.month
+SELECT l.id FROM blocks AS k JOIN lines AS l ON ${POSTGRES.onBlock}
 WHERE k.compaction_id = :id AND k.month = :month::date`;
 /** Rows of the small tables go with their compaction. */
 const DELETE_PREPARED = [
@@ -26,6 +27,7 @@ const DELETE_PREPARED = [
 
 export function createPostgresStore(preparePartitions: (month: string) => Promise<void>): StoreEngine {
   return {
+    dialect: POSTGRES,
     prepare: async (query) => ({ month: readText((await query(THIS_MONTH))[0] ?? {}, 'month') }),
     prepareAhead: ({ month }) => preparePartitions(String(month)),
     reserve: async (query, table, count) =>
@@ -33,7 +35,7 @@ export function createPostgresStore(preparePartitions: (month: string) => Promis
         ? []
         : (await query(RESERVE(table), { count })).map((row) => readInteger(row, 'id')).toSorted((a, b) => a - b),
     indexBatch: async (query, id, content) => void (await query(INDEX_BATCH, { id, ...batchVector(content) })),
-    headColumns: ({ first, last }) => ({ machine: thisMachine(), first_line_id: first, last_line_id: last }),
+    headColumns: { machine: thisMachine() },
     // Until the end of the transaction, nobody else takes a label that begins like this.
     lockLabel: 'SELECT pg_advisory_xact_lock(hashtextextended(:label::text, 0))',
     findPrepared: FIND_PREPARED,

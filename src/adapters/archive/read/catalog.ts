@@ -13,6 +13,7 @@ import { measureUnindexed } from '../search/indexing.ts';
 import type { Sql, Values, Dialect } from '../sql/query.ts';
 import { type Reading, withTexts } from '../texts.ts';
 import { IS_SETTLED } from '../store/packs.ts';
+import { OUTPUT_PATH } from '../store/runs.ts';
 import {
   BATCH_COLUMNS,
   IS_LIVE,
@@ -45,7 +46,7 @@ function createStatements({ batchJoins, lineJoins, blockOfLine, isAmong }: Diale
     labelsBefore: `${labels} AND b.label < :text ORDER BY b.label DESC LIMIT :limit`,
     labelsAfter: `${labels} AND b.label >= :text ORDER BY b.label LIMIT :limit`,
     compactions: `
-SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, c.output_path, c.source_sha256, s.sha256 AS settings_sha256, c.source_size_bytes, c.output_size_bytes,
+SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, ${OUTPUT_PATH} AS output_path, c.source_sha256, s.sha256 AS settings_sha256, c.source_size_bytes, c.output_size_bytes,
   c.source_line_count, ${archivedCount} AS archived_count
 FROM compactions AS c JOIN settings AS s ON s.id = c.settings_id WHERE c.status = 'applied' ORDER BY c.id DESC`,
     conversations: `

@@ -16,7 +16,7 @@ import {
   type Row,
   toHex,
 } from '../rows.ts';
-import type { Query, Sql, Dialect } from '../sql/query.ts';
+import { type Dialect, hasHash, type Query, type Sql } from '../sql/query.ts';
 import { readContent, type Reading, withTexts } from '../texts.ts';
 
 /** Selects from compactions AS c with their settings AS s. */
@@ -24,11 +24,11 @@ const COMPACTIONS =
   'SELECT c.*, s.sha256 AS settings_sha256, s.value AS settings FROM compactions AS c JOIN settings AS s ON s.id = c.settings_id';
 export const GET_COMPACTION = `${COMPACTIONS} WHERE c.id = :id`;
 const FIND_SAME = `
-${COMPACTIONS} WHERE c.source_sha256 = :source AND s.sha256 = :settings AND c.status = 'applied' AND c.erasure_id IS NULL
+${COMPACTIONS} WHERE ${hasHash('c.source_sha256', 'source')} AND s.sha256 = :settings AND c.status = 'applied' AND c.erasure_id IS NULL
 ORDER BY c.id DESC LIMIT 1`;
 const LIST_PREPARED = `${COMPACTIONS} WHERE c.status = 'prepared' ORDER BY c.id`;
 export const LIST_INSERTED =
-  'SELECT id, compaction_id, before_line, text_offset, text_size, erased_sha256 FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
+  'SELECT compaction_id, position, before_line, text_offset, text_size, erased_sha256 FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
 export const LIST_KEPT =
   'SELECT first_line, line_count, size_bytes, line_sha256 FROM kept_runs WHERE compaction_id = :id ORDER BY position';
 const CYCLE_COLUMNS =
@@ -36,7 +36,7 @@ const CYCLE_COLUMNS =
 const LIST_CYCLES = `SELECT ${CYCLE_COLUMNS} FROM cycles AS y WHERE y.compaction_id = :id ORDER BY y.position`;
 const FIND_CYCLES = `
 SELECT ${CYCLE_COLUMNS} FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
-WHERE y.clip_sha256 = :clip AND c.status <> 'prepared' ORDER BY y.id DESC`;
+WHERE ${hasHash('y.clip_sha256', 'clip')} AND c.status <> 'prepared' ORDER BY y.id DESC`;
 const listMade = ({ isAmong }: Dialect): string =>
   `SELECT b.*, y.compaction_id FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id WHERE ${isAmong('b.cycle_id', 'cycles')} ORDER BY b.cycle_id, b.position`;
 const listLive = ({ isAmong }: Dialect): string => `
@@ -151,7 +151,7 @@ export function readHead(
   return {
     format: readText(row, 'format'),
     sourcePath: readText(row, 'source_path'),
-    outputPath: readOptionalText(row, 'output_path'),
+    outputPath: row['output_path'] === '' ? readText(row, 'source_path') : readOptionalText(row, 'output_path'),
     source: {
       sha256: readHash(row, 'source_sha256'),
       sizeBytes: readInteger(row, 'source_size_bytes'),

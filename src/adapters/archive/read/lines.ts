@@ -15,6 +15,7 @@ import {
   readText,
   type Row,
 } from '../rows.ts';
+import { OF_BATCH, OF_BLOCK } from '../sql/query.ts';
 import { readBlock, readPacked, type Reading } from '../texts.ts';
 import { findMarks, readMark } from './compactions.ts';
 import { LINE_COLUMNS, toArchivedLine } from './lookup.ts';
@@ -33,7 +34,7 @@ export function createLineReader(reading: Reading): LineReader {
   const columns = `
 l.id, l.block_id, l.line, l."offset", l.size_bytes, l.outcome, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, ${dialect.hex('l.sha256')} AS sha256, l.erasure_id`;
   const listLines = `
-SELECT ${columns} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE l.block_id = :id ORDER BY l.line`;
+SELECT ${columns} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE ${OF_BLOCK} ORDER BY l.id`;
   // What any cycle of the lineage quoted and has not been summarized since. A parent is always older, so this ends with damaged rows too.
   const listSurvivors = `
 WITH RECURSIVE lineage (id, age) AS (
@@ -109,7 +110,7 @@ WITH RECURSIVE family (id) AS (
 )`;
 const LIST_FAMILY_BLOCKS = `
 ${FAMILY}
-SELECT l.block_id FROM family JOIN lines AS l ON l.batch_id = family.id
+SELECT l.block_id FROM family JOIN batches AS b ON b.id = family.id JOIN lines AS l ON ${OF_BATCH}
 UNION SELECT l.block_id FROM family JOIN carried_lines AS d ON d.batch_id = family.id JOIN lines AS l ON l.id = d.line_id
 ORDER BY 1`;
 /** For lines AS l. */
@@ -133,8 +134,8 @@ export function createOriginals(reading: Reading, path: string): Originals {
   const listFamilyLines = `
 ${FAMILY}
 SELECT ${LINE_COLUMNS}, l."offset" FROM lines AS l ${lineJoins}
-WHERE l.block_id = :block AND l.erasure_id IS NULL AND ${IS_IN_FAMILY}
-ORDER BY l.line`;
+WHERE ${OF_BLOCK} AND l.erasure_id IS NULL AND ${IS_IN_FAMILY}
+ORDER BY l.id`;
   const listPlaces = `
 SELECT id, block_id, "offset", size_bytes, sha256, line, erasure_id FROM lines WHERE ${isAmong('id', 'ids')}`;
   const listSizes = `SELECT id, first_line, raw_size_bytes, pack_id, pack_offset FROM blocks WHERE ${isAmong('id', 'ids')}`;
@@ -155,10 +156,10 @@ FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'i
 
   async function* readOriginals(batch: number): AsyncGenerator<readonly OriginalLine[]> {
     for (const found of await query(LIST_FAMILY_BLOCKS, { batch })) {
-      const block = readInteger(found, 'block_id');
-      const rows = await query(listFamilyLines, { batch, block });
+      const id = readInteger(found, 'block_id');
+      const rows = await query(listFamilyLines, { batch, id });
       checkPlaces(rows);
-      const raw = await readBlock(reading, block);
+      const raw = await readBlock(reading, id);
       yield rows.map((row) => ({ ...toArchivedLine(row), bytes: takeLine(row, raw) }));
     }
   }

@@ -1,6 +1,6 @@
 import type { SearchFilter, VectorModel } from '../../../ports/archive-lookup.ts';
-import { ROLES, type Row, timeColumn } from '../rows.ts';
-import type { Query, Values } from '../sql/query.ts';
+import { readOptionalInteger, ROLES, type Row, timeColumn } from '../rows.ts';
+import type { Dialect, Query, Values } from '../sql/query.ts';
 import type { QueryTerm } from '../../../core/search/question.ts';
 
 /** What the full text of an engine tells. Everything else about a search is the same for all engines. */
@@ -21,8 +21,6 @@ export type SearchEngine = {
   ) => Promise<readonly (readonly number[])[]>;
   /** Which of these messages contain a word. */
   readonly listHitsAmong: (query: Query, word: QueryTerm, lineIds: readonly number[]) => Promise<readonly number[]>;
-  /** A range that contains all messages that pass a filter, and others. */
-  readonly findLineRange: (query: Query, filter: SearchFilter) => Promise<LineRange>;
   /**
    * The two messages before each line, and the two after it, that are of its cycle and at most 40 ids away: `of` (its id), `id`, `size_bytes`,
    * `traits`, ascending.
@@ -78,7 +76,7 @@ export const OF_PATH = (column: string): string => `
 (CAST(:source AS text) IS NULL OR ${column} = :source
   OR substr(${column}, length(${column}) - length(CAST(:sourceEnd AS text)) + 1) = :sourceEnd)`;
 /** For compactions AS c. */
-export const OF_SOURCE = OF_PATH('c.source_path');
+const OF_SOURCE = OF_PATH('c.source_path');
 
 /** For lines AS l with the dialect's `lineJoins`; values from `filterValues`. */
 export const LINE_PASSES = `
@@ -105,3 +103,35 @@ export function filterValues({ conversationId, role, since, until, source }: Sea
 export type LineRange = { readonly first: number; readonly last: number };
 
 export const ALL_LINES: LineRange = { first: Number.MIN_SAFE_INTEGER, last: Number.MAX_SAFE_INTEGER };
+
+/** The lines of a compaction have ids in a range, so the lines of all others need not be scanned. */
+const findOfSource = ({ onCompaction }: Pick<Dialect, 'onCompaction'>): string => `
+SELECT min(k.first_line_id) AS first, max(k.last_line_id) AS last FROM compactions AS c JOIN blocks AS k ON ${onCompaction} WHERE ${OF_SOURCE}`;
+/** A file may hold thousands of conversations, and most have ids in a range too. */
+const FIND_OF_CONVERSATION = `
+SELECT min(first) AS first, max(last) AS last FROM (
+  SELECT b.first_line_id AS first, b.last_line_id AS last
+  FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id WHERE y.conversation_id = :conversation
+  UNION ALL
+  SELECT (SELECT min(id) FROM lines WHERE cycle_id = y.id), (SELECT max(id) FROM lines WHERE cycle_id = y.id)
+  FROM cycles AS y WHERE y.conversation_id = :conversation) AS ranges`;
+
+/** A range that contains all messages that pass a filter, and others. */
+export async function findLineRange(
+  query: Query,
+  filter: SearchFilter,
+  dialect: Pick<Dialect, 'onCompaction'>,
+): Promise<LineRange> {
+  const values = filterValues(filter);
+  const find = async (sql: string | null): Promise<LineRange> => {
+    if (sql === null) return ALL_LINES;
+    const [row = {}] = await query(sql, values);
+    return { first: readOptionalInteger(row, 'first') ?? 1, last: readOptionalInteger(row, 'last') ?? 0 };
+  };
+  const ofSource = await find(filter.source === null ? null : findOfSource(dialect));
+  const ofConversation = await find(filter.conversationId === null ? null : FIND_OF_CONVERSATION);
+  return {
+    first: Math.max(ofSource.first, ofConversation.first),
+    last: Math.min(ofSource.last, ofConversation.last),
+  };
+}

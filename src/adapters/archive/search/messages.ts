@@ -10,9 +10,9 @@ import type {
 import { DamageError } from '../failure.ts';
 import { createDistinct, LINE_COLUMNS, toArchivedLine } from '../read/lookup.ts';
 import { readHash, readInteger, readOptionalText, readText, readTime, type Row, toTraits } from '../rows.ts';
-import type { Sql } from '../sql/query.ts';
+import { OF_BATCH, type Sql } from '../sql/query.ts';
 import { type CapturedMessages, NEAR } from './captured.ts';
-import { filterValues, LINE_PASSES, type SearchEngine } from './engine.ts';
+import { filterValues, findLineRange, LINE_PASSES, type SearchEngine } from './engine.ts';
 
 const MAX_SPEAKERS = 5000;
 const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAKERS}`;
@@ -35,7 +35,7 @@ SELECT l.id, l.size_bytes, l.traits, coalesce(l.cycle_id, o.cycle_id) AS its_cyc
 FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND l.role IS NOT NULL`;
 
   const listHits: MessageIndex['listHits'] = async (words, filter) =>
-    engine.listHits(query, words, await engine.findLineRange(query, filter));
+    engine.listHits(query, words, await findLineRange(query, filter, dialect));
 
   /** Most neighbors have the next ids, and are of the same cycle and thus of the same conversation. */
   const findNear = async (rows: readonly Row[]): Promise<(id: number) => readonly NearMessage[]> => {
@@ -153,9 +153,10 @@ function toFound(line: ArchivedLine): FoundMessage {
 
 /** Of the first batch of a conversation. */
 const LIST_ARCHIVED = `
-SELECT l.id FROM lines AS l WHERE l.role = 0 AND l.batch_id = (
-  SELECT b.id FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id JOIN compactions AS c ON c.id = y.compaction_id
-  WHERE y.conversation_id = :conversation AND c.status = 'applied' ORDER BY y.id, b.position LIMIT 1) ORDER BY l.id LIMIT 5`;
+SELECT l.id FROM (
+  SELECT b.id, b.first_line_id, b.last_line_id FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id JOIN compactions AS c ON c.id = y.compaction_id
+  WHERE y.conversation_id = :conversation AND c.status = 'applied' ORDER BY y.id, b.position LIMIT 1
+) AS b JOIN lines AS l ON ${OF_BATCH} WHERE l.role = 0 ORDER BY l.id LIMIT 5`;
 /** Not far behind the beginning of a file. */
 const LIST_CAPTURED = `
 SELECT coalesce(m.line_id, -m.captured_id) AS id FROM captured_messages AS m JOIN (

@@ -1,13 +1,13 @@
 /**
  * All tables of an archive but those of search, for both engines. Types are those of Postgres, and
  * - `identity`: an id that the engine gives out and never uses again: another process may still hold that of a discarded compaction
- * - `rowid`: an id that nobody keeps
  * - `anytext`: text from outside. SQLite stores it as TEXT, or as a BLOB of UTF-16LE if it has lone surrogates (rows.ts); Postgres stores it
  *   escaped (postgres/sql.ts) and orders it by its bytes
  * - `keyed`: a table that is stored in the order of its primary key
  * - `log`: a table whose rows are only ever inserted; in Postgres, only the owner could do anything else
  * - `by month`: a large table, which Postgres divides by month. A foreign key to it would need the month in every referring row, so Postgres has
  *   no `soft` references: rows are deleted explicitly, and `archive check` looks for those that lead to nothing
+ * - `unchecked`: no engine enforces the reference, because that would need an index as large as a fifth of the rows
  * - `deferred`: the reference is checked at the end of a transaction
  * - `sqlite:`, `postgres:`: only this engine has the line.
  *
@@ -74,23 +74,21 @@ postgres: month date NOT NULL, -- of its partition in the large tables
   status text NOT NULL CHECK (status IN ('prepared', 'applied', 'erased')),
   format text NOT NULL,
   source_path anytext NOT NULL,
-  output_path anytext,
+  output_path anytext, -- '': the same; null: standard output
   source_sha256 bytea NOT NULL CHECK (length(source_sha256) = 32),
   source_size_bytes bigint NOT NULL,
   source_line_count bigint NOT NULL,
   source_has_bom int NOT NULL CHECK (source_has_bom IN (0, 1)),
   output_sha256 bytea NOT NULL CHECK (length(output_sha256) = 32),
   output_size_bytes bigint NOT NULL,
-  settings_id bigint NOT NULL REFERENCES settings,
+  settings_id bigint NOT NULL unchecked REFERENCES settings,
   created_at_ms bigint NOT NULL,
   process_id bigint NOT NULL,
 postgres: machine text NOT NULL, -- on which its paths name its files
-postgres: first_line_id bigint, -- the ids of its archived lines are in this range; null: it has none
-postgres: last_line_id bigint,
   erasure_id bigint REFERENCES erasures -- the last that removed anything of it
 );
-CREATE INDEX compactions_by_source ON compactions (source_sha256);
-CREATE INDEX compactions_by_settings ON compactions (settings_id);
+sqlite: CREATE INDEX compactions_by_source ON compactions (substr(source_sha256, 1, 8));
+postgres: CREATE INDEX compactions_by_source ON compactions USING hash (source_sha256);
 postgres: CREATE INDEX compactions_by_path ON compactions (source_path);
 CREATE INDEX compactions_prepared ON compactions (id) WHERE status = 'prepared';
 
@@ -108,7 +106,8 @@ CREATE TABLE cycles (
   live_count int NOT NULL,
   UNIQUE (compaction_id, position)
 );
-CREATE INDEX cycles_by_clip ON cycles (clip_sha256);
+sqlite: CREATE INDEX cycles_by_clip ON cycles (substr(clip_sha256, 1, 8));
+postgres: CREATE INDEX cycles_by_clip ON cycles USING hash (clip_sha256);
 CREATE INDEX cycles_by_conversation ON cycles (conversation_id);
 CREATE INDEX cycles_by_parent ON cycles (parent_cycle_id) WHERE parent_cycle_id IS NOT NULL;
 
@@ -126,6 +125,8 @@ CREATE TABLE batches (
   message_count bigint NOT NULL,
   first_index bigint,
   last_index bigint,
+  first_line_id bigint, -- the ids of the lines that it summarizes are in this range; null: they were archived before
+  last_line_id bigint,
   level int NOT NULL CHECK (level BETWEEN 0 AND 3), -- plain, feedback, halved, fallback
   UNIQUE (cycle_id, position)
 );
@@ -168,6 +169,8 @@ postgres: month date NOT NULL,
   compaction_id bigint NOT NULL soft REFERENCES compactions ON DELETE CASCADE,
   position int NOT NULL, -- -1: its texts
   first_line bigint NOT NULL,
+  first_line_id bigint, -- the ids of its lines are in this range; null: it has texts
+  last_line_id bigint,
   pack_id bigint NOT NULL soft REFERENCES packs,
   pack_offset bigint NOT NULL,
   raw_size_bytes bigint NOT NULL,
@@ -183,13 +186,13 @@ CREATE TABLE lines (
 sqlite: id identity,
 postgres: id bigint NOT NULL DEFAULT nextval('line_ids'),
 postgres: month date NOT NULL,
-  block_id bigint NOT NULL soft REFERENCES blocks ON DELETE CASCADE,
+  block_id bigint NOT NULL unchecked REFERENCES blocks,
   line bigint NOT NULL,
   "offset" bigint NOT NULL,
   size_bytes bigint NOT NULL,
   outcome int NOT NULL CHECK (outcome BETWEEN 0 AND 2), -- summarized, other, quoted
   cycle_id bigint soft REFERENCES cycles,
-  batch_id bigint soft REFERENCES batches,
+  batch_id bigint unchecked REFERENCES batches,
   role int CHECK (role BETWEEN 0 AND 3), -- user, assistant, system, tool; null: no message
   at_ms bigint,
   message_index bigint,
@@ -198,12 +201,9 @@ postgres: month date NOT NULL,
   traits int NOT NULL CHECK (traits BETWEEN 0 AND 3), -- 1: ends as a question, 2: says when
   sha256 bytea NOT NULL CHECK (length(sha256) = 32),
   erasure_id bigint soft REFERENCES erasures, -- its bytes are gone from the block
-sqlite: UNIQUE (block_id, line),
 postgres: PRIMARY KEY (id, month),
-postgres: UNIQUE (block_id, line, month),
   CHECK (cycle_id IS NULL OR batch_id IS NULL)
 ) by month;
-CREATE INDEX lines_by_batch ON lines (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX lines_by_cycle ON lines (cycle_id) WHERE cycle_id IS NOT NULL;
 postgres: CREATE INDEX lines_by_message ON lines USING hash (message_id) WHERE message_id IS NOT NULL;
 
@@ -226,15 +226,14 @@ CREATE INDEX carried_lines_by_line ON carried_lines (line_id);
 CREATE INDEX carried_lines_by_batch ON carried_lines (batch_id);
 
 CREATE TABLE inserted_lines (
-  id rowid,
   compaction_id bigint NOT NULL REFERENCES compactions ON DELETE CASCADE,
   position int NOT NULL,
   before_line bigint NOT NULL,
   text_offset bigint NOT NULL, -- among the texts of its compaction
   text_size bigint NOT NULL,
   erased_sha256 bytea CHECK (length(erased_sha256) = 32), -- of an erased line, which has no bytes
-  UNIQUE (compaction_id, position)
-);
+  PRIMARY KEY (compaction_id, position)
+) keyed;
 
 CREATE TABLE kept_runs (
   compaction_id bigint NOT NULL REFERENCES compactions ON DELETE CASCADE,

@@ -16,7 +16,7 @@ CROSS JOIN blocks AS k ON k.id = l.block_id CROSS JOIN compactions AS c ON c.id 
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`,
   batchJoins: `
 CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id = y.compaction_id`,
-  onBlock: 'k.id = l.block_id',
+  onBlock: 'l.block_id = k.id AND l.id BETWEEN k.first_line_id AND k.last_line_id',
   onPack: 'p.id = k.pack_id',
   onCompaction: 'k.compaction_id = c.id',
   blockOfLine: 'JOIN blocks ON blocks.id = lines.block_id',

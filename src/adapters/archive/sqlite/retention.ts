@@ -25,9 +25,9 @@ export function createSqliteRetention(sql: Sql, { db, path, takeTurn }: Place): 
   return {
     idType: 'INTEGER',
     ids: '(SELECT value AS id FROM json_each(:ids))',
-    // Lines are deleted with their block.
     deleteBlocks: async (query) => {
       await query(`DELETE FROM message_search WHERE rowid IN (${linesIn(SQLITE)})`);
+      await query(`DELETE FROM lines WHERE id IN (${linesIn(SQLITE)})`);
       await query('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)');
     },
     erase: (work) =>

@@ -1,15 +1,8 @@
 import { spaceOut } from '../../../core/search/words.ts';
 import type { QueryTerm } from '../../../core/search/question.ts';
 import { isSqliteError } from '../failure.ts';
-import { readInteger, readOptionalInteger, type Row } from '../rows.ts';
-import {
-  ALL_LINES,
-  cutForSearch,
-  filterValues,
-  type LineRange,
-  OF_SOURCE,
-  type SearchEngine,
-} from '../search/engine.ts';
+import { readInteger, type Row } from '../rows.ts';
+import { ALL_LINES, cutForSearch, type LineRange, type SearchEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 import { SQLITE } from './dialect.ts';
 
@@ -25,21 +18,6 @@ SELECT :id AS of, l.id, l.size_bytes, l.traits FROM lines AS l LEFT JOIN batches
 WHERE l.role IS NOT NULL AND coalesce(l.cycle_id, o.cycle_id) IS :cycle
 AND ${isBefore ? 'l.id < :id AND l.id >= :id - 40 ORDER BY l.id DESC' : 'l.id > :id AND l.id <= :id + 40 ORDER BY l.id'} LIMIT 2`;
 const [LIST_BEFORE, LIST_AFTER] = [listNear(true), listNear(false)];
-
-/** The lines of a compaction have consecutive ids, so the lines of all others need not be scanned. */
-const FIND_OF_COMPACTIONS = `
-WITH span AS (SELECT min(c.id) AS oldest, max(c.id) AS newest FROM compactions AS c WHERE ${OF_SOURCE})
-SELECT
-  (SELECT min(id) FROM lines WHERE block_id = (SELECT min(id) FROM blocks WHERE position >= 0 AND compaction_id >= (SELECT oldest FROM span))) AS first,
-  (SELECT max(id) FROM lines WHERE block_id = (SELECT max(id) FROM blocks WHERE position >= 0 AND compaction_id <= (SELECT newest FROM span))) AS last`;
-/** A file may hold thousands of conversations, and most have consecutive ids too. */
-const FIND_OF_CONVERSATION = `
-SELECT min(first) AS first, max(last) AS last FROM (
-  SELECT (SELECT min(id) FROM lines WHERE batch_id = b.id) AS first, (SELECT max(id) FROM lines WHERE batch_id = b.id) AS last
-  FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id WHERE y.conversation_id = :conversation
-  UNION ALL
-  SELECT (SELECT min(id) FROM lines WHERE cycle_id = y.id), (SELECT max(id) FROM lines WHERE cycle_id = y.id)
-  FROM cycles AS y WHERE y.conversation_id = :conversation)`;
 
 /** FTS5 ranks by bm25, where less is better. */
 const SCORE_BATCHES =
@@ -82,16 +60,6 @@ export const SQLITE_SEARCH: SearchEngine = {
     return hits;
   },
   listHitsAmong: (query, word, ids) => listNumbers(query, LIST_HITS_AMONG, { match: matchTerm(word), ids }),
-  findLineRange: async (query, filter) => {
-    const values = filterValues(filter);
-    const { source, conversation } = values;
-    const ofSource = source === null ? ALL_LINES : toRange(await query(FIND_OF_COMPACTIONS, values));
-    const ofConversation = conversation === null ? ALL_LINES : toRange(await query(FIND_OF_CONVERSATION, values));
-    return {
-      first: Math.max(ofSource.first, ofConversation.first),
-      last: Math.min(ofSource.last, ofConversation.last),
-    };
-  },
   listNear: async (query, lines) => {
     const near: Row[] = [];
     for (const { id, its_cycle_id: cycle } of lines) {
@@ -135,8 +103,4 @@ async function listNumbers(query: Query, sql: string, values: object): Promise<r
     if (isSqliteError(error) && error.message.startsWith('fts5: phrase queries are not supported')) return [];
     throw error;
   }
-}
-
-function toRange([row = {}]: readonly Row[]): LineRange {
-  return { first: readOptionalInteger(row, 'first') ?? 1, last: readOptionalInteger(row, 'last') ?? 0 };
 }

@@ -1,12 +1,11 @@
 import type { SearchFilter } from '../../../ports/archive-lookup.ts';
 import { vectorIndexSql } from './identity.ts';
 import { readBytes, readInteger } from '../rows.ts';
-import { filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
+import { filterValues, findLineRange, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
 import { forRows, type Query } from '../sql/query.ts';
 import { signBitCount, signBits, signsOf } from '../vectors/nearest.ts';
 import { findModel } from '../vectors/vector-store.ts';
 import { SQLITE } from './dialect.ts';
-import { SQLITE_SEARCH } from './search.ts';
 import { loadVectors } from './sql.ts';
 
 /** Signs only tell candidates which vectors are near, so this many per result are compared exactly. */
@@ -34,7 +33,7 @@ export const SQLITE_VECTORS: VectorEngine = {
   findCandidates: async (query, vector, { filter, limit }) => {
     const asked = { signs: signBits(vector), count: Math.min(MAX_CANDIDATES, CANDIDATES_PER_RESULT * limit) };
     if (isUnfiltered(filter)) return query.numbers(FIND_NEAREST, asked);
-    const range = await SQLITE_SEARCH.findLineRange(query, filter);
+    const range = await findLineRange(query, filter, SQLITE);
     return query.numbers(FIND_NEAREST_OF, { ...filterValues(filter), ...range, ...asked });
   },
 };

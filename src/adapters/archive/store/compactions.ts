@@ -57,7 +57,6 @@ type Writing = {
 function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writing): CompactionWriter {
   const gatherer = createBlockGatherer();
   const archived: LineRun[] = [];
-  const lineIds: { first: number | null; last: number | null } = { first: null, last: null };
   const state = { position: 0, heldBytes: 0, bytesBefore: 0 };
   const underway: Promise<HeldPack>[] = [];
   let held: HeldPack[] = [];
@@ -69,9 +68,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
       const rawSizeBytes = pack.blocks.reduce((sum, block) => sum + block.rawSizeBytes, 0);
       const packId = await writePack(query, { partition, data: pack.data, rawSizeBytes });
       const blocks = withOwners(pack.blocks, ids);
-      const stored = await writeBlocks(query, engine, ids, { packId, offset: 0, blocks });
-      lineIds.first ??= stored[0] ?? null;
-      lineIds.last = stored.at(-1) ?? lineIds.last;
+      await writeBlocks(query, engine, ids, { packId, offset: 0, blocks });
     }
   };
   const hold = async (pack: HeldPack): Promise<void> => {
@@ -122,7 +119,7 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
         checkCoverage(draft, archived);
         const storeAll = async (query: Query, ids: Ids): Promise<void> => {
           await flush(query, ids);
-          await writeRest(query, engine, { draft, texts, ids, lineIds });
+          await writeRest(query, engine, { draft, texts, ids });
           await joinPacks(query, sql.dialect, ids.partition);
         };
         const storeFirst = async (query: Query, ids: Ids): Promise<void> => {
@@ -199,11 +196,10 @@ type Rest = {
   readonly draft: CompactionDraft;
   readonly texts: Texts;
   readonly ids: Ids;
-  readonly lineIds: CompactionRows['lineIds'];
 };
 
 /** Writes everything but the lines. */
-async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids, lineIds }: Rest): Promise<void> {
+async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids }: Rest): Promise<void> {
   const { compactionId, cycles } = ids;
   const { run, source, sourcePath, realPath = sourcePath, outputPath } = draft;
   if (draft.cycles.length !== cycles.length)
@@ -221,7 +217,6 @@ async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids,
     erasureId: null,
     createdAtMs: timeColumn(draft.createdAt),
     texts,
-    lineIds,
     cycles: written,
     carried: draft.carried.map(({ lineId, cycle, batch }) => {
       const own = cycles[cycle];

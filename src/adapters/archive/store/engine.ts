@@ -1,5 +1,5 @@
 import type { CompactionOutline } from '../../../ports/archive.ts';
-import type { Query, Sql, Transaction, Values } from '../sql/query.ts';
+import type { Dialect, Query, Sql, Transaction, Values } from '../sql/query.ts';
 
 /** The ids of a cycle's rows, which are given out before the rows are stored. */
 export type CycleIds = {
@@ -18,6 +18,7 @@ export type Ids = {
 
 /** What engines do differently when they store a compaction. */
 export type StoreEngine = {
+  readonly dialect: Dialect;
   /** Before the rows of a compaction, which may then come in any order. Gives the columns that go into every partition. */
   readonly prepare: (query: Query) => Promise<Values>;
   /** What has to be there before a transaction begins that stores into a partition. Null: nothing, and ids are given out within the transaction. */
@@ -25,8 +26,8 @@ export type StoreEngine = {
   /** Hands out ids of new rows, ascending. */
   readonly reserve: (query: Query, table: string, count: number) => Promise<readonly number[]>;
   readonly indexBatch: (query: Query, id: number, content: string) => Promise<void>;
-  /** Further columns of the row of a compaction with these lines. */
-  readonly headColumns: (lines: { readonly first: number | null; readonly last: number | null }) => Values;
+  /** Further columns of the row of a compaction. */
+  readonly headColumns: Values;
   /** Until the end of the transaction, nobody else takes a label that begins with `:label`. Null: nobody can. */
   readonly lockLabel: string | null;
   /** Finds compaction `:id` if it is prepared, so that nobody else applies or discards it. */

@@ -2,7 +2,7 @@ import type { InsertedLine } from '../../../ports/archive.ts';
 import type { Unit, UnitBatch, UnitCycle, UnitLine } from '../../../ports/exchange.ts';
 import { hashColumn, LEVELS, OUTCOMES, readInteger, readText, ROLES, type Row } from '../rows.ts';
 import { noteUnindexed } from '../search/indexing.ts';
-import type { Query, Values } from '../sql/query.ts';
+import type { Dialect, Query, Values } from '../sql/query.ts';
 import type { TextPlace, Texts } from '../texts.ts';
 import type { CycleIds, Ids, StoreEngine } from './engine.ts';
 
@@ -47,21 +47,20 @@ export type BlockRows = {
 /** Blocks that follow one another in a pack. */
 export type PackedRows = { readonly packId: number; readonly offset: number; readonly blocks: readonly BlockRows[] };
 
-/** Stores blocks that are in a pack, with their lines, which the search index has yet to take. Gives the ids of the lines. */
+/** Stores blocks that are in a pack, with their lines, which the search index has yet to take. */
 export async function writeBlocks(
   query: Query,
   engine: StoreEngine,
   { compactionId, partition }: Ids,
   { packId, offset, blocks }: PackedRows,
-): Promise<readonly number[]> {
-  const lineIds: number[] = [];
+): Promise<void> {
   let end = offset;
   for (const { position, rawSizeBytes: sizeBytes, lines } of blocks) {
     const [blockId] = await engine.reserve(query, 'blocks', 1);
     const ids = await engine.reserve(query, 'lines', lines.length);
-    lineIds.push(...ids);
     const place = { pack_id: packId, pack_offset: end, raw_size_bytes: sizeBytes };
-    const block = { compaction_id: compactionId, position, first_line: lines[0]?.line ?? 0, ...place };
+    const range = { first_line_id: ids[0] ?? null, last_line_id: ids.at(-1) ?? null };
+    const block = { compaction_id: compactionId, position, first_line: lines[0]?.line ?? 0, ...range, ...place };
     await query.insert('blocks', [{ id: blockId, ...partition, ...block }]);
     end += sizeBytes;
     await query.insert(
@@ -76,7 +75,6 @@ export async function writeBlocks(
     }
     await writeSpeakers(query, lines);
   }
-  return lineIds;
 }
 
 /** A tool's name says what it does, so in a search it is an ordinary word. In one order, so that two that store do not wait for each other forever. */
@@ -108,8 +106,6 @@ export type CompactionRows = Pick<
   readonly status: 'prepared' | 'applied' | 'erased';
   readonly erasureId: number | null;
   readonly createdAtMs: number | null;
-  /** The first and the last of its archived lines. */
-  readonly lineIds: { readonly first: number | null; readonly last: number | null };
   /** As many as have ids, each with as many batches. */
   readonly cycles: readonly CycleRows[];
   readonly inserted: readonly (InsertedLine & { readonly erasedSha256?: string | null })[];
@@ -118,6 +114,12 @@ export type CompactionRows = Pick<
   readonly carried: readonly CarriedRow[];
 };
 
+/** The ids of the lines that each batch of compaction `:id` summarizes. */
+const listRanges = ({ onBlock, onCompaction }: Dialect): string => `
+SELECT l.batch_id, min(l.id) AS first_line_id, max(l.id) AS last_line_id
+FROM compactions AS c JOIN blocks AS k ON ${onCompaction} JOIN lines AS l ON ${onBlock} WHERE c.id = :id AND l.batch_id IS NOT NULL GROUP BY l.batch_id`;
+
+/** After its lines. */
 export async function writeCompaction(query: Query, engine: StoreEngine, ids: Ids, rows: CompactionRows) {
   const { compactionId, partition } = ids;
   const { source, output, cycles, texts } = rows;
@@ -128,7 +130,7 @@ export async function writeCompaction(query: Query, engine: StoreEngine, ids: Id
       erasure_id: rows.erasureId,
       format: rows.format,
       source_path: rows.sourcePath,
-      output_path: rows.outputPath,
+      output_path: rows.outputPath === rows.sourcePath ? '' : rows.outputPath,
       source_sha256: hashColumn(source.sha256),
       source_size_bytes: source.sizeBytes,
       source_line_count: source.lineCount,
@@ -139,9 +141,12 @@ export async function writeCompaction(query: Query, engine: StoreEngine, ids: Id
       created_at_ms: rows.createdAtMs,
       process_id: rows.processId,
       ...partition,
-      ...engine.headColumns(rows.lineIds),
+      ...engine.headColumns,
     },
   ]);
+  const ranges = new Map(
+    (await query(listRanges(engine.dialect), { id: compactionId })).map(({ batch_id, ...range }) => [batch_id, range]),
+  );
   const placed = cycles.map((cycle, position) => ({ cycle, position, ...(ids.cycles[position] ?? NO_IDS) }));
   for (const { cycle, position, cycleId, batchIds } of placed) {
     await query.insert('cycles', [
@@ -163,7 +168,13 @@ export async function writeCompaction(query: Query, engine: StoreEngine, ids: Id
       await writeBatch(
         query,
         engine,
-        { id: batchIds[at] ?? 0, cycle_id: cycleId, position: at, ...texts.batches[position]?.[at] },
+        {
+          id: batchIds[at] ?? 0,
+          cycle_id: cycleId,
+          position: at,
+          ...(ranges.get(batchIds[at]) ?? NO_LINES),
+          ...texts.batches[position]?.[at],
+        },
         batch,
       );
   }
@@ -217,6 +228,7 @@ async function keepSettings(
 }
 
 const NO_IDS: CycleIds = { cycleId: 0, batchIds: [] };
+const NO_LINES: Row = { first_line_id: null, last_line_id: null };
 
 const LIST_TAKEN = `
 SELECT label FROM batches WHERE label = :label OR (label > :label || '-' AND label < :label || '.')`;

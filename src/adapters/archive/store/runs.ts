@@ -4,12 +4,14 @@ import { readTitles } from '../read/lookup.ts';
 import { readCaller, readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
-const OUTPUT = 'CASE WHEN f.source_path IS NULL THEN c.output_path ELSE f.output_path END';
+/** Of compactions AS c. */
+export const OUTPUT_PATH = "CASE WHEN c.output_path = '' THEN c.source_path ELSE c.output_path END";
+const OUTPUT = `CASE WHEN f.source_path IS NULL THEN ${OUTPUT_PATH} ELSE f.output_path END`;
 /** The paths of run_files AS f, whose compactions are c. */
 export const FILE_PATHS = `coalesce(f.source_path, c.source_path) AS source_path, ${OUTPUT} AS output_path`;
 /** Every path of a compaction. */
 export const LIST_PATHS = `
-SELECT source_path AS path FROM compactions WHERE id = :id UNION SELECT output_path FROM compactions WHERE id = :id AND output_path IS NOT NULL
+SELECT source_path AS path FROM compactions WHERE id = :id UNION SELECT output_path FROM compactions WHERE id = :id AND output_path <> ''
 UNION SELECT source_path FROM run_files WHERE compaction_id = :id AND source_path IS NOT NULL
 UNION SELECT output_path FROM run_files WHERE compaction_id = :id AND output_path IS NOT NULL ORDER BY 1`;
 const ADD_RUN = `
@@ -25,7 +27,7 @@ const ADD_FILE = `
 INSERT INTO run_files (run_id, compaction_id, source_path, output_path, undone_at_ms)
 VALUES (:runId, :compactionId, :sourcePath, :outputPath, :undoneAtMs) RETURNING id`;
 const HAS_PATHS = `
-SELECT 1 FROM compactions WHERE id = :compactionId AND source_path = :sourcePath AND output_path IS NOT DISTINCT FROM :outputPath`;
+SELECT 1 FROM compactions AS c WHERE id = :compactionId AND source_path = :sourcePath AND ${OUTPUT_PATH} IS NOT DISTINCT FROM :outputPath`;
 const FIND_WHOLE = "SELECT id FROM compactions WHERE id = :id AND status = 'applied' AND erasure_id IS NULL";
 const LIST_RUNS = `
 SELECT * FROM runs WHERE id IN
