@@ -52,6 +52,13 @@ export function readCalls(turns: readonly Turn[]): readonly CompletedCall[] {
   );
 }
 
+/** Whether an agent of its own answered the call: with a report, which reads like the assistant's. */
+export function isAgentCall({ name }: Pick<CompletedCall, 'name'>): boolean {
+  return /^(?:task|agent|(?:dispatch|spawn|run|call)_?agent|sub_?agents?|(?:task|agent)_?output(?:_?tool)?|delegate(?:_task)?)$/i.test(
+    name,
+  );
+}
+
 /** What a client answers in place of a tool when the user did not allow the call. */
 const REFUSED = /^\s*The user doesn't want to (?:proceed with this tool use|take this action)/;
 
@@ -95,7 +102,7 @@ const TOTAL =
 /** What `go test` prints for a package. */
 const PASSED_PACKAGE = /^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)/m;
 const FAILED_TOTAL =
-  /\b[1-9]\d* (?:failed|failing|failures?|errors?|problems?|tests? failed)\b|^(?:ℹ|#) fail [1-9]|^[1-9]\d* issues?[.:]|^FAIL\s+\S+(?:\s+(?:[\d.]+s|\[[^\]]+\]))?$/i;
+  /\b[1-9]\d* (?:failed|failing|failures?|errors?|problems?|tests? failed)\b|^(?:ℹ|#) fail [1-9]|^[1-9]\d* issues?[.:]|^FAIL\s+\S+(?:\s+(?:[\d.]+s|\[[^\]]+\]))?$|^ERROR task failed$/i;
 const FAILING =
   /\b(?:error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|undefined|assert)\b|\bE[A-Z]{4,}\b/i;
 
@@ -206,18 +213,29 @@ function firstLine(command: string): string {
 /** A line of a usage message, which may mention errors without reporting one. */
 const OPTION = /^-{1,2}[A-Za-z][\w-]*[,= ]/;
 
-/** The distinct lines of an answer that report a failure, in order. */
+/** A line that a program logged while it ran. */
+const LOGGED = /^\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\S+ |\b(?:INFO|DEBUG|TRACE)\b/;
+/** Which test failed, or where the error is. */
+const NAMES_FAILURE =
+  /^(?:--- )?FAIL(?:ED)?:? |^\s*(?:not ok|✖|✗|×|●) |[\w/.-]+\.\w{1,5}:\d+(?::\d+)?:? |^\w*(?:Error|Exception)\b.*: |\berror(?: TS\d+|\[E\d+\])?: |^(?:error|fatal|panic): /i;
+
+/** The distinct lines of an answer that report a failure, in order; if some say where or which test, only those. */
 export function errorLines(answer: string, max: number): readonly string[] {
   const lines = readableLines(answer);
   const distinct = [...new Set(lines)];
-  const failing = distinct.filter((line) => FAILING.test(line) && !OPTION.test(line));
-  const chosen = failing.length > 0 ? failing : distinct;
+  const failing = distinct.filter((line) => FAILING.test(line) && !OPTION.test(line) && !LOGGED.test(line));
+  const named = failing.filter((line) => NAMES_FAILURE.test(line));
+  const chosen = named.length > 0 ? named : failing.length > 0 ? failing : distinct;
   return chosen.slice(-max).map((line) => cutAtBlank(line, MAX_OUTCOME_CHARS));
 }
 
-function readableLines(answer: string): readonly string[] {
+/** The task that printed a line, as runners of several tasks put it before each, with a colon in it: `[lint:go] `. */
+const TASK_NAME = /^\s*\[[\w.-]+:[\w:.-]+\]\s/;
+
+/** The lines of an answer that a person can read and that say something. */
+export function readableLines(answer: string): readonly string[] {
   return answer.split(LINE_ENDS).flatMap((line) => {
-    const readable = readableLine(line);
+    const readable = readableLine(line.replace(TASK_NAME, ''));
     return readable === null || isStatusLine(readable) || isNoise(readable) ? [] : [readable];
   });
 }

@@ -26,7 +26,7 @@ export function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
 /** The place of a line that a search found. */
 export const PLACE = /^([\w@./\\-]+\.\w{1,8})[:-]\d+[:-]\s*/;
 /** A file of code: what a page or a log calls a type or a message declares nothing. */
-const IS_FILE = /^[^\s*?|()]+\.(?!(?:md|mdx|txt|rst|log|jsonl?)$)\w{1,8}$/;
+export const IS_FILE = /^[^\s*?|()]+\.(?!(?:md|mdx|txt|rst|log|jsonl?)$)\w{1,8}$/;
 const MAX_READ_CHARS = 60_000;
 const MAX_NAMES = 24;
 const HEAD = 'Where names that were used last are defined: ';

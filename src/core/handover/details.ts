@@ -3,14 +3,14 @@ import type { Passage } from '../extract/passage.ts';
 import { createSelection, type SelectedUnit, type Worth } from '../extract/selection.ts';
 import type { Span } from '../extract/sentence.ts';
 import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
-import { commandName, type CompletedCall, isCheck, outcomeOf } from './calls.ts';
+import { commandName, type CompletedCall, isAgentCall, isCheck, outcomeOf } from './calls.ts';
 import { NAME, PLACE } from './definitions.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { baseName, isConstant } from './files.ts';
 import { charsOf, charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
 import { readPieces } from './prose.ts';
 import { isAnnouncement, isGuess, isPondering, statesCause, wordsIn } from './statements.ts';
-import { isClientLine, isNoise, readableLine, readableText } from './tool-result.ts';
+import { isClientLine, isNoise, readableLine, readableText, withoutClientLines } from './tool-result.ts';
 import { asksUser, type Conversation, type Turn } from './turns.ts';
 
 type DetailOptions = {
@@ -241,6 +241,10 @@ function readPassages(
       else if (step.kind === 'result') {
         const done = callOf.get(step.callId);
         if (done !== undefined && isAnsweredElsewhere(done)) continue;
+        if (done !== undefined && isAgentCall(done)) {
+          add({ messageId, turn, subject: null }, proseOf(withoutClientLines(readableText(step.text, maxToolChars))));
+          continue;
+        }
         const answer = linesIn(readableText(step.text, maxToolChars), step.isError ? 'error' : 'result');
         add({ messageId, turn, subject: subjectOf(done), isRead: done !== undefined && isRead(done) }, answer);
       }

@@ -1,6 +1,6 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { charsOf, charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
 import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
 import { readPieces } from './prose.ts';
 import type { Edit } from './tool-call.ts';
@@ -18,6 +18,8 @@ export type FileChange = {
   readonly isDeleted: boolean;
   /** Lines that calls added and that no later call took away, in order. */
   readonly added: readonly string[];
+  /** Lines that calls took away and that no later call put back. */
+  readonly removed: readonly string[];
   /** Whether edits took back all that earlier ones wrote. */
   readonly isRestored: boolean;
   /** Single lines that were replaced by single lines, unless a later call changed them again. */
@@ -91,6 +93,7 @@ function changedFile(path: string, changes: readonly Change[]): FileChange {
     isDeleted,
     isRestored: isTold && [...standing.values()].every((count) => count === 0),
     added: [...added],
+    removed: [...removed],
     replaced: Array.from(replaced, ([after, before]) => ({ before, after })),
   };
 }
@@ -300,45 +303,6 @@ function statementsOn(files: readonly FileChange[], turns: readonly Turn[]): Rea
     }
   }
   return found;
-}
-
-const MIN_EDIT_CHARS = 60;
-const MAX_EDIT_CHARS = 600;
-const MAX_EDITS = 3;
-const WRITTEN = 'Written last, the newest first:';
-
-/**
- * What the newest edits of the last turn that edited anything wrote and no later one took away, at most three a file: whoever goes on starts
- * from there.
- */
-export function writeLastEdits(
-  files: readonly FileChange[],
-  calls: readonly CompletedCall[],
-  maxChars: number,
-): readonly HandoverLine[] {
-  const standing = new Map(files.map(({ path, added }) => [path, new Set(added)]));
-  const edits = calls.filter(({ call, hasFailed }) => !hasFailed && call.edits.some(({ kind }) => kind === 'part'));
-  const lines: HandoverLine[] = [];
-  const counts = new Map<string, number>();
-  let left = maxChars - WRITTEN.length - 1;
-  for (const { call, messageIds } of edits.filter(({ turn }) => turn === edits.at(-1)?.turn).toReversed()) {
-    for (const { path, before, after, kind } of call.edits.toReversed()) {
-      const gone = new Set(linesIn(before));
-      const code = linesIn(after).filter(
-        (line) => !gone.has(line) && !line.includes('`') && standing.get(path)?.has(line) === true,
-      );
-      const written = code.map((line) => `\`${line}\``).join(' ');
-      const count = counts.get(path) ?? 0;
-      if (kind !== 'part' || count === MAX_EDITS || written.length < MIN_EDIT_CHARS) continue;
-      const text = `- in \`${quoted(baseName(path))}\`: ${quoted(cutAtBlank(written, MAX_EDIT_CHARS))}`;
-      const line = { text, messageIds: messageIds.slice(0, 1) };
-      if (charsOf(line) > left) continue;
-      counts.set(path, count + 1);
-      left -= charsOf(line);
-      lines.push(line);
-    }
-  }
-  return lines.length === 0 ? [] : [{ text: WRITTEN, messageIds: [] }, ...lines];
 }
 
 /** Files by their last names; with their folders, where several have the same name. */

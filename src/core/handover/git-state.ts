@@ -4,6 +4,8 @@ import { shortNames } from './files.ts';
 import { type HandoverLine, quoted } from './line.ts';
 
 const COMMITTED = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/gm;
+/** Options in front of what git is to do. */
+const OPTIONS = /\bgit (?:-[Cc] \S+ |--?[\w-]+(?:=\S+)? )+/g;
 /** Where a command commits, not where it only speaks of it. */
 const COMMITS =
   /(?:^|[;&|(\n]|\b(?:then|do|else|sudo|time|command))[ \t]*(?:\w+=\S* )*git (?:-C \S+ |-\S+ )*commit\b(?!-|.*--dry-run)/;
@@ -26,8 +28,13 @@ const ENDS_MERGE = /\bgit (?:merge|rebase|cherry-pick) --(?:continue|abort|skip|
 /** What a push prints of the branch: its old and new commit. */
 const PUSHED = /\b[0-9a-f]{7,40}\.\.\.?([0-9a-f]{7,40})\s/;
 const PULL_REQUEST = /https?:\/\/\S+\/(?:pull|pulls|merge_requests)\/\d+/;
+/** A command that reads, comments or merges one. */
+const PULL_REQUEST_NUMBER = /\bgh pr (?!create)[\w-]+ #?(\d+)\b|\bgh api \S*\/pulls\/(\d+)\b/;
 const IS_ELSEWHERE = /^\/(?:private\/)?(?:tmp|var\/folders)\b|mktemp|\$\{?(?:TMP|tmp)/;
 const MAX_COMMITS = 6;
+/** Longer lines are split at their long parts. */
+const MAX_LINE_CHARS = 160;
+const MAX_PART_CHARS = 80;
 const MAX_NAMES = 12;
 
 /** `files`: what was changed since the commit before. */
@@ -42,7 +49,7 @@ type GitState = {
   isRebased: boolean;
   /** What stopped at a conflict and was not ended. */
   underWay: 'merge' | 'rebase' | null;
-  /** Its address, behind `draft ` if it is one. */
+  /** Its address, behind `draft ` if it is one, or its number. */
   pullRequest: string | null;
   readonly commits: Commit[];
   /** The subjects of commits whose result is missing; empty: not shown. */
@@ -62,12 +69,19 @@ type Run = {
   readonly messageIds: readonly string[];
 };
 
-/** The branch, the commits and pushes of the session, and what was changed after the last commit: one line, or none. */
+/** The branch, the commits and pushes of the session, and what was changed after the last commit; long parts on lines of their own. */
 export function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   const git = readGit(calls);
   const { branch, commits, pending, changed, messageIds } = git;
   if (branch === null && commits.length === 0 && pending.length === 0 && changed.size === 0) return [];
-  return [{ text: `Git: ${quoted(describe(git).join('; '))}`, messageIds }];
+  const parts = describe(git);
+  const all = parts.join('; ');
+  const long = all.length > MAX_LINE_CHARS ? parts.filter((part) => part.length > MAX_PART_CHARS) : [];
+  const head = parts.filter((part) => !long.includes(part)).join('; ');
+  return [`Git: ${head}`, ...long.map((part) => `- ${part}`)].map((text) => ({
+    text: quoted(text.trimEnd()),
+    messageIds,
+  }));
 }
 
 /** Repositories in temp folders do not count. */
@@ -93,11 +107,11 @@ function readGit(calls: readonly CompletedCall[]): GitState {
     const written = call.written.filter((path) => !IS_ELSEWHERE.test(path));
     if (written.length > 0) git.isClean = false;
     for (const path of written) git.changed.add(path);
-    if (!/\bgit\b|\bgh pr\b/.test(command) || IS_ELSEWHERE.test(call.folder ?? command)) continue;
+    if (!/\bgit\b|\bgh (?:pr|api)\b/.test(command) || IS_ELSEWHERE.test(call.folder ?? command)) continue;
     const subjects = subjectsIn(command);
     // Nobody knows how it ended.
     if (answer === null) git.pending.push(...subjects.map((subject) => subject ?? ''));
-    else readRun(git, { command, said: answer, subjects, messageIds });
+    else readRun(git, { command: command.replace(OPTIONS, 'git '), said: answer, subjects, messageIds });
   }
   return git;
 }
@@ -120,6 +134,8 @@ function readRun(git: GitState, run: Run): void {
     if (head !== undefined && newest !== undefined) newest.hash ??= head;
   }
   if (/nothing to commit, working tree clean/.test(said)) git.isClean = true;
+  const spokenOf = PULL_REQUEST_NUMBER.exec(command);
+  if (spokenOf !== null) git.pullRequest ??= `pull request #${spokenOf[1] ?? spokenOf[2]}`;
   if (/\bgh pr create\b/.test(command)) {
     const url = PULL_REQUEST.exec(said)?.[0];
     if (url !== undefined) git.pullRequest = command.includes('--draft') ? `draft ${url}` : url;
@@ -194,6 +210,7 @@ function describe(git: GitState): readonly string[] {
     ...(underWay === null ? [] : [`a ${underWay} with conflicts was not ended`]),
     ...(made.length === 0 ? [] : [counted + commitNames(made)]),
     ...pending
+      .filter((subject) => !known.has(subject))
       .slice(-MAX_COMMITS)
       .map((subject) => `a commit without a result${subject === '' ? '' : `: ${quoteSubject(subject)}`}`),
     ...(git.isPushed ? ['pushed'] : unpushed),

@@ -9,7 +9,8 @@ import { readCalls } from './calls.ts';
 import { writeCommandLines } from './commands.ts';
 import { definitionLines, namesMentioned } from './definitions.ts';
 import { answerLines, createDetails } from './details.ts';
-import { readFileChanges, writeFileLines, writeLastEdits } from './files.ts';
+import { readFileChanges, writeFileLines } from './files.ts';
+import { writeLastEdits } from './last-edits.ts';
 import {
   charsOfAll,
   type HandoverLine,
@@ -65,8 +66,9 @@ const SHARES = {
 /** The most that the user's answers to questions take, and what is left beside them to what the assistant found. */
 const ANSWERS_SHARE = 0.2;
 const MIN_FINDINGS_SHARE = 0.04;
-/** The most that the newest edits may take of what is left. */
-const EDITS_SHARE = 0.12;
+/** What the details leave to the newest edits, and the most that these take. */
+const EDITS_SHARE = 0.14;
+const MAX_EDITS_SHARE = 0.35;
 /** The most that the places of names may take of it. */
 const DEFINITIONS_SHARE = 0.06;
 /** What requests and endings leave to the details if they need all of the rest. */
@@ -120,11 +122,20 @@ export function writeHandover(
     const left = Math.min(room, Math.floor(findingsRoom)) - charsOfAll(answers);
     return [...answers, ...details.findings(Math.max(0, left))];
   });
-  add(HEADINGS.files, maxChars * EDITS_SHARE, (room) => writeLastEdits(files, calls, room));
   add(HEADINGS.files, maxChars * DEFINITIONS_SHARE, (room) =>
     definitionLines(conversation, { calls, files, mentioned, maxChars: room }),
   );
-  add(HEADINGS.details, Math.max(maxChars * MAX_DETAILS_SHARE, maxChars - MAX_OTHER_CHARS), details.rest);
+  const edits = (maxChars: number): readonly HandoverLine[] => {
+    const above = (sections.get(HEADINGS.files)?.lines ?? []).map(({ text }) => text).join('\n');
+    return writeLastEdits(files, { calls, above, maxChars });
+  };
+  const detailRoom = Math.max(maxChars * MAX_DETAILS_SHARE, maxChars - MAX_OTHER_CHARS);
+  add(
+    HEADINGS.details,
+    Math.min(detailRoom, maxChars - used() - charsOfAll(edits(Math.floor(maxChars * EDITS_SHARE)))),
+    details.rest,
+  );
+  add(HEADINGS.files, Math.max(maxChars * MAX_EDITS_SHARE, maxChars - MAX_OTHER_CHARS), edits);
   const ordered = Object.values(HEADINGS).flatMap((heading) => sections.get(heading) ?? []);
   return { kind, text: renderSections(ordered), sections: ordered };
 }

@@ -45,13 +45,23 @@ function withoutHeadingMarks(text: string): string {
   return text.replace(HEADING_MARKS, '$1$2');
 }
 
+/** How a request begins and ends tells which it is, so there even its headings are quoted as they are. */
+const EXACT_OPENING_CHARS = 220;
+const EXACT_CLOSING_CHARS = 80;
+/** A heading below the title, which may be a comment of a script. */
+const SUBHEADING =
+  /(?<=[\n\r\u0085\u2028\u2029])[^\S\n\r\u2028\u2029]*#{2,6}[^\S\n\r\u2028\u2029]+([^\n\r\u0085\u2028\u2029*]+)/g;
+
 /**
- * Formats a quotation for a line: further lines are indented. A line that would look like our own heading or label is joined to the line
- * before.
+ * Formats a quotation for a line: further lines are indented, headings are bold. What would still look like our own heading or label is joined
+ * to the line before.
  */
 export function quotedExactly(text: string, indent = '   '): string {
-  return text.replace(LINE_END, (end, at: number) =>
-    STRUCTURAL.includes(text.charAt(at + end.length)) ? ' ' : `\n${indent}`,
+  const inner = text.replace(SUBHEADING, (whole: string, heading: string, at: number) =>
+    at < EXACT_OPENING_CHARS || at > text.length - EXACT_CLOSING_CHARS ? whole : `**${heading.trim()}**`,
+  );
+  return inner.replace(LINE_END, (end, at: number) =>
+    STRUCTURAL.includes(inner.charAt(at + end.length)) ? ' ' : `\n${indent}`,
   );
 }
 

@@ -38,6 +38,7 @@ export function readPieces(text: string): readonly Piece[] {
   let paragraph = 0;
   let heading = '';
   let columns: readonly string[] | null = null;
+  let lastRow: readonly string[] | null = null;
   let code: string[] | null = null;
   let isOpen = false;
   const push = (piece: Pick<Piece, 'kind' | 'depth' | 'text'>): void => {
@@ -72,12 +73,24 @@ export function readPieces(text: string): readonly Piece[] {
     }
     const row = ROW.exec(line)?.[1];
     if (row !== undefined) {
-      if (RULE_ROW.test(line)) continue;
       const cells = row.split('|').map((cell) => cell.trim());
+      if (RULE_ROW.test(line)) {
+        // The row above it names the columns of another table.
+        if (lastRow !== null) {
+          columns = lastRow;
+          pieces.pop();
+        }
+        lastRow = null;
+        continue;
+      }
       if (columns === null) {
         columns = cells;
+        lastRow = null;
         if (!leadsIn(pieces, heading)) paragraph += 1;
-      } else push({ kind: 'item', depth: 0, text: `- ${rowText(columns, cells)}` });
+      } else {
+        push({ kind: 'item', depth: 0, text: `- ${rowText(columns, cells)}` });
+        lastRow = cells;
+      }
       continue;
     }
     columns = null;

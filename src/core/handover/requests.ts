@@ -14,6 +14,8 @@ const TIGHT_CHARS = 440;
 const FIRST_SENTENCE_CHARS = 160;
 /** If requests take more than this share of the room, longer ones are cut further to leave room for the endings. */
 const REQUESTS_SHARE = 0.6;
+/** As long as requests take less than this, long ones get more. */
+const GENEROUS_SHARE = 0.4;
 const ENDING_CHARS = 190;
 /** How much more room than an older one each of the newest turns gets. */
 const NEWEST_WEIGHTS = [3, 2, 1.5];
@@ -294,7 +296,7 @@ function wordLines(turn: Turn, roomChars: number, above: WordsAbove['quotes'] | 
     if (said.text.length >= MIN_REPORT_CHARS) return 3;
     if (turn.steps.indexOf(said) < firstCall && !isAnnouncement(said.text)) return 2;
     const remarks = readPieces(said.text).filter(
-      ({ text }) => !isAnnouncement(text) && wordsIn(text) >= MIN_REMARK_WORDS,
+      ({ text }) => !isAnnouncement(text) && !isPondering(text) && wordsIn(text) >= MIN_REMARK_WORDS,
     );
     if (isPondering(said.text.trim())) return -1;
     return remarks.length === 0 ? -1 : remarks.some(({ text }) => statesCause(text)) ? 1 : 0;
@@ -322,6 +324,15 @@ function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap
     asked.map((turn) => [turn.number, requestText(turn, edges.has(turn.number) ? edgeChars : LONG_CHARS)]),
   );
   let chars = [...texts.values()].reduce((sum, text) => sum + text.length + 1, 0);
+  // A plan that is the only long request is quoted whole.
+  for (const turn of asked.toReversed()) {
+    const short = texts.get(turn.number) ?? '';
+    const spare = Math.floor(maxChars * GENEROUS_SHARE) - chars;
+    if (spare < MIN_SPARE_CHARS || turn.request.text.length < LONG_CHARS) continue;
+    const long = requestText(turn, short.length + spare);
+    texts.set(turn.number, long);
+    chars += long.length - short.length;
+  }
   const reduce = (limitChars: number, shorten: (turn: AskedTurn) => string | null): void => {
     for (const turn of asked) {
       if (chars <= limitChars) return;

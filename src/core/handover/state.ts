@@ -1,5 +1,6 @@
+import { lastStepLines } from './last-steps.ts';
 import { commandName, type CompletedCall, errorLines, lastChecks, lastFailure, outcomeOf, totalOf } from './calls.ts';
-import { cutAtBlank, excerptOf } from './excerpt.ts';
+import { cutAtBlank } from './excerpt.ts';
 import { shortNames } from './files.ts';
 import { gitLines } from './git-state.ts';
 import { charsOf, charsOfAll, type HandoverLine, quoted } from './line.ts';
@@ -11,7 +12,6 @@ import type { AssistantText, Conversation, Turn } from './turns.ts';
 type Work = { readonly conversation: Conversation; readonly calls: readonly CompletedCall[] };
 
 const REPORT_SHARE = 0.62;
-const MAX_QUOTED_CHARS = 160;
 
 /** Shorter words stand with their request alone. */
 const MIN_REPORT_CHARS = 240;
@@ -91,7 +91,9 @@ function requestLines({ turns }: Conversation, roomChars: number): readonly Hand
           ? 'answered'
           : 'not finished: the assistant was still working on it';
   const maxChars = Math.min(MAX_LAST_REQUEST_CHARS, Math.floor(roomChars * LAST_REQUEST_SHARE));
-  const words = excerptOf(withoutLogs(last.request.text), { maxChars, closingShare: 0.4 });
+  const typed = withoutLogs(last.request.text).trim();
+  // The whole of it stands below.
+  const words = typed.length <= maxChars ? typed : cutAtBlank(typed.replace(/\s+/g, ' '), maxChars);
   const offer = offerOf(last, turns.slice(0, turns.indexOf(last)).toReversed());
   return [
     { text: `Last request (${last.number}): “${quoted(words)}” — ${state}.`, messageIds: [last.request.messageId] },
@@ -126,6 +128,8 @@ const MAX_REMARK_CHARS = 420;
 const LONG_REMARK_CHARS = 600;
 const LONG_REMARK_SHARE = 0.6;
 const MAX_REMARKS = 5;
+/** Of the room for what an unfinished turn has found. */
+const STEPS_SHARE = 0.4;
 
 /** What an unfinished turn has found and done: its newest remarks, the files that it changed, its last words and its last call. */
 function progressLines(
@@ -134,7 +138,6 @@ function progressLines(
 ): readonly HandoverLine[] {
   const own = calls.filter((done) => done.turn === turn.number);
   const written = [...new Set(own.flatMap(({ call, hasFailed }) => (hasFailed ? [] : call.written)))];
-  const lastCall = own.at(-1);
   const lastSaid = turn.steps.findLast((step) => step.kind === 'said');
   const ends: HandoverLine[] = [
     ...(written.length === 0
@@ -153,9 +156,7 @@ function progressLines(
             messageIds: [lastSaid.messageId],
           },
         ]),
-    ...(lastCall === undefined
-      ? []
-      : [{ text: `Its last call: ${callText(lastCall)}`, messageIds: lastCall.messageIds }]),
+    ...lastStepLines(own, Math.floor(maxChars * STEPS_SHARE)),
   ];
   const room = maxChars - charsOfAll(ends) - REMARKS.length - 1;
   const said = turn.steps.filter((step): step is AssistantText => step.kind === 'said' && step !== lastSaid);
@@ -179,18 +180,11 @@ function progressLines(
 const REMARKS = 'Remarks of the assistant while it worked:';
 
 function remarkOf({ text }: AssistantText, maxChars: number): string {
-  const telling = readPieces(text).some(({ kind, text: said }) => kind !== 'lead' && !isAnnouncement(said));
+  const telling = readPieces(text).some(
+    ({ kind, text: said }) => kind !== 'lead' && !isAnnouncement(said) && !isPondering(said),
+  );
   if (isPondering(text.trim())) return '';
   return telling ? condenseProse(text, maxChars) : '';
-}
-
-function callText(done: CompletedCall): string {
-  const { name, call, hasFailed, answer } = done;
-  const about = call.target ?? call.about[0] ?? call.texts[0]?.split('\n')[0] ?? '';
-  const what = call.command !== null ? `\`${commandName(done)}\`` : `${name} ${cutAtBlank(about, MAX_QUOTED_CHARS)}`;
-  const ended = call.command === null ? null : outcomeOf(done);
-  const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : ended;
-  return quoted(what.trim()) + (outcome === null ? '' : ` (${outcome})`);
 }
 
 const QUESTION = /[?？؟]["'”’)\]*_]*$/;
@@ -264,12 +258,9 @@ function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     const told = [...new Set([...(total === null ? [] : [total]), ...errors])].map((line) => `“${line}”`);
     return `\`${commandName(done)}\` ${outcome}${told.length === 0 ? '' : ` (${told.join(' ')})`}${after}`;
   });
-  return [
-    {
-      text: `Last checks${texts.length === 1 ? '' : ', in order'}: ${quoted(texts.join('; '))}`,
-      messageIds: checks.flatMap(({ messageIds }) => messageIds),
-    },
-  ];
+  const messageIds = checks.flatMap((done) => done.messageIds);
+  if (texts.length === 1) return [{ text: `Last checks: ${quoted(texts.join(''))}`, messageIds }];
+  return ['Last checks, in order:', ...texts.map((text) => `- ${quoted(text)}`)].map((text) => ({ text, messageIds }));
 }
 
 const MAX_NAMED = 3;

@@ -175,7 +175,7 @@ function anyOf(patterns: readonly RegExp[]): RegExp {
 
 const CLIENT_LINE = anyOf([
   // Claude Code
-  /^Todos have been modified successfully\b/,
+  /^Todos have been modified successfully\b|^Shell cwd was reset to \S/,
   /^The file .{1,400} has been (?:updated|created)(?: successfully)?\./,
   /^\[Omitted .{0,40}line\]$|^\[Showing results\b|^(?:<persisted-output>)?Output too large\b|^\d+:\[Omitted\b/,
   /^(?:<usage>)?(?:total_tokens|subagent_tokens|tool_uses|duration_ms): \d+/,
@@ -189,11 +189,18 @@ const CLIENT_LINE = anyOf([
 ]);
 /** What Claude Code tells the model about agents. */
 const AGENT_NOTE =
-  /^agent_?id: |\binternal ID\b|\bdo(?: not|n['’]t) mention (?:this |it )?to (?:the )?user\b|\bSendMessage with to:/i;
+  /^agent_?id: |\binternal ID\b|\bdo(?: not|n['’]t) mention (?:this |it )?to (?:the )?user\b|\bSendMessage with to:|\bTaskOutput\b|^Async agent launched\b|^The agent is (?:currently )?working\b/i;
 
 /** Whether the client wrote a line about the call, such as its id or duration. It says nothing about the work. */
 export function isClientLine(line: string): boolean {
   return CLIENT_LINE.test(line) || AGENT_NOTE.test(line);
+}
+
+export function withoutClientLines(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !isClientLine(line))
+    .join('\n');
 }
 
 const NOISE = anyOf([

@@ -21,6 +21,10 @@ test('a changed file shows the signatures and constants that it has now', () => 
   assert.doesNotMatch(files, /has now.*rest = minutes/);
 });
 
+const NEWEST = 'What the newest edits wrote, without lines that only close brackets:';
+const FENCE = '```';
+const CODE = `${FENCE}\n  `;
+
 test('the newest edits are shown, and a file that is as it was before', () => {
   const files = section(
     handover([
@@ -32,9 +36,11 @@ test('the newest edits are shown, and a file that is as it was before', () => {
     ]),
     'Files',
   );
-  assert.match(
+  assert.ok(
+    files.endsWith(
+      `${NEWEST}\n- in \`oven.ts\`:\n  ${CODE}const started = parseTime(line.timestamp);\n  return started ?? EPOCH;\n  ${FENCE}`,
+    ),
     files,
-    /^Written last, the newest first:\n- in `oven\.ts`: `const started = parseTime\(line\.timestamp\);` `return started \?\? EPOCH;`$/m,
   );
   assert.match(files, /^- `scale\.ts` \(edited 2 times, and is as it was before\)/m);
 });
@@ -75,7 +81,83 @@ test('what was written last is the newest edit, however short, or nothing', () =
     ]),
     'Files',
   );
-  assert.doesNotMatch(files, /Written last/);
+  assert.ok(!files.includes(NEWEST), files);
+});
+
+const newestOf = (parts: readonly Part[], maxChars?: number): string =>
+  section(handover([typed('Heat it.'), ...parts, said('Heated.')], maxChars), 'Files').split(`${NEWEST}\n`)[1] ?? '';
+
+test('newest edits come as code with its indentation, without brackets and imports, the newest first', () => {
+  const before = 'function heat() {\n  open();\n}';
+  const after =
+    'import { shut } from "./door";\nfunction heat(degrees: number) {\n\tif (degrees > 200) {\n\t\tshut();\n\t}\n}';
+  assert.equal(
+    newestOf([
+      ...edit('1', '/srv/oven.ts', before, after),
+      ...edit('2', '/srv/door.ts', 'shut();', 'shut({ slowly: true });\nlock();'),
+    ]),
+    [
+      '- in `door.ts`:',
+      `  ${FENCE}`,
+      '  shut({ slowly: true });',
+      '  lock();',
+      `  ${FENCE}`,
+      '- in `oven.ts`:',
+      `  ${FENCE}`,
+      '  function heat(degrees: number) {',
+      '    if (degrees > 200) {',
+      '      shut();',
+      `  ${FENCE}`,
+    ].join('\n'),
+  );
+});
+
+test('a declaration that an edit removed for good is named, and one that came back is not', () => {
+  const gone = newestOf(
+    edit('1', '/srv/oven.ts', 'export function preheat(minutes: number) {\n  wait(minutes);\n}', ''),
+  );
+  assert.equal(gone, '- in `oven.ts`: removed `export function preheat(minutes: number)`');
+  const back = newestOf([
+    ...edit('1', '/srv/oven.ts', 'export function preheat(minutes: number) {', 'wait(10);'),
+    ...edit('2', '/srv/oven.ts', 'wait(10);', 'export function preheat(minutes: number) {'),
+  ]);
+  assert.equal(back, '');
+});
+
+test('of a long edit declarations and their comments are shown first, and a new file comes after edits', () => {
+  const steps = Array.from({ length: 60 }, (_, at) => `  turnTheTray(${at}, slowly);`);
+  const body = [
+    'function bakeAll() {',
+    ...steps,
+    '}',
+    '// Cools for ten minutes.',
+    'function coolDown(minutes: number) {',
+    '  wait(minutes);',
+    '}',
+  ];
+  const newest = newestOf(
+    [
+      ...edit('1', '/srv/oven.ts', 'heat();', body.join('\n')),
+      call('2', 'Write', {
+        file_path: '/srv/tray.ts',
+        content: 'export const TRAYS = 12;\nexport function trays() {}',
+      }),
+      result('2', 'ok'),
+      call('3', 'Write', {
+        file_path: '/srv/notes.md',
+        content: 'function inProse() {}\nThe oven is hot, and all trays are in it.',
+      }),
+      result('3', 'ok'),
+    ],
+    4_000,
+  );
+  assert.match(newest, /function bakeAll\(\) \{\n {4}turnTheTray\(0, slowly\);/);
+  assert.match(
+    newest,
+    /\n {2}…\n {2}\/\/ Cools for ten minutes\.\n {2}function coolDown\(minutes: number\) \{\n {2}```/,
+  );
+  assert.ok(newest.indexOf('tray.ts') > newest.indexOf('oven.ts'), newest);
+  assert.doesNotMatch(newest, /notes\.md|inProse/);
 });
 
 test('names that were spoken of stand with the file that was read for them', () => {

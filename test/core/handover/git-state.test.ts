@@ -62,6 +62,22 @@ describe('the state of git', () => {
     );
   });
 
+  test('a command for another folder is read like any', () => {
+    const git = gitOf(
+      ...run(
+        '1',
+        'git -C /srv/bakery --no-pager commit -m "Heat it" && git -C /srv/bakery push',
+        '[main a1b2c3d] Heat it\n   0000001..a1b2c3d  main -> main',
+      ),
+    );
+    assert.match(git, /pushed/);
+  });
+
+  test('a pull request that was only read has its number', () => {
+    for (const command of ['gh pr view 302 --comments', 'gh api repos/bakery/oven/pulls/302/comments'])
+      assert.match(gitOf(...oiled, ...run('1', command, 'The door squeaks.')), /^pull request #302; changed/);
+  });
+
   test('a push that was refused is none, and neither is a commit that was taken back', () => {
     const parts = [
       ...oiled,

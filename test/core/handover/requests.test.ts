@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { openingOf } from '../../../src/core/handover/excerpt.ts';
 import { writeRequests } from '../../../src/core/handover/handover.ts';
 import { messages } from '../../support/messages.ts';
-import { call, handoverOf as handover, said, typed } from './said.ts';
+import { call, handoverOf as handover, said, section, typed } from './said.ts';
 
 test('the opening of a text is its first sentence, however much follows or is blank before it', () => {
   for (const before of ['', '\n\n  ', '\n'.repeat(700), ' '.repeat(5_000)]) {
@@ -72,4 +72,17 @@ describe('what a request answers', () => {
     assert.equal(answered(lists, 'Two things:\n1. buy rye\n2. sell spelt'), '');
     assert.equal(answered('I did this:\n1. Heated it\n2. Oiled it', '1. buy rye\n2. sell spelt'), '');
   });
+});
+
+test('a plan that was pasted is quoted whole with its headings on lines of their own', () => {
+  const steps = Array.from({ length: 40 }, (_, at) => `- Turn tray ${at} and write down how warm it is.`);
+  const plan = `Implement the following plan:\n\n# Plan: Even heat\n\n${'The oven heats unevenly. '.repeat(8)}\n\n## Trays\n\n${steps.join('\n')}\n\n### Last\nShut the door, and never leave it open again while the oven is still hot inside.`;
+  const requests = section(
+    handover([typed(plan), call('1', 'Bash', { command: 'turn --all' }), said('All trays are turned.')], 16_000),
+    'Requests and how they ended',
+  );
+  assert.match(requests, /^1\. Implement the following plan: # Plan: Even heat\n/);
+  assert.match(requests, /\n {3}\*\*Trays\*\*\n {3}- Turn tray 0 /);
+  assert.match(requests, /\n {3}\*\*Last\*\*\n {3}Shut the door/);
+  for (const step of steps) assert.ok(requests.includes(step), step);
 });

@@ -36,6 +36,11 @@ describe('a long answer that is condensed', () => {
     assert.match(text, /- door: before: red, after: green/);
   });
 
+  test('reads a table behind another by its own columns', () => {
+    const tables = '| door | state |\n|---|---|\n| left | shut |\n\n| loaf | grams |\n|---|---|\n| rye | 700 |';
+    assert.equal(condenseProse(tables, 400), '- left: shut\n- rye: 700');
+  });
+
   test('never ends with the announcement of what was left out', () => {
     assert.doesNotMatch(text, /try it with/);
     for (const line of text.split('\n')) assert.doesNotMatch(line, /:$/, line);
@@ -154,7 +159,7 @@ describe('where it stands', () => {
     assert.match(state, /not finished: the assistant was still working on it/);
     assert.match(state, /because `REST` is read as seconds/);
     assert.match(state, /^Changed for it so far: `rest\.ts`$/m);
-    assert.match(state, /^Its last call: `npm test` \(no result yet\)$/m);
+    assert.match(state, /^- `npm test` \(no result yet\)$/m);
   });
 
   test('quotes the closing report once, and the request says where', () => {

@@ -19,7 +19,10 @@ describe('where it stands', () => {
       call('2', 'Bash', { command: 'mount --shelf 2' }),
     ]);
     for (const finding of findings) assert.ok(state.includes(finding), finding);
-    assert.match(state, /^Its last call: `mount --shelf 2` \(no result yet\)$/m);
+    assert.match(
+      state,
+      /^Its last steps, in order:\n- `mount --shelf 1` \(passed\)\n- `mount --shelf 2` \(no result yet\)$/m,
+    );
   });
 
   test('a consent stands with what it consents to', () => {
@@ -63,7 +66,7 @@ describe('where it stands', () => {
     ]);
     assert.match(
       state,
-      /`golangci-lint run` failed \(“2 issues:” “\* errcheck: 2”\); `go test \.\/oven\/\.\.\.` passed/,
+      /^Last checks, in order:\n- `golangci-lint run` failed \(“2 issues:” “\* errcheck: 2”\)\n- `go test \.\/oven\/\.\.\.` passed$/m,
     );
     const broken = stateOf([
       typed('Check it.'),

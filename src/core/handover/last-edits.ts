@@ -1,0 +1,144 @@
+import type { CompletedCall } from './calls.ts';
+import { cutAtBlank } from './excerpt.ts';
+import { IS_FILE } from './definitions.ts';
+import { baseName, declaredName, type FileChange } from './files.ts';
+import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import type { Edit } from './tool-call.ts';
+import { isNoise } from './tool-result.ts';
+
+const HEAD = 'What the newest edits wrote, without lines that only close brackets:';
+/** The most that one edit may take of the room. */
+const EDIT_SHARE = 0.4;
+const MIN_CODE_CHARS = 20;
+const MAX_LINE_CHARS = 240;
+/** Longer lines are data. */
+const MAX_READ_CHARS = 400;
+/** As long as other files were changed, too. */
+const MAX_EDITS_OF_FILE = 4;
+const FENCE = '```';
+
+/**
+ * What the newest edits wrote and no later one took away, as code: whoever goes on starts from there. New files come last. What `above` shows
+ * is not shown again.
+ */
+export function writeLastEdits(
+  files: readonly FileChange[],
+  {
+    calls,
+    above,
+    maxChars,
+  }: { readonly calls: readonly CompletedCall[]; readonly above: string; readonly maxChars: number },
+): readonly HandoverLine[] {
+  const states = new Map(
+    files.map(({ path, added, removed }) => [path, { added: new Set(added), removed: new Set(removed) }]),
+  );
+  const edits = calls.toReversed().flatMap(({ call, messageIds, hasFailed }) =>
+    (hasFailed ? [] : call.edits.toReversed())
+      // What a page says of code is no code.
+      .filter(({ path, kind }) => kind === 'part' || IS_FILE.test(baseName(path)))
+      .map((edit) => ({ edit, messageIds: messageIds.slice(0, 1) })),
+  );
+  const counts = new Map<string, number>();
+  const isFirst = ({ path, kind }: Edit): boolean => {
+    counts.set(path, (counts.get(path) ?? 0) + 1);
+    return kind === 'part' && (counts.get(path) ?? 0) <= MAX_EDITS_OF_FILE;
+  };
+  const ranked = Map.groupBy(edits, ({ edit }) => isFirst(edit));
+  const lines: HandoverLine[] = [];
+  let left = maxChars - HEAD.length - 1;
+  for (const { edit, messageIds } of [...(ranked.get(true) ?? []), ...(ranked.get(false) ?? [])]) {
+    const state = states.get(edit.path);
+    const roomChars = Math.min(left, Math.floor(maxChars * EDIT_SHARE));
+    const text = state === undefined ? null : editText(edit, { ...state, above, roomChars });
+    if (text === null) continue;
+    const line = { text, messageIds };
+    left -= charsOf(line);
+    lines.push(line);
+  }
+  return lines.length === 0 ? [] : [{ text: HEAD, messageIds: [] }, ...lines];
+}
+
+type EditOptions = {
+  /** The lines that the file has more, and less, at the end. Those that are shown are taken from them. */
+  readonly added: Set<string>;
+  readonly removed: Set<string>;
+  readonly above: string;
+  readonly roomChars: number;
+};
+
+/** Null: nothing of the edit stands, or it does not fit. */
+function editText({ path, before, after }: Edit, { added, removed, above, roomChars }: EditOptions): string | null {
+  const written = after.split(LINE_ENDS).filter((line) => /[\p{L}\p{N}]/u.test(line));
+  const code = written.filter((line) => added.has(line.trim()) && isQuotable(line));
+  const name = `- in \`${quoted(baseName(path))}\``;
+  if (code.length === 0) {
+    const gone = before.split(LINE_ENDS).map((line) => line.trim());
+    const declared = gone.filter((line) => removed.delete(line) && declaredName(line) !== null && !line.includes('`'));
+    const text = `${name}: removed ${declared.map((line) => `\`${line.replace(/\s*[{:]$/, '')}\``).join(', ')}`;
+    return declared.length === 0 || text.length >= roomChars ? null : quoted(text);
+  }
+  if (code.every((line) => above.includes(line.trim().replace(/[;,]$/, '')))) return null;
+  const indent = Math.min(...code.map((line) => line.search(/\S/)));
+  const isShown = new Set(code);
+  const shown = fittingLines(
+    // Null: a line that is not shown.
+    written.map((line) =>
+      isShown.has(line) ? cutAtBlank(line.slice(indent).replaceAll('\t', '  ').trimEnd(), MAX_LINE_CHARS) : null,
+    ),
+    roomChars - `${name}:\n  ${FENCE}\n  ${FENCE}\n`.length,
+  );
+  if (shown.join('').length < MIN_CODE_CHARS) return null;
+  for (const line of code) added.delete(line.trim());
+  return [`${name}:`, FENCE, ...shown, FENCE].join('\n  ');
+}
+
+/** If not all lines fit: declarations with the comments above them, then the first others. `…` stands for three or more that are left out. */
+function fittingLines(code: readonly (string | null)[], maxChars: number): readonly string[] {
+  const chosen = new Set<number>();
+  let left = maxChars;
+  const take = (at: number): void => {
+    const line = code[at] ?? null;
+    const chars = (line?.length ?? 0) + 3 + (chosen.has(at - 1) ? 0 : CUT.length + 3);
+    if (line === null || chosen.has(at) || chars > left) return;
+    left -= chars;
+    chosen.add(at);
+  };
+  const all = code.reduce((sum, line) => sum + (line === null ? 2 : line.length + 3), 0);
+  if (all > maxChars) {
+    for (const [at, line] of code.entries()) {
+      if (line === null || declaredName(line.trim()) === null) continue;
+      take(at);
+      for (let above = at - 1; COMMENT.test(code[above] ?? ''); above -= 1) take(above);
+    }
+  }
+  for (const at of code.keys()) take(at);
+  let last = Infinity;
+  return code.flatMap((line, at): readonly string[] => {
+    if (line === null || !chosen.has(at)) return [];
+    const gap = at - last > MAX_GAP_LINES ? [CUT] : [];
+    last = at;
+    return [...gap, line];
+  });
+}
+
+const MAX_GAP_LINES = 3;
+const CUT = '…';
+const COMMENT = /^\s*(?:\/\/|#|\/?\*|""")/;
+
+/** A line that a person can read on its own: no rest of a statement or list, no import, no encoded data, nothing that ends the block. */
+function isQuotable(line: string): boolean {
+  const code = line.trim();
+  return (
+    code.length <= MAX_READ_CHARS &&
+    STARTS_STATEMENT.test(code) &&
+    !STEP.test(code) &&
+    !isNoise(code) &&
+    !code.includes(FENCE) &&
+    !/\\[nt"]/.test(code)
+  );
+}
+
+const STARTS_STATEMENT = /^[\p{L}\p{N}_$@#<*/.!&(-].*[\p{L}\p{N}]/u;
+/** What is in every function. */
+const STEP =
+  /^(?:if (?:\()?err(?:or)? (?:!=|!==) (?:nil|null)\)? \{|return(?: (?:nil|null|err|error)(?:, )?)*;?|break;?|continue;?|else:?|try:?|try \{|finally \{|pass)$/;

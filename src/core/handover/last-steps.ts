@@ -1,0 +1,108 @@
+import {
+  commandName,
+  type CompletedCall,
+  errorLines,
+  hasEffect,
+  isAgentCall,
+  outcomeOf,
+  readableLines,
+} from './calls.ts';
+import { cutAtBlank } from './excerpt.ts';
+import { baseName, declaredName, isConstant, shortNames } from './files.ts';
+import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { condenseProse } from './prose.ts';
+import { LINE_NUMBER, withoutClientLines } from './tool-result.ts';
+
+const HEAD = 'Its last steps, in order:';
+const MAX_STEPS = 6;
+const MAX_ABOUT_CHARS = 160;
+const MAX_LINES = 4;
+const MAX_REPORT_CHARS = 900;
+const MAX_LINE_CHARS = 160;
+/** A command that does something ends with what counts. */
+const MAX_TOTAL_LINES = 2;
+const MAX_PLACES = 10;
+const MAX_ROW_CHARS = 500;
+
+/** The last calls of an unfinished turn with what each of them found: whoever goes on has seen nothing of it. The newest come first if not all fit. */
+export function lastStepLines(calls: readonly CompletedCall[], maxChars: number): readonly HandoverLine[] {
+  const steps = calls.filter(({ call }) => call.tasks === null && call.task === null).slice(-MAX_STEPS);
+  const lines: HandoverLine[] = [];
+  let left = maxChars - HEAD.length - 1;
+  for (const done of steps.toReversed()) {
+    const line = { text: `- ${quoted(stepText(done))}`, messageIds: done.messageIds };
+    if (charsOf(line) > left) break;
+    left -= charsOf(line);
+    lines.unshift(line);
+  }
+  return lines.length === 0 ? [] : [{ text: HEAD, messageIds: [] }, ...lines];
+}
+
+function stepText(done: CompletedCall): string {
+  const { name, call, hasFailed, answer } = done;
+  const [about = call.target ?? call.texts[0]?.split('\n')[0] ?? ''] = call.about;
+  const what =
+    call.command !== null
+      ? `\`${commandName(done)}\``
+      : `${name} ${call.written.length > 0 ? shortNames(call.written).join(', ') : namedTarget(about)}`;
+  const ended = call.command === null || !hasEffect(call.command) ? null : outcomeOf(done);
+  const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : ended;
+  const found = foundIn(done);
+  return `${what.trim()}${outcome === null ? '' : ` (${outcome})`}${found === '' ? '' : `: ${found}`}`;
+}
+
+/** A file by its name, anything else as it is. */
+function namedTarget(about: string): string {
+  return `\`${cutAtBlank(/^\S+[/\\][^/\\\s]+\.\w{1,8}$/.test(about) ? baseName(about) : about, MAX_ABOUT_CHARS)}\``;
+}
+
+/** What a call found: the errors of one that failed, the files of a search, the declarations of a file, or the lines of an output. */
+function foundIn(done: CompletedCall): string {
+  const { call, hasFailed } = done;
+  const answer = done.answer ?? '';
+  if (hasFailed || outcomeOf(done) === 'failed') return listOf(errorLines(answer, MAX_LINES));
+  if (call.written.length > 0) return '';
+  if (isAgentCall(done)) return `“${condenseProse(withoutClientLines(answer), MAX_REPORT_CHARS)}”`;
+  const rows = answer.split(LINE_ENDS).flatMap((row) => (row.trim() === '' ? [] : [row.trim()]));
+  const places = rows.flatMap(placeIn);
+  if (places.length * 2 > rows.length) {
+    const declared = places.filter(({ line }) => declaredName(line) !== null || isConstant(line)).slice(0, MAX_LINES);
+    const told = declared.map(({ line }) => `\`${cutAtBlank(line, MAX_LINE_CHARS)}\``).join(', ');
+    return countedList(places.map(({ path }) => `\`${baseName(path)}\``)) + (told === '' ? '' : ` with ${told}`);
+  }
+  const numbered = rows.filter((row) => LINE_NUMBER.test(row));
+  if (numbered.length * 2 > rows.length) {
+    const declared = numbered
+      .map((row) => row.replace(LINE_NUMBER, '').trim())
+      .filter((line) => declaredName(line) !== null && line.length <= MAX_LINE_CHARS);
+    return declared
+      .slice(0, MAX_LINES)
+      .map((line) => `\`${line.replace(/\s*\{$/, '')}\``)
+      .join(', ');
+  }
+  const lines = readableLines(answer).filter((line) => !STEP.test(line));
+  const hasTotal = call.command !== null && hasEffect(call.command);
+  const shown = hasTotal ? lines.slice(-MAX_TOTAL_LINES) : lines.slice(0, MAX_LINES);
+  return listOf(shown) + (lines.length > shown.length ? ` (of ${lines.length} lines)` : '');
+}
+
+/** What a task runner says of its own steps. */
+const STEP = /^(?:Finished in\b|[$>] )/;
+
+function listOf(lines: readonly string[]): string {
+  return lines.map((line) => `“${cutAtBlank(line, MAX_LINE_CHARS)}”`).join(' ');
+}
+
+function countedList(names: readonly string[]): string {
+  const distinct = [...new Set(names)];
+  const more = distinct.length > MAX_PLACES ? ` and ${distinct.length - MAX_PLACES} more` : '';
+  return distinct.slice(0, MAX_PLACES).join(', ') + more;
+}
+
+/** A row that begins with a path: of a list of files, or a line that a search found. */
+const PLACE = /^((?:[\w@.-]*[/\\])*[\w@-][\w@.-]*\.\w{1,8})(?:[:-]\d+[:-](.*))?$/;
+
+function placeIn(row: string): readonly { readonly path: string; readonly line: string }[] {
+  const [, path, line = ''] = PLACE.exec(row.slice(0, MAX_ROW_CHARS)) ?? [];
+  return path === undefined ? [] : [{ path, line: line.trim() }];
+}

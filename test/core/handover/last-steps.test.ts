@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { call, edit, handoverOf, type Part, result, run, said, section, typed } from './said.ts';
+
+/** The last steps of work that was not finished. */
+function stepsIn(parts: readonly Part[]): string {
+  const state = section(handoverOf([typed('Mend the oven.'), said('Let me look.'), ...parts]), 'Where it stands');
+  return state.split('Its last steps, in order:\n')[1] ?? '';
+}
+
+function stepsOf(parts: readonly Part[]): readonly string[] {
+  return stepsIn(parts)
+    .split('\n')
+    .filter((line) => /^- (?!`.*` passed)/.test(line));
+}
+
+test('a step shows what it found: declarations of a file, files of a search, the first lines of an output', () => {
+  assert.deepEqual(
+    stepsOf([
+      call('1', 'Read', { file_path: '/srv/oven.ts' }),
+      result('1', '  7→export function heat(degrees: number): void {\n  8→  warm(degrees);\n  9→}'),
+      call('2', 'Grep', { pattern: 'heat\\(', path: '/srv' }),
+      result('2', '/srv/oven.ts:7:export function heat(\n/srv/door.ts-3-  heat(1);\n/srv/oven.ts:12:  heat(2);'),
+      ...run('3', 'git log --oneline', 'a1b2c3d Heat the oven slowly\nb2c3d4e Shut the door first'),
+      ...edit('4', '/srv/oven.ts', 'warm(1);', 'warm(2);'),
+    ]),
+    [
+      '- Read `oven.ts`: `export function heat(degrees: number): void`',
+      '- Grep `heat\\(`: `oven.ts`, `door.ts` with `export function heat(`',
+      '- `git log --oneline`: “a1b2c3d Heat the oven slowly” “b2c3d4e Shut the door first”',
+      '- Edit `oven.ts`',
+    ],
+  );
+});
+
+test('a step that failed shows where, without what was logged', () => {
+  const output =
+    '2026-11-28T06:00:00Z INFO error store opened\noven.ts:7:3: error TS2304: Cannot find name\nExit code: 2';
+  assert.deepEqual(stepsOf(run('1', 'npm run build', output)), [
+    '- `npm run build` (failed): “oven.ts:7:3: error TS2304: Cannot find name”',
+  ]);
+});
+
+test('the report of an agent is quoted as prose, without what the client adds', () => {
+  const report =
+    'I read all of it.\n\nThe oven overheats because `warm` is called twice.\nagentId: a12 (for resuming)\n<usage>total_tokens: 12\nduration_ms: 60</usage>';
+  const steps = stepsIn([
+    call('1', 'Task', { description: 'Explore the oven', prompt: 'Find it' }),
+    result('1', report),
+  ]);
+  assert.match(
+    steps,
+    /^- Task `Explore the oven`: “I read all of it\.\n {3}The oven overheats because `warm` is called twice\.”/,
+  );
+  assert.doesNotMatch(steps, /agentId|duration_ms/);
+});
+
+test('only the last six steps are shown, and no changes of the task list', () => {
+  const steps = stepsOf([
+    ...Array.from({ length: 9 }, (_, at) => run(`${at}`, `step-${at} --now`, 'done, all is well here')).flat(),
+    call('t', 'TodoWrite', { todos: [{ content: 'Heat', status: 'pending' }] }),
+    result('t', 'ok'),
+  ]);
+  assert.deepEqual(
+    steps.filter((line) => line.includes('step-')).map((line) => /step-\d/.exec(line)?.[0]),
+    ['step-3', 'step-4', 'step-5', 'step-6', 'step-7', 'step-8'],
+  );
+});
