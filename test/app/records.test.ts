@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { findCodec } from '../support/codecs.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
-import { parseRecord, parseUntrimmed, readRecords, trimRecord } from '../../src/app/read/records.ts';
+import { MAX_RECORD_BYTES, parseRecord, parseUntrimmed, readRecords, trimRecord } from '../../src/app/read/records.ts';
 import { runsOf } from '../support/runs.ts';
 
 test('a line parses to the same value or fault with its line ending as without it', () => {
@@ -44,9 +44,9 @@ function endless(
   return { bomLength: 0, sizeBytes, lines, read, bytesRead: () => bytesRead };
 }
 
-function refusedOf(source: ReturnType<typeof endless>, format: string): unknown {
+function refusedOf(source: ReturnType<typeof endless>, format: string, maxRecordBytes?: number): unknown {
   try {
-    for (const record of readRecords(source, findCodec(format) ?? assert.fail())) void record;
+    for (const record of readRecords(source, findCodec(format) ?? assert.fail(), maxRecordBytes)) void record;
   } catch (error) {
     return Object(error).fileFailure;
   }
@@ -60,13 +60,14 @@ test('a document that does not fit in memory is refused before it is read', () =
 });
 
 test('a conversation in a list, or a printed object, without an end is refused at its limit', () => {
+  assert.equal(MAX_RECORD_BYTES, 256 * MIB);
   for (const [format, beginning, line] of [
     ['claude-ai', '[{"uuid":"1","chat_messages":[]},{"uuid":"', 2],
     ['trace-lines', '{\n"name":"', 1],
   ] as const) {
     const source = endless(beginning, 20_000 * MIB);
-    const refused = { kind: 'line-too-long', unit: 'record', line, maxLineBytes: 256 * MIB };
-    assert.deepEqual(refusedOf(source, format), refused);
-    assert.ok(source.bytesRead() <= 258 * MIB);
+    const refused = { kind: 'line-too-long', unit: 'record', line, maxLineBytes: 4 * MIB };
+    assert.deepEqual(refusedOf(source, format, 4 * MIB), refused);
+    assert.ok(source.bytesRead() <= 6 * MIB);
   }
 });

@@ -10,18 +10,19 @@ type Parts = Pick<Codec, 'records'>;
 /** A document is in memory as a whole. */
 const MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024;
 /** A record of any other file; lines have the same limit where they are read. */
-const MAX_RECORD_BYTES = 256 * 1024 * 1024;
+export const MAX_RECORD_BYTES = 256 * 1024 * 1024;
 
 /** Every record of a file, in order. A file whose records do not fit in memory ends the use case. */
 export function readRecords(
   source: Pick<SourceFile, 'bomLength' | 'sizeBytes' | 'lines' | 'read'>,
   { records }: Parts,
+  maxRecordBytes = MAX_RECORD_BYTES,
 ): IterableIterator<RawRecord> {
   if (records === undefined) return source.lines();
   const { bomLength, sizeBytes } = source;
   if (records.isOne === true && sizeBytes > MAX_DOCUMENT_BYTES)
     throw fileRefused({ kind: 'too-large', limitBytes: MAX_DOCUMENT_BYTES });
-  const maxLineBytes = records.isOne === true ? MAX_DOCUMENT_BYTES : MAX_RECORD_BYTES;
+  const maxLineBytes = records.isOne === true ? MAX_DOCUMENT_BYTES : maxRecordBytes;
   const refuse = (line: number): never => {
     throw fileRefused({ kind: 'line-too-long', unit: 'record', line, maxLineBytes });
   };

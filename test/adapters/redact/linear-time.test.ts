@@ -7,10 +7,9 @@ import { assertLinear } from '../../support/linear-time.ts';
 
 const CHARS = 4_000;
 
-const ALL = [...BUILTIN_RULES, ...createDefaultRules()];
-const RULES = indexRules(ALL);
-// The keywords of all rules, so that every rule runs.
-const KEYWORDS = [...new Set(ALL.flatMap(({ keywords }) => keywords))].join(' ');
+const RULES = indexRules([...BUILTIN_RULES, ...createDefaultRules()]);
+// So that each rule of ours runs over the whole text. Those of gitleaks look only around their keywords, so for them a unit has to hold one.
+const KEYWORDS = [...new Set(BUILTIN_RULES.flatMap(({ keywords }) => keywords))].join(' ');
 
 for (const unit of [
   'sk-',
