@@ -31,7 +31,7 @@ export function readCalls(turns: readonly Turn[]): readonly CompletedCall[] {
       if (step.kind !== 'call') return [];
       const result = results.get(step.callId);
       // It never ran.
-      if (result !== undefined && REFUSED.test(result.text)) return [];
+      if (result !== undefined && isRefused(result)) return [];
       const answer = result === undefined ? null : readableText(result.text, MAX_ANSWER_CHARS);
       const call = readCall(step);
       const exitCode = result === undefined || call.command === null ? null : exitCodeOf(result.text);
@@ -59,7 +59,11 @@ export function isAgentCall({ name }: Pick<CompletedCall, 'name'>): boolean {
   );
 }
 
-/** What a client answers in place of a tool when the user did not allow the call. */
+/** Whether a client answered in place of the tool, because the user did not allow the call. */
+export function isRefused({ text }: Pick<ResultStep, 'text'>): boolean {
+  return REFUSED.test(text);
+}
+
 const REFUSED = /^\s*The user doesn't want to (?:proceed with this tool use|take this action)/;
 
 type Outcome = {

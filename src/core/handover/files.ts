@@ -235,7 +235,7 @@ function countOf({ createdLines, isDeleted, isRestored, messageIds: { length } }
   return ` (edited ${length} times${isRestored ? ', and is as it was before' : ''})`;
 }
 
-function namesOf({ path, added, replaced }: FileChange): string {
+function namesOf({ path, added, replaced, createdLines }: FileChange): string {
   const names = [...new Set(added.flatMap((line) => nameIn(line) ?? []))];
   if (names.length > 0) {
     const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
@@ -244,9 +244,10 @@ function namesOf({ path, added, replaced }: FileChange): string {
   const values = added.filter((line) => isConstant(line, path) && !replaced.some(({ after }) => after === line));
   if (values.length > 0) return `: ${codeLines(values.slice(0, MAX_VALUES))}`;
   const last = replaced.at(-1);
-  return last === undefined
-    ? ''
-    : `: \`${cutAtBlank(last.before, MAX_SIDE_CHARS)}\` → \`${cutAtBlank(last.after, MAX_SIDE_CHARS)}\``;
+  if (last !== undefined)
+    return `: \`${cutAtBlank(last.before, MAX_SIDE_CHARS)}\` → \`${cutAtBlank(last.after, MAX_SIDE_CHARS)}\``;
+  const line = added.find((each) => each.length <= MAX_SIDE_CHARS && !each.includes('`') && /\s/.test(each));
+  return line === undefined || createdLines !== null ? '' : `: \`${line}\``;
 }
 
 /** The signatures and constants that an edited file has now; of a new file, its names say enough. */

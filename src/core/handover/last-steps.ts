@@ -11,6 +11,7 @@ import { cutAtBlank } from './excerpt.ts';
 import { baseName, declaredName, isConstant, shortNames } from './files.ts';
 import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
 import { condenseProse } from './prose.ts';
+import type { ToolCall } from './tool-call.ts';
 import { LINE_NUMBER, withoutClientLines } from './tool-result.ts';
 
 const HEAD = 'Its last steps, in order:';
@@ -61,7 +62,7 @@ function foundIn(done: CompletedCall): string {
   const { call, hasFailed } = done;
   const answer = done.answer ?? '';
   if (hasFailed || outcomeOf(done) === 'failed') return listOf(errorLines(answer, MAX_LINES));
-  if (call.written.length > 0) return '';
+  if (call.written.length > 0) return editedIn(call);
   if (isAgentCall(done)) return `“${condenseProse(withoutClientLines(answer), MAX_REPORT_CHARS)}”`;
   const rows = answer.split(LINE_ENDS).flatMap((row) => (row.trim() === '' ? [] : [row.trim()]));
   const places = rows.flatMap(placeIn);
@@ -88,6 +89,19 @@ function foundIn(done: CompletedCall): string {
 
 /** What a task runner says of its own steps. */
 const STEP = /^(?:Finished in\b|[$>] )/;
+
+/** The place of an edit in its file: what it declares or changes first. */
+function editedIn({ edits }: ToolCall): string {
+  const [edit] = edits;
+  if (edit === undefined || edit.kind !== 'part') return '';
+  const old = new Set(edit.before.split(LINE_ENDS).map((line) => line.trim()));
+  const lines = edit.after.split(LINE_ENDS).map((line) => line.trim());
+  const line =
+    lines.find((each) => declaredName(each) !== null) ?? lines.find((each) => !old.has(each) && NAMES.test(each));
+  return line === undefined || line.includes('`') ? '' : `\`${cutAtBlank(line, MAX_ABOUT_CHARS)}\``;
+}
+
+const NAMES = /\w{3}/;
 
 function listOf(lines: readonly string[]): string {
   return lines.map((line) => `“${cutAtBlank(line, MAX_LINE_CHARS)}”`).join(' ');

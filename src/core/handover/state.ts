@@ -1,5 +1,14 @@
 import { lastStepLines } from './last-steps.ts';
-import { commandName, type CompletedCall, errorLines, lastChecks, lastFailure, outcomeOf, totalOf } from './calls.ts';
+import {
+  commandName,
+  type CompletedCall,
+  errorLines,
+  isRefused,
+  lastChecks,
+  lastFailure,
+  outcomeOf,
+  totalOf,
+} from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { shortNames } from './files.ts';
 import { gitLines } from './git-state.ts';
@@ -7,6 +16,7 @@ import { charsOf, charsOfAll, type HandoverLine, quoted } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
 import { isAnnouncement, isPondering } from './statements.ts';
 import { offerOf, type WordsAbove } from './requests.ts';
+import { readCall } from './tool-call.ts';
 import type { AssistantText, Conversation, Turn } from './turns.ts';
 
 type Work = { readonly conversation: Conversation; readonly calls: readonly CompletedCall[] };
@@ -36,6 +46,7 @@ export function wordsInState(conversation: Conversation): WordsAbove | null {
 export function writeStateLines(work: Work, maxChars: number): readonly HandoverLine[] {
   const facts = [
     ...questionLines(work.conversation),
+    ...refusalLines(lastTurn(work.conversation)),
     ...taskLines(work.calls, lastTurn(work.conversation)?.number ?? 0),
     ...gitLines(work.calls),
     ...checkLines(work.calls),
@@ -196,6 +207,23 @@ function questionLines({ turns }: Conversation): readonly HandoverLine[] {
   const words = readPieces(ending.text).at(-1)?.text ?? '';
   if (!QUESTION.test(words)) return [];
   return [{ text: `Waits for an answer: “${quoted(cutAtBlank(words, 400))}”`, messageIds: [ending.messageId] }];
+}
+
+const MAX_REFUSED = 2;
+const MAX_REFUSED_CHARS = 160;
+
+/** The last calls of the last turn that the user did not allow. Any tool can forge such results. */
+function refusalLines(turn: Turn | undefined): readonly HandoverLine[] {
+  const steps = turn?.steps ?? [];
+  const refused = new Set(steps.flatMap((step) => (step.kind === 'result' && isRefused(step) ? [step.callId] : [])));
+  const calls = steps.filter((step) => step.kind === 'call' && refused.has(step.callId));
+  return calls.slice(-MAX_REFUSED).flatMap((step): readonly HandoverLine[] => {
+    if (step.kind !== 'call') return [];
+    const { command, about } = readCall(step);
+    const what = cutAtBlank((command ?? about[0] ?? '').replace(/\s+/g, ' '), MAX_REFUSED_CHARS);
+    const text = `Refused, as its result tells: ${step.name}${what === '' ? '' : ` \`${quoted(what)}\``}`;
+    return [{ text, messageIds: [step.messageId] }];
+  });
 }
 
 const MAX_TASKS = 30;

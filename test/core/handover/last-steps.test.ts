@@ -28,7 +28,7 @@ test('a step shows what it found: declarations of a file, files of a search, the
       '- Read `oven.ts`: `export function heat(degrees: number): void`',
       '- Grep `heat\\(`: `oven.ts`, `door.ts` with `export function heat(`',
       '- `git log --oneline`: “a1b2c3d Heat the oven slowly” “b2c3d4e Shut the door first”',
-      '- Edit `oven.ts`',
+      '- Edit `oven.ts`: `warm(2);`',
     ],
   );
 });

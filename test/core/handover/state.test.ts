@@ -294,3 +294,16 @@ test('a reply in numbers stands with the items that it answers', () => {
   ]);
   assert.match(text, /\(answers: “1\. Should the oven beep\?”; “3\. Who weighs the loaves\?”\)/);
 });
+
+test('a call that the user did not allow is told at the end of the work', () => {
+  const state = stateOf([
+    typed('Oil the door.'),
+    said('I commit it.'),
+    ...run(
+      '1',
+      'git commit -m "Oil the door"',
+      "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+    ),
+  ]);
+  assert.match(state, /^Refused, as its result tells: Bash `git commit -m "Oil the door"`$/m);
+});
