@@ -17,7 +17,6 @@ import {
   UNPACKING_FLAGS,
 } from '../line/flags.ts';
 import type { Flag, Line, OptionsOf } from '../line/line.ts';
-import type { Job } from '../runs/compact.ts';
 import type { CliContext } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 
@@ -136,9 +135,8 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
   ];
   return inSession(context, { ...line, command: 'compact', format: formatOf(line), needs }, async (session) => {
     // Imported only here, because help needs none of it.
-    const { archiveToName, compactAll, policyOf } = await import('../runs/compact.ts');
+    const { compactAll, policyOf } = await import('../runs/compact.ts');
     const { createEmbeddingsIfAny, createSummarizer } = await import('../runs/services.ts');
-    const { createRunReport } = await import('../runs/run-report.ts');
     const { gatherInputs } = await import('../inputs/gather.ts');
     const { planOutputs } = await import('../../compose/outputs.ts');
     const { compaction } = policyOf(session, options);
@@ -149,7 +147,7 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
     const embeddings = isArchiving ? await createEmbeddingsIfAny(session, { instead }) : null;
     const gathered = await gatherInputs(session, line, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
-    const { inputs, isSeveral, failures } = gathered;
+    const { inputs, isSeveral } = gathered;
     if (inputs.length > 1 && (options.keep ?? options.unkeep) !== undefined)
       return session.refuse('--keep and --unkeep name messages of one transcript: give only that one');
     const outputs = await planOutputs({ files: inputs, isSeveral, choice: output });
@@ -157,27 +155,17 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
       const { describeOutputProblem } = await import('../../messages/problems.ts');
       return session.refuse(describeOutputProblem(outputs.error));
     }
-    const items = inputs.map((input, index): Job => ({ ...input, output: outputs.value[index] ?? { kind: 'none' } }));
-    const report = createRunReport(session, {
-      isDryRun,
-      isInPlace: output.kind === 'in-place',
-      archiveFlag: archiveToName(session),
-      names: inputs.map(({ name }) => name),
-      failures,
-    });
-    const before = readTime(options.olderThan);
-    const run = {
+    const { failed } = await compactAll(session, {
       options,
       output,
-      before,
+      before: readTime(options.olderThan),
       isDryRun,
       jobs,
-      isSeveral,
-      report,
+      gathered,
+      outputs: outputs.value,
       summarizer: summarizer.value,
       embeddings,
-    };
-    const { failed } = report.end(await compactAll(session, run, items));
+    });
     return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
   });
 }

@@ -5,7 +5,7 @@ import type { Embeddings } from '../../compose/services.ts';
 import { defaultArchivePath } from '../../config/find.ts';
 import { type ResolvedSettings, toModel, toPolicy } from '../../config/resolve.ts';
 import { err } from '../../core/result.ts';
-import type { ReadyInput } from '../inputs/gather.ts';
+import type { Gathered, ReadyInput } from '../inputs/gather.ts';
 import { type PolicyOptions, readPolicy } from '../line/flags.ts';
 import type { Flag } from '../line/line.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
@@ -13,31 +13,42 @@ import type { Session } from '../session.ts';
 import { skipUnreadable } from './outcomes.ts';
 import { toFailedReport } from '../../messages/failure.ts';
 import { partFlags, quoteForShell } from '../../messages/text.ts';
-import type { RunReport } from './run-report.ts';
+import type { RunTotals } from '../render/compact.ts';
 
 /** What the command line asks for every transcript. */
 type JobOptions = {
   readonly options: PolicyOptions & { readonly format?: string | undefined; readonly minIdle?: number | undefined };
   readonly output: OutputChoice;
   /** Only transcripts whose last message was earlier; null: any. */
-  readonly before: Date | null;
+  readonly before?: Date | null;
   readonly isDryRun: boolean;
   /** Transcripts at a time; null: chosen for the machine. */
-  readonly jobs: number | null;
+  readonly jobs?: number | null;
 };
 
-export type Job = ReadyInput & { readonly output: OutputTarget };
+type Job = ReadyInput & { readonly output: OutputTarget };
 type Run = JobOptions & {
-  readonly isSeveral: boolean;
-  readonly report: RunReport;
+  readonly gathered: Gathered;
+  /** For each input; none for the rest. */
+  readonly outputs: readonly OutputTarget[];
   readonly summarizer: Summarizer;
   readonly embeddings: Embeddings | null;
 };
 
-/** Compacts the transcripts and reports them in their order. Returns how many an interruption left undone. */
-export async function compactAll(session: Session, run: Run, items: readonly Job[]): Promise<number> {
-  const { report, summarizer, embeddings, isDryRun, before, jobs } = run;
-  const isIntoFolder = !isDryRun && isInFolder(run.output, run.isSeveral);
+/** Compacts the transcripts, or plans them, and reports them in their order. */
+export async function compactAll(session: Session, run: Run): Promise<RunTotals> {
+  const { gathered, outputs, summarizer, embeddings, isDryRun, before = null, jobs = null } = run;
+  const { inputs, isSeveral, failures } = gathered;
+  const { createRunReport } = await import('./run-report.ts'); // other commands use the rest of this file
+  const report = createRunReport(session, {
+    isDryRun,
+    isInPlace: run.output.kind === 'in-place',
+    archiveFlag: archiveToName(session),
+    names: inputs.map(({ name }) => name),
+    failures,
+  });
+  const items = inputs.map((input, index): Job => ({ ...input, output: outputs[index] ?? { kind: 'none' } }));
+  const isIntoFolder = !isDryRun && isInFolder(run.output, isSeveral);
   const common = {
     policy: policyOf(session, run.options),
     ...toModel(session.settings),
@@ -45,7 +56,7 @@ export async function compactAll(session: Session, run: Run, items: readonly Job
     summarizer,
     embeddings,
   };
-  return workOnFiles(session, {
+  const leftCount = await workOnFiles(session, {
     items,
     jobs,
     isOffline: summarizer.service === undefined && embeddings === null,
@@ -71,6 +82,7 @@ export async function compactAll(session: Session, run: Run, items: readonly Job
     },
     interrupted: ({ name }) => report.interrupted(name),
   });
+  return report.end(leftCount);
 }
 
 /** How a request names a file. */

@@ -8,8 +8,7 @@ import { CONDITION_FLAGS, FILES_FROM_FLAG, FORMAT_FLAG, maxCostFlag, SELECTION_F
 import type { Flag, Line, OptionsOf } from '../../line/line.ts';
 import { describeOutputProblem } from '../../../messages/problems.ts';
 import { formatCost } from '../../../messages/quantities.ts';
-import { compactAll, isInFolder, type Job, policyOf } from '../../runs/compact.ts';
-import { createRunReport } from '../../runs/run-report.ts';
+import { compactAll, isInFolder, policyOf } from '../../runs/compact.ts';
 import { createSummarizer } from '../../runs/services.ts';
 import type { RunTotals } from '../../render/compact.ts';
 import type { Session } from '../../session.ts';
@@ -113,7 +112,7 @@ async function showPlan(session: Session, line: Line<SubmitOptions>, gathered: G
 async function planBatch(
   session: Session,
   { options }: Line<SubmitOptions>,
-  { inputs, isSeveral, failures }: Gathered,
+  gathered: Gathered,
 ): Promise<Result<RunTotals, string>> {
   const { compaction } = policyOf(session, options);
   const { maxCost } = options;
@@ -125,24 +124,14 @@ async function planBatch(
   });
   if (!summarizer.ok) return summarizer;
   const output = outputOf(options);
-  const report = createRunReport(session, {
-    isDryRun: true,
-    isInPlace: output.kind === 'in-place',
-    archiveFlag: null,
-    names: inputs.map(({ name }) => name),
-    failures,
-  });
   const run = {
     options,
     output,
-    before: null,
     isDryRun: true,
-    jobs: null,
-    isSeveral,
-    report,
+    gathered,
+    outputs: [],
     summarizer: summarizer.value,
     embeddings: null,
   };
-  const items = inputs.map((input): Job => ({ ...input, output: { kind: 'none' } }));
-  return ok(report.end(await compactAll(session, run, items)));
+  return ok(await compactAll(session, run));
 }
