@@ -7,8 +7,8 @@ import { isFullDisk } from '../system/files.ts';
 import { countOf, describeSpending, formatBytes, formatCost, formatCount } from './quantities.ts';
 import { listSome, safeText, shellWord } from './text.ts';
 
-/** The advice may be empty. */
-type Sentence = readonly [where: string, what: string, whatToTry: string];
+/** The advice may be empty. `where`: if it is not the file or the archive that the failure names. */
+type Sentence = readonly [what: string, whatToTry: string, where?: string];
 
 /** How each kind of failure is told. Whatever a failure carries is made safe when the sentence is written. */
 type Sentences<F extends { readonly kind: string }> = {
@@ -23,18 +23,20 @@ export function renderFailure(failure: LookupFailure): string {
   return `${line}${candidates.join('')}${failure.hasMore ? '\n  …' : ''}`;
 }
 
-function write([where, what, whatToTry]: Sentence): string {
+function write([what, whatToTry, where]: Sentence): string {
   return safeText(`${where}: ${what}${whatToTry === '' ? '' : ` ${whatToTry}`}`);
 }
 
 type ByKind<F extends { readonly kind: string }> = { readonly [One in F as One['kind']]: One };
 
-function tell<Failures, Kind extends keyof Failures>(
+function tell<Failures extends { readonly [One in keyof Failures]: object }, Kind extends keyof Failures>(
   sentences: { readonly [One in keyof Failures]: (failure: Failures[One]) => Sentence },
   kind: Kind,
   failure: Failures[Kind],
 ): Sentence {
-  return sentences[kind](failure);
+  const { file, path = file }: { readonly file?: string; readonly path?: string } = failure;
+  const [what, whatToTry, where = path] = sentences[kind](failure);
+  return [what, whatToTry, where];
 }
 
 function tellFailure(failure: LookupFailure): Sentence {
@@ -52,97 +54,78 @@ function tellArchive(failure: ArchiveFailure): Sentence {
 const NAME_ARCHIVE = 'Name another archive with --archive.';
 
 const ARCHIVES: Sentences<ArchiveFailure> = {
-  'cannot-open': ({ path, reason, advice = NAME_ARCHIVE }) => [
-    path,
-    `the archive cannot be opened: ${reason}.`,
-    advice,
-  ],
-  'not-ours': ({ path, reason }) => [path, `not an archive of compact: ${reason}.`, NAME_ARCHIVE],
-  unsupported: ({ path, reason, advice }) => [path, `${reason}.`, advice],
-  newer: ({ path, version, supported }) => [
-    path,
+  'cannot-open': ({ reason, advice = NAME_ARCHIVE }) => [`the archive cannot be opened: ${reason}.`, advice],
+  'not-ours': ({ reason }) => [`not an archive of compact: ${reason}.`, NAME_ARCHIVE],
+  unsupported: ({ reason, advice }) => [`${reason}.`, advice],
+  newer: ({ version, supported }) => [
     `an archive of version ${version}, but this program supports ${supported}.`,
     'Update compact.',
   ],
-  damaged: ({ path, reason }) => [path, `the archive is damaged: ${reason}.`, 'Replace it with a backup.'],
+  damaged: ({ reason }) => [`the archive is damaged: ${reason}.`, 'Replace it with a backup.'],
   erased: (mark) => [
-    mark.path,
     `what you asked for was ${describeErasure(mark)}.`,
     `'compact archive erase --list' shows the receipts.`,
   ],
-  'bad-export': ({ path, line, reason, advice }) => [atLine(path, line), `${reason}.`, advice],
-  busy: ({ path }) => [path, 'another program is using the archive.', 'Try again when it is done.'],
-  'no-space': ({ path, needs }) =>
+  'bad-export': ({ path, line, reason, advice }) => [`${reason}.`, advice, atLine(path, line)],
+  busy: () => ['another program is using the archive.', 'Try again when it is done.'],
+  'no-space': ({ needs }) =>
     needs === undefined
-      ? [path, 'no space is left for the archive.', 'Make room, or name another place with --archive.']
+      ? ['no space is left for the archive.', 'Make room, or name another place with --archive.']
       : [
-          path,
           `nothing was removed, because then the archive is rewritten, which needs ${formatBytes(needs.neededBytes)} of free space in ${needs.folder}, and ${formatBytes(needs.freeBytes)} are free.`,
           'Make room there, or let SQLITE_TMPDIR name a folder on another disk.',
         ],
 };
 
 const FILES: Sentences<FileFailure> = {
-  'not-found': ({ path }) => [path, 'no such file or folder.', 'Check the path.'],
-  'not-a-file': ({ path, is }) => [path, `not a file: it is ${is}.`, 'Name a file.'],
-  denied: ({ path, what, reason }) =>
+  'not-found': () => ['no such file or folder.', 'Check the path.'],
+  'not-a-file': ({ is }) => [`not a file: it is ${is}.`, 'Name a file.'],
+  denied: ({ what, reason }) =>
     reason === 'owner'
       ? [
-          path,
           'it is not yours, and its owner could not write to the new file.',
           'Run compact as its owner, or give another place with -o.',
         ]
-      : [path, `no permission to ${what} it.`, 'Check the permissions of the file and its folder.'],
-  'no-space': ({ path }) => [path, 'no space is left there.', 'Make room, or give another place with -o.'],
-  'foreign-leftover': ({ path, is }) => [
-    path,
+      : [`no permission to ${what} it.`, 'Check the permissions of the file and its folder.'],
+  'no-space': () => ['no space is left there.', 'Make room, or give another place with -o.'],
+  'foreign-leftover': ({ is }) => [
     `compact puts files of this name beside a transcript, but did not create this one: ${is}.`,
     'Look at it, and remove it.',
   ],
-  held: ({ path }) => [path, 'another run of compact is working on it.', 'Try again when that one is done.'],
-  io: ({ path, code }) => {
+  held: () => ['another run of compact is working on it.', 'Try again when that one is done.'],
+  io: ({ code }) => {
     const remedy = findRemedy(code);
     return remedy === null
-      ? [path, `the system cannot read or write it (${code}).`, 'Check the disk.']
-      : [path, `${remedy.reason} (${code}).`, remedy.advice];
+      ? [`the system cannot read or write it (${code}).`, 'Check the disk.']
+      : [`${remedy.reason} (${code}).`, remedy.advice];
   },
-  'too-large': ({ path, limitBytes }) => [
-    path,
-    `it is larger than ${formatBytes(limitBytes)}, the limit.`,
-    'Name a smaller one.',
-  ],
-  'line-too-long': ({ path, unit = 'line', line, maxLineBytes }) => [
-    path,
+  'too-large': ({ limitBytes }) => [`it is larger than ${formatBytes(limitBytes)}, the limit.`, 'Name a smaller one.'],
+  'line-too-long': ({ unit = 'line', line, maxLineBytes }) => [
     `${unit} ${line} is longer than ${Math.floor(maxLineBytes / 1024 / 1024)} MiB.`,
     `Such a ${unit} is damage. Remove it.`,
   ],
-  damaged: ({ path, compression, problem }) => [
-    path,
+  damaged: ({ compression, problem }) => [
     ...(compression === 'eval' && problem !== 'arranged-otherwise'
       ? (['a part of this zip file is damaged.', 'Get another copy.'] as const)
       : DAMAGES[problem](compression)),
   ],
-  'no-room': ({ path, folder, code }) => {
+  'no-room': ({ folder, code }) => {
     const reason = isFullDisk(code) ? 'no space is left' : `the system says ${code}`;
-    return [path, `its content cannot be stored in ${folder} while it is read (${reason}).`, NAME_TEMP_FOLDER];
+    return [`its content cannot be stored in ${folder} while it is read (${reason}).`, NAME_TEMP_FOLDER];
   },
-  'unpacks-too-large': ({ path, limitBytes }) => [
-    path,
+  'unpacks-too-large': ({ limitBytes }) => [
     `unpacking stopped after ${formatBytes(limitBytes)}: the result is far larger than expected for its size.`,
     'If you expect that, give --max-unpacked SIZE.',
   ],
-  'member-too-large': ({ path, limitBytes }) => [
-    path,
+  'member-too-large': ({ limitBytes }) => [
     `a file in this zip has more than ${formatBytes(limitBytes)} packed, too much to read.`,
     "Convert the log to JSON with 'inspect log convert'.",
   ],
-  unfinished: ({ path, keptAs, because }) => [
-    path,
+  unfinished: ({ keptAs, because }) => [
     `another program wrote to it while it was being replaced, and what it wrote could not be brought back: it is in ${keptAs}. The next command for this file brings it back.`,
     `The cause: ${write(tellFile(because))}`,
   ],
-  'not-flushed': ({ path, because }) => [
-    path,
+  'not-flushed': ({ because }) => [
     'it was replaced and the archive has its original, but the system could not confirm that it is safe on disk.',
     `Nothing is left to do unless the machine crashes now. The cause: ${write(tellFile(because))}`,
   ],
@@ -172,137 +155,116 @@ const FAILURES: Sentences<LookupFailure> = {
     replaced === undefined
       ? tellArchive(failure)
       : [
-          replaced,
           'it was replaced, and then its archive failed, so it may not be possible to restore it.',
           `Keep the archive ${failure.path}, and run 'compact verify' for the file. The cause: ${'reason' in failure ? failure.reason : failure.kind}.`,
+          replaced,
         ],
   'bad-line': ({ file, line, column, problem, canCarry }) => [
-    `${file}:${line}:${column}`,
     `${problem}.`,
     canCarry ? 'Use --keep-invalid to carry such lines along.' : 'Fix or remove that line.',
+    `${file}:${line}:${column}`,
   ],
-  'not-a-transcript': ({ file, looksLike, advice }) => [file, `not a transcript: it looks like ${looksLike}.`, advice],
+  'not-a-transcript': ({ looksLike, advice }) => [`not a transcript: it looks like ${looksLike}.`, advice],
   'unknown-format': (failure) => [
-    failure.file,
     `${describeUnknown(failure)}.`,
     failure.looksLike === null
       ? "Give --format NAME if you know it ('compact --formats' lists them); -v says why it was not recognized."
       : "'compact --formats' lists what it reads.",
   ],
   'mixed-formats': ({ file, line, other, format }) => [
-    `${file}:${line}`,
     `a message in ${other} format in a ${format} file.`,
     `Split the file at such lines, or keep them unread with --format ${format}.`,
+    `${file}:${line}`,
   ],
-  'several-conversations': ({ file, count }) => [
-    file,
+  'several-conversations': ({ count }) => [
     `${count} conversations, and this takes one.`,
     'Name a file that is one session.',
   ],
-  'no-messages': ({ file, contains }) => [file, `no messages, only ${contains}.`, TRANSCRIPT_ADVICE],
-  'read-only-format': ({ file, title, reason }) => [
-    file,
+  'no-messages': ({ contains }) => [`no messages, only ${contains}.`, TRANSCRIPT_ADVICE],
+  'read-only-format': ({ title, reason }) => [
     `an ${title} is not compacted: ${reason}.`,
     'Use compact capture and compact search instead.',
   ],
-  'too-recent': ({ file }) => [file, 'its last message is too recent.', 'Leave out --older-than to compact it anyway.'],
-  'no-text': (failure) => [failure.file, `${describeNoText(failure)}.`, TRANSCRIPT_ADVICE],
+  'too-recent': () => ['its last message is too recent.', 'Leave out --older-than to compact it anyway.'],
+  'no-text': (failure) => [`${describeNoText(failure)}.`, TRANSCRIPT_ADVICE],
   'no-message': ({ file, name, problem }) => [
-    file,
     `${name} ${problem}.`,
     `'compact score -v ${shellWord(file)}' lists the ids in it; 'compact show ${shellWord(name)}' reads a message that a compaction removed.`,
   ],
   'output-exists': ({ file, output }) => [
-    output,
     'already exists and is not replaced, because its content would be lost.',
     `Move it away, or give another output for ${file} with -o.`,
+    output,
   ],
-  'zip-on-stdout': ({ file }) => [
-    file,
-    'the result is a zip file, which is not printed.',
-    'Use -i, or name a file with -o.',
-  ],
-  'source-changed': ({ file }) => [file, 'keeps changing while it is read.', 'Try again when its writer is done.'],
-  'in-use': ({ file, user }) =>
+  'zip-on-stdout': () => ['the result is a zip file, which is not printed.', 'Use -i, or name a file with -o.'],
+  'source-changed': () => ['keeps changing while it is read.', 'Try again when its writer is done.'],
+  'in-use': ({ user }) =>
     user === 'unknown'
       ? [
-          file,
           'so many files are open on this machine that the search for a program that has this one open was stopped.',
           'Make sure that no program has it open, and try again when the machine is less busy.',
         ]
       : [
-          file,
           `${user.name} (process ${user.processId}) has it open for writing, and would go on writing to the replaced file.`,
           'End that program first, or give another output with -o.',
         ],
-  'not-compacted': ({ file }) => [file, 'not compacted.', 'Name a compacted file, or compact it first.'],
-  'cannot-undo': (failure) => [failure.file, 'left alone:', LEFT_ALONE[failure.why](failure)],
-  'not-in-archive': ({ file, archive, isNone, canUndoLast }) =>
+  'not-compacted': () => ['not compacted.', 'Name a compacted file, or compact it first.'],
+  'cannot-undo': (failure) => ['left alone:', LEFT_ALONE[failure.why](failure)],
+  'not-in-archive': ({ archive, isNone, canUndoLast }) =>
     canUndoLast === true
       ? [
-          file,
           `the archive ${archive} does not have its first compaction.`,
           "'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive. If somebody pasted that summary, --all --partial goes back to where it was pasted.",
         ]
       : [
-          file,
           `its compaction ${isNone === true ? 'cannot be found: there is no' : 'is not in the'} archive ${archive}.`,
           'Name the archive that was used with --archive.',
         ],
-  rewritten: ({ file, key, canUndoLast }) => [
-    file,
+  rewritten: ({ key, canUndoLast }) => [
     'its producer rewrote it after a compaction, so the first original cannot be restored byte for byte.',
     `${canUndoLast ? "'compact restore' without --all restores the state before the last compaction. " : ''}'compact show ${key} --messages' prints the lines that left it.`,
   ],
   altered: ({ file, line, problem }) => [
-    atLine(file, line),
     `changed since it was written: ${problem}.`,
     "'compact verify' says what is still intact.",
+    atLine(file, line),
   ],
-  overwritten: ({ file, at, looksLike }) => [
-    file,
+  overwritten: ({ at, looksLike }) => [
     `compact wrote a transcript here on ${at.slice(0, 10)}, and now it looks like ${looksLike}.`,
     "If you have a copy of it, put it back; 'compact search' still finds what left it.",
   ],
   erased: (mark) => [
-    mark.file,
     `archived lines of it were ${describeErasure(mark)}.`,
     "'compact restore --partial' restores the rest.",
   ],
-  'no-summary': ({ file, problem, advice }) => [file, `no summary: ${problem}. The file is unchanged.`, advice],
+  'no-summary': ({ problem, advice }) => [`no summary: ${problem}. The file is unchanged.`, advice],
   'cost-limit': ({ limit, spent, next }) => [
-    `--max-cost ${formatCost(limit)}`,
     `the run ends here: ${formatCost(spent)} is spent, and the next call could cost ${formatCost(next)}. The file is unchanged, and what was paid for is stored.`,
     'The same command with a higher --max-cost goes on from there.',
+    `--max-cost ${formatCost(limit)}`,
   ],
-  'no-batch-api': ({ provider, problem }) => [provider, `${problem}.`, 'See docs/models.md.'],
+  'no-batch-api': ({ provider, problem }) => [`${problem}.`, 'See docs/models.md.', provider],
   'not-archived': ({ name, near, archive }) => [
-    name,
     `not in the archive ${archive}.`,
     near.length === 0
       ? "'compact search' gives the labels and ids of what is in it."
       : `The nearest labels: ${near.join(', ')}.`,
+    name,
   ],
-  'not-captured': ({ file }) => [file, 'no such file was captured.', CAPTURED_ADVICE],
-  'no-version': ({ file }) => [file, 'it has no such version.', CAPTURED_ADVICE],
+  'not-captured': () => ['no such file was captured.', CAPTURED_ADVICE],
+  'no-version': () => ['it has no such version.', CAPTURED_ADVICE],
   uncaptured: (failure) => [
-    failure.file,
     `${describeUncaptured(failure)}, so it is not replaced.`,
     "Capture it first, with 'compact capture --reread'.",
   ],
-  ambiguous: ({ name }) => [name, 'the name is ambiguous.', 'Give one of these:'],
+  ambiguous: ({ name }) => ['the name is ambiguous.', 'Give one of these:', name],
   // The kept share is rounded down, so that it never looks like the wanted one.
-  'low-retention': ({ file, kept, total, wanted, lost }) => [
-    file,
+  'low-retention': ({ kept, total, wanted, lost }) => [
     `the summaries keep ${formatCount(kept)} of ${countOf(total, 'fact')} (${Math.floor((100 * kept) / total)} %), and ${Number((100 * wanted).toFixed(2))} % are required; lost: ${listSome(lost, { count: total - kept, columns: Number.POSITIVE_INFINITY })}. The file is unchanged.`,
     'Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
   ],
-  'worker-died': ({ file, reason }) => [
-    file,
-    `the worker that processed it crashed (${reason}).`,
-    'Run it again with -j 1.',
-  ],
-  interrupted: () => ['interrupted', 'the current transcript is unchanged.', ''],
+  'worker-died': ({ reason }) => [`the worker that processed it crashed (${reason}).`, 'Run it again with -j 1.'],
+  interrupted: () => ['the current transcript is unchanged.', '', 'interrupted'],
 };
 
 type CannotUndo = Extract<Failure, { readonly kind: 'cannot-undo' }>;
@@ -358,7 +320,7 @@ const STDIN_REASONS: { readonly [kind in FileFailure['kind']]?: string } = {
 export function renderStdinFailure(failure: FileFailure): string {
   const reason = STDIN_REASONS[failure.kind];
   if (reason === undefined) return write(tellFile(failure));
-  return write([failure.path, `standard input cannot be stored there (${reason}).`, NAME_TEMP_FOLDER]);
+  return write([`standard input cannot be stored there (${reason}).`, NAME_TEMP_FOLDER, failure.path]);
 }
 
 /** Why a file matches none of the formats, one per line, for `-v`. */
