@@ -92,7 +92,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'adapters/archive/exchange/tables.ts': ['+hyparquet'],
   'adapters/archive/exchange/parquet.ts': ['+hyparquet', '+hyparquet-writer'],
   'adapters/archive/sqlite/extension.ts': ['+sqlite-vec'],
-  'adapters/redact/go-pattern.ts': ['+re2js'],
+  'adapters/redact/gitleaks/rule.ts': ['+re2js'],
   'cli/render/theme.ts': ['+chalk'],
   'cli/terminal/picker.ts': ['+@clack/prompts'],
   // The one lock of the system's that Node can have is SQLite's.
@@ -194,7 +194,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   'cli/program-name.ts': "this program's own files",
   'cli/inputs/opencode.ts': 'what OpenCode prints for us, in files of our own',
   'cli/terminal/terminal.ts': 'standard streams and our own log',
-  'adapters/archive/sqlite/backup.ts': 'our own database',
+  'adapters/archive/sqlite/later.ts': 'our own database',
   'system/package-version.ts': 'our own package',
   'config/trust-store.ts': 'our own list, opened with O_NOFOLLOW',
 };

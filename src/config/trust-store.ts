@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { constants, fstatSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { err, ok, type Result } from '../core/result.ts';
+import { err, ok, type Result, parseJson } from '../core/result.ts';
 import { errorCode, makeFolder, NO_FOLLOW, NO_WAIT, orElse, replaceFile, withOpenFile } from '../system/files.ts';
 import { describeOwner, type HostEnvironment, stateFolder } from './find.ts';
-import { parseJson } from '../core/json-text.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
 

@@ -41,3 +41,14 @@ export function findRemedy(code: string): Remedy | null {
 export function describeErasure({ receipt, at }: { readonly receipt: string; readonly at: Date }): string {
   return `erased by policy on ${at.toISOString().slice(0, 'yyyy-mm-dd'.length)}, receipt ${receipt}`;
 }
+
+/** The value of a JSON text; undefined: it is not JSON, or was cut off. */
+export function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,6 +1,6 @@
 import type { StopReason } from './model-request.ts';
 import { estimateTokens } from './tokens.ts';
-import { parseJson } from './json-text.ts';
+import { parseJson } from './result.ts';
 
 type SummaryProblem = 'empty' | 'cut-off' | 'refused' | 'unfinished' | 'error-text' | 'too-long';
 

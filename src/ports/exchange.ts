@@ -8,11 +8,12 @@ import type {
   RunMark,
   StoredCycle,
   StoredInsertedLine,
+  Deed,
+  LogEntry,
 } from './archive.ts';
 import type { ArchivedOutcome, StoredBatch, VectorModel } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
-import type { Deed, LogEntry } from './audit-log.ts';
 import type { Choice, Hold } from './retention.ts';
 
 /** Names a compaction in every archive that has it: made from what never changes of it. */

@@ -8,7 +8,7 @@ import type { ArchiveMergeReport } from '../../src/app/contract/archive-reports.
 import type { ExportDeps } from '../../src/app/archive/export-archive.ts';
 import { mergeArchives } from '../../src/app/archive/merge-archives.ts';
 import { createExportFolders } from '../../src/adapters/archive/exchange/folder.ts';
-import { createExchange } from '../../src/compose/archive.ts';
+import { createExchange } from '../../src/compose/use-cases.ts';
 import { ok, type Result } from '../../src/core/result.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import type { ArchiveExchange, Unit, UnitReader } from '../../src/ports/exchange.ts';

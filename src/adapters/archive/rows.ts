@@ -3,7 +3,7 @@ import type { SummaryLevel } from '../../core/batch.ts';
 import type { Role } from '../../core/message.ts';
 import type { MessageTraits } from '../../core/search/query-hints.ts';
 import type { ArchivedOutcome } from '../../ports/archive-lookup.ts';
-import type { Caller } from '../../ports/audit-log.ts';
+import type { Caller } from '../../ports/archive.ts';
 import type { CaptureChange } from '../../ports/captures.ts';
 import { DamageError } from './failure.ts';
 

@@ -2,7 +2,7 @@ import { BLOCK_COLUMNS, type CachingUnpack, takeBlock, unpackBlock } from './blo
 import { DamageError } from './failure.ts';
 import { readBytes, readInteger, type Row } from './rows.ts';
 import type { Dialect, Sql } from './sql/query.ts';
-import { parseJson } from '../../core/json-text.ts';
+import { parseJson } from '../../core/result.ts';
 import type { UnitPack } from '../../ports/exchange.ts';
 
 /**

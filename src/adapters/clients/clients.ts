@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { parse, TomlError } from 'smol-toml';
-import { err, ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result, parseJson } from '../../core/result.ts';
 import type {
   Client,
   ClientFiles,
@@ -13,7 +13,6 @@ import type {
   LaunchCommand,
 } from '../../ports/clients.ts';
 import { createJsonEdit, type JsonEntry } from './json-edit.ts';
-import { parseJson } from '../../core/json-text.ts';
 
 /** Every client that `compact install` can set up. */
 export function createClients(host: ClientHost): readonly Client[] {

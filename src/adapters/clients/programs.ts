@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import type { Program, Programs } from '../../ports/clients.ts';
 import { decodeText, readOutsideFile } from '../../system/outside-file.ts';
-import { parseJson } from '../../core/json-text.ts';
+import { parseJson } from '../../core/result.ts';
 
 type Session = Parameters<Programs['locate']>[0];
 

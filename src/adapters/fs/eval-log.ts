@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { constants, crc32, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { err, ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result, parseJson } from '../../core/result.ts';
 import type { CompressionProblem, FileFailure, PendingFile } from '../../ports/files.ts';
 import { type PackedFile, type Spool, unpackToSpool } from './decompress.ts';
 import { fillEnd, fillHeaders, methodOf, readZip, type ZipFile, type ZipMember } from './zip.ts';
-import { parseJson } from '../../core/json-text.ts';
 
 /**
  * A log of Inspect AI as a zip file (`.eval`) is read as one JSON document, from which the same zip file can be made

@@ -4,7 +4,7 @@ import { kill, pid } from 'node:process';
 import type { FileStamp, FileWriter, OpenSign } from '../../ports/files.ts';
 import { errorCode, listNames, orElse } from '../../system/files.ts';
 import { readOutsideFile } from '../../system/outside-file.ts';
-import { parseJson } from '../../core/json-text.ts';
+import { parseJson } from '../../core/result.ts';
 
 type Place = Pick<FileStamp, 'inode' | 'device'>;
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { connectionFailure, failureBehind, isHtml, ServiceFailureError } from './service-failure.ts';
 import { MAX_TIMER_MS, type Service, type ServiceOptions } from './service.ts';
-import { parseJson } from '../../core/json-text.ts';
+import { parseJson } from '../../core/result.ts';
 
 /** An answer: events from a stream, or one value from a server that does not stream. */
 export type Answer =

@@ -7,11 +7,10 @@ import {
   type RemoteBatch,
 } from '../../ports/batch.ts';
 import type { ModelError } from '../../core/model-request.ts';
-import type { Result } from '../../core/result.ts';
+import { type Result, parseJson } from '../../core/result.ts';
 import { type ChatApi, readAnswer } from './chat.ts';
 import { failureBehind, type ServiceFailure, ServiceFailureError } from './service-failure.ts';
 import { callService, type ServiceOptions, toModelError } from './service.ts';
-import { parseJson } from '../../core/json-text.ts';
 
 export type BatchOptions = ServiceOptions & {
   readonly signal?: AbortSignal | undefined;

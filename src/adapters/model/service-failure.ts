@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ModelErrorCode } from '../../core/model-request.ts';
-import { parseJson } from '../../core/json-text.ts';
+import { parseJson } from '../../core/result.ts';
 
 /** What can go wrong between a request and a complete answer, before it is classified. */
 export type ServiceFailure =

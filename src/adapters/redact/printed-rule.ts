@@ -1,6 +1,6 @@
 import { isNoValue, isPlaceholder, looksGenerated, looksSpoken } from './judge.ts';
 import { entriesIn, type SecretRule, type SecretSpan } from './rule.ts';
-import { parseJson } from '../../core/json-text.ts';
+import { parseJson } from '../../core/result.ts';
 
 const SECRET_WORD = String.raw`(?:secrets?|pass(?:words?|wd|phrase)?|pwd?|pw|tokens?|credentials?|creds|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?|keys?)`;
 /** Commands whose whole output is secret, or consists of names and secrets. */

@@ -1,4 +1,4 @@
-import { parseJson } from '../../core/json-text.ts';
+import { parseJson } from '../../core/result.ts';
 import type { Json } from '../../ports/codec.ts';
 
 export type JsonRecord = { readonly [key: string]: Json };

@@ -1,6 +1,6 @@
 import { isArchiveUrl } from '../../core/paths.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { Deed } from '../../ports/audit-log.ts';
+import type { Deed } from '../../ports/archive.ts';
 import type { ArchiveExchange, OpenSource, Receipt, UnitPage, UnitStore } from '../../ports/exchange.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';

@@ -1,7 +1,6 @@
 import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
-import type { Caller, Deed } from '../../ports/audit-log.ts';
 import type { BatchReport } from './reports.ts';
-import type { ArchiveRole } from '../../ports/archive.ts';
+import type { ArchiveRole, Caller, Deed } from '../../ports/archive.ts';
 
 // The plain data of the commands that read the archive. `archive` null: it does not exist yet.
 

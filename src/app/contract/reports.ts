@@ -1,7 +1,6 @@
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
-import type { ArchiveFailure, StoredRun, StoredRunFile } from '../../ports/archive.ts';
-import type { Caller } from '../../ports/audit-log.ts';
+import type { ArchiveFailure, StoredRun, StoredRunFile, Caller } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 import type { Failure } from './failure.ts';

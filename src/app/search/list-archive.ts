@@ -1,9 +1,7 @@
 import { formatTime } from '../../core/batch.ts';
-import { parseJson } from '../../core/json-text.ts';
-import { ok, type Result } from '../../core/result.ts';
+import { ok, type Result, parseJson } from '../../core/result.ts';
 import type { ArchiveFigures, CompactionSummary, IndexBacklog, VectorStore } from '../../ports/archive-lookup.ts';
-import type { Archive } from '../../ports/archive.ts';
-import type { Deed } from '../../ports/audit-log.ts';
+import type { Archive, Deed } from '../../ports/archive.ts';
 import type {
   ArchivedCompactionReport,
   ArchiveListReport,

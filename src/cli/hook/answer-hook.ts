@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { stateFolder } from '../../config/find.ts';
 import { quoteText } from '../../core/quoted-text.ts';
-import { assertNever } from '../../core/result.ts';
+import { assertNever, parseJson } from '../../core/result.ts';
 import type { ClientName } from '../../ports/clients.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { createRuleNotes, removeExpired } from './rule-notes.ts';
-import { parseJson } from '../../core/json-text.ts';
 
 export type HookCall = {
   readonly client: string;

@@ -9,11 +9,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { systemCode } from '../../core/result.ts';
+import { systemCode, parseJson } from '../../core/result.ts';
 import { readQueryGroups } from '../commands/search.ts';
 import { safeJson } from '../../messages/text.ts';
 import { MAX_ANSWER_CHARS, takeChars, type Tool } from './tool.ts';
-import { parseJson } from '../../core/json-text.ts';
 
 export type ServeOptions = WireOptions & {
   readonly version: string;

@@ -1,6 +1,6 @@
 import { safeCut } from '../extract/character.ts';
 import { callsOf, type ConversationMessage, type MessagePart } from '../message.ts';
-import { parseJson } from '../json-text.ts';
+import { parseJson } from '../result.ts';
 
 // A shorter piece of text says little, so other messages are kept whole instead.
 const MIN_TEXT_CHARS = 240;

@@ -1,5 +1,5 @@
 import { joinLines } from './line.ts';
-import { parseJson } from '../json-text.ts';
+import { parseJson } from '../result.ts';
 
 /** `arguments`: as the message has them, mostly JSON. */
 type WrittenCall = { readonly name: string; readonly arguments: string };

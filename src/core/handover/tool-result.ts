@@ -1,5 +1,5 @@
 import { CHARACTER, classOf, isBlankCode } from '../extract/character.ts';
-import { parseJson } from '../json-text.ts';
+import { parseJson } from '../result.ts';
 
 // Tool output can be megabytes long. Its beginning and end are what a person would read.
 const MAX_READ_CHARS = 24_000;

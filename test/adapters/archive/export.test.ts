@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { createExportFolders } from '../../../src/adapters/archive/exchange/folder.ts';
 import { openFileSource } from '../../../src/adapters/archive/exchange/open.ts';
 import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../../../src/adapters/archive/rows.ts';
-import { DEEDS } from '../../../src/ports/audit-log.ts';
+import { DEEDS } from '../../../src/ports/archive.ts';
 import type { ExportKind } from '../../../src/ports/exchange.ts';
 import { codePoint } from '../../support/code-points.ts';
 import { collect } from '../../support/collect.ts';

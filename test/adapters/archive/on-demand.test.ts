@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onDemand } from '../../../src/adapters/archive/on-demand.ts';
+import { onDemand } from '../../../src/adapters/archive/archive.ts';
 
 type Port = {
   readonly add: (a: number, b: number) => Promise<number>;

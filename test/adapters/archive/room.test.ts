@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { checkRoom } from '../../../src/adapters/archive/sqlite/retention.ts';
+import { checkRoom } from '../../../src/adapters/archive/sqlite/later.ts';
 import { SQLITE } from '../../../src/adapters/archive/sqlite/dialect.ts';
 import { createQuery } from '../../../src/adapters/archive/sqlite/sql.ts';
 import { applied, compactionDraft, lineDraft, tempArchive, thrownFailure } from './drafts.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createGoPattern, type GoPattern } from '../../../src/adapters/redact/go-pattern.ts';
+import { createGoPattern, type GoPattern } from '../../../src/adapters/redact/gitleaks/rule.ts';
 import { runsOf } from '../../support/runs.ts';
 
 function patternOf(source: string): GoPattern {

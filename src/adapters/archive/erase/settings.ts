@@ -1,6 +1,6 @@
 import { readText } from '../rows.ts';
 import { forRows, type Query } from '../sql/query.ts';
-import { parseJson } from '../../../core/json-text.ts';
+import { parseJson } from '../../../core/result.ts';
 
 const LIST = 'SELECT id, value FROM settings WHERE id > :after ORDER BY id LIMIT 2000';
 const CHANGE = 'UPDATE settings SET value = :value WHERE id = :id';

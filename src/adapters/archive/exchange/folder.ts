@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lazily } from '../../../core/lazy.ts';
-import { systemCode } from '../../../core/result.ts';
+import { systemCode, parseJson } from '../../../core/result.ts';
 import type { ExportEncoding, ExportFolders, ExportKind, ExportWriter } from '../../../ports/exchange.ts';
 import { readOutsideLines } from '../../../system/outside-file.ts';
 import { carriedFileFailure, isFullDisk, moveFile, tryTo } from '../../../system/files.ts';
@@ -34,7 +34,6 @@ import {
 import { openFileTarget } from './open.ts';
 import { decodeRecord, encodeRecord } from './records.ts';
 import { TABLE_NAMES } from './tables.ts';
-import { parseJson } from '../../../core/json-text.ts';
 
 /** How records become files. */
 type Encoding = {

@@ -6,7 +6,7 @@ import type { FileFailure } from '../../../ports/files.ts';
 import { MAX_OUTSIDE_LINE_BYTES, readOutsideFile } from '../../../system/outside-file.ts';
 import { archiveError } from '../failure.ts';
 import type { Stored } from './records.ts';
-import { parseJson } from '../../../core/json-text.ts';
+import { parseJson } from '../../../core/result.ts';
 
 export const MANIFEST = 'manifest.json';
 

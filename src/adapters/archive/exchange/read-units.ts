@@ -40,7 +40,7 @@ import { toSummary } from '../store/records.ts';
 import { FILE_PATHS } from '../store/runs.ts';
 import { withTexts } from '../texts.ts';
 import { findModel } from '../vectors/vector-store.ts';
-import { parseJson } from '../../../core/json-text.ts';
+import { parseJson } from '../../../core/result.ts';
 
 const BATCH_NAME = 'b.position AS batch, y.position AS cycle, y.compaction_id';
 const LIST_CYCLES = `

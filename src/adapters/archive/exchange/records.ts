@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { DEEDS } from '../../../ports/audit-log.ts';
+import { DEEDS } from '../../../ports/archive.ts';
 import type { ExportKind, ExportRecords } from '../../../ports/exchange.ts';
 import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../rows.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LogEntry } from '../../../ports/audit-log.ts';
+import type { LogEntry } from '../../../ports/archive.ts';
 import type {
   BatchName,
   CapturedPiece,

@@ -4,13 +4,11 @@ import type { OpenSource, OpenTarget } from '../../../ports/exchange.ts';
 import { createReader } from '../exchange/read-units.ts';
 import { createUnitStore, type MergeEngine } from '../exchange/unit-store.ts';
 import { readText } from '../rows.ts';
-import { createPostgresArchive } from './archive.ts';
+import { createPostgresArchive, createPostgresStore } from './archive.ts';
 import { guardMethods, type Place } from './failure.ts';
 import { createPartitions } from './months.ts';
 import { within } from '../sql/query.ts';
-import type { PostgresSql } from './sql.ts';
-import { POSTGRES } from './dialect.ts';
-import { createPostgresStore } from './store.ts';
+import { type PostgresSql, POSTGRES } from './sql.ts';
 import { POSTGRES_VECTORS } from './pgvector.ts';
 
 const IDENTIFY = `

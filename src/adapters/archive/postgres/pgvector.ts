@@ -1,5 +1,5 @@
 import { type Row, readInteger, readText } from '../rows.ts';
-import { POSTGRES } from './dialect.ts';
+import { POSTGRES } from './sql.ts';
 import { filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 

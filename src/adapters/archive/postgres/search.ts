@@ -2,7 +2,7 @@ import type { QueryTerm } from '../../../core/search/question.ts';
 import { readInteger, type Row } from '../rows.ts';
 import type { SearchEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
-import { POSTGRES } from './dialect.ts';
+import { POSTGRES } from './sql.ts';
 import { CAPTURED_MONTH } from './months.ts';
 import { messageQuery, messageVectors, phraseQuery } from './words.ts';
 

@@ -1,4 +1,4 @@
-import { type AuditLog, type Deed, DEEDS, type LogEntry } from '../../../ports/audit-log.ts';
+import { type AuditLog, type Deed, DEEDS, type LogEntry } from '../../../ports/archive.ts';
 import { thisCaller } from '../../runtime/node.ts';
 import { DamageError } from '../failure.ts';
 import { readCaller, readText, readTime, type Row, timeColumn } from '../rows.ts';

@@ -2,9 +2,8 @@ import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { RuleFileProblem } from '../../../ports/model.ts';
-import { createGoPattern } from '../go-pattern.ts';
 import type { SecretRule } from '../rule.ts';
-import { readAllowlist, toSecretRule } from './rule.ts';
+import { readAllowlist, toSecretRule, createGoPattern } from './rule.ts';
 
 // Each message completes "KEY …".
 const text = z.string('must be a string');
