@@ -244,11 +244,26 @@ function namesOf({ path, added, replaced, createdLines }: FileChange): string {
   const values = added.filter((line) => isConstant(line, path) && !replaced.some(({ after }) => after === line));
   if (values.length > 0) return `: ${codeLines(values.slice(0, MAX_VALUES))}`;
   const last = replaced.at(-1);
-  if (last !== undefined)
-    return `: \`${cutAtBlank(last.before, MAX_SIDE_CHARS)}\` → \`${cutAtBlank(last.after, MAX_SIDE_CHARS)}\``;
+  if (last !== undefined) {
+    const same = sharedStart(last.before, last.after);
+    const [before, after] = [last.before, last.after].map((side) =>
+      cutAtBlank(same === 0 ? side : `…${side.slice(same)}`, MAX_SIDE_CHARS),
+    );
+    return `: \`${before}\` → \`${after}\``;
+  }
   const line = added.find((each) => each.length <= MAX_SIDE_CHARS && !each.includes('`') && /\s/.test(each));
   return line === undefined || createdLines !== null ? '' : `: \`${line}\``;
 }
+
+/** Where two lines begin to differ, at a word near it; 0: early enough to show both from their beginning. */
+function sharedStart(before: string, after: string): number {
+  let same = 0;
+  while (same < before.length && before.charAt(same) === after.charAt(same)) same += 1;
+  const start = before.lastIndexOf(' ', same - MIN_CONTEXT_CHARS) + 1;
+  return same < MAX_SIDE_CHARS / 2 || start <= 0 ? 0 : start;
+}
+
+const MIN_CONTEXT_CHARS = 15;
 
 /** The signatures and constants that an edited file has now; of a new file, its names say enough. */
 function declarationsOf({ path, added, createdLines }: FileChange): string {
@@ -263,7 +278,7 @@ function declarationsOf({ path, added, createdLines }: FileChange): string {
   return lines.length === 0 ? '' : `; has now ${codeLines([...new Set(lines)].slice(-MAX_DECLARATIONS))}`;
 }
 
-const IS_TEST = /(?:^|[/\\._-])(?:tests?|specs?|__tests__)(?:[/\\._-]|$)/i;
+export const IS_TEST = /(?:^|[/\\._-])(?:tests?|specs?|__tests__)(?:[/\\._-]|$)/i;
 /** It declares more than a name: parameters, fields or a type. */
 const SIGNATURE =
   /^(?:export |default |pub(?:\(\w+\))? |public |private |protected |static |async |abstract |override )*(?:func(?:tion)?\*?|fn|def|class|interface|type)\s.*\(\S/;

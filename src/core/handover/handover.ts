@@ -63,6 +63,8 @@ const SHARES = {
   work: { summary: 0.3, state: 0.24, findings: 0.07, files: 0.14, commands: 0.05 },
   chat: { summary: 0.3, state: 0, findings: 0.1, files: 0, commands: 0 },
 } as const;
+/** From a third of this length, an earlier summary gets its full share. */
+const SUMMARY_CHARS = 36_000;
 /** The most that the user's answers to questions take, and what is left beside them to what the assistant found. */
 const ANSWERS_SHARE = 0.2;
 const MIN_FINDINGS_SHARE = 0.04;
@@ -103,7 +105,10 @@ export function writeHandover(
     const lines = room <= 0 ? [] : write(room).map((line) => ({ ...line, text: quoteText(line.text) }));
     if (lines.length > 0) sections.set(heading, { heading, lines: [...before, ...lines] });
   };
-  add(HEADINGS.summary, maxChars * shares.summary, (room) => summaryLines(conversation, room));
+  // A short text is for what came later.
+  add(HEADINGS.summary, maxChars * Math.min(shares.summary, maxChars / SUMMARY_CHARS), (room) =>
+    summaryLines(conversation, room),
+  );
   add(HEADINGS.state, maxChars * shares.state, (room) => writeStateLines({ conversation, calls }, room));
   const above = sections.has(HEADINGS.state) ? wordsInState(conversation) : null;
   add(HEADINGS.files, maxChars * shares.files, (room) => writeFileLines(files, { turns, calls, maxChars: room }));

@@ -1,8 +1,8 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { IS_FILE } from './definitions.ts';
-import { baseName, declaredName, type FileChange } from './files.ts';
-import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { baseName, declaredName, type FileChange, IS_TEST } from './files.ts';
+import { type HandoverLine, LINE_ENDS, quoted } from './line.ts';
 import type { Edit } from './tool-call.ts';
 import { isNoise } from './tool-result.ts';
 
@@ -18,8 +18,8 @@ const MAX_EDITS_OF_FILE = 4;
 const FENCE = '```';
 
 /**
- * What the newest edits wrote and no later one took away, as code: whoever goes on starts from there. New files come last. What `above` shows
- * is not shown again.
+ * What the newest edits wrote and no later one took away, as code under its file: whoever goes on starts from there. Tests and new files come
+ * last. What `above` shows is not shown again.
  */
 export function writeLastEdits(
   files: readonly FileChange[],
@@ -36,26 +36,50 @@ export function writeLastEdits(
     (hasFailed ? [] : call.edits.toReversed())
       // What a page says of code is no code.
       .filter(({ path, kind }) => kind === 'part' || IS_FILE.test(baseName(path)))
-      .map((edit) => ({ edit, messageIds: messageIds.slice(0, 1) })),
+      .map((edit) => ({ edit, messageId: messageIds[0] ?? '' })),
   );
   const counts = new Map<string, number>();
   const isFirst = ({ path, kind }: Edit): boolean => {
     counts.set(path, (counts.get(path) ?? 0) + 1);
-    return kind === 'part' && (counts.get(path) ?? 0) <= MAX_EDITS_OF_FILE;
+    return kind === 'part' && !IS_TEST.test(path) && (counts.get(path) ?? 0) <= MAX_EDITS_OF_FILE;
   };
   const ranked = Map.groupBy(edits, ({ edit }) => isFirst(edit));
-  const lines: HandoverLine[] = [];
+  const shown = new Map<string, { readonly blocks: EditText[]; readonly messageIds: string[] }>();
   let left = maxChars - HEAD.length - 1;
-  for (const { edit, messageIds } of [...(ranked.get(true) ?? []), ...(ranked.get(false) ?? [])]) {
-    const state = states.get(edit.path);
-    const roomChars = Math.min(left, Math.floor(maxChars * EDIT_SHARE));
-    const text = state === undefined ? null : editText(edit, { ...state, above, roomChars });
+  for (const { edit, messageId } of [...(ranked.get(true) ?? []), ...(ranked.get(false) ?? [])]) {
+    const { path } = edit;
+    const state = states.get(path);
+    const roomChars = Math.min(left, Math.floor(maxChars * EDIT_SHARE)) - frameOf(path).length;
+    const text = state === undefined ? null : textOf(edit, { ...state, above, roomChars });
     if (text === null) continue;
-    const line = { text, messageIds };
-    left -= charsOf(line);
-    lines.push(line);
+    left -= frameOf(path).length + charsIn(text);
+    const file = shown.get(path) ?? { blocks: [], messageIds: [] };
+    file.blocks.push(text);
+    file.messageIds.push(messageId);
+    shown.set(path, file);
   }
+  const lines = [...shown].map(([path, { blocks, messageIds }]) => ({ text: fileText(path, blocks), messageIds }));
   return lines.length === 0 ? [] : [{ text: HEAD, messageIds: [] }, ...lines];
+}
+
+/** The code of an edit, or the declarations that it removed. */
+type EditText = { readonly removed: readonly string[]; readonly code: readonly string[] };
+
+/** All that one edit of a file needs beside its code. */
+function frameOf(path: string): string {
+  return `- in \`${quoted(baseName(path))}\`: removed \n  ${FENCE}\n  ${CUT}\n  ${FENCE}\n`;
+}
+
+function charsIn({ removed, code }: EditText): number {
+  return [...removed, ...code].reduce((sum, line) => sum + line.length + '`, `'.length, 0);
+}
+
+function fileText(path: string, blocks: readonly EditText[]): string {
+  const removed = blocks.flatMap((block) => block.removed);
+  const code = blocks.flatMap((block) => (block.code.length === 0 ? [] : [CUT, ...block.code])).slice(1);
+  const gone = removed.length === 0 ? '' : `: removed ${quoted(removed.map((line) => `\`${line}\``).join(', '))}`;
+  const head = `- in \`${quoted(baseName(path))}\`${gone}`;
+  return code.length === 0 ? head : [`${head}${gone === '' ? '' : '; wrote'}:`, FENCE, ...code, FENCE].join('\n  ');
 }
 
 type EditOptions = {
@@ -67,15 +91,16 @@ type EditOptions = {
 };
 
 /** Null: nothing of the edit stands, or it does not fit. */
-function editText({ path, before, after }: Edit, { added, removed, above, roomChars }: EditOptions): string | null {
+function textOf({ before, after }: Edit, { added, removed, above, roomChars }: EditOptions): EditText | null {
   const written = after.split(LINE_ENDS).filter((line) => /[\p{L}\p{N}]/u.test(line));
   const code = written.filter((line) => added.has(line.trim()) && isQuotable(line));
-  const name = `- in \`${quoted(baseName(path))}\``;
   if (code.length === 0) {
     const gone = before.split(LINE_ENDS).map((line) => line.trim());
-    const declared = gone.filter((line) => removed.delete(line) && declaredName(line) !== null && !line.includes('`'));
-    const text = `${name}: removed ${declared.map((line) => `\`${line.replace(/\s*[{:]$/, '')}\``).join(', ')}`;
-    return declared.length === 0 || text.length >= roomChars ? null : quoted(text);
+    const declared = gone
+      .filter((line) => removed.delete(line) && declaredName(line) !== null && !line.includes('`'))
+      .map((line) => line.replace(/\s*[{:]$/, ''));
+    const text = { removed: declared, code: [] };
+    return declared.length === 0 || charsIn(text) > roomChars ? null : text;
   }
   if (code.every((line) => above.includes(line.trim().replace(/[;,]$/, '')))) return null;
   const indent = Math.min(...code.map((line) => line.search(/\S/)));
@@ -85,11 +110,11 @@ function editText({ path, before, after }: Edit, { added, removed, above, roomCh
     written.map((line) =>
       isShown.has(line) ? cutAtBlank(line.slice(indent).replaceAll('\t', '  ').trimEnd(), MAX_LINE_CHARS) : null,
     ),
-    roomChars - `${name}:\n  ${FENCE}\n  ${FENCE}\n`.length,
+    roomChars,
   );
   if (shown.join('').length < MIN_CODE_CHARS) return null;
   for (const line of code) added.delete(line.trim());
-  return [`${name}:`, FENCE, ...shown, FENCE].join('\n  ');
+  return { removed: [], code: shown };
 }
 
 /** If not all lines fit: declarations with the comments above them, then the first others. `…` stands for three or more that are left out. */

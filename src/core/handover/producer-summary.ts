@@ -40,7 +40,7 @@ type SummaryLine = {
 
 const HEADING = /^(?:#|\d{1,2}\.\s|[^\s-].*:$|\*\*)/;
 const STALE_HEADING = /\b(?:next steps?|pending|todo|to do|remaining|current (?:work|state|task)|in progress)\b/i;
-const CURRENT_WORK_HEADING = /\b(?:next steps?|current (?:work|task))\b/i;
+const CURRENT_WORK_HEADING = /\b(?:next steps?|current (?:work|task|errors?|status))\b/i;
 const AS_OF_THEN = ' (as of that time)';
 const RULES =
   /\b(?:constraints?|rules?|instructions?|preferences?|requirements?|must|never|always|verbatim|do not|don['’]t)\b/i;

@@ -126,13 +126,20 @@ function joinCode(pieces: Piece[], code: readonly string[]): void {
 }
 
 function rowText(columns: readonly string[], cells: readonly string[]): string {
-  const [first = '', ...rest] = cells;
-  const values = rest.flatMap((cell, at) => {
+  const [name = '', first = ''] = [columns[0], cells[0]];
+  const [, other = ''] = columns;
+  // `Before` and `after`, or `conflict: no`, say nothing without the columns.
+  const isNamed = name !== '' && (STATES.test(other) || ANSWER.test(first));
+  const values = cells.slice(1).flatMap((cell, at) => {
     const column = columns[at + 1] ?? '';
-    return cell === '' ? [] : [column === '' || rest.length === 1 ? cell : `${column}: ${cell}`];
+    return cell === '' ? [] : [column === '' || (cells.length === 2 && !isNamed) ? cell : `${column}: ${cell}`];
   });
+  if (isNamed) return [`${name}: ${first}`, ...values].join(', ');
   return [first, values.join(', ')].filter((part) => part !== '').join(': ');
 }
+
+const STATES = /^\W*(?:after|new|now|today|then|actual|expected|to)\b/i;
+const ANSWER = /^\W*(?:yes|no|true|false|\d+)\W*$/i;
 
 const OFFER =
   /^(?:would you like|want me to|shall i|should i|do you want|let me know|if you(?:['’]d| would) like|feel free|ready (?:for|to))\b/i;

@@ -112,6 +112,28 @@ test('newest edits come as code with its indentation, without brackets and impor
   );
 });
 
+test('edits of one file stand together, and tests come after what they test', () => {
+  const newest = newestOf([
+    ...edit('1', '/srv/oven.ts', 'heat();', 'heatUpSlowly(240);\nopenTheDoor();'),
+    ...edit('2', '/srv/door.ts', 'shut();', 'shutTheDoor();\nlockTheDoor();'),
+    ...edit('3', '/srv/oven.ts', 'light();', 'lightTheOven();\nwaitForHeat();'),
+    ...edit('4', '/srv/oven.test.ts', 'old();', 'assertHeat(240);\nassertShut();'),
+  ]);
+  assert.deepEqual(
+    [...newest.matchAll(/in `(.*)`|(\w+TheOven|heatUpSlowly|…)/g)].map(([, file, word]) => file ?? word),
+    ['oven.ts', 'lightTheOven', '…', 'heatUpSlowly', 'door.ts', 'oven.test.ts'],
+  );
+});
+
+test('lines that differ at their ends are shown where they differ', () => {
+  const flags = 'build --with-all-the-doors-and-trays-of-the-bakery --in-the-oven-behind-the-house --version';
+  const files = section(
+    handover([typed('Build it.'), ...edit('1', '/srv/build.sh', `${flags} 1`, `${flags} 2`), said('Built.')]),
+    'Files',
+  );
+  assert.match(files, /build\.sh` \(edited\): `….*--version 1` → `….*--version 2`/);
+});
+
 test('a declaration that an edit removed for good is named, and one that came back is not', () => {
   const gone = newestOf(
     edit('1', '/srv/oven.ts', 'export function preheat(minutes: number) {\n  wait(minutes);\n}', ''),
@@ -152,10 +174,7 @@ test('of a long edit declarations and their comments are shown first, and a new 
     4_000,
   );
   assert.match(newest, /function bakeAll\(\) \{\n {4}turnTheTray\(0, slowly\);/);
-  assert.match(
-    newest,
-    /\n {2}…\n {2}\/\/ Cools for ten minutes\.\n {2}function coolDown\(minutes: number\) \{\n {2}```/,
-  );
+  assert.match(newest, /\n {2}…\n {2}\/\/ Cools for ten minutes\.\n {2}function coolDown\(minutes: number\) \{/);
   assert.ok(newest.indexOf('tray.ts') > newest.indexOf('oven.ts'), newest);
   assert.doesNotMatch(newest, /notes\.md|inProse/);
 });

@@ -41,6 +41,15 @@ describe('a long answer that is condensed', () => {
     assert.equal(condenseProse(tables, 400), '- left: shut\n- rye: 700');
   });
 
+  test('names the columns where cells say nothing without them', () => {
+    const tables =
+      '| Before | After |\n|---|---|\n| the door squeaks | it is oiled |\n\nText between.\n\n| Shut | Then |\n|---|---|\n| No | shut it |';
+    assert.equal(
+      condenseProse(tables, 400),
+      '- Before: the door squeaks, After: it is oiled\nText between.\n- Shut: No, Then: shut it',
+    );
+  });
+
   test('never ends with the announcement of what was left out', () => {
     assert.doesNotMatch(text, /try it with/);
     for (const line of text.split('\n')) assert.doesNotMatch(line, /:$/, line);
