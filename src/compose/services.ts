@@ -134,6 +134,7 @@ export type Embeddings = {
 /** The service that turns texts into vectors, and how to call it. */
 export type EmbedderChoice = EmbeddingAccess &
   Pick<ModelChoice, 'limits' | 'redactRulesPath' | 'notice'> & {
+    readonly findPrice?: EmbeddingService['findPrice'];
     /** Shared by the searches of all use cases that get it. */
     readonly outage?: Outage | undefined;
   };
@@ -159,6 +160,7 @@ export async function createEmbeddings(
     model,
     dimensions,
     limiter: createRateLimiter(runtime, limits),
+    findPrice: choice.findPrice,
     createRedactor: redactors.value?.create ?? null,
     notice,
   };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { chatLine, chatTranscript } from '../support/chat.ts';
@@ -67,6 +68,18 @@ test('what a compaction archives is found by its meaning from then on, in one re
     ['toy', 64, stats.vectors.total],
   );
   assert.equal((await run('archive', 'check')).code, 0);
+});
+
+test('what vectors cost is in the report, and in that of archive embed', async (t) => {
+  const { server, folder, run } = await scene(t, undefined, '[prices]\n"toy" = { input = 1000, output = 0 }\n');
+  const compacted = await run('-i', '--json', join(folder, 'talk.jsonl'));
+  const { calls, inputTokens, cost } = JSON.parse(compacted.stdout).usage;
+  assert.deepEqual([calls, cost], [server.asked.length, inputTokens / 1000]);
+  assert.ok(inputTokens > 0);
+  writeFileSync(join(folder, 'more.jsonl'), chatTranscript(30, 900));
+  await runHere(['-i', '--archive', join(folder, 'archive.db'), join(folder, 'more.jsonl')]);
+  const embedded = await run('archive', 'embed');
+  assert.match(embedded.stderr, /^ {2}model {5}\d+ calls?, [\d,]+ tokens in, 0 out, cost [\d.]+\n$/);
 });
 
 test('an agent compacts with vectors, and finds by meaning', async (t) => {

@@ -55,10 +55,10 @@ type SummarizerRequest = {
 export async function findPrice(
   { settings: { prices, summarization } }: Pick<Session, 'settings'>,
   model: string,
-  share = 1,
+  { share = 1, provider = summarization.provider }: { readonly share?: number; readonly provider?: string } = {},
 ): Promise<Price | undefined> {
   const { loadPrices } = await import('../../compose/prices.ts');
-  const isListed = prices[model] === undefined && summarization.provider !== 'ollama';
+  const isListed = prices[model] === undefined && provider !== 'ollama';
   const price = isListed ? (await loadPrices({}))(model, 0) : prices[model];
   return price ? { ...price, input: price.input * share, output: price.output * share } : undefined;
 }
@@ -74,7 +74,7 @@ export async function createSummarizer(
 ): Promise<Result<Summarizer, string>> {
   const model = chooseModel(session, { isDryRun });
   if (!model.ok) return model;
-  const price = model.value === null ? undefined : await findPrice(session, model.value.model, shareOfPrice);
+  const price = model.value === null ? undefined : await findPrice(session, model.value.model, { share: shareOfPrice });
   if (maxCost !== undefined && model.value !== null && price === undefined)
     return err(
       `--max-cost needs the price of ${model.value.model}, and none is known. Set it, per million tokens: ${setPrice(session, model.value.model)}`,
@@ -95,8 +95,10 @@ export async function createEmbeddings(
   if (!access.ok) return access;
   if (access.value === null) return ok(null);
   const { embedding, privacy } = settings;
+  const { model, provider } = access.value;
   const created = await useCases.createEmbeddings({
     ...access.value,
+    findPrice: () => findPrice(session, model, { provider }),
     limits: {
       requestsPerMinute: embedding.requests_per_minute,
       inputTokensPerMinute: embedding.input_tokens_per_minute,

@@ -7,9 +7,10 @@ import type { Progress, Runtime } from '../../../ports/runtime.ts';
 import type { MissingScope, MissingVector, VectorCursor, VectorDraft } from '../../../ports/archive-lookup.ts';
 import { type AppDeps, isInterrupted } from '../../contract/deps.ts';
 import { attempt, carriedFailure, type Failure } from '../../contract/failure.ts';
-import type { CompactReport } from '../../contract/reports.ts';
+import type { CompactReport, UsageReport } from '../../contract/reports.ts';
 import { openSettled, refuseReadOnly } from '../../write/settle.ts';
 import { redactTexts } from '../../summarize/redacting-model.ts';
+import { addPriced, createMeter, type Meter, priced } from '../../summarize/usage.ts';
 import { createTextReader } from '../find-archived.ts';
 import {
   describeVectors,
@@ -36,6 +37,7 @@ export type ArchiveEmbedReport = {
   readonly missing: Count;
   /** How many vectors of another model were removed for them. */
   readonly dropped: Count;
+  readonly usage?: UsageReport;
   readonly error?: string;
 };
 
@@ -54,8 +56,9 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
       return ok({ ...base, archive: null, result: 'complete', dimensions: null, embedded: 0, missing: 0, dropped: 0 });
     }
     refuseReadOnly(archive);
+    const meter = createMeter();
     const outcome = await embedMissing(
-      { ...deps, archive },
+      { ...deps, archive, meter },
       { sourceSha256: null, mayReplace: true, limits: ARCHIVE_LIMITS },
     );
     const { done, total, dropped, end } = outcome;
@@ -67,6 +70,7 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
       embedded: done,
       missing: total - done,
       dropped,
+      usage: priced(meter.total(), await deps.service.findPrice?.()),
       ...(end.kind === 'failed' ? { error: end.message } : {}),
       ...(end.kind === 'other-model' ? { error: 'another run makes vectors by another model' } : {}),
     });
@@ -87,11 +91,19 @@ const FINISH = '`compact archive embed` finishes them';
 /** Gives vectors to what a compaction has just archived. A problem becomes a note in its report, never a failure. */
 export async function embedCompacted(deps: EmbedCompactedDeps, report: CompactReport): Promise<CompactReport> {
   if (report.result !== 'compacted') return report;
-  const note = await embedAndDescribe(deps, report.sha256.before);
-  return note === null ? report : { ...report, notes: [...report.notes, note] };
+  const meter = createMeter();
+  const note = await embedAndDescribe({ ...deps, meter }, report.sha256.before);
+  const noted = note === null ? report : { ...report, notes: [...report.notes, note] };
+  if (meter.total().calls === 0) return noted;
+  // Summaries that were made on this machine took no tokens.
+  const summaries = report.usage?.inputTokens === 0 ? undefined : report.usage;
+  return { ...noted, usage: addPriced(summaries, priced(meter.total(), await deps.service.findPrice?.())) };
 }
 
-async function embedAndDescribe(deps: EmbedCompactedDeps, sourceSha256: string): Promise<string | null> {
+async function embedAndDescribe(
+  deps: EmbedCompactedDeps & { readonly meter: Meter },
+  sourceSha256: string,
+): Promise<string | null> {
   try {
     const opened = await deps.openArchive('existing');
     if (!opened.ok || opened.value === null) return `embeddings: none, the archive cannot be opened; ${FINISH}`;
@@ -131,6 +143,7 @@ type EmbedMissingDeps = Pick<AppDeps, 'formats' | 'signal'> & {
   readonly archive: Archive;
   readonly runtime: Pick<Runtime, 'sleep' | 'random' | 'yieldToEvents'>;
   readonly progress: Pick<Progress, 'update'>;
+  readonly meter?: Meter;
 };
 
 export type EmbedScope = {

@@ -2,13 +2,15 @@ import { cutMiddle } from '../../../core/chunk.ts';
 import { ModelError } from '../../../core/model-request.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { estimateTokensByBytes } from '../../../core/tokens.ts';
-import type { Embedder, Redactor } from '../../../ports/model.ts';
+import type { Embedder, Price, Redactor } from '../../../ports/model.ts';
 import type { Runtime } from '../../../ports/runtime.ts';
 import type { VectorModel } from '../../../ports/archive-lookup.ts';
 import { backoffMs } from '../../summarize/ask.ts';
 import type { RateLimiter } from '../../summarize/limits.ts';
+import { type Meter, usageOf } from '../../summarize/usage.ts';
 
 type EmbedDeps = Pick<EmbeddingService, 'embedder' | 'limiter' | 'notice'> & {
+  readonly meter?: Meter;
   readonly runtime: Pick<Runtime, 'sleep' | 'random'>;
   readonly signal: AbortSignal;
 };
@@ -66,7 +68,7 @@ async function tryUntilDone(
 }
 
 async function tryOnce(
-  { embedder, limiter, notice, signal }: EmbedDeps,
+  { embedder, limiter, notice, signal, meter }: EmbedDeps,
   texts: readonly string[],
   timeoutMs: number,
 ): Promise<Result<readonly Float32Array[], ModelError>> {
@@ -78,6 +80,7 @@ async function tryOnce(
   if (signal.aborted) return err(new ModelError('api_error', 'it was interrupted', { retryable: false }));
   try {
     const { vectors, inputTokens: used } = await embedder.embed({ texts, timeoutMs }, signal);
+    meter?.add(usageOf({ input_tokens: used ?? inputTokens, output_tokens: 0 }));
     if (used !== null) limiter.giveBack({ inputTokens: inputTokens - used, outputTokens: 0 });
     return ok(vectors);
   } catch (error) {
@@ -94,6 +97,8 @@ export type EmbeddingService = {
   /** Null: the model's default. */
   readonly dimensions: number | null;
   readonly limiter: RateLimiter;
+  /** Looks up the price of the model, which takes a while. Undefined: nobody knows it. */
+  readonly findPrice?: (() => Promise<Price | undefined>) | undefined;
   /** Creates the redactor of one run, in which a secret always gets the same mask. Null: secrets are not masked. */
   readonly createRedactor: (() => Redactor) | null;
   /** Called with sentences for the person at the terminal, for example about waits. */

@@ -1,6 +1,7 @@
 import { createEmbeddings } from '../../runs/services.ts';
 import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderArchiveEmbed } from '../../render/archive.ts';
+import { spendingRows } from '../../render/compact.ts';
 import { safeText } from '../../../messages/text.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
@@ -25,6 +26,7 @@ export const embedAction = defineAction({
     if (!embedded.ok) return session.fail(embedded.error);
     const { archive, result, missing, error } = embedded.value;
     session.answerUnlessQuiet(embedded.value, () => (archive === null ? [] : renderArchiveEmbed(embedded.value)));
+    reporter.report(spendingRows(embedded.value.usage));
     reportMissing(session, embedded.value);
     if (result === 'complete') return EXIT_CODES.done;
     const why = result === 'interrupted' ? 'it was interrupted' : safeText(error ?? '');

@@ -53,7 +53,7 @@ export function openRun(
   const run: BatchRun = {
     model: model.value,
     compaction: policyOf(session, options).compaction,
-    priceOf: (name) => findPrice(session, name, BATCH_SHARE),
+    priceOf: (name) => findPrice(session, name, { share: BATCH_SHARE }),
     onFile: (file) => {
       files.push({ file: file.path, state: file.state, note: file.note });
       if (file.wasted !== undefined) report.wasted = addPriced(report.wasted, file.wasted);
