@@ -41,7 +41,7 @@ export type ArchivedLine = ArchiveOrigin & {
   /** 1-based, in the source. */
   readonly line: number;
   readonly sizeBytes: number;
-  /** hex */
+  /** The first half of its sha256 (hex). */
   readonly sha256: string;
   readonly outcome: ArchivedOutcome;
   readonly conversationId: string | null;
@@ -171,7 +171,7 @@ export type SearchFilter = {
 };
 
 export type StoredCandidate = Candidate & {
-  /** sha256 (hex) of its line. */
+  /** Of its line, as in `ArchivedLine`. */
   readonly sha256: string;
 };
 

@@ -80,6 +80,7 @@ export type Unit = UnitHead & {
 export type UnitLine = {
   readonly line: number;
   readonly bytes: Uint8Array;
+  /** Its first half. */
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly receipt: string | null;
@@ -114,6 +115,7 @@ export type Receipt = {
 
 /** A line of a captured file; `bytes` is null if it was erased under `receipt`. */
 export type CapturedPiece = {
+  /** Its first half. */
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly bytes: Uint8Array | null;

@@ -122,7 +122,7 @@ export type Erasure = ErasureMark & {
   /** Notes of hooks. */
   readonly notes: number;
   readonly choices: number;
-  /** sha256 (hex) of the sha256s of all erased lines, in the order of their ids; captured lines follow archived ones. */
+  /** sha256 (hex) of the hashes of all erased lines, in the order of their ids; captured lines follow archived ones. */
   readonly sha256: string;
 };
 

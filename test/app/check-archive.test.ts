@@ -79,7 +79,7 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
   ],
   [
     'hashes of lines',
-    'UPDATE lines SET sha256 = zeroblob(32) WHERE id IN (3, 9)',
+    'UPDATE lines SET sha256 = zeroblob(16) WHERE id IN (3, 9)',
     `wrong-hash: compaction 1: 2 lines from source line 3 on are not what was stored (by sha256) ${TALK}`,
   ],
   [
@@ -258,7 +258,7 @@ test('damage here does not hide damage there', async (t) => {
 test('more than a hundred problems are counted, not listed', async (t) => {
   const { problems, moreProblems } = await reportAfter(
     t,
-    'UPDATE batches SET content_sha256 = zeroblob(32); UPDATE lines SET sha256 = zeroblob(32); DELETE FROM batch_search',
+    'UPDATE batches SET content_sha256 = zeroblob(32); UPDATE lines SET sha256 = zeroblob(16); DELETE FROM batch_search',
   );
   assert.equal(problems.length, 100);
   assert.ok(moreProblems > 10);

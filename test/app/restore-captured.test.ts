@@ -67,7 +67,7 @@ test('a captured file is found by the end of its path and by the beginning of th
 test('damage is found before anything is written', async (t) => {
   const bench = benchWith(t, 'x.jsonl', TALK);
   await capture(bench, 'x.jsonl');
-  damage(bench, 'UPDATE captured_lines SET sha256 = randomblob(32) WHERE id = 7');
+  damage(bench, 'UPDATE captured_lines SET sha256 = randomblob(16) WHERE id = 7');
   for (const output of [{ kind: 'stdout' } as const, { kind: 'file', path: bench.path('restored') } as const]) {
     const done = await tryRestore(bench, 'x.jsonl', { output });
     assert.equal(!done.ok && done.error.kind === 'archive' && done.error.failure.kind, 'damaged');
@@ -101,7 +101,7 @@ test('a file is not replaced while the archive cannot give its content back', as
   await capture(bench, 'x.jsonl');
   const restoreFirst = () => tryRestore(bench, 'x.jsonl', { version: 1, output: { kind: 'in-place' } });
   const last = '(SELECT max(id) FROM captured_lines)';
-  damage(bench, `UPDATE captured_lines SET sha256 = randomblob(32) WHERE id = ${last}`);
+  damage(bench, `UPDATE captured_lines SET sha256 = randomblob(16) WHERE id = ${last}`);
   assert.deepEqual(await restoreFirst(), {
     ok: false,
     error: { kind: 'uncaptured', file: bench.path('x.jsonl'), isDamaged: true },

@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
 import type { LineDraft } from '../../ports/archive.ts';
 import { DamageError } from './failure.ts';
-import { readBytes, readInteger, type Row } from './rows.ts';
+import { hashLine, readBytes, readInteger, type Row } from './rows.ts';
 
 /** Lines of a transcript repeat each other, so blocks are as large as can be decompressed in a millisecond or two. */
 export const MAX_BLOCK_BYTES = 1024 * 1024;
@@ -68,7 +67,7 @@ export function createBlockGatherer(): BlockGatherer {
 }
 
 function toMember({ bytes, ...draft }: LineDraft, offset: number): BlockMember {
-  return { draft, offset, sizeBytes: bytes.length, sha256: hash('sha256', bytes, 'buffer') };
+  return { draft, offset, sizeBytes: bytes.length, sha256: hashLine(bytes) };
 }
 
 const zstd = promisify(zstdCompress);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { Role } from '../../core/message.ts';
@@ -96,10 +97,18 @@ export function textColumn(text: string): string | Uint8Array {
   return text.isWellFormed() ? text : Buffer.from(text, 'utf16le');
 }
 
-/** The 32 bytes of a sha256 in hex. */
+/** The 32 bytes of a sha256 in hex, or the 16 of the hash of a line. */
 export function hashColumn(hex: string): Uint8Array {
-  if (!/^[\da-f]{64}$/.test(hex)) throw new TypeError(`not a sha256 in hex: ${JSON.stringify(hex)}`);
+  if (!/^(?:[\da-f]{32}){1,2}$/.test(hex)) throw new TypeError(`not a sha256 in hex: ${JSON.stringify(hex)}`);
   return Buffer.from(hex, 'hex');
+}
+
+/**
+ * The first half of the sha256 of a line. Nobody finds another line with the same half (2^128 attempts), and a whole one takes as much room as a
+ * short line itself when both are compressed. A whole file is proven by a whole sha256.
+ */
+export function hashLine(line: Uint8Array): Uint8Array {
+  return hash('sha256', line, 'buffer').subarray(0, 16);
 }
 
 /** Unix milliseconds; null for no time or an invalid one. */

@@ -296,7 +296,7 @@ export type ReceiptReport = {
   readonly notes: Count;
   /** Rules that were dropped for good, and pinned messages. */
   readonly choices: Count;
-  /** sha256 of the sha256s of all erased lines. */
+  /** sha256 of the hashes of all erased lines. */
   readonly sha256: Sha256;
 };
 

@@ -2,7 +2,6 @@ import { formatTime } from '../../core/batch.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { ArchivedBatch, ArchivedLine } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { FormatRegistry } from '../../ports/codec.ts';
 import { reportBatch } from '../compact/report.ts';
 import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
@@ -32,7 +31,7 @@ export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promi
     await reader.load([line]);
     const callOf = await findCalls(archive, reader, [line]);
     const bytes = await archive.readLine(line.lineId);
-    return masked(await reportMessage(deps.formats, line, { bytes, callOf }), mask);
+    return masked(await reportMessage(deps, line, { bytes, callOf }), mask);
   });
 }
 
@@ -49,7 +48,7 @@ export async function showOriginals(
       if (deps.signal.aborted) break;
       count += 1;
       const report = async (): Promise<MessageShown> =>
-        masked(await reportMessage(deps.formats, await find(), { bytes }), mask);
+        masked(await reportMessage(deps, await find(), { bytes }), mask);
       if (!(await onLine({ bytes, report }))) break;
     }
     return count;
@@ -134,7 +133,7 @@ async function reportShownCompaction(
 }
 
 async function reportMessage(
-  formats: FormatRegistry,
+  { formats, runtime }: Pick<ShowDeps, 'formats' | 'runtime'>,
   line: ArchivedLine,
   { bytes, callOf = () => null }: { readonly bytes: Uint8Array; readonly callOf?: CallFinder },
 ): Promise<MessageShown> {
@@ -155,7 +154,7 @@ async function reportMessage(
     format,
     line: line.line,
     archivedAt: formatTime(line.archivedAt) ?? '',
-    sha256: line.sha256,
+    sha256: runtime.sha256(bytes),
     text: typeof read === 'string' ? read : showMessage(read, { callOf }),
     original: encodeOriginal(bytes),
   };

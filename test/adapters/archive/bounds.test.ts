@@ -60,7 +60,7 @@ test('lines that all claim the whole of a block are damage, and are not hashed o
     const insert = db.prepare(
       'INSERT INTO lines (block_id, line, offset, size_bytes, outcome, batch_id, traits, sha256) VALUES (1, ?, 0, ?, 0, 1, 0, ?)',
     );
-    const sha256 = hash('sha256', raw, 'buffer');
+    const sha256 = hash('sha256', raw, 'buffer').subarray(0, 16);
     db.transaction(() => {
       for (let line = 1; line <= count; line += 1) insert.run(line, raw.length, sha256);
     })();

@@ -93,7 +93,11 @@ const compaction = fc.record({
     }),
   ),
 });
-const content = bytes.map((found) => ({ bytes: found, sha256: hash('sha256', found), sizeBytes: found.length }));
+const content = bytes.map((found) => ({
+  bytes: found,
+  sha256: hash('sha256', found).slice(0, 32),
+  sizeBytes: found.length,
+}));
 const message = fc.record({
   role: fc.constantFrom(...ROLES),
   atMs: orNull(ms),

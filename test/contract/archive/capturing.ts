@@ -62,14 +62,14 @@ const DAMAGE: readonly (readonly [what: string, sql: string, expected: RegExp])[
   ['a place', 'UPDATE captured_lines SET "offset" = 1 WHERE id = 2', /version 1: captured line 2 is not where/],
   [
     'a hash',
-    'UPDATE captured_lines SET sha256 = (SELECT sha256 FROM captured_states) WHERE id = 2',
+    'UPDATE captured_lines SET sha256 = (SELECT sha256 FROM captured_lines WHERE id = 1) WHERE id = 2',
     /captured line 2 differs from its hash/,
   ],
   ['the runs', 'DELETE FROM captured_runs', /version 1: 8 of its 8 bytes are missing/],
   ['the length of a run', 'UPDATE captured_runs SET line_count = 1', /version 1: 4 of its 8 bytes are missing/],
   [
     'a state',
-    'UPDATE captured_states SET sha256 = (SELECT sha256 FROM captured_lines WHERE id = 1)',
+    'UPDATE captured_states SET sha256 = (SELECT sha256 FROM captured_states WHERE id = 2) WHERE id = 1',
     /version 1: its first 8 bytes differ/,
   ],
   ['a size', 'UPDATE captured_states SET size_bytes = 5', /version 1: its first 5 bytes differ/],
@@ -150,6 +150,7 @@ export function captureContract(engine: Engine): void {
     test(`a check notices damage to ${what}, and names the file`, async (t) => {
       const archive = await engine.open(t);
       await capture(archive, 'one\ntwo\n');
+      await capture(archive, 'three\n', { path: '/data/b.jsonl' });
       await engine.execute(archive, sql);
       assert.match((await problemsOf(archive)).join('\n'), expected);
       assert.match((await problemsOf(archive)).join('\n'), /captured file "\/data\/a\.jsonl"/);

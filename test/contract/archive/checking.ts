@@ -40,7 +40,7 @@ async function fill(archive: Archive): Promise<void> {
 
 const SOME_HASH = '(SELECT sha256 FROM settings)';
 const DAMAGE: readonly (readonly [what: string, sql: string, kind: ArchiveDamageKind])[] = [
-  ['the hash of a line', `UPDATE lines SET sha256 = ${SOME_HASH} WHERE line = 1`, 'wrong-hash'],
+  ['the hash of a line', `UPDATE lines SET sha256 = substr(${SOME_HASH}, 1, 16) WHERE line = 1`, 'wrong-hash'],
   ['a line', 'DELETE FROM lines WHERE line = 2', 'block'],
   ['a block', `UPDATE packs SET data = ${SOME_HASH}`, 'block'],
   ['a kept line', 'DELETE FROM kept_runs', 'hole'],

@@ -82,7 +82,7 @@ export function searchContract(engine: Engine): void {
       lineId: 1,
       line: 1,
       sizeBytes: 5,
-      sha256: sha256('hull\n'),
+      sha256: sha256('hull\n').slice(0, 32),
       outcome: 'summarized',
       conversationId: 'harbor',
       batchLabel: 'compaction-batch-harbor-2026-03-01T09:30:00.000Z',

@@ -1,7 +1,17 @@
 import { createHash, hash } from 'node:crypto';
 import { bytesIn, takeBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, type Row, readText } from '../rows.ts';
+import {
+  hashLine,
+  OUTCOMES,
+  readBytes,
+  readHash,
+  readInteger,
+  readOptionalInteger,
+  readText,
+  type Row,
+  toHex,
+} from '../rows.ts';
 import { LIST_BLOCKS } from '../read/lines.ts';
 import { getBlock, type Reading, withTexts } from '../texts.ts';
 import { OF_BLOCK, type Query } from '../sql/query.ts';
@@ -160,7 +170,7 @@ async function readBlock({ query, dialect, unpack }: CheckSource, id: number): P
     return { row, line: readInteger(row, 'line'), isErased, bytes };
   });
   const isWrong = ({ row, bytes }: CheckedLine): boolean =>
-    bytes !== null && hash('sha256', bytes) !== readHash(row, 'sha256');
+    bytes !== null && toHex(hashLine(bytes)) !== readHash(row, 'sha256');
   const wrong = nameLines(lines.filter(isWrong).map(({ line }) => line));
   const name = `the block of archived lines that begins with source line ${firstLine}`;
   const isFilled = isInOrder && lines[0]?.line === firstLine;

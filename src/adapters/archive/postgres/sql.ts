@@ -184,7 +184,7 @@ function unescapeRow(row: Row): Row {
 
 const FIND_LINES = `
 SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines
-WHERE sha256 IN (SELECT substr(:hashes::bytea, n * 32 + 1, 32) FROM generate_series(0, :count::int - 1) AS n) AND erasure_id IS NULL ORDER BY id DESC`;
+WHERE sha256 IN (SELECT substr(:hashes::bytea, n * 16 + 1, 16) FROM generate_series(0, :count::int - 1) AS n) AND erasure_id IS NULL ORDER BY id DESC`;
 
 /** With the month, Postgres looks into one partition. */
 export const POSTGRES: Dialect = {

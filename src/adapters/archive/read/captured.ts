@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import type { CapturedFile, CapturedState, CaptureStore } from '../../../ports/captures.ts';
 import { createBlockCache, tryDecompress } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
   CHANGES,
+  hashLine,
   readHash,
   readInteger,
   readOptionalText,
@@ -12,6 +12,7 @@ import {
   readTime,
   type Row,
   readBytes,
+  toHex,
 } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
@@ -196,7 +197,7 @@ function checkCapturedRun(lines: readonly Row[], raw: Uint8Array): Uint8Array {
 export function takeCaptured(line: Row, raw: Uint8Array): Uint8Array {
   const offset = readInteger(line, 'offset');
   const bytes = raw.subarray(offset, offset + readInteger(line, 'size_bytes'));
-  if (hash('sha256', bytes) !== readHash(line, 'sha256'))
+  if (toHex(hashLine(bytes)) !== readHash(line, 'sha256'))
     throw new DamageError(`captured line ${readInteger(line, 'id')} differs from its hash`);
   return bytes;
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { constants, zstdDecompressSync } from 'node:zlib';
 import type { ArchiveLookup, OriginalLine } from '../../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../../ports/archive.ts';
@@ -6,6 +5,7 @@ import type { ErasureMark } from '../../../ports/retention.ts';
 import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
+  hashLine,
   OUTCOMES,
   readBytes,
   readHash,
@@ -14,6 +14,7 @@ import {
   readOutcome,
   readText,
   type Row,
+  toHex,
 } from '../rows.ts';
 import { OF_BATCH, OF_BLOCK } from '../sql/query.ts';
 import { readBlock, readPacked, type Reading } from '../texts.ts';
@@ -225,7 +226,7 @@ FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'i
 export function takeLine(row: Row, raw: Uint8Array, sha256 = readHash(row, 'sha256')): Uint8Array {
   const offset = readInteger(row, 'offset');
   const bytes = raw.subarray(offset, offset + readInteger(row, 'size_bytes'));
-  if (hash('sha256', bytes) !== sha256)
+  if (toHex(hashLine(bytes)) !== sha256)
     throw new DamageError(`archived source line ${readInteger(row, 'line')} differs from its hash`);
   return bytes;
 }

@@ -159,7 +159,7 @@ sqlite: data bytea NOT NULL -- zstd
 postgres: data bytea NOT NULL, -- zstd
 postgres: PRIMARY KEY (id, month)
 ) by month;
-CREATE INDEX packs_to_fill ON packs (id) WHERE raw_size_bytes < 524288;
+CREATE INDEX packs_to_fill ON packs (id) WHERE raw_size_bytes < 917504;
 
 postgres: CREATE SEQUENCE block_ids;
 CREATE TABLE blocks (
@@ -199,7 +199,7 @@ postgres: month date NOT NULL,
   message_id anytext,
   name anytext,
   traits int NOT NULL CHECK (traits BETWEEN 0 AND 3), -- 1: ends as a question, 2: says when
-  sha256 bytea NOT NULL CHECK (length(sha256) = 32),
+  sha256 bytea NOT NULL CHECK (length(sha256) = 16), -- the first half (rows.ts)
   erasure_id bigint soft REFERENCES erasures, -- its bytes are gone from the block
 postgres: PRIMARY KEY (id, month),
   CHECK (cycle_id IS NULL OR batch_id IS NULL)
@@ -364,14 +364,14 @@ postgres: id bigint PRIMARY KEY,
   data bytea NOT NULL -- zstd
 );
 
--- Every line once, whichever files have it. The index has the beginning of the hash, which takes a third of the room.
+-- Every line once, whichever files have it. The index has the beginning of the hash, which takes half of the room.
 CREATE TABLE captured_lines (
 sqlite: id identity,
 postgres: id bigint PRIMARY KEY,
   block_id bigint NOT NULL REFERENCES captured_blocks deferred,
   "offset" bigint NOT NULL,
   size_bytes bigint NOT NULL,
-  sha256 bytea NOT NULL CHECK (length(sha256) = 32),
+  sha256 bytea NOT NULL CHECK (length(sha256) = 16),
   erasure_id bigint REFERENCES erasures -- its bytes are gone from the block
 );
 CREATE INDEX captured_lines_by_block ON captured_lines (block_id);

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import { compressReadably, MAX_BLOCK_BYTES } from '../blocks.ts';
 import { createBlockReader, tryUnpack } from '../read/captured.ts';
-import { readBytes, readHash, readInteger, type Row, toHex } from '../rows.ts';
+import { hashLine, readBytes, readHash, readInteger, type Row, toHex } from '../rows.ts';
 import { noteUnindexed } from '../search/indexing.ts';
 import type { Dialect, Query } from '../sql/query.ts';
 
@@ -118,7 +117,7 @@ export async function openLines(query: Query, { capturing }: Dialect, fileId: nu
   };
   return {
     add: async (lines) => {
-      const hashes = lines.map((line) => hash('sha256', line, 'buffer'));
+      const hashes = lines.map(hashLine);
       const rows = await capturing.findLines(query, hashes);
       const stored = Map.groupBy(rows, (row) => readHash(row, 'sha256'));
       const known = new Map<string, number>();

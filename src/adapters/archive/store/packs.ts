@@ -12,13 +12,13 @@ export async function writePack(query: Query, { partition, data, rawSizeBytes }:
   return readInteger((await query(sql, values))[0] ?? {}, 'id');
 }
 
-/** Packs that are joined at once, unless fewer fill one. More would be read alone for longer, fewer be compressed more often. */
+/** Packs that are joined at once, unless fewer fill one for good. More would be read alone for longer, fewer be compressed more often. */
 const MIN_JOINED = 16;
 /** A condition for packs AS p: no compaction in it is only prepared, so that none will be discarded. */
 export const IS_SETTLED = `NOT EXISTS (
   SELECT 1 FROM blocks AS k JOIN compactions AS c ON c.id = k.compaction_id WHERE k.pack_id = p.id AND c.status = 'prepared')`;
 /** What is smaller can be joined with others; as in `packs_to_fill`. */
-export const MAX_SMALL_BYTES = 524_288;
+export const MAX_SMALL_BYTES = 917_504;
 const LIST_SMALL = `
 SELECT p.id, p.raw_size_bytes FROM packs AS p WHERE p.raw_size_bytes < ${MAX_SMALL_BYTES} AND ${IS_SETTLED}`;
 export const GET_PACK = 'SELECT id AS pack_id, raw_size_bytes AS pack_size_bytes, data FROM packs WHERE id = :id';
@@ -34,11 +34,11 @@ export async function joinPacks(query: Query, dialect: Dialect, partition: Value
   const chosen: Row[] = [];
   let sizeBytes = 0;
   for (const pack of small) {
-    if (sizeBytes + readInteger(pack, 'raw_size_bytes') > MAX_BLOCK_BYTES) break;
+    if (sizeBytes + readInteger(pack, 'raw_size_bytes') > MAX_BLOCK_BYTES) continue;
     sizeBytes += readInteger(pack, 'raw_size_bytes');
     chosen.push(pack);
   }
-  if (chosen.length < 2 || (chosen.length === small.length && small.length < MIN_JOINED)) return;
+  if (chosen.length < 2 || (chosen.length < MIN_JOINED && sizeBytes < MAX_SMALL_BYTES)) return;
   const parts: { readonly id: number; readonly raw: Uint8Array }[] = [];
   for (const pack of chosen) {
     const id = readInteger(pack, 'id');
