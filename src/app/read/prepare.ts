@@ -169,6 +169,9 @@ export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<
   return { codec, session, recordIndex, conversations, loose: split.loose, ...readers };
 }
 
+/** A message is read to be scored, to be summarized and to be archived. Of most sessions, all fit into this. */
+const MAX_KNOWN_CHARS = 4_000_000;
+
 function createReaders(
   deps: AppDeps,
   { source, codec, session }: Pick<ReadInput, 'source' | 'codec'> & { readonly session: CodecSession },
@@ -178,15 +181,24 @@ function createReaders(
     const parsed = parseRecord(deps.formats, codec, trimRecord(codec, bytes));
     return parsed.ok ? parsed.value : null;
   };
-  const decodeMessage = ({ line }: Entry, bytes: Uint8Array): ConversationMessage | null => {
-    const decoded = session.decode(parse(bytes), line);
-    return 'problem' in decoded ? null : (decoded.message ?? null);
+  const known = new Map<Entry, ConversationMessage | null>();
+  let roomChars = MAX_KNOWN_CHARS;
+  const decode = (entry: Entry, bytes: Uint8Array): ConversationMessage | null => {
+    const decoded = session.decode(parse(bytes), entry.line);
+    const message = 'problem' in decoded ? null : (decoded.message ?? null);
+    roomChars -= bytes.length;
+    if (roomChars >= 0) known.set(entry, message);
+    return message;
+  };
+  const knownOr = (entry: Entry, bytes: () => Uint8Array): ConversationMessage | null => {
+    const message = known.get(entry);
+    return message === undefined ? decode(entry, bytes()) : message;
   };
   return {
     readLine,
     readJson: (entry) => parse(readLine(entry)),
-    readMessage: (entry) => decodeMessage(entry, readLine(entry)),
-    decodeMessage,
+    readMessage: (entry) => knownOr(entry, () => readLine(entry)),
+    decodeMessage: (entry, bytes) => knownOr(entry, () => bytes),
   };
 }
 

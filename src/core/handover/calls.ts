@@ -1,5 +1,5 @@
 import { cutAtBlank } from './excerpt.ts';
-import { LINE_ENDS } from './line.ts';
+import { splitLines } from './line.ts';
 import { readCall, type ToolCall } from './tool-call.ts';
 import { exitCodeOf, isNoise, isStatusLine, readableLine, readableText } from './tool-result.ts';
 import type { Step, Turn } from './turns.ts';
@@ -175,7 +175,10 @@ export function createPassedLater(
 ): (failed: CompletedCall) => CompletedCall | undefined {
   const places = new Map(calls.map((done, at) => [done, at]));
   const passed = new Map(
-    calls.flatMap((done) => (outcomeOf(done) === 'passed' ? checksIn(done).map((kind) => [kind, done] as const) : [])),
+    calls.flatMap((done) => {
+      const kinds = checksIn(done);
+      return kinds.length > 0 && outcomeOf(done) === 'passed' ? kinds.map((kind) => [kind, done] as const) : [];
+    }),
   );
   const placeOf = (done: CompletedCall | undefined): number => (done === undefined ? -1 : (places.get(done) ?? -1));
   return (failed) =>
@@ -209,7 +212,7 @@ const MAX_COMMAND_LINE_CHARS = 4_000;
 
 /** The first line that is not a comment. */
 function firstLine(command: string): string {
-  const lines = command.split(LINE_ENDS).map((line) => line.trim());
+  const lines = splitLines(command).map((line) => line.trim());
   const first = lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
   return first.slice(0, MAX_COMMAND_LINE_CHARS);
 }
@@ -238,7 +241,7 @@ const TASK_NAME = /^\s*\[[\w.-]+:[\w:.-]+\]\s/;
 
 /** The lines of an answer that a person can read and that say something. */
 export function readableLines(answer: string): readonly string[] {
-  return answer.split(LINE_ENDS).flatMap((line) => {
+  return splitLines(answer).flatMap((line) => {
     const readable = readableLine(line.replace(TASK_NAME, ''));
     return readable === null || isStatusLine(readable) || isNoise(readable) ? [] : [readable];
   });

@@ -1,6 +1,6 @@
 import type { CompletedCall } from './calls.ts';
 import { baseName, declaredName, type FileChange } from './files.ts';
-import { type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { type HandoverLine, quoted, splitLines } from './line.ts';
 import { LINE_NUMBER, readableText } from './tool-result.ts';
 import type { Conversation } from './turns.ts';
 
@@ -54,13 +54,15 @@ export function definitionLines(
     for (const step of steps) {
       const target = step.kind === 'result' ? callOf.get(step.callId)?.call.target : undefined;
       if (step.kind !== 'result' || target === undefined) continue;
-      for (const line of readableText(step.text, MAX_READ_CHARS).split(LINE_ENDS)) {
+      const source = baseName(target ?? '');
+      for (const line of splitLines(readableText(step.text, MAX_READ_CHARS))) {
         const place = PLACE.exec(line);
+        const file = place === null ? source : baseName(place[1] ?? '');
+        if (!IS_FILE.test(file)) continue;
         const name = declaredName(
           (place === null ? line.replace(LINE_NUMBER, '') : line.slice(place[0].length)).trim(),
         );
-        const file = baseName(place?.[1] ?? target ?? '');
-        if (name === null || !mentioned.has(name) || !IS_FILE.test(file)) continue;
+        if (name === null || !mentioned.has(name)) continue;
         const known = fileOf.get(name);
         fileOf.set(name, changed.has(file) || (known !== undefined && known !== file) ? null : file);
       }

@@ -7,7 +7,7 @@ import { commandName, type CompletedCall, isAgentCall, isCheck, outcomeOf } from
 import { NAME, PLACE } from './definitions.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { baseName, isConstant } from './files.ts';
-import { charsOf, charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { charsOf, charsOfAll, type HandoverLine, quoted, splitLines } from './line.ts';
 import { readPieces } from './prose.ts';
 import { isAnnouncement, isGuess, isPondering, statesCause, wordsIn } from './statements.ts';
 import { isClientLine, isNoise, readableLine, readableText, withoutClientLines } from './tool-result.ts';
@@ -64,9 +64,8 @@ export function createDetails(
     },
   });
   let above = '';
-  const isQuotedAbove = (text: string, said = flat(bare(text))): boolean =>
-    text.length >= MIN_QUOTED_CHARS &&
-    above.includes(text.startsWith('**') ? flat(bare(text.replace(HEADED, ''))) : said);
+  const isQuotedAbove = (text: string): boolean =>
+    text.length >= MIN_QUOTED_CHARS && above.includes(flat(bare(text.replace(HEADED, ''))));
   const lineOf = ({ line, messageId }: SelectedUnit): HandoverLine => ({
     text: quoted(line.text),
     messageIds: [sources.get(messageId)?.messageId ?? messageId],
@@ -86,7 +85,7 @@ export function createDetails(
       const seen = new Set<string>();
       const isRepeated = (text: string): boolean => {
         const said = flat(bare(text));
-        if (isQuotedAbove(text, said) || seen.has(said)) return true;
+        if (seen.has(said)) return true;
         seen.add(said);
         return false;
       };
@@ -101,6 +100,7 @@ export function createDetails(
       const worth: Worth = {
         excludes: isRepeated,
         of: (text, unit, passage) => {
+          if (isQuotedAbove(text)) return 0;
           const isRead = sourceOf(passage)?.isRead === true;
           return unit.kind === 'prose' ? worthOfSentence(text, unit) : worthOfLine(text, unit, { isRead, mentioned });
         },
@@ -307,7 +307,7 @@ const MAX_ALIKE = 3;
 
 /** The readable lines of a tool's text that are short enough to quote, without line numbers. */
 function linesIn(text: string, kind: SegmentKind): Piece {
-  const readable = text.split(LINE_ENDS).flatMap((line) => {
+  const readable = splitLines(text).flatMap((line) => {
     const written = readableLine(line) ?? '';
     const isLong = written.length > MAX_LINE_CHARS;
     return written === '' || isLong || written.includes('`') || isClientLine(written) || isNoise(written)

@@ -1,6 +1,6 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { charsOfAll, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { charsOfAll, type HandoverLine, quoted, splitLines } from './line.ts';
 import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
 import { readPieces } from './prose.ts';
 import type { Edit } from './tool-call.ts';
@@ -60,7 +60,7 @@ function changedFile(path: string, changes: readonly Change[]): FileChange {
     for (const { before, after, kind } of edits) {
       isDeleted = kind === 'deletion';
       if (kind !== 'part') {
-        createdLines = isDeleted ? null : after.split(LINE_ENDS).length;
+        createdLines = isDeleted ? null : splitLines(after).length;
         for (const lines of [added, removed, replaced]) lines.clear();
         for (const line of isDeleted ? [] : linesIn(after)) added.add(line);
         isTold = false;
@@ -99,7 +99,7 @@ function changedFile(path: string, changes: readonly Change[]): FileChange {
 }
 
 function linesIn(text: string): readonly string[] {
-  return text.split(LINE_ENDS).flatMap((line) => (/[\p{L}\p{N}]/u.test(line) ? [line.trim()] : []));
+  return splitLines(text).flatMap((line) => (/[\p{L}\p{N}]/u.test(line) ? [line.trim()] : []));
 }
 
 /** Words before a name that say that a line declares it, in the languages that agents write most. */

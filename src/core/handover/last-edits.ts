@@ -2,7 +2,7 @@ import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { IS_FILE } from './definitions.ts';
 import { baseName, declaredName, type FileChange, IS_TEST } from './files.ts';
-import { type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { type HandoverLine, quoted, splitLines } from './line.ts';
 import type { Edit } from './tool-call.ts';
 import { isNoise } from './tool-result.ts';
 
@@ -92,10 +92,10 @@ type EditOptions = {
 
 /** Null: nothing of the edit stands, or it does not fit. */
 function textOf({ before, after }: Edit, { added, removed, above, roomChars }: EditOptions): EditText | null {
-  const written = after.split(LINE_ENDS).filter((line) => /[\p{L}\p{N}]/u.test(line));
+  const written = splitLines(after).filter((line) => /[\p{L}\p{N}]/u.test(line));
   const code = written.filter((line) => added.has(line.trim()) && isQuotable(line));
   if (code.length === 0) {
-    const gone = before.split(LINE_ENDS).map((line) => line.trim());
+    const gone = splitLines(before).map((line) => line.trim());
     const declared = gone
       .filter((line) => removed.delete(line) && declaredName(line) !== null && !line.includes('`'))
       .map((line) => line.replace(/\s*[{:]$/, ''));

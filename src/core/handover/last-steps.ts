@@ -9,7 +9,7 @@ import {
 } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { baseName, declaredName, isConstant, shortNames } from './files.ts';
-import { charsOf, type HandoverLine, LINE_ENDS, quoted } from './line.ts';
+import { charsOf, type HandoverLine, quoted, splitLines } from './line.ts';
 import { condenseProse } from './prose.ts';
 import type { ToolCall } from './tool-call.ts';
 import { LINE_NUMBER, withoutClientLines } from './tool-result.ts';
@@ -64,7 +64,7 @@ function foundIn(done: CompletedCall): string {
   if (hasFailed || outcomeOf(done) === 'failed') return listOf(errorLines(answer, MAX_LINES));
   if (call.written.length > 0) return editedIn(call);
   if (isAgentCall(done)) return `“${condenseProse(withoutClientLines(answer), MAX_REPORT_CHARS)}”`;
-  const rows = answer.split(LINE_ENDS).flatMap((row) => (row.trim() === '' ? [] : [row.trim()]));
+  const rows = splitLines(answer).flatMap((row) => (row.trim() === '' ? [] : [row.trim()]));
   const places = rows.flatMap(placeIn);
   if (places.length * 2 > rows.length) {
     const declared = places.filter(({ line }) => declaredName(line) !== null || isConstant(line)).slice(0, MAX_LINES);
@@ -94,8 +94,8 @@ const STEP = /^(?:Finished in\b|[$>] )/;
 function editedIn({ edits }: ToolCall): string {
   const [edit] = edits;
   if (edit === undefined || edit.kind !== 'part') return '';
-  const old = new Set(edit.before.split(LINE_ENDS).map((line) => line.trim()));
-  const lines = edit.after.split(LINE_ENDS).map((line) => line.trim());
+  const old = new Set(splitLines(edit.before).map((line) => line.trim()));
+  const lines = splitLines(edit.after).map((line) => line.trim());
   const line =
     lines.find((each) => declaredName(each) !== null) ?? lines.find((each) => !old.has(each) && NAMES.test(each));
   return line === undefined || line.includes('`') ? '' : `\`${cutAtBlank(line, MAX_ABOUT_CHARS)}\``;

@@ -1,6 +1,6 @@
 import { quoteText } from '../quoted-text.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { type HandoverLine, LINE_ENDS } from './line.ts';
+import { type HandoverLine, splitLines } from './line.ts';
 import type { Conversation } from './turns.ts';
 
 const FRAME =
@@ -62,7 +62,7 @@ function readLines(summary: string): readonly SummaryLine[] {
   let lead: { readonly indent: number; readonly weight: number } | null = null;
   let currentDepth: number | null = null;
   let isFenced = false;
-  for (const line of withoutAnalysis(summary).split(LINE_ENDS)) {
+  for (const line of splitLines(withoutAnalysis(summary))) {
     const written = line.trimEnd().replace(ESCAPED_HEADING, '$1');
     if (written === '' || FRAME.test(written.trim())) continue;
     const isFence = FENCE.test(written);

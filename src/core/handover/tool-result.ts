@@ -26,6 +26,7 @@ const TEXT_KEYS = [
 /** Control sequences of ECMA-48: ESC [ or its one-character form, parameters, a final letter. */
 // oxlint-disable-next-line no-control-regex
 const TERMINAL_COLOR = /(?:\x1b\[|\x9b)[\d;?]*[A-Za-z]/g;
+const TERMINAL_MARKS = ['\x1b', '\x9b'];
 
 /**
  * A tool's answer as a person would read it: the text inside JSON, with real line ends, and without terminal colors and reminders to the
@@ -34,7 +35,8 @@ const TERMINAL_COLOR = /(?:\x1b\[|\x9b)[\d;?]*[A-Za-z]/g;
 export function readableText(answer: string, maxChars = MAX_READ_CHARS): string {
   const text = withoutReminders(innerText(answer));
   const short = text.length <= maxChars ? text : headAndTail(text, maxChars);
-  return withoutEscapes(short).replaceAll(TERMINAL_COLOR, '');
+  const said = withoutEscapes(short);
+  return TERMINAL_MARKS.some((mark) => said.includes(mark)) ? said.replaceAll(TERMINAL_COLOR, '') : said;
 }
 
 function headAndTail(text: string, maxChars: number): string {
@@ -70,7 +72,7 @@ function textsOf(value: unknown, depth: number): readonly string[] {
 }
 
 function withoutEscapes(text: string): string {
-  if (!/\\[nt"]/.test(text)) return text;
+  if (!text.includes('\\') || !/\\[nt"]/.test(text)) return text;
   return text
     .split('\n')
     .map((line) =>

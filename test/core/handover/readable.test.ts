@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
 import { errorLines, outcomeOf, readCalls, totalOf } from '../../../src/core/handover/calls.ts';
-import { quoted } from '../../../src/core/handover/line.ts';
+import { quoted, splitLines } from '../../../src/core/handover/line.ts';
 import { summaryLines } from '../../../src/core/handover/producer-summary.ts';
 import { isAnnouncement, statesCause, worthOfStatement } from '../../../src/core/handover/statements.ts';
 import { isNoise, readableText } from '../../../src/core/handover/tool-result.ts';
@@ -16,6 +17,17 @@ describe('what a tool answered', () => {
   test('loses its terminal colors and nothing else', () => {
     const answer = 'first line\n[fmt] formatted\n\t[lint] clean \u001b[1;32mgreen\u001b[0m end';
     assert.equal(readableText(answer), 'first line\n[fmt] formatted\n\t[lint] clean green end');
+  });
+
+  test('is split at every run of line ends, whatever these are', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '\n', '\n', '\r', '\u0085', '\u2028') });
+    fc.assert(fc.property(text, (said) => assert.deepEqual(splitLines(said), said.split(/[\n\r\u0085\u2028]+/))));
+    fc.assert(
+      fc.property(text, (said) => {
+        const plain = said.replaceAll(/[^a\n]/g, '\n');
+        assert.deepEqual(splitLines(plain), plain.split(/\n+/));
+      }),
+    );
   });
 
   test('loses reminders to the model, also where one has no end', () => {
