@@ -77,7 +77,8 @@ export function createDetails(
     },
     findings: (budgetChars) => {
       const worth: Worth = {
-        of: (text, unit) => (statesCause(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0),
+        of: (text, unit) =>
+          statesCause(text) && !isOption(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0,
       };
       return selection.choose({ budgetChars, onlyNovel: true, worth }).map(lineOf);
     },
@@ -178,6 +179,11 @@ function numberOf({ request, number }: Turn): string {
 
 function headOf({ request, number }: Turn): string {
   return request === null ? 'Before the first request:' : `Request ${number}:`;
+}
+
+/** What was only offered is no decision. */
+function isOption(text: string): boolean {
+  return /^(?:\*\*[^*]{1,100}\*\*:? )?[-*• ]*(?:\*\*)?(?:option |approach )?[A-H][.):]\s|\(recommended\)/i.test(text);
 }
 
 const MIN_SENTENCE_WORDS = 5;

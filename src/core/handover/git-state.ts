@@ -38,7 +38,13 @@ const MAX_PART_CHARS = 80;
 const MAX_NAMES = 12;
 
 /** `files`: what was changed since the commit before. */
-type Commit = { hash: string | null; readonly subject: string | null; readonly files: ReadonlySet<string> };
+type Commit = {
+  hash: string | null;
+  readonly subject: string | null;
+  readonly files: ReadonlySet<string>;
+  readonly isAmended: boolean;
+  isPushed: boolean;
+};
 
 /** What commands and edits showed of the repository so far. */
 type GitState = {
@@ -124,14 +130,16 @@ function readRun(git: GitState, run: Run): void {
   readCommits(git, run);
   if (/\bgit log\b/.test(command)) {
     const logged = new Map([...said.matchAll(LOGGED)].map(([, hash = '', subject = '']) => [subject.trim(), hash]));
-    for (const commit of git.commits) commit.hash ??= logged.get(commit.subject?.trim() ?? '') ?? null;
+    // A rebase gave them other hashes.
+    for (const commit of git.commits) commit.hash = logged.get(commit.subject?.trim() ?? '') ?? commit.hash;
   }
   if (/\bgit push\b(?!.*--dry-run)/.test(command) && !IS_REFUSED.test(said)) {
     git.isPushed = true;
     git.isRebased = false;
     const head = PUSHED.exec(said)?.[1];
     const newest = git.commits.at(-1);
-    if (head !== undefined && newest !== undefined) newest.hash ??= head;
+    if (head !== undefined && newest !== undefined) newest.hash = head;
+    for (const commit of git.commits) commit.isPushed = true;
   }
   if (/nothing to commit, working tree clean/.test(said)) git.isClean = true;
   const spokenOf = PULL_REQUEST_NUMBER.exec(command);
@@ -149,6 +157,7 @@ function readBranch(git: GitState, { command, said }: Run): void {
     git.branch = rebased;
     git.isRebased = true;
     git.isPushed = false;
+    for (const commit of git.commits) commit.isPushed = false;
   }
   const shown = /git branch --show-current|rev-parse --abbrev-ref HEAD/.test(command)
     ? said.trim().split('\n').at(-1)
@@ -173,10 +182,11 @@ function readUndone(git: GitState, command: string): void {
 }
 
 function readCommits(git: GitState, { command, said, subjects, messageIds }: Run): void {
-  if (subjects.length > 0 && command.includes('--amend')) git.commits.pop();
-  const add = (commits: readonly Omit<Commit, 'files'>[]): void => {
+  const isAmended = subjects.length > 0 && command.includes('--amend') && git.commits.pop() !== undefined;
+  const add = (commits: readonly Pick<Commit, 'hash' | 'subject'>[]): void => {
     if (commits.length === 0) return;
-    git.commits.push(...commits.map((commit) => ({ ...commit, files: git.changed })));
+    const made = { files: git.changed, isAmended, isPushed: false };
+    git.commits.push(...commits.map((commit) => ({ ...commit, ...made })));
     git.changed = new Set();
     git.isPushed = false;
     git.messageIds.push(...messageIds.slice(0, 1));
@@ -203,7 +213,17 @@ function describe(git: GitState): readonly string[] {
   // A commit without a hash whose subject another one has was tried again.
   const made = commits.filter(({ hash, subject }) => hash !== null || !known.has(subject));
   const counted = `${made.length} ${made.length === 1 ? 'commit' : 'commits'} in this session`;
-  const unpushed = made.length === 0 && !git.isRebased ? [] : ['no push seen'];
+  const waiting = made.filter(({ isPushed }) => !isPushed).length;
+  const unpushed =
+    made.length === 0 && !git.isRebased
+      ? []
+      : [
+          waiting < made.length
+            ? waiting === 1
+              ? 'the newest is not pushed'
+              : `the newest ${waiting} are not pushed`
+            : 'no push seen',
+        ];
   return [
     ...(branch === null ? [] : [`branch \`${branch}\``]),
     ...(git.isRebased ? ['rebased'] : []),
@@ -230,9 +250,9 @@ function describeChanges({ isClean, changed, commits }: GitState): readonly stri
 
 /** The newest commits that have a hash or a subject. */
 function commitNames(commits: readonly Commit[]): string {
-  const names = commits.slice(-MAX_COMMITS).flatMap(({ hash, subject }) => {
+  const names = commits.slice(-MAX_COMMITS).flatMap(({ hash, subject, isAmended }) => {
     const parts = [...(hash === null ? [] : [hash]), ...(subject === null ? [] : [quoteSubject(subject)])];
-    return parts.length === 0 ? [] : [parts.join(' ')];
+    return parts.length === 0 ? [] : [parts.join(' ') + (isAmended ? ' (amended)' : '')];
   });
   const shown = names.length === 0 ? '' : `, newest first: ${names.toReversed().join(', ')}`;
   return commits.every(({ hash }) => hash === null) ? `${shown} (no hash was shown)` : shown;

@@ -324,11 +324,11 @@ function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap
     asked.map((turn) => [turn.number, requestText(turn, edges.has(turn.number) ? edgeChars : LONG_CHARS)]),
   );
   let chars = [...texts.values()].reduce((sum, text) => sum + text.length + 1, 0);
-  // A plan that is the only long request is quoted whole.
+  // A plan is quoted whole, if there is room; what a terminal or a diff showed is not.
   for (const turn of asked.toReversed()) {
     const short = texts.get(turn.number) ?? '';
     const spare = Math.floor(maxChars * GENEROUS_SHARE) - chars;
-    if (spare < MIN_SPARE_CHARS || turn.request.text.length < LONG_CHARS) continue;
+    if (spare < MIN_SPARE_CHARS || turn.request.text.length < LONG_CHARS || !isWritten(turn.request.text)) continue;
     const long = requestText(turn, short.length + spare);
     texts.set(turn.number, long);
     chars += long.length - short.length;
@@ -353,6 +353,16 @@ function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap
     .filter(({ number }) => edges.has(number))
     .map((turn) => [turn.number, requestText(turn, share)] as const);
   return new Map(shortest.filter(([, text]) => text.length <= share));
+}
+
+/** A line of prose, a heading, an item, a row of a table, or short code in a plan. */
+const WRITTEN_LINE = /^\s*(?:[-*+•>#|]|\d{1,3}[.)]\s|\p{L}\S*\s+\S+\s+\S+|`)/u;
+const MIN_WRITTEN_SHARE = 0.7;
+
+/** Whether most lines of a text read as if a person or a model had written them. */
+function isWritten(text: string): boolean {
+  const lines = text.split('\n').filter((line) => /\S/.test(line));
+  return lines.filter((line) => WRITTEN_LINE.test(line)).length >= lines.length * MIN_WRITTEN_SHARE;
 }
 
 const KEPT = '(kept word for word) ';

@@ -73,6 +73,23 @@ describe('the state of git', () => {
     assert.match(git, /pushed/);
   });
 
+  test('of several commits, those that came after a push are not pushed, and a rebase gives new hashes', () => {
+    const pushed = [
+      ...run('1', 'git commit -m "Oil it" && git push', '[main 1a2b3c4] Oil it\n   0000001..1a2b3c4  main -> main'),
+      ...run('2', 'git commit -m "Shut it"', '[main 2b3c4d5] Shut it'),
+      ...run('3', 'git commit --amend -m "Shut it well"', '[main 3c4d5e6] Shut it well'),
+    ];
+    assert.match(
+      gitOf(...pushed),
+      /newest first: 3c4d5e6 “Shut it well” \(amended\), 1a2b3c4 “Oil it”; the newest is not pushed/,
+    );
+    const rebased = [
+      ...run('4', 'git pull --rebase', 'Successfully rebased and updated refs/heads/main.'),
+      ...run('5', 'git log --oneline -2', '5e6f7a8 Shut it well\n4d5e6f7 Oil it'),
+    ];
+    assert.match(gitOf(...pushed, ...rebased), /5e6f7a8 “Shut it well” \(amended\), 4d5e6f7 “Oil it”; no push seen/);
+  });
+
   test('a pull request that was only read has its number', () => {
     for (const command of ['gh pr view 302 --comments', 'gh api repos/bakery/oven/pulls/302/comments'])
       assert.match(gitOf(...oiled, ...run('1', command, 'The door squeaks.')), /^pull request #302; changed/);

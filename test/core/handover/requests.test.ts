@@ -86,3 +86,16 @@ test('a plan that was pasted is quoted whole with its headings on lines of their
   assert.match(requests, /\n {3}\*\*Last\*\*\n {3}Shut the door/);
   for (const step of steps) assert.ok(requests.includes(step), step);
 });
+
+test('what a terminal showed is not quoted whole, however much room there is', () => {
+  const shown = Array.from({ length: 200 }, (_, at) => `  ${at + 100} +    const s${at} = 0.0025;`);
+  const requests = section(
+    handover(
+      [typed(`Why is this slow?\n${shown.join('\n')}`), call('1', 'Bash', { command: 'turn' }), said('It loops.')],
+      16_000,
+    ),
+    'Requests and how they ended',
+  );
+  assert.match(requests, /^1\. Why is this slow\?/);
+  assert.ok(shown.filter((line) => requests.includes(line.trim())).length < 120, requests);
+});

@@ -228,7 +228,10 @@ describe('requests', () => {
       ...run('2', 'git commit --amend -m "Bake longer"', '[main 5d6e7f8] Bake longer\n 1 file changed'),
       said('Done.'),
     ]);
-    assert.match(section(text, 'Where it stands'), /1 commit in this session, newest first: 5d6e7f8 “Bake longer”;/);
+    assert.match(
+      section(text, 'Where it stands'),
+      /1 commit in this session, newest first: 5d6e7f8 “Bake longer” \(amended\);/,
+    );
   });
 
   test('a command of the client with words of its own is a request, one without is none', () => {
