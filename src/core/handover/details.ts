@@ -80,7 +80,8 @@ export function createDetails(
         of: (text, unit) =>
           statesCause(text) && !isOption(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0,
       };
-      return selection.choose({ budgetChars, onlyNovel: true, worth }).map(lineOf);
+      const chosen = selection.choose({ budgetChars, onlyNovel: true, worth });
+      return [...new Map(chosen.map((unit) => [flat(bare(unit.text)), unit])).values()].map(lineOf);
     },
     rest: (roomChars) => {
       const seen = new Set<string>();
@@ -188,14 +189,17 @@ function isOption(text: string): boolean {
 
 const MIN_SENTENCE_WORDS = 5;
 const BEGINS = /^[\p{Lu}\p{Lo}\p{N}`"'“(*✅❌⚠[]/u;
+/** It says what it says of something that stands before it, or of the editor. */
+const NEEDS_MORE =
+  /^(?:however|but|so|then|also|otherwise|and|or|without (?:it|this|that|them)|this|that|these|those|it|they|there|same)\b|\b(?:diagnostics?|LSP|gopls)\b.*\b(?:stale|expected|clears?|re-?evaluat\w+|cached?)\b/i;
 const OPENS_CODE = /^(?:const|let|var|if|for|while|return|def|class|function|import|export)\b.*[({=;:]/;
 
 /** Whether a sentence of the assistant says something on its own: 0 or 1. */
 function worthOfSentence(text: string, { kind }: Unit): number {
   if (kind !== 'prose') return 0;
   const said = bare(text);
-  if (!BEGINS.test(said) || OPENS_CODE.test(said) || /[,([{]$/.test(said) || isPondering(said) || isGuess(said))
-    return 0;
+  if (!BEGINS.test(said) || OPENS_CODE.test(said) || /[,([{]$/.test(said)) return 0;
+  if (NEEDS_MORE.test(said) || isPondering(said) || isGuess(said)) return 0;
   return wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said) ? 0 : 1;
 }
 
