@@ -3,11 +3,12 @@ import { delimiter, dirname, join } from 'node:path';
 import { keepSession, KEPT_SESSIONS } from '../support/client-sessions.ts';
 import { PROMPT } from './judge-run.ts';
 import { runOffline } from './offline.ts';
+import { openCodeEnvironment } from './opencode.ts';
 import { CLAUDE_CODE, CODEX, COPILOT, KIMI, kimiSettings, QWEN } from './programs.ts';
 import { lastWords, type Package, versionIn, withFolder } from './resumed.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 270_000;
 
 type Client = {
   readonly package: Pick<Package, 'folder' | 'packageName' | 'version'>;
@@ -28,8 +29,8 @@ const CODEX_LINES = [
   'check_for_update_on_startup = false',
 ];
 
-/** The clients of `KEPT_SESSIONS`, with which `compact resume` goes on. */
-const CLIENTS: Readonly<Record<(typeof KEPT_SESSIONS)[number]['format'], Client>> = {
+/** The clients of `KEPT_SESSIONS` and OpenCode, with which `compact resume` goes on. */
+const CLIENTS: Readonly<Record<(typeof KEPT_SESSIONS)[number]['format'] | 'opencode', Client>> = {
   'claude-code': {
     package: { folder: 'claude', packageName: '@anthropic-ai/claude-code', version: '2.1.197' },
     command: 'claude',
@@ -79,6 +80,13 @@ const CLIENTS: Readonly<Record<(typeof KEPT_SESSIONS)[number]['format'], Client>
     environment: QWEN.environment,
     passed: ['--auth-type', 'anthropic', '--model', 'claude-sonnet-4-5', '-p', PROMPT],
   },
+  opencode: {
+    package: { folder: 'opencode', packageName: 'opencode-ai', version: '1.18.33' },
+    command: 'opencode',
+    environment: () => openCodeEnvironment({ context: 200_000, output: 8192 }),
+    // It takes no prompt with a session.
+    passed: ['--model', 'mock/mock'],
+  },
   'kimi-code': {
     package: { folder: 'kimi', packageName: '@moonshot-ai/kimi-code', version: '2.1.0' },
     command: 'kimi',
@@ -99,6 +107,7 @@ export function clientOf(format: string): Client | null {
 export async function checkContinued(format: string, producersFolder: string): Promise<string> {
   const kept = KEPT_SESSIONS.find((one) => one.format === format);
   const client = clientOf(format);
+  if (format === 'opencode') return checkOpenCodeContinued(producersFolder);
   if (kept === undefined || client === null) return 'there is no session of it to go on with';
   return withFolder('continued-', async (path) => {
     const work = join(path, 'work');
@@ -122,6 +131,40 @@ export async function checkContinued(format: string, producersFolder: string): P
         ? []
         : ['no request with the summary and the prompt']),
       ...(compacted.includes('[Context Summary') ? [] : ['the session was not compacted']),
+      ...(sent.length > 0 ? [] : [`exit code ${run.code}: ${lastWords(run.stdout, run.stderr)}`]),
+    ].join('; ');
+  });
+}
+
+/**
+ * The same for OpenCode, which gets a fixture with longer texts into its database first: it has sent the summary of a copy, and its session is
+ * as it was.
+ */
+async function checkOpenCodeContinued(producersFolder: string): Promise<string> {
+  return withFolder('continued-', async (path) => {
+    const id = 'ses_e0161a000ffeMadeUpSession1';
+    const fixture = readFileSync(join(ROOT, 'fixtures/transcripts/opencode/session.json'), 'utf8');
+    const long = fixture
+      .replaceAll(/(?<="(?:provider|model)ID": ")[^"]+/g, 'mock')
+      .replaceAll(/"text": "(.*)"/g, (_, text: string) => `"text": "${`${text} `.repeat(9)}"`);
+    mkdirSync(join(path, 'work'));
+    write(join(path, 'long.json'), long);
+    const client = CLIENTS.opencode;
+    const first = `cd work; opencode import ../long.json; opencode export ${id} > ../before.json; cd ..`;
+    const args = ['resume', id, '--if-over', '100', '--', ...client.passed];
+    const run = await runOn({ path, client, args, first }, producersFolder);
+    await runOffline({
+      command: 'sh',
+      args: ['-c', `"$0" export ${id} > after.json`, join(path, 'bin/opencode')],
+      cwd: path,
+      env: { ...client.environment({ path, work: path }), HOME: path },
+      timeoutMs: TIMEOUT_MS,
+    });
+    const [before = '', after] = ['before', 'after'].map((name) => readFileSync(join(path, `${name}.json`), 'utf8'));
+    const sent = run.asked.filter(({ body }) => body.includes(PROMPT) && body.includes('[Context Summary'));
+    return [
+      ...(before.includes(id) ? [] : ['it did not read the fixture']),
+      ...(before === after ? [] : ['the session was changed']),
       ...(sent.length > 0 ? [] : [`exit code ${run.code}: ${lastWords(run.stdout, run.stderr)}`]),
     ].join('; ');
   });
@@ -156,7 +199,18 @@ export async function checkHandedOver(format: (typeof HANDED_OVER)[number], prod
 }
 
 function runOn(
-  { path, client, args }: { readonly path: string; readonly client: Client; readonly args: readonly string[] },
+  {
+    path,
+    client,
+    args,
+    first = '',
+  }: {
+    readonly path: string;
+    readonly client: Client;
+    readonly args: readonly string[];
+    /** Shell commands before it. */
+    readonly first?: string;
+  },
   producersFolder: string,
   until = PROMPT,
 ) {
@@ -171,8 +225,8 @@ function runOn(
     },
   };
   // Settings in files get the address of the mock in the shell, which has it from the environment.
-  const script =
-    'if [ -n "$MODELS" ]; then echo "$MODELS" > "$HOME/.pi/agent/models.json"; fi; if [ -f "$HOME/.codex/config.toml" ]; then sed -i "s|http://127.0.0.1:PORT|$MODEL|" "$HOME/.codex/config.toml"; fi; exec "$@"';
+  const script = `${first}
+    if [ -n "$MODELS" ]; then echo "$MODELS" > "$HOME/.pi/agent/models.json"; fi; if [ -f "$HOME/.codex/config.toml" ]; then sed -i "s|http://127.0.0.1:PORT|$MODEL|" "$HOME/.codex/config.toml"; fi; exec "$@"`;
   return runOffline({
     command: 'sh',
     args: ['-c', script, 'sh', process.execPath, join(ROOT, 'bin/compact.js'), ...args],

@@ -10,6 +10,11 @@ import type { OfflineCommand } from './offline.ts';
 const PRESS_MS = 700;
 /** It may ask for a title first. */
 const WAITED_TICKS = 4;
+/**
+ * A program that has drawn its screen and asks nothing for so long waits for a prompt: OpenCode takes none with a session, and loads for a minute
+ * offline.
+ */
+const IDLE_TICKS = 110;
 
 const { command, args, cwd, env, timeoutMs, onTerminalUntil }: OfflineCommand = JSON.parse(
   await readText(process.stdin),
@@ -46,13 +51,16 @@ function quote(word: string): string {
 function sitAt(words: string): void {
   const type = (keys: string): void => void child.stdin.write(keys);
   child.stdin.on('error', () => undefined);
+  let isDrawn = false;
   child.stdout.on('data', (data: Buffer) => {
+    isDrawn ||= data.includes('\u001b[?1049h');
     if (data.includes('\u001b[6n')) type('\u001b[1;1R');
     if (data.includes('\u001b[c')) type('\u001b[?62c');
   });
-  let ticks = 0;
+  let [ticks, idle] = [0, 0];
   const timer = setInterval(() => {
     if (model.asked.some(({ body }) => body.includes(words))) ticks += 1;
+    else if (isDrawn && (idle += 1) >= IDLE_TICKS) type(idle === IDLE_TICKS ? words : '\r');
     if (ticks > WAITED_TICKS) type('\u0003');
   }, PRESS_MS);
   child.on('close', () => clearInterval(timer));

@@ -15,6 +15,7 @@ import type {
 } from '../contract/reports.ts';
 import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import { findTitle } from '../read/title.ts';
 import { addUsage, NO_USAGE, priced, type Usage } from '../summarize/usage.ts';
 import type { Content } from '../write/settle.ts';
 import type { Written } from '../write/write-output.ts';
@@ -90,20 +91,23 @@ export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
 }
 
 /** What a run did with a transcript: everything that does not follow from the transcript itself. `after`: what was written; null: nothing. */
-type Outcome = Omit<CompactReport, 'schema' | 'file' | 'format' | 'sha256' | 'bytes' | 'pinned'> & {
+type Outcome = Omit<CompactReport, 'schema' | 'file' | 'title' | 'format' | 'sha256' | 'bytes' | 'pinned'> & {
   readonly after: Content | null;
 };
 
 /** The one place that builds the report of a run; its keys stand in the order in which they are printed. */
 export function buildReport(
-  { codec, recordIndex, source, conversations: prepared }: Prepared,
+  transcript: Prepared,
   { name }: TranscriptInput,
   { after, result, reason, notes, output, conversations, ledger, archive, ...rest }: Outcome,
 ): CompactReport {
-  const pinned = prepared.flatMap(({ pins = [] }) => pins.map(({ id }) => id));
+  const { codec, recordIndex, source } = transcript;
+  const title = findTitle(transcript);
+  const pinned = transcript.conversations.flatMap(({ pins = [] }) => pins.map(({ id }) => id));
   return {
     schema: COMPACT_SCHEMA,
     file: name,
+    ...(title !== null && { title }),
     format: codec.format.name,
     sha256: { before: recordIndex.sha256, after: after?.sha256 ?? null },
     bytes: { before: source.sizeBytes, after: after?.sizeBytes ?? null },

@@ -60,6 +60,8 @@ export type SkipReason =
 export type CompactReport = {
   readonly schema: 'compact/report@1';
   readonly file: string;
+  /** As its producer's list shows it, or else the first line of the first request; absent: it has neither. */
+  readonly title?: string;
   readonly format: string;
   readonly result: 'compacted' | 'planned' | 'skipped';
   readonly reason?: SkipReason;

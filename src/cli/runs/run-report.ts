@@ -2,7 +2,7 @@ import type { CompactReport, FailedReport, SkippedFileReport, UsageReport } from
 import { addPriced } from '../../app/summarize/usage.ts';
 import { createSkipRenderer } from './outcomes.ts';
 import { renderFailed } from '../../messages/failure.ts';
-import { layList, renderListHead, renderListLine, skipWords } from '../render/compact-list.ts';
+import { layList, renderListHead, renderListLine, renderListRow, skipWords } from '../render/compact-list.ts';
 import {
   type CompactRendering,
   countLevels,
@@ -102,7 +102,11 @@ export function createRunReport(
     if (!isList) return print(renderCompactReport(report, rendering));
     if (!state.hasHead && !isLog) print([renderListHead(layout, rendering.theme)]);
     state.hasHead = true;
-    print([renderListLine(report, layout, rendering.theme)], report);
+    // Logs are collected: they name files, and quote nothing that somebody said.
+    const row = isLog
+      ? [renderListLine(report, layout, rendering.theme)]
+      : renderListRow(report, layout, rendering.theme);
+    print(row, report);
     noteList.add(report);
   };
   const countFailure = (report: FailedReport): void => {

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { layList, renderListHead, renderListLine } from '../../../src/cli/render/compact-list.ts';
+import { layList, renderListHead, renderListRow } from '../../../src/cli/render/compact-list.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { textWidth } from '../../../src/messages/text.ts';
 import { compactReport } from '../fake-reports.ts';
 
-test('a transcript of several takes a line: its name, its tokens, what was done or why not', () => {
+test('a transcript of several is a row: its name, its tokens, what was done or why not', () => {
   const layout = layList(['talk.jsonl', 'other.jsonl'], { terminalColumns: 80, isPlan: false });
-  const line = (changes: Parameters<typeof compactReport>[0]) =>
-    renderListLine(compactReport(changes), layout, PLAIN_THEME);
+  const row = (changes: Parameters<typeof compactReport>[0]) =>
+    renderListRow(compactReport(changes), layout, PLAIN_THEME);
   assert.deepEqual(
     [
       renderListHead(layout, PLAIN_THEME),
-      line({}),
-      line({ file: 'other.jsonl', result: 'skipped', reason: 'nothing-new', output: null }),
-      line({ result: 'skipped', reason: 'under-limit', output: 'out/talk.jsonl' }),
+      ...row({}),
+      ...row({ file: 'other.jsonl', result: 'skipped', reason: 'nothing-new', output: null }),
+      ...row({ result: 'skipped', reason: 'under-limit', output: 'out/talk.jsonl' }),
     ],
     [
       'transcript                 tokens result',
@@ -25,15 +25,20 @@ test('a transcript of several takes a line: its name, its tokens, what was done 
   );
 });
 
-test('a line fits into 60 columns, and a long name keeps its end', () => {
+test('a row fits into 60 columns, where a long name keeps its end and a title its start', () => {
   const file = '/home/somebody/.claude/projects/-work-harbor/0f1e2d3c.jsonl';
-  const line = renderListLine(
-    compactReport({ file }),
-    layList([file], { terminalColumns: 60, isPlan: false }),
-    PLAIN_THEME,
-  );
-  assert.equal(line, '…rk-harbor/0f1e2d3c.jsonl          12,000 → 750 93 % saved');
-  assert.ok(textWidth(line) <= 60);
+  const rowOf = (title: string, terminalColumns: number | null) =>
+    renderListRow(compactReport({ file, title }), layList([file], { terminalColumns, isPlan: false }), PLAIN_THEME);
+  const lines = rowOf('The crane at the west quay stops whenever the tide is low', 60);
+  assert.deepEqual(lines, [
+    '…rk-harbor/0f1e2d3c.jsonl          12,000 → 750 93 % saved',
+    '  The crane at the west quay stops whenever the tide is low',
+  ]);
+  const long = [...lines, ...rowOf('\u001b[2J'.repeat(20), 60)];
+  for (const line of long) assert.ok(textWidth(line) <= 60, line);
+  // Elsewhere a transcript stays one line, for grep.
+  const [piped = '', ...others] = rowOf('The crane', null);
+  assert.deepEqual([piped.slice(piped.indexOf('93 %')), others], ['93 % saved  The crane', []]);
 });
 
 test('a wide terminal shows more of a name, and a narrow one is taken for 60 columns', () => {
@@ -47,7 +52,7 @@ test('a wide terminal shows more of a name, and a narrow one is taken for 60 col
 test('wide characters count twice, and control characters are escaped', () => {
   const names = ['港の会話.jsonl', '\u001b[2J.jsonl'];
   const layout = layList(names, { terminalColumns: 60, isPlan: false });
-  const lines = names.map((file) => renderListLine(compactReport({ file }), layout, PLAIN_THEME));
+  const lines = names.flatMap((file) => renderListRow(compactReport({ file }), layout, PLAIN_THEME));
   assert.deepEqual(lines, [
     '港の会話.jsonl          12,000 → 750 93 % saved',
     '\\x1b[2J.jsonl           12,000 → 750 93 % saved',
@@ -59,7 +64,7 @@ test('there is room for sizes in 100 columns, and a plan says that its figures a
   const plan = { bytesAfter: 3100, archiveBytes: 9000, chunks: 1, requests: 1, tokensIn: 0, tokensOut: 0, cost: null };
   const report = compactReport({ result: 'planned', plan, bytes: { before: 48_000, after: null } });
   assert.deepEqual(
-    [renderListHead(layout, PLAIN_THEME), renderListLine(report, layout, PLAIN_THEME)],
+    [renderListHead(layout, PLAIN_THEME), ...renderListRow(report, layout, PLAIN_THEME)],
     [
       'transcript            size      tokens → at most result',
       'talk.jsonl  48 kB → 3.1 kB          12,000 → 750 93 % saved',
@@ -70,5 +75,5 @@ test('there is room for sizes in 100 columns, and a plan says that its figures a
 test('nothing is cut where there is no terminal', () => {
   const file = `/${'x'.repeat(300)}/0f1e2d3c.jsonl`;
   const layout = layList([file], { terminalColumns: null, isPlan: false });
-  assert.ok(renderListLine(compactReport({ file }), layout, PLAIN_THEME).startsWith(`${file} `));
+  assert.ok(renderListRow(compactReport({ file }), layout, PLAIN_THEME)[0]?.startsWith(`${file} `));
 });
