@@ -189,7 +189,7 @@ const FAILURES: Sentences<LookupFailure> = {
   'no-text': (failure) => [`${describeNoText(failure)}.`, TRANSCRIPT_ADVICE],
   'no-message': ({ file, name, problem }) => [
     `${name} ${problem}.`,
-    `'compact score -v ${shellWord(file)}' lists the ids in it; 'compact show ${shellWord(name)}' reads a message that a compaction removed.`,
+    `'compact score -v ${shellWord(file)}' lists the ids in it${/^\d+$/.test(name) ? `, and line:${name} is the one in line ${name}` : ''}; 'compact show ${shellWord(name)}' reads a message that a compaction removed.`,
   ],
   'output-exists': ({ file, output }) => [
     'already exists and is not replaced, because its content would be lost.',

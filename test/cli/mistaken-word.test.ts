@@ -33,14 +33,18 @@ const ALL = `The commands are ${NAMES.join(', ')}.`;
 for (const [line, stderr] of [
   ['status -i x.jsonl', NO_COMMAND('status', "Did you mean 'compact batch status'?")],
   ['-i status x.jsonl', NO_COMMAND('status', "Did you mean 'compact batch status'?")],
-  ['-i rollback logs x.jsonl', NO_COMMAND('rollback', ALL)],
-  ['rollback --archive a.db -i x.jsonl', NO_COMMAND('rollback', ALL)],
+  ['-i frobnicate logs x.jsonl', NO_COMMAND('frobnicate', ALL)],
+  ['frobnicate --archive a.db -i x.jsonl', NO_COMMAND('frobnicate', ALL)],
   ['-nj 2 veryfy x.jsonl', NO_COMMAND('veryfy', "Did you mean 'compact verify'?")],
   ['--json -i status x.jsonl', NO_COMMAND('status', "Did you mean 'compact batch status'?")],
   ['status --files-from list', NO_COMMAND('status', "Did you mean 'compact batch status'?")],
   ['trust -i x.jsonl', NO_COMMAND('trust', "Did you mean 'compact config trust'?")],
   ['compct -i x.jsonl', NO_COMMAND('compct', "Did you mean 'compact run'?")],
   ['6b6f42 -i x.jsonl', NO_COMMAND('6b6f42', 'The id of a session needs at least 8 digits.')],
+  ['sessions', NO_COMMAND('sessions', "Did you mean 'compact scan'?")],
+  ['revert -i x.jsonl', NO_COMMAND('revert', "Did you mean 'compact undo'?")],
+  ['-i x.jsonl delete', NO_COMMAND('delete', "Did you mean 'compact archive erase --match TEXT'?")],
+  ['free 1GB', NO_COMMAND('free', "Did you mean 'compact capture --remove'?")],
   ['shw -i x.jsonl', NO_COMMAND('shw', "Did you mean 'compact show'?")],
   [
     '-i typo.jsonl x.jsonl',
@@ -54,7 +58,7 @@ for (const [line, stderr] of [
   ['-i q*.jsonl x.jsonl', "compact: q*.jsonl: no file matches, so nothing was done. Try 'compact --help'.\n"],
   ['-i x.jsonl status', NO_COMMAND('status', "Did you mean 'compact batch status'?")],
   ['x.jsonl verify -o out', NO_COMMAND('verify', "Did you mean 'compact verify'?")],
-  ['-i logs x.jsonl rollback -- y.jsonl', NO_COMMAND('rollback', ALL)],
+  ['-i logs x.jsonl frobnicate -- y.jsonl', NO_COMMAND('frobnicate', ALL)],
 ] as const) {
   test(`'compact ${line}' touches nothing`, async (t) => {
     const { compact, isUntouched } = placeWith(t, { list: 'x.jsonl\n' });
@@ -76,16 +80,16 @@ for (const [what, toml] of [
 ] as const) {
   test(`a wrong first word is reported before a configuration that ${what}`, async (t) => {
     const { compact, isUntouched } = placeWith(t, { 'compact.toml': toml });
-    const { code, stderr } = await compact('rollback', '-i', 'x.jsonl');
-    assert.deepEqual([code, stderr], [2, NO_COMMAND('rollback', ALL)]);
+    const { code, stderr } = await compact('frobnicate', '-i', 'x.jsonl');
+    assert.deepEqual([code, stderr], [2, NO_COMMAND('frobnicate', ALL)]);
     isUntouched();
   });
 }
 
 test('a wrong first word is reported before a model that cannot be used', async (t) => {
   const { compact, isUntouched } = placeWith(t);
-  const { code, stderr } = await compact('--provider', 'anthropic', '--model', 'm', 'rollback', '-i', 'x.jsonl');
-  assert.deepEqual([code, stderr], [2, NO_COMMAND('rollback', ALL)]);
+  const { code, stderr } = await compact('--provider', 'anthropic', '--model', 'm', 'frobnicate', '-i', 'x.jsonl');
+  assert.deepEqual([code, stderr], [2, NO_COMMAND('frobnicate', ALL)]);
   isUntouched();
 });
 

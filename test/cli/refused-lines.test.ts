@@ -73,6 +73,17 @@ for (const [line, message] of [
   ['show a b', /too many arguments/],
   ['archive', /^no action given: it must be one of list, runs, log, stats/],
   ['archive lst', /^the action cannot be 'lst'\. It must be one of list, runs, log, stats, .*: did you mean list\?$/],
+  ['archive delete', /: did you mean erase\?$/],
+  [
+    'archive erase ezoic',
+    /^archive erase takes no 'ezoic': --match ezoic selects lines that contain it, --conversation/,
+  ],
+  ['archive erase --match x -n', "unknown option '-n': without --yes, it only lists what it would remove"],
+  [
+    'archive erase --query x',
+    /^unknown option '--query': compact archive erase takes --conversation, --source, --match,/,
+  ],
+  ['resume --to codex', "unknown option '--to', which is for 'compact handoff'"],
   ['config sho', /show, path, init, get, set, edit, trust: did you mean show\?$/],
   ['--color alway f', /^--color cannot be 'alway'\. It must be one of always, never, auto: did you mean always\?$/],
   ['help scroe', "there is no command 'scroe': did you mean score?"],
@@ -128,4 +139,6 @@ test('a refusal names the command whose help explains it', async () => {
     message: "unknown option '--what': compact score takes --explain, --all, --message, --limit, --sort, --target, …",
     command: 'compact score',
   });
+  const action = await parseArguments(['archive', '--archive', 'x.db', 'prune', '--what'], FACTS);
+  assert.equal(action.ok ? '' : action.error.command, 'compact archive prune');
 });

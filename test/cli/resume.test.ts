@@ -170,7 +170,7 @@ test('nothing is started for a session that may be forged', async (t) => {
   await doubt(file, /lies where sessions of another folder are/);
   assert.deepEqual(readFileSync(file, 'utf8'), text.replaceAll(ferry, evil));
   writeFileSync(file, text.replaceAll(ferry, '/nowhere/at/all'));
-  await doubt(file, /its folder \/nowhere\/at\/all is not there/);
+  await doubt(file, /its folder \/nowhere\/at\/all is not there \('compact handoff' begins a new session elsewhere\)/);
   writeFileSync(file, text.replaceAll(ferry, '-P'));
   assert.match((await ran(home, ['resume', '--print', file])).out, /^cd \.\/-P && /);
 });
@@ -191,6 +191,20 @@ test('an id that is an option, and a session that nobody can go on with, are ref
     (await ran(home, ['resume', chat])).errors,
     /no program goes on with this format \(.*\); 'compact handoff' hands it to one/,
   );
+});
+
+test('what a newcomer tries is answered with what to type', async (t) => {
+  const { home, ferry, file } = homeWith(t, ['claude', 'opencode']);
+  const other = ID.replace('6b6f', '7b7f');
+  claudeSession(file.replace(ID, other), { id: other, folder: ferry, said: [['Paint.', prose(1, 50)]] });
+  const errors = async (...argv: readonly string[]): Promise<string> => (await ran(home, argv)).errors;
+  assert.match(await errors('resume'), /'compact scan' lists them, 'opencode session list' those of OpenCode\)/);
+  assert.match(
+    await errors('resume', '6b6f', '--model', 'opus'),
+    /put --model behind -- to pass it to the session's program/,
+  );
+  assert.match(await errors('handoff', '6b6f', 'codex'), /to start Codex, use 'compact handoff' with --to codex/);
+  assert.match(await errors('resume', home), /this takes one session \('compact scan \S+' lists those in a folder\)/);
 });
 
 test('a program that is not installed is named with how to get it, and nothing changes', async (t) => {
@@ -258,6 +272,10 @@ test('a short text that may name files is passed in a file, because programs rea
 test('--to names programs that can begin with a text', async (t) => {
   const { home } = homeWith(t);
   assert.match((await ran(home, ['handoff', '6b6f', '--to', 'codx'])).errors, /did you mean codex\?/);
+  assert.match(
+    (await ran(home, ['handoff', '6b6f', '--to', 'cursor'])).errors,
+    /cannot be 'cursor': \(claude, codex, /,
+  );
   assert.match((await ran(home, ['handoff', '6b6f', '--to', 'kimi'])).errors, /takes no first prompt/);
   assert.match((await ran(home, ['handoff', '6b6f', '--to', 'codex'])).errors, /npm install -g @openai\/codex/);
 });

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { nearestName } from '../../config/nearest.ts';
+import { likelyName } from '../../config/nearest.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { toModel } from '../../config/resolve.ts';
 import { formatMinute, reportJson, safeLines, safeText, shellWord } from '../../messages/text.ts';
@@ -102,7 +102,8 @@ function findTarget({ useCases }: Session, name: string): Result<Target, string>
   const program = known.find(({ command }) => command === name);
   if (program === undefined) {
     const names = known.map(({ command }) => command);
-    return err(`--to cannot be '${name}': did you mean ${nearestName(name, names)}? (${names.join(', ')})`);
+    const likely = likelyName(name, names);
+    return err(`--to cannot be '${name}': ${likely === null ? '' : `did you mean ${likely}? `}(${names.join(', ')})`);
   }
   const { begin, title } = program;
   if (begin !== null) return ok({ ...program, begin });

@@ -147,7 +147,10 @@ async function compactIfOver(
   // Each copy stays in OpenCode.
   const policy = policyOf(session, { ifOver, ...(exported !== undefined && { minSaving: MIN_SAVED_BY_COPY }) });
   const summarizer = await createSummarizer(session, { isDryRun, compaction: policy.compaction, maxCost });
-  if (!summarizer.ok) return session.refuse(summarizer.error);
+  if (!summarizer.ok) {
+    const aside = options.model === undefined ? '' : `, or put --model behind -- to pass it to the session's program`;
+    return session.refuse(`${summarizer.error}${aside}`);
+  }
   reporter.progress.name(chosen.name);
   const kept = exported === undefined || isDryRun ? null : keepExport(session, exported);
   const input = inputOf({ ...chosen, path: kept ?? chosen.path }, options);

@@ -5,9 +5,10 @@ import { toModel } from '../../config/resolve.ts';
 import { ID_DIGITS, isOtherAgent } from '../../core/paths.ts';
 import type { Result } from '../../core/result.ts';
 import { formatCount } from '../../messages/quantities.ts';
-import { fitText, safeText, textWidth } from '../../messages/text.ts';
+import { fitText, safeText, shellWord, textWidth } from '../../messages/text.ts';
 import { programOf } from '../../ports/codec.ts';
 import { orElse } from '../../system/files.ts';
+import { findProgram } from '../program-name.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { formatAge } from '../render/scan.ts';
 import { policyOf } from '../runs/compact.ts';
@@ -55,7 +56,11 @@ export async function chooseSession(
   const named = rows.filter(({ title, project }) => matchesAll(`${title ?? ''} ${basename(project ?? '')}`, words));
   if (named.length === 0) {
     const ways = `a path, ${MIN_ID_DIGITS} or more digits of its id, or words of its title or folder`;
-    return session.refuse(`no session is named '${words.join(' ')}': give ${ways} ('compact scan' lists them)`);
+    const to = session.useCases.listPrograms().find(({ command }) => more.length > 0 && command === words.at(-1));
+    const started = to === undefined ? '' : `; to start ${to.title}, use 'compact handoff' with --to ${to.command}`;
+    return session.refuse(
+      `no session is named '${words.join(' ')}': give ${ways} ('compact scan' lists them)${started}`,
+    );
   }
   return chooseRow(session, named, 'several sessions have these words in their titles or folders');
 }
@@ -69,7 +74,10 @@ async function openNamed(session: Session, word: string): Promise<ReadyInput | E
   const gathered = await gatherInputs(session, { operands: [word] }, { skipsCompacted: false });
   if (typeof gathered === 'number') return gathered;
   const [input, ...others] = gathered.inputs;
-  if (others.length > 0) return session.refuse('this takes one session, and several are named');
+  if (others.length > 0)
+    return session.refuse(
+      `${word}: this takes one session ('compact scan ${shellWord(word)}' lists those in a folder)`,
+    );
   return input ?? (gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done);
 }
 
@@ -102,7 +110,10 @@ async function chooseHere(session: Session, files: readonly ScannedFile[]): Prom
     if (found.length === most) break;
   }
   if (found.length > 0) return chooseOf(session, found, 'several sessions were held in this folder');
-  return session.refuse("no session was held in this folder: name one ('compact scan' lists them)");
+  const { host } = terminal;
+  const others =
+    findProgram('opencode', host, host.workingFolder) === null ? '' : ", 'opencode session list' those of OpenCode";
+  return session.refuse(`no session was held in this folder: name one ('compact scan' lists them${others})`);
 }
 
 function realFolder(folder: string): string {

@@ -28,7 +28,7 @@ const SHORT_ID = /^(?=.*\d)[0-9a-f]{4,7}$/i;
 async function describeMissing(word: string): Promise<string> {
   if (/[/\\.]/.test(word)) return `${word}: no such file or folder, so nothing was done`;
   const commands = await listCommandLines();
-  const meant = likelyName(word, [...commands.keys()]);
+  const meant = commands.has(word) ? word : likelyName(word, [...commands.keys()]);
   const unknown = SHORT_ID.test(word)
     ? `The id of a session needs at least ${ID_DIGITS} digits`
     : `The commands are ${listGroups()
@@ -38,11 +38,26 @@ async function describeMissing(word: string): Promise<string> {
   return `'${word}' is neither a command nor a file, so nothing was done. ${help}`;
 }
 
-/** What the user may have meant by each word. A command wins over an action of the same name. */
+/** What people type for what we call otherwise. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  'compact scan': 'ls list sessions history biggest largest',
+  'compact resume': 'continue open load',
+  'compact handoff': 'share migrate transfer',
+  'compact search': 'find grep',
+  'compact undo': 'revert rollback',
+  'compact --keep MESSAGE-ID FILE': 'pin keep',
+  'compact capture --remove': 'free clean cleanup gc',
+  'compact archive erase --match TEXT': 'delete remove rm forget purge',
+};
+
+/** What the user may have meant by each word. A command wins over the other words, and these over an action. */
 async function listCommandLines(): Promise<ReadonlyMap<string, string>> {
   const actions = await loadActions();
   return new Map([
     ...actions.map(({ command, action }): [string, string] => [action, `compact ${command} ${action}`]),
+    ...Object.entries(OTHER_WORDS).flatMap(([line, words]) =>
+      words.split(' ').map((word): [string, string] => [word, line]),
+    ),
     ...COMMAND_NAMES.map((name): [string, string] => [name, `compact ${name}`]),
     ['compact', 'compact run'],
   ]);

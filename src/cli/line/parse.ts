@@ -8,6 +8,7 @@ import {
   isCommandName,
   listGroups,
   loadCommand,
+  loadShown,
   takesNextWord,
 } from '../commands/table.ts';
 import type { Call, Command } from './command.ts';
@@ -85,7 +86,7 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
   const { argv, name, command, isOpen, isStdinImplied, facts } = line;
   const program = buildProgram(name === null ? 'compact' : `compact ${name}`, command, facts);
   if (name === null) program.option('-V, --version');
-  const problem = parseWith(program, command, argv);
+  const problem = await parseWith(program, command, argv);
   if (problem === 'help') {
     const isLong = argv.includes('--help');
     return ok({ kind: 'help', text: await helpFor(name, { words: argv, isLong, facts }), isAnswer: true });
@@ -107,7 +108,7 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
   });
   if (!call.ok) {
     const lacking = program.args.length === 0 ? { lacksOperand: true } : {};
-    return err({ message: call.error, command: program.name(), ...lacking });
+    return err({ message: call.error, command: helpedBy(program, command, argv), ...lacking });
   }
   return ok({ kind: 'command', ...call.value, openWords: isOpen ? words : [] });
 }
@@ -208,40 +209,74 @@ function throwing(parse: ParseValue, nowMs: number): (text: string) => string | 
   };
 }
 
+/** The command line whose help explains a problem: with the action if it names one. */
+function helpedBy(program: Program, { actions = [] }: Command, argv: readonly string[]): string {
+  const action = actions.find(({ name }) => argv.includes(name));
+  return action === undefined ? program.name() : `${program.name()} ${action.name}`;
+}
+
 /** Null: the line is valid. */
-function parseWith(program: Program, { flags }: Command, argv: readonly string[]): 'help' | UsageProblem | null {
+async function parseWith(
+  program: Program,
+  command: Command,
+  argv: readonly string[],
+): Promise<'help' | UsageProblem | null> {
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.code === 'commander.helpDisplayed' ? 'help' : describeError(error, { program, flags });
+    if (error.code === 'commander.helpDisplayed') return 'help';
+    const name = helpedBy(program, command, argv);
+    const action = command.actions?.find((one) => name.endsWith(` ${one.name}`));
+    return describeError(error, { program, name, flags: action?.flags ?? command.flags });
   }
   const swallowed = findSwallowedFlag(program);
-  return swallowed === null ? null : { message: swallowed, command: program.name() };
+  return swallowed === null ? null : { message: swallowed, command: helpedBy(program, command, argv) };
 }
 
-type Refused = { readonly program: Program; readonly flags: readonly Flag[] };
+/** `name`: the command, with its action. */
+type Refused = { readonly program: Program; readonly name: string; readonly flags: readonly Flag[] };
 
-function describeError(error: CommanderError, { program, flags: known }: Refused): UsageProblem {
+async function describeError(
+  error: CommanderError,
+  { program, name: command, flags: known }: Refused,
+): Promise<UsageProblem> {
   const message = error.message.replace(/^error: /, '');
   const unknown = error.code === 'commander.unknownOption' ? /^unknown option '(.*)'$/s.exec(message)?.[1] : undefined;
   if (unknown !== undefined) {
-    const described = `${message}${nearOption(unknown, { program, flags: known })}`;
-    if (program.name() !== 'compact search') return { message: described, command: program.name() };
+    const described = `${message}${await nearOption(unknown, { program, name: command, flags: known })}`;
+    if (command !== 'compact search') return { message: described, command };
     const aside = 'put text that begins with a dash after --';
-    return { message: `${described}${described.endsWith('?') ? ' If not,' : ';'} ${aside}`, command: program.name() };
+    return { message: `${described}${described.endsWith('?') ? ' If not,' : ';'} ${aside}`, command };
   }
   if (error.code === 'commander.missingArgument') return describeMissing(program);
   if (error.code === 'commander.optionMissingArgument') {
-    return { message: message.replace(/ argument missing$/, ' needs a value'), command: program.name() };
+    return { message: message.replace(/ argument missing$/, ' needs a value'), command };
   }
   const [, flags, argument, value = '', reason = ''] = INVALID.exec(message) ?? [];
-  if (flags === undefined && argument === undefined) return { message, command: program.name() };
+  if (flags === undefined && argument === undefined) return { message, command };
   const [, choices] = /^Allowed choices are (.*)\.$/s.exec(reason) ?? [];
   const must = choices === undefined ? reason : `It must be one of ${choices}`;
-  const likely = choices === undefined ? '' : suggestion(likelyName(value, choices.split(', ')));
+  const likely = choices === undefined ? '' : suggestion(meantOf(value, choices.split(', ')));
   const name = flags?.replace(/ <.*/, '').split(', ').at(-1) ?? `the ${argument}`;
-  return { message: `${name} cannot be '${value}'. ${must.replace(/\.$/, '')}${likely}`, command: program.name() };
+  return { message: `${name} cannot be '${value}'. ${must.replace(/\.$/, '')}${likely}`, command };
+}
+
+/** What people type for an action that we call otherwise. */
+const OTHER_ACTIONS: Readonly<Record<string, string>> = {
+  ls: 'list',
+  delete: 'erase',
+  remove: 'erase',
+  rm: 'erase',
+  forget: 'erase',
+  clean: 'prune',
+  gc: 'prune',
+  verify: 'check',
+};
+
+function meantOf(value: string, choices: readonly string[]): string | null {
+  const other = OTHER_ACTIONS[value];
+  return other !== undefined && choices.includes(other) ? other : likelyName(value, choices);
 }
 
 /** commander's words for a wrong value of an option, or of an argument. */
@@ -260,9 +295,22 @@ function describeMissing(program: Program): UsageProblem {
 
 const MAX_NAMED = 8;
 
-/** The option that was meant, or those that the command has; for a single letter all are equally near, so none is named. */
-function nearOption(unknown: string, { program, flags }: Refused): string {
+/** An option of more commands than these is that of none. */
+const MAX_OWNERS = 2;
+
+/**
+ * The option that was meant, the other command that has it, or those that the command has; for a single letter all are equally near, so none is
+ * named.
+ */
+async function nearOption(unknown: string, { program, name: command, flags }: Refused): Promise<string> {
   const [flag = unknown] = unknown.split('=');
+  if (/^(?:-n|--dry-run)$/.test(flag) && flags.some((one) => namesOf(one).includes('--yes')))
+    return ': without --yes, it only lists what it would remove';
+  const all = await loadShown();
+  const owners = all.filter((one) => one.command.flags.some((own) => namesOf(own).includes(flag)));
+  const [{ name: owner } = { name: '' }] = owners;
+  if (owners.length > 0 && owners.length <= MAX_OWNERS && `compact ${owner}` !== program.name())
+    return `, which is for ${owners.map(({ name }) => `'compact ${name}'`).join(' and ')}`;
   if (!flag.startsWith('--')) return '';
   const likely = likelyName(
     flag,
@@ -271,7 +319,7 @@ function nearOption(unknown: string, { program, flags }: Refused): string {
   if (likely !== null) return suggestion(likely);
   const own = flags.filter(({ isRare }) => isRare !== true);
   const named = (own.length > 0 ? own : flags).slice(0, MAX_NAMED).map((one) => namesOf(one).at(-1) ?? one.flags);
-  return named.length === 0 ? '' : `: ${program.name()} takes ${named.join(', ')}, …`;
+  return named.length === 0 ? '' : `: ${command} takes ${named.join(', ')}, …`;
 }
 
 function suggestion(name: string | null): string {

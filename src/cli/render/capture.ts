@@ -16,7 +16,7 @@ const CHANGES: Readonly<Record<NonNullable<CaptureReport['change']>, string>> = 
 
 const REASONS: Readonly<Record<NonNullable<CaptureReport['reason']>, string>> = {
   'too-recent': 'too recent',
-  'in-use': 'open, or changed just now',
+  'in-use': 'open, or changed minutes ago',
   held: 'under a hold',
   changed: 'it changed meanwhile',
 };

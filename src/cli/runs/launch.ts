@@ -62,7 +62,7 @@ export function doubtPlace(
       : `${program.title} keeps its sessions in a database ('${terminal.program()} resume ${id ?? 'ID'}' goes on with what it has there)`;
   if (!isOwn(file, host.userId)) return 'the file is not yours';
   if (folder === null) return 'the session does not say in which folder it was held';
-  if (!isFolder(folder)) return `its folder ${folder} is not there`;
+  if (!isFolder(folder)) return `its folder ${folder} is not there ('compact handoff' begins a new session elsewhere)`;
   if (isMisplaced) return `the file says that it was held in ${folder}, and lies where sessions of another folder are`;
   return isOwn(folder, host.userId) ? null : `its folder ${folder} is not yours`;
 }

@@ -5,7 +5,7 @@ import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { createRuleNotes } from '../../hook/rule-notes.ts';
 import { countOf } from '../../../messages/quantities.ts';
 import { renderErase, renderReceipts } from '../../render/archive.ts';
-import { safeText } from '../../../messages/text.ts';
+import { safeText, shellWord } from '../../../messages/text.ts';
 import type { Session } from '../../session.ts';
 import { defineAction } from '../../line/command.ts';
 import type { Flag, OptionsOf } from '../../line/line.ts';
@@ -25,6 +25,10 @@ export const RECEIPTS_FLAG = {
 export const eraseAction = defineAction({
   summary: 'remove data for good',
   flags: [...SELECTOR_FLAGS, REASON_FLAG, CONFIRM_FLAG, DESPITE_FLAG, RECEIPTS_FLAG],
+  refuseOperands: ([word]) =>
+    word === undefined
+      ? null
+      : `archive erase takes no '${word}': --match ${shellWord(word)} selects lines that contain it, --conversation ${shellWord(word)} a conversation`,
   findConflict: ({ options }) => {
     const [selector, ...more] = readSelectors(options);
     if (options.list === true) return selector === undefined ? null : 'archive erase --list takes nothing else';
