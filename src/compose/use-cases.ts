@@ -177,7 +177,7 @@ export function createUseCases(composition: Composition) {
     eraseArchived: later(erasing, async () => (await import('../app/archive/erase-archived.ts')).eraseArchived),
     listReceipts: later(deps, async () => (await import('../app/archive/erase-archived.ts')).listReceipts),
     pruneArchive: later(erasing, async () => (await import('../app/archive/prune-archive.ts')).pruneArchive),
-    backUpArchive: later(deps, async () => (await import('../app/archive/backup-archive.ts')).backUpArchive),
+    backUpArchive: later(exchangeDeps, async () => (await import('../app/archive/backup-archive.ts')).backUpArchive),
     exportArchive: later(exportDeps, async () => (await import('../app/archive/export-archive.ts')).exportArchive),
     importArchive: later(exportDeps, async () => (await import('../app/archive/import-archive.ts')).importArchive),
     mergeArchives: later(exchangeDeps, async () => (await import('../app/archive/merge-archives.ts')).mergeArchives),

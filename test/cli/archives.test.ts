@@ -174,6 +174,17 @@ test('what damage keeps out of the search index is told by archive index and by 
   assert.equal(why.exec(found.stderr)?.[1], left, found.stderr);
 });
 
+test('a backup of an archive in which a text is damaged says so, and fails', async (t) => {
+  const folder = copyFor(t);
+  change(join(folder, 'archive.db'), 'UPDATE packs SET data = zeroblob(length(data))');
+  const { status, stdout, stderr } = await ran(folder, 'archive', 'backup', 'copy.db', '--archive', 'archive.db');
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(
+    stderr,
+    /archive\.db: the archive is damaged: .*; its copy .*copy\.db has that too, so keep earlier ones/,
+  );
+});
+
 test('an archive with a damaged page inside: check names the transcripts, verify fails, and nothing is changed', async (t) => {
   const folder = copyFor(t);
   const path = join(folder, 'archive.db');

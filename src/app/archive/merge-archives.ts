@@ -66,7 +66,7 @@ function countMerged({ merged }: ArchiveMergeReport): object {
   return Object.fromEntries(KINDS.map((kind) => [kind, merged.reduce((sum, one) => sum + one[kind].new, 0)]));
 }
 
-async function openSource({ exchange }: MergeDeps, place: string, identity: string | null): Promise<OpenSource> {
+export async function openSource({ exchange }: MergeDeps, place: string, identity: string | null): Promise<OpenSource> {
   const opened = await exchange.openSource(place);
   if (!opened.ok) {
     const { error } = opened;
@@ -80,13 +80,19 @@ async function openSource({ exchange }: MergeDeps, place: string, identity: stri
 }
 
 /** Reading all of it first keeps damage from being found when a part of it is stored. */
-async function refuseDamage(deps: MergeDeps, { path, archive }: OpenSource): Promise<void> {
+async function refuseDamage(deps: MergeDeps, source: OpenSource): Promise<void> {
+  const reason = await findDamage(deps, source);
+  if (reason !== null) stop({ kind: 'archive', failure: { kind: 'damaged', path: source.path, reason } });
+}
+
+/** Reads everything in an archive. Gives the first damage, as a clause; null: there is none. */
+export async function findDamage(deps: AppDeps, { path, archive }: OpenSource): Promise<string | null> {
   for await (const step of archive.check()) {
     if (step.kind === 'progress') deps.progress.update(`${path}: ${step.stage}`, step.done, step.total);
-    if (step.kind === 'damage')
-      stop({ kind: 'archive', failure: { kind: 'damaged', path, reason: step.damage.message } });
+    if (step.kind === 'damage') return step.damage.message;
     await stopIfInterrupted(deps);
   }
+  return null;
 }
 
 async function mergeSources(

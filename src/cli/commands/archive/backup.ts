@@ -16,7 +16,7 @@ export const backupAction = defineAction({
     if (!done.ok) return session.fail(done.error);
     const { backup, bytes } = done.value;
     session.answerUnlessQuiet(done.value, () =>
-      backup === null ? [] : [`${safeText(backup)}: a copy of the archive, read back, ${formatBytes(bytes)}`],
+      backup === null ? [] : [`${safeText(backup)}: a copy of the archive, checked, ${formatBytes(bytes)}`],
     );
     reportMissing(session, done.value);
     return backup === null ? EXIT_CODES.failed : EXIT_CODES.done;
