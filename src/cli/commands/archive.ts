@@ -1,5 +1,4 @@
-import type { Session } from '../session.ts';
-import { defineActions, inSession } from '../line/command.ts';
+import { defineActions, inSession, type Session } from '../line/command.ts';
 import { type Flag, namesOf } from '../line/line.ts';
 import { backupAction } from './archive/backup.ts';
 import { checkAction } from './archive/check.ts';

@@ -1,5 +1,4 @@
-import type { Session } from '../session.ts';
-import { defineActions, inSession } from '../line/command.ts';
+import { defineActions, inSession, type Session } from '../line/command.ts';
 import { namesOf } from '../line/line.ts';
 import { cancelAction } from './batch/cancel.ts';
 import { collectAction } from './batch/collect.ts';

@@ -1,14 +1,11 @@
 import type { CaptureReport } from '../../app/contract/reports.ts';
 import { findScanned, gatherInputs, type ReadyInput } from '../inputs/gather.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, type Line, type OptionsOf, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
 import { FILES_FROM_FLAG, OLDER_THAN_FLAG, READING_FLAGS, readTime } from '../line/flags.ts';
-import type { Line, OptionsOf } from '../line/line.ts';
 import { countCapture, renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
 import { safeText, reportJson } from '../../messages/text.ts';
 import { inputOf, minIdleOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
-import type { Session } from '../session.ts';
-import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 
 const FLAGS = [
   { flags: '-n, --dry-run', description: 'say what would be captured; nothing is stored' },

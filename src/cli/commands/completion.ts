@@ -1,7 +1,6 @@
 import { PROVIDER_ALIASES, PROVIDERS } from '../../config/summarization.ts';
-import { type Command, defineBareCommand } from '../line/command.ts';
+import { type Command, defineBareCommand, EXIT_CODES } from '../line/command.ts';
 import { COMPLETIONS, type Described, type Shell } from '../render/completion.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const satisfies readonly Shell[];
 

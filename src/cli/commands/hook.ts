@@ -1,9 +1,8 @@
 import { answerHook } from '../hook/answer-hook.ts';
 import { createRuleNotes } from '../hook/rule-notes.ts';
-import { defineBareCommand, inSession } from '../line/command.ts';
+import { defineBareCommand, inSession, EXIT_CODES } from '../line/command.ts';
 import { writeRulesNote } from '../render/rules.ts';
 import { policyOf } from '../runs/compact.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 export const command = defineBareCommand({
   operands: [

@@ -1,12 +1,11 @@
 import { diff } from 'node:util';
 import type { FileChange, InstallAction, InstallOutcome, InstallReport } from '../../app/install/install-client.ts';
 import type { ClientName } from '../../ports/clients.ts';
-import { defineBareCommand } from '../line/command.ts';
+import { defineBareCommand, EXIT_CODES } from '../line/command.ts';
 import { OUTPUT_FLAGS } from '../line/flags.ts';
 import { extensionSource } from '../program-name.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { reportJson, safeText, textLines } from '../../messages/text.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
 import { createReporter } from '../terminal/reporter.ts';
 import type { Theme } from '../render/theme.ts';
 

@@ -3,7 +3,7 @@ import type { Created, Mask } from '../../compose/services.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
 import { parseSince } from '../../config/quantity.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, type Session, EXIT_CODES } from '../line/command.ts';
 import { ARCHIVE_FLAG, CONFIG_FLAG, LOG_FLAG, MAX_UNPACKED_FLAG, readSource, readTime } from '../line/flags.ts';
 import { type AllowedFolder, resolveFolder, createCompactContext } from '../mcp/compact-context.ts';
 import { createMemoryExpand } from '../mcp/memory-expand.ts';
@@ -14,8 +14,6 @@ import { renderFailure } from '../../messages/failure.ts';
 import { renderBug } from '../../messages/problems.ts';
 import { safeText } from '../../messages/text.ts';
 import { createEmbeddingsIfAny } from '../runs/services.ts';
-import type { Session } from '../session.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 export const command = defineCommand({
   operands: { syntax: '[folder...]', description: 'where compact_context may compact transcripts' },

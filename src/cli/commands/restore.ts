@@ -4,7 +4,7 @@ import { originalPath } from '../../compose/transcript-files.ts';
 import { parseCount, parseUntil } from '../../config/quantity.ts';
 import { err } from '../../core/result.ts';
 import { gatherInputs, type ReadyInput } from '../inputs/gather.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, type Line, type OptionsOf, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
 import {
   FILES_FROM_FLAG,
   findStdinConflict,
@@ -13,7 +13,6 @@ import {
   readTime,
   SHARED_STDOUT,
 } from '../line/flags.ts';
-import type { Line, OptionsOf } from '../line/line.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderRestoredCapture } from '../render/capture.ts';
 import { describeOutputProblem } from '../../messages/problems.ts';
@@ -21,8 +20,6 @@ import { CUT_SHORT, renderFileCounts, renderRestoredLine, renderRestoreReport } 
 import { reportJson } from '../../messages/text.ts';
 import { inputOf, isInFolder } from '../runs/compact.ts';
 import { createOutcomes, skipUncompacted } from '../runs/outcomes.ts';
-import type { Session } from '../session.ts';
-import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 
 const FLAGS = [
   {

@@ -1,10 +1,9 @@
 import { gatherInputs } from '../inputs/gather.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, EXIT_CODES } from '../line/command.ts';
 import { READING_FLAGS } from '../line/flags.ts';
 import { renderRules } from '../render/rules.ts';
 import { shellWord } from '../../messages/text.ts';
 import { inputOf, policyOf } from '../runs/compact.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 export const command = defineCommand({
   operands: [{ syntax: '<transcripts...>', description: 'the transcripts, compacted or not' }],

@@ -1,7 +1,6 @@
-import { defineBareCommand } from '../line/command.ts';
+import { defineBareCommand, EXIT_CODES } from '../line/command.ts';
 import schemas from '../report-schemas.json' with { type: 'json' };
 import type { Reports } from '../reports.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 const SCHEMAS: { readonly [name in keyof Reports]: object } = schemas;
 

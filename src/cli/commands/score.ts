@@ -2,9 +2,8 @@ import type { ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { findNamed } from '../../core/message.ts';
 import { gatherInputs } from '../inputs/gather.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, type Line, type OptionsOf, type Session, EXIT_CODES } from '../line/command.ts';
 import { CONVERSATION_FLAG, findStdinConflict, KEEP_FLAGS, READING_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
-import type { Line, OptionsOf } from '../line/line.ts';
 import {
   describeNear,
   renderCandidates,
@@ -20,8 +19,6 @@ import {
 import { safeText, shellWord } from '../../messages/text.ts';
 import { commandLine, inputOf, policyOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
-import type { Session } from '../session.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 const FLAGS = [
   { flags: '--explain', description: 'show the conversation at a glance, and why its most important messages are' },

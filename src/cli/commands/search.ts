@@ -5,17 +5,14 @@ import type { SearchRequest } from '../../app/contract/requests.ts';
 import type { Embeddings } from '../../compose/services.ts';
 import { parseCount, parseSince, parseUntil } from '../../config/quantity.ts';
 import type { Role } from '../../core/message.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, type Line, type OptionsOf, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
 import { COMMON_FLAGS, readSource, readTime } from '../line/flags.ts';
-import type { Line, OptionsOf } from '../line/line.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { describeUnindexed, noArchive } from '../../messages/problems.ts';
 import { renderSearchReport } from '../render/search.ts';
 import { countOf, formatBytes } from '../../messages/quantities.ts';
 import { clipText, reportJson, safeText } from '../../messages/text.ts';
 import { createEmbeddingsIfAny } from '../runs/services.ts';
-import type { Session } from '../session.ts';
-import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 
 const DEFAULT_LIMIT = 10;
 const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];

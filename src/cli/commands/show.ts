@@ -1,9 +1,7 @@
 import type { ShownOriginal } from '../../app/search/show-archived.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
 import { COMMON_FLAGS } from '../line/flags.ts';
 import { reportJson, safeText, textLines } from '../../messages/text.ts';
-import type { Session } from '../session.ts';
-import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../../app/contract/archive-reports.ts';
 import type { BatchReport } from '../../app/contract/reports.ts';
 import { formatBatch } from '../../core/batch.ts';

@@ -2,15 +2,13 @@ import { reportUndone } from '../../app/contract/reports.ts';
 import type { UndoFileRequest } from '../../app/restore/undo.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { describeCopy } from '../inputs/opencode.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, type Line, type OptionsOf, type Session } from '../line/command.ts';
 import { JOBS_FLAG, UNPACKING_FLAGS } from '../line/flags.ts';
-import type { Line, OptionsOf } from '../line/line.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { type NotDone, toFailedReport } from '../../messages/failure.ts';
 import { noArchive } from '../../messages/problems.ts';
 import { nameOfRun, renderNextRun, renderUndoCounts, renderUndone, type UndoCounts } from '../render/restore.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
-import type { Session } from '../session.ts';
 import { answerRuns } from './archive/runs.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-codes.ts';
 

@@ -1,12 +1,11 @@
 import { gatherInputs } from '../inputs/gather.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, EXIT_CODES } from '../line/command.ts';
 import { FILES_FROM_FLAG, findStdinConflict, JOBS_FLAG, READING_FLAGS } from '../line/flags.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderVerifyReport } from '../render/restore.ts';
 import { safeText } from '../../messages/text.ts';
 import { inputOf } from '../runs/compact.ts';
 import { createOutcomes, skipUncompacted } from '../runs/outcomes.ts';
-import { EXIT_CODES } from '../terminal/exit-codes.ts';
 
 export const command = defineCommand({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },

@@ -1,7 +1,7 @@
 import { parseCount, parseDuration } from '../../config/quantity.ts';
 import { isArchiveUrl } from '../../core/paths.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { defineCommand } from '../line/command.ts';
+import { defineCommand, type Line, type OptionsOf } from '../line/command.ts';
 import {
   CONDITION_FLAGS,
   FILES_FROM_FLAG,
@@ -10,7 +10,6 @@ import {
   SELECTION_FLAGS,
   UNPACKING_FLAGS,
 } from '../line/flags.ts';
-import type { Line, OptionsOf } from '../line/line.ts';
 
 /** '127.0.0.1:9464' or '[::1]:9464'. Port 0: the system chooses one. */
 function parsePlace(text: string): Result<string, string> {

@@ -5,6 +5,10 @@ import type { ExitCode } from '../terminal/exit-codes.ts';
 import { readOutputOptions, readSettings } from './flags.ts';
 import type { CommonRequest, Flag, Line, Operands, OptionsOf } from './line.ts';
 
+// What the file of a command needs beside `defineCommand`.
+export { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
+export type { Flag, Line, OptionsOf, Session };
+
 /** A command as data: its operands and flags, and how it is run. */
 export type Command = {
   /** Several are parsed one after the other. */

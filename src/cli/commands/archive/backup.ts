@@ -1,8 +1,6 @@
 import { formatBytes } from '../../../messages/quantities.ts';
 import { safeText } from '../../../messages/text.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Session } from '../../session.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
+import { defineAction, type Session, EXIT_CODES } from '../../line/command.ts';
 import { reportMissing } from './shared.ts';
 
 export const backupAction = defineAction({

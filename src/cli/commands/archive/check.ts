@@ -1,7 +1,5 @@
-import { defineAction } from '../../line/command.ts';
+import { defineAction, type Session, EXIT_CODES } from '../../line/command.ts';
 import { renderArchiveCheck } from '../../render/archive.ts';
-import type { Session } from '../../session.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 
 /** Exit code 1 if anything is wrong, so that a script can rely on it. */
 export const checkAction = defineAction({

@@ -1,10 +1,8 @@
 import { createEmbeddings } from '../../runs/services.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderArchiveEmbed } from '../../render/archive.ts';
 import { spendingRows } from '../../render/compact.ts';
 import { safeText } from '../../../messages/text.ts';
-import type { Session } from '../../session.ts';
-import { defineAction } from '../../line/command.ts';
+import { defineAction, EXIT_CODES, type Session } from '../../line/command.ts';
 import { reportMissing } from './shared.ts';
 
 /** Exit code 1 if any vector is still missing; the next run continues from there. */

@@ -1,9 +1,6 @@
 import { parseSince, parseUntil } from '../../../config/quantity.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderExport } from '../../render/archive.ts';
-import type { Session } from '../../session.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Flag } from '../../line/line.ts';
+import { defineAction, EXIT_CODES, type Session, type Flag } from '../../line/command.ts';
 import { readTime } from '../../line/flags.ts';
 import { absoluteGlob, SELECTOR_FLAGS } from './shared.ts';
 

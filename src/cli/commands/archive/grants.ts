@@ -1,8 +1,6 @@
 import { isArchiveUrl } from '../../../core/paths.ts';
 import type { ArchiveRole } from '../../../ports/archive.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Session } from '../../session.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
+import { defineAction, type Session, EXIT_CODES } from '../../line/command.ts';
 
 const ROLES: readonly ArchiveRole[] = ['owner', 'writer', 'reader'];
 const toRole = ([name, ...more]: readonly string[]): ArchiveRole | undefined =>

@@ -1,10 +1,7 @@
 import type { HoldRequest } from '../../../app/archive/holds.ts';
 import type { HoldScope } from '../../../ports/retention.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderHolds } from '../../render/archive.ts';
-import type { Session } from '../../session.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Line, OptionsOf } from '../../line/line.ts';
+import { defineAction, EXIT_CODES, type Session, type Line, type OptionsOf } from '../../line/command.ts';
 import { reportUnfinished } from './erase.ts';
 import { readSelectors, REASON_FLAG, reportMissing, SELECTOR_FLAGS } from './shared.ts';
 

@@ -1,7 +1,5 @@
 import { parseBytes } from '../../../config/quantity.ts';
-import type { Session } from '../../session.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Flag } from '../../line/line.ts';
+import { defineAction, type Session, type Flag } from '../../line/command.ts';
 import { answerMerge } from './merge.ts';
 
 export const IMPORT_FLAGS = [

@@ -1,9 +1,7 @@
-import { defineAction } from '../../line/command.ts';
+import { defineAction, type Session, EXIT_CODES } from '../../line/command.ts';
 import { describeUnindexed } from '../../../messages/problems.ts';
 import { countOf, formatBytes } from '../../../messages/quantities.ts';
 import { safeText } from '../../../messages/text.ts';
-import type { Session } from '../../session.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { reportMissing } from './shared.ts';
 
 /** Exit code 1 if anything is left. */

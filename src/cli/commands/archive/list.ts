@@ -1,6 +1,5 @@
-import { defineAction } from '../../line/command.ts';
+import { defineAction, type Session } from '../../line/command.ts';
 import { renderArchiveList } from '../../render/archive.ts';
-import type { Session } from '../../session.ts';
 import { answerFound } from './shared.ts';
 
 export const listAction = defineAction({

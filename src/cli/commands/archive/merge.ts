@@ -1,10 +1,8 @@
 import type { Failure } from '../../../app/contract/failure.ts';
 import type { ArchiveMergeReport } from '../../../app/contract/archive-reports.ts';
 import type { Result } from '../../../core/result.ts';
-import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { renderMerge, renderUncollected } from '../../render/archive.ts';
-import type { Session } from '../../session.ts';
-import { defineAction } from '../../line/command.ts';
+import { defineAction, EXIT_CODES, type ExitCode, type Session } from '../../line/command.ts';
 
 export const mergeAction = defineAction({
   summary: 'add everything of other archives',

@@ -1,7 +1,5 @@
 import { parseBytes, parseCountOrZero, parseSince } from '../../../config/quantity.ts';
-import type { Session } from '../../session.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Flag } from '../../line/line.ts';
+import { defineAction, type Session, type Flag } from '../../line/command.ts';
 import { readTime } from '../../line/flags.ts';
 import { answerErase } from './erase.ts';
 import { CONFIRM_FLAG } from './shared.ts';

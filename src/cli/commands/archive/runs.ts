@@ -1,10 +1,8 @@
 import { reportRun } from '../../../app/contract/reports.ts';
 import { reportJson } from '../../../messages/text.ts';
 import type { StoredRun } from '../../../ports/archive.ts';
-import { defineAction } from '../../line/command.ts';
+import { defineAction, type Session, EXIT_CODES, type ExitCode } from '../../line/command.ts';
 import { renderRuns } from '../../render/restore.ts';
-import type { Session } from '../../session.ts';
-import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { reportMissing } from './shared.ts';
 
 export const runsAction = defineAction({

@@ -2,12 +2,10 @@ import { ARCHIVE_GROUPINGS } from '../../../app/archive/measure-groups.ts';
 import type { ArchiveGroup } from '../../../app/contract/archive-reports.ts';
 import { formatBytes, formatCount } from '../../../messages/quantities.ts';
 import { clipStart, safeText } from '../../../messages/text.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Flag } from '../../line/line.ts';
+import { defineAction, type Flag, type Session } from '../../line/command.ts';
 import { renderArchiveStats } from '../../render/archive.ts';
 import { type Column, layTable } from '../../render/table.ts';
 import type { Rendering } from '../../render/theme.ts';
-import type { Session } from '../../session.ts';
 import { answerFound } from './shared.ts';
 
 export const GROUP_FLAG = {

@@ -1,5 +1,4 @@
-import type { Session } from '../../session.ts';
-import { defineAction } from '../../line/command.ts';
+import { defineAction, type Session } from '../../line/command.ts';
 import { end, openRun } from './run.ts';
 
 export const collectAction = defineAction({

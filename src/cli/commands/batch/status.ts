@@ -1,9 +1,7 @@
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderBatchStatus } from '../../render/batch.ts';
 import { reportJson } from '../../../messages/text.ts';
 import { noArchive } from '../../../messages/problems.ts';
-import type { Session } from '../../session.ts';
-import { defineAction } from '../../line/command.ts';
+import { defineAction, EXIT_CODES, type Session } from '../../line/command.ts';
 import { openRun } from './run.ts';
 
 /** Without a usable provider, it shows what the archive knows. */

@@ -1,10 +1,9 @@
 import { loadConfig } from '../../../config/load.ts';
 import { parseKey } from '../../../config/set-value.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { reportJson, safeText } from '../../../messages/text.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
 import type { ConfigGetReport } from '../../reports.ts';
-import { defineAction } from '../../line/command.ts';
+import { defineAction, EXIT_CODES } from '../../line/command.ts';
 import { listRows } from './show.ts';
 import { type Console, refuse } from './file.ts';
 

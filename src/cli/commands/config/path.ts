@@ -1,9 +1,8 @@
 import { findConfig } from '../../../config/find.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderIgnored } from '../../render/config.ts';
 import { reportJson, safeText } from '../../../messages/text.ts';
 import type { ConfigPathReport } from '../../reports.ts';
-import { defineAction } from '../../line/command.ts';
+import { defineAction, EXIT_CODES } from '../../line/command.ts';
 import { type Console } from './file.ts';
 
 export const pathAction = defineAction({

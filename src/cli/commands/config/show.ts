@@ -1,13 +1,11 @@
 import { loadConfig, type LoadedConfig } from '../../../config/load.ts';
 import { listFileSettings, listSettings, type SettingRow } from '../../../config/origins.ts';
 import { resolveSettings } from '../../../config/resolve.ts';
-import { EXIT_CODES } from '../../terminal/exit-codes.ts';
 import { renderIgnored, renderRefusal, renderSettings } from '../../render/config.ts';
 import { reportJson } from '../../../messages/text.ts';
 import { renderConfigProblem } from '../../../messages/problems.ts';
 import type { ConfigReport } from '../../reports.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Line } from '../../line/line.ts';
+import { defineAction, EXIT_CODES, type Line } from '../../line/command.ts';
 import { type Console, refuse } from './file.ts';
 
 export const showAction = defineAction({

@@ -5,7 +5,6 @@ import { parseConfig } from '../../../config/parse.ts';
 import { readConfigText } from '../../../config/load.ts';
 import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../../../config/trust-store.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
 import { renderSettings } from '../../render/config.ts';
 import { reportJson, safeText, shellWord } from '../../../messages/text.ts';
 import { renderFailure } from '../../../messages/failure.ts';
@@ -13,8 +12,7 @@ import { renderConfigProblem, renderUsageProblem } from '../../../messages/probl
 import type { ConfigTrustReport } from '../../reports.ts';
 import { inSession } from '../../session.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { defineAction } from '../../line/command.ts';
-import type { Flag, Line, OptionsOf } from '../../line/line.ts';
+import { defineAction, EXIT_CODES, type ExitCode, type Flag, type Line, type OptionsOf } from '../../line/command.ts';
 import { type Console, refuse } from './file.ts';
 
 export const TRUST_FLAGS = [
