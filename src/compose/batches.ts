@@ -1,4 +1,4 @@
-import type { ModelService, Summarizer, WritingDeps } from '../app/contract/deps.ts';
+import type { Summarizer, WritingDeps } from '../app/contract/deps.ts';
 import { attempt, type Failure } from '../app/contract/failure.ts';
 import type { BatchDeps } from '../app/jobs/records.ts';
 import type { BatchStatusReport, SubmittedFile } from '../app/jobs/submit.ts';
@@ -79,16 +79,12 @@ async function prepare(deps: Deps, run: BatchRun): Promise<Result<Prepared, Fail
       onStep: () => undefined,
       service: await createService(model, deps),
       provider: model.provider,
-      summarizer: withService(summarizer, service),
+      summarizer: { ...summarizer, service },
     });
   } catch (error) {
     if (error instanceof ModelError) return refuse(error.message);
     throw error;
   }
-}
-
-function withService(summarizer: Summarizer, service: ModelService): Summarizer & { readonly service: ModelService } {
-  return { ...summarizer, service };
 }
 
 async function createService(choice: ModelChoice, { runtime, signal }: Deps): Promise<BatchService> {

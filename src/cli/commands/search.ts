@@ -5,7 +5,7 @@ import type { SearchRequest } from '../../app/contract/requests.ts';
 import type { Embeddings } from '../../compose/services.ts';
 import { parseCount, parseSince, parseUntil } from '../../config/quantity.ts';
 import type { Role } from '../../core/message.ts';
-import { defineCommand, type Line, type OptionsOf, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
+import { defineCommand, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
 import { COMMON_FLAGS, readSource, readTime } from '../line/flags.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { describeUnindexed, noArchive } from '../../messages/problems.ts';
@@ -39,8 +39,6 @@ const FLAGS = [
   ...COMMON_FLAGS,
 ] as const;
 
-type SearchLine = Line<OptionsOf<typeof FLAGS>>;
-
 export const command = defineCommand({
   operands: { syntax: '<query...>', description: 'words or any text; or - for one query per line on standard input' },
   flags: FLAGS,
@@ -56,7 +54,7 @@ export const command = defineCommand({
   run: async (session, line) => {
     const { options } = line;
     const request: SearchRequest = {
-      query: queryOf(line),
+      query: line.operands.join(' '),
       conversation: options.conversation ?? null,
       role: options.role ?? null,
       since: readTime(options.since),
@@ -78,10 +76,6 @@ export const command = defineCommand({
     return isOne ? answerOne(session, search, known) : answerLines(session, search);
   },
 });
-
-function queryOf({ operands }: SearchLine): string {
-  return operands.join(' ');
-}
 
 function reportNothing({ reporter, settings }: Session, { archive, hits, query, unindexed }: SearchReport): void {
   if (archive === null) reporter.report([noArchive(settings.archive.path)]);

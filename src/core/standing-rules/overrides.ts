@@ -49,7 +49,7 @@ type Traits = {
 };
 
 function takesBack(later: Traits, earlier: Traits): boolean {
-  const shared = countShared(later.words, earlier.words);
+  const shared = [...later.words].filter((word) => earlier.words.has(word)).length;
   if (shared === 0) return false;
   const smaller = Math.min(later.words.size, earlier.words.size);
   const larger = Math.max(later.words.size, earlier.words.size);
@@ -63,10 +63,6 @@ function takesBack(later: Traits, earlier: Traits): boolean {
   if (later.isNegative !== earlier.isNegative) return isSameObject && later.values.size === earlier.values.size;
   const isAlike = areEqual || shared / (later.words.size + earlier.words.size - shared) >= SAME_WORDING;
   return isAlike && later.values.size > 0 && earlier.values.size > 0;
-}
-
-function countShared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  return [...a].filter((word) => b.has(word)).length;
 }
 
 const NEGATIVE = lazily(

@@ -58,12 +58,8 @@ WHERE ${dialect.isAmong('b.id', 'ids')} AND ${condition} AND ${BATCH_PASSES}`;
       (id) => engine.hasUniqueTerm(query, id, terms),
     );
     if (replaced.length === 0) return live;
-    return [...live, ...replaced].toSorted(order === 'newest' ? byNewest : byScore).slice(0, limit);
+    return [...live, ...replaced].toSorted(order === 'newest' ? (a, b) => b.id - a.id : byScore).slice(0, limit);
   };
-}
-
-function byNewest(a: Scored<ArchivedBatch>, b: Scored<ArchivedBatch>): number {
-  return b.id - a.id;
 }
 
 function byScore(a: Scored<ArchivedBatch>, b: Scored<ArchivedBatch>): number {

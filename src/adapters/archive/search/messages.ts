@@ -68,7 +68,7 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
   };
 
   const loadArchived = async (ids: readonly number[], filter: SearchFilter): Promise<readonly FoundMessage[]> =>
-    (await query(listNewest, { ...filterValues(filter), ids })).map(toFoundMessage);
+    (await query(listNewest, { ...filterValues(filter), ids })).map((row) => toFound(toArchivedLine(row)));
   const loadCaptured = async (ids: readonly number[], filter: SearchFilter): Promise<readonly FoundMessage[]> => {
     const passing = await captured.loadCandidates(ids, filter);
     const lines = await captured.loadLines(
@@ -139,10 +139,6 @@ function toCandidate(row: Row, nearOf: (id: number) => readonly NearMessage[]): 
     sha256: readHash(row, 'sha256'),
     near: nearOf(lineId),
   };
-}
-
-function toFoundMessage(row: Row): FoundMessage {
-  return toFound(toArchivedLine(row));
 }
 
 function toFound(line: ArchivedLine): FoundMessage {

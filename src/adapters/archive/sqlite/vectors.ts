@@ -1,4 +1,3 @@
-import type { SearchFilter } from '../../../ports/archive-lookup.ts';
 import { vectorIndexSql } from './identity.ts';
 import { readBytes, readInteger } from '../rows.ts';
 import { filterValues, findLineRange, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
@@ -32,15 +31,11 @@ export const SQLITE_VECTORS: VectorEngine = {
   index: async (query, id, vector) => void (await query(INSERT_SIGNS, { id: BigInt(id), signs: signsOf(vector) })),
   findCandidates: async (query, vector, { filter, limit }) => {
     const asked = { signs: signBits(vector), count: Math.min(MAX_CANDIDATES, CANDIDATES_PER_RESULT * limit) };
-    if (isUnfiltered(filter)) return query.numbers(FIND_NEAREST, asked);
+    if (Object.values(filter).every((wanted) => wanted === null)) return query.numbers(FIND_NEAREST, asked);
     const range = await findLineRange(query, filter, SQLITE);
     return query.numbers(FIND_NEAREST_OF, { ...filterValues(filter), ...range, ...asked });
   },
 };
-
-function isUnfiltered(filter: SearchFilter): boolean {
-  return Object.values(filter).every((wanted) => wanted === null);
-}
 
 /** Makes the index of vectors again, because a deleted vector leaves its signs in it. The extension must be loaded. */
 export async function rebuildVectorIndex(query: Query): Promise<void> {

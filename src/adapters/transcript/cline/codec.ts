@@ -162,7 +162,7 @@ function readTyped({ content = null, metadata }: JsonRecord, isSession: boolean)
     const tool = RESULT_LINE.exec(text);
     const rest = text.replace(RESULT_LINE, '');
     const isFromTool = tool !== null && !ASKING.has(tool[1] ?? '');
-    const isSkipped: boolean = (isFromTool || isOutput) && !isDenial(rest);
+    const isSkipped: boolean = (isFromTool || isOutput) && !rest.startsWith('The user denied');
     isOutput = isFromTool && rest === '';
     if (isSkipped) continue;
     if (stringAt(block, 'type') === 'tool_result') typed.push(...wordsIn(rest), ...feedbackIn(rest));
@@ -176,10 +176,6 @@ function textOf(block: Json): string {
   if (stringAt(block, 'type') !== 'tool_result') return stringAt(block, 'text') ?? '';
   const parts = listAt(block, 'content').map((part) => stringAt(part, 'text') ?? '');
   return stringAt(block, 'content') ?? parts.join('\n');
-}
-
-function isDenial(text: string): boolean {
-  return text.startsWith('The user denied');
 }
 
 function wordsIn(text: string): readonly string[] {

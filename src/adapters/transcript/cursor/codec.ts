@@ -19,7 +19,7 @@ export const cursor: Codec = {
 function detectCursor(sample: readonly Json[]): Detection {
   const records = sample.filter(isRecord);
   const messages = records.filter(isMessage).length;
-  const ends = records.filter(isEnd).length;
+  const ends = records.filter(({ type, status }) => type === 'turn_ended' && typeof status === 'string').length;
   if (messages === 0) return { confidence: 0, reason: 'no record has a role beside a message with content' };
   const reason = `${countOf(messages, 'record')} with a role beside a message with content`;
   return { confidence: messages + ends >= sample.length / 2 ? 0.95 : 0.5, reason };
@@ -29,10 +29,6 @@ function isMessage(record: JsonRecord): boolean {
   const { role, message, type } = record;
   if (typeof role !== 'string' || type !== undefined || 'content' in record) return false;
   return isRecord(message) && !('role' in message) && ['string', 'object'].includes(typeof message['content']);
-}
-
-function isEnd({ type, status }: JsonRecord): boolean {
-  return type === 'turn_ended' && typeof status === 'string';
 }
 
 /** Calls have no ids and no results, so no line belongs to another. */

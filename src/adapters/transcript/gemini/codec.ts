@@ -39,7 +39,7 @@ function detectGemini(sample: readonly Json[]): Detection {
   if (own.length === 0)
     return { confidence: 0, reason: 'no record is a message, an update or the metadata of a session' };
   const [only] = own;
-  if (sample.length === 1 && only !== undefined && holdsMessages(only))
+  if (sample.length === 1 && only !== undefined && isRecord(only) && 'messages' in only)
     return { confidence: 0, reason: 'one document, as older versions of Gemini CLI wrote it, not a log' };
   const hasMetadata = own.some((value) => readLogLine(value).kind === 'metadata');
   if (!hasMetadata && !own.some(isDistinctive))
@@ -62,10 +62,6 @@ function isDistinctive(value: Json): boolean {
   if (line.kind !== 'message' || line.record['type'] === 'gemini') return true;
   const reading = readMessage(line.record, 1);
   return 'decoded' in reading && reading.decoded.kind === 'summary';
-}
-
-function holdsMessages(value: Json): boolean {
-  return isRecord(value) && 'messages' in value;
 }
 
 const METADATA_WITH_MESSAGES = 'its metadata holds messages, as the documents of older versions of Gemini CLI do';
@@ -171,7 +167,7 @@ function renderSummary({ text, firstKept, lastDropped, uuid }: SummaryInput): st
     type: 'user',
     content: [{ text }],
   };
-  return JSON.stringify(record).replace(LINE_ENDS, escapeUnit);
+  return JSON.stringify(record).replace(LINE_ENDS, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
 }
 
 /**
@@ -179,10 +175,6 @@ function renderSummary({ text, firstKept, lastDropped, uuid }: SummaryInput): st
  * would be lost.
  */
 const LINE_ENDS = /[\u2028\u2029]/g;
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16)}`;
-}
 
 /**
  * The title in the client's list, as @google/gemini-cli 0.61.0 finds it: the latest summary of the metadata, otherwise

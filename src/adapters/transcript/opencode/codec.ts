@@ -82,7 +82,7 @@ function readMessage(record: JsonRecord, line: number): Noted<RequestNote> | Rec
   const said = { line, id, conversation: stringAt(info, 'sessionID'), at, parts };
   const place = { recordId: id, parentId: stringAt(info, 'parentID') };
   if (role === 'user') {
-    const own = given.filter(isFromUser);
+    const own = given.filter((part) => part['synthetic'] !== true && part['ignored'] !== true);
     const texts = own.map(textOf);
     // A person typed something: what the program itself adds to a user message is marked.
     const isPrompt = own.some((part) => part['type'] === 'file' || textOf(part).trim() !== '');
@@ -127,10 +127,6 @@ function toolParts(part: JsonRecord): readonly MessagePart[] {
   const isError = state['status'] === 'error';
   const output = state[isError ? 'error' : 'output'] ?? null;
   return output === null ? [call] : [call, resultPart(id, readPartText(output), isError)];
-}
-
-function isFromUser(part: JsonRecord): boolean {
-  return part['synthetic'] !== true && part['ignored'] !== true;
 }
 
 function textOf(part: JsonRecord): string {

@@ -56,15 +56,11 @@ function detectPi(sample: readonly Json[]): Detection {
   const [first] = sample;
   if (first === undefined) return { confidence: 0, reason: 'there are no records to judge by' };
   const entries = sample.filter((value) => isRecord(value) && isEntry(value)).length;
-  if (isRecord(first) && isHeader(first))
+  if (isRecord(first) && first['type'] === 'session' && typeof first['id'] === 'string')
     return { confidence: 1, reason: 'the first record is the header of a session' };
   if (entries === 0) return { confidence: 0, reason: 'the first record is not a header of type session' };
   const reason = `${countOf(entries, 'entry', 'entries')} of a session, but the first record is not a header of type session`;
   return { confidence: entries >= sample.length / 2 ? 0.7 : 0.4, reason };
-}
-
-function isHeader(record: JsonRecord): boolean {
-  return record['type'] === 'session' && typeof record['id'] === 'string';
 }
 
 function isEntry(record: JsonRecord): boolean {

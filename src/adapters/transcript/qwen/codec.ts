@@ -41,14 +41,10 @@ export const qwen: Codec = {
 function detectQwen(sample: readonly Json[]): Detection {
   const own = sample.filter((value) => isRecord(value) && isQwenRecord(value));
   if (own.length === 0) return { confidence: 0, reason: 'no record has a uuid, a parentUuid and parts or a subtype' };
-  const isSure = own.some((value) => isRecord(value) && hasParts(value));
+  const isSure = own.some((value) => isRecord(value) && isRecord(value.message) && isList(value.message['parts']));
   const records = `${countOf(own.length, 'record')} of a session`;
   const confidence = own.length < sample.length / 2 ? 0.6 : isSure ? 1 : 0.9;
   return { confidence, reason: records };
-}
-
-function hasParts({ message }: JsonRecord): boolean {
-  return isRecord(message) && isList(message['parts']);
 }
 
 /** What Qwen Code looks up in a session, wherever it is; the latest of each is repeated if it would leave. */
