@@ -118,12 +118,13 @@ function totalTexts({ planned, previewed, tokens, bytes, netBytes }: RunTotals, 
   const about = isPlan ? 'about ' : '';
   const saved = `${(isPlan ? formatAtMost : formatChange)(tokens)} tokens (${formatSaving(tokens)})`;
   if (bytes.before === 0) return [saved];
-  return [sizeText(bytes, isPlan), saved, ...(isInPlace ? [`${about}${formatNet(netBytes)}`] : [])];
+  return [sizeText(bytes, isPlan), saved, ...(isInPlace ? [formatNet(netBytes, about)] : [])];
 }
 
-/** '1.2 MB of disk freed, net of the archive'. */
-export function formatNet(netBytes: number): string {
-  const net = netBytes < 0 ? `the disk ${formatBytes(-netBytes)} fuller` : `${formatBytes(netBytes)} of disk freed`;
+/** '1.2 MB of disk freed, net of the archive'. `about`: 'about ' for an estimate. */
+export function formatNet(netBytes: number, about = ''): string {
+  const size = `${about}${formatBytes(Math.abs(netBytes))}`;
+  const net = netBytes < 0 ? `the disk ${size} fuller` : `${size} of disk freed`;
   return `${net}, net of the archive`;
 }
 
@@ -191,7 +192,7 @@ function changeTexts(report: CompactReport, { isInPlace }: CompactRendering): re
 /** Of two files side by side, everybody knows that they take more room than one. */
 function netTexts({ netBytes, plan }: CompactReport, isInPlace: boolean): readonly string[] {
   if (netBytes === undefined) return [];
-  if (plan !== undefined) return [`in place about ${formatNet(netBytes)}`];
+  if (plan !== undefined) return [`in place ${formatNet(netBytes, 'about ')}`];
   return isInPlace ? [formatNet(netBytes)] : [];
 }
 

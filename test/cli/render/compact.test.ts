@@ -184,6 +184,11 @@ test('the totals of an interrupted run say that the rest is as it was, those of 
       '            about 3.3 MB of disk freed, net of the archive',
     ],
   );
+  const fuller = { ...TOTALS, planned: 2, netBytes: -12_000 };
+  assert.equal(
+    renderTotals(fuller, { ...rendering({ isInPlace: true }), archive: null }).at(-1),
+    '            the disk about 12 kB fuller, net of the archive',
+  );
 });
 
 const one = { conversation: 'c\u001b1', text: 'first\u001b[2J\n\tsecond' };
