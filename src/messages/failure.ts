@@ -251,7 +251,10 @@ const FAILURES: Sentences<LookupFailure> = {
       : `The nearest labels: ${near.join(', ')}.`,
     name,
   ],
-  'not-captured': () => ['no such file was captured.', CAPTURED_ADVICE],
+  'not-captured': () => [
+    'no such file was captured, or what was captured of it was removed.',
+    `${CAPTURED_ADVICE} 'compact archive log' tells of what was pruned or erased.`,
+  ],
   'no-version': () => ['it has no such version.', CAPTURED_ADVICE],
   uncaptured: (failure) => [
     `${describeUncaptured(failure)}, so it is not replaced.`,
