@@ -143,7 +143,10 @@ test('what was never captured, and a version that is not there, are failures tha
   await compact('capture', path('a.jsonl'));
   const version = await compact('restore', '--captured', path('a.jsonl'), '--version', '2');
   assert.deepEqual([none.code, version.code], [1, 1]);
-  assert.match(none.stderr, /a\.jsonl: no such file was captured, or what was captured of it was removed\. .* 'compact archive log' tells/);
+  assert.match(
+    none.stderr,
+    /a\.jsonl: no such file was captured, or what was captured of it was removed\. .* 'compact archive log' tells/,
+  );
   assert.match(version.stderr, /a\.jsonl: it has no such version\./);
 });
 
