@@ -44,7 +44,7 @@ for (const [line, stderr] of [
   ['sessions', NO_COMMAND('sessions', "Did you mean 'compact scan'?")],
   ['revert -i x.jsonl', NO_COMMAND('revert', "Did you mean 'compact undo'?")],
   ['-i x.jsonl delete', NO_COMMAND('delete', "Did you mean 'compact archive erase --match TEXT'?")],
-  ['free 1GB', NO_COMMAND('free', "Did you mean 'compact capture --remove'?")],
+  ['free 1GB', NO_COMMAND('free', "Did you mean 'compact capture --remove --older-than 90d'?")],
   ['shw -i x.jsonl', NO_COMMAND('shw', "Did you mean 'compact show'?")],
   [
     '-i typo.jsonl x.jsonl',

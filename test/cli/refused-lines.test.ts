@@ -73,6 +73,8 @@ for (const [line, message] of [
   ['show a b', /too many arguments/],
   ['archive', /^no action given: it must be one of list, runs, log, stats/],
   ['archive lst', /^the action cannot be 'lst'\. It must be one of list, runs, log, stats, .*: did you mean list\?$/],
+  ['capture --remove', '--remove needs --older-than 90d, or the files that it may remove'],
+  ['archive list --frob', "unknown option '--frob': compact archive list has no options of its own"],
   ['archive delete', /: did you mean erase\?$/],
   [
     'archive erase ezoic',

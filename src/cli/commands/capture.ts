@@ -37,6 +37,14 @@ export const command = defineCommand({
   ],
   findConflict: ({ operands, options }) => {
     if (options.olderThan !== undefined && options.remove !== true) return '--older-than says what --remove removes';
+    // By itself it would take every session out of the lists of all clients.
+    if (
+      options.remove === true &&
+      options.olderThan === undefined &&
+      operands.length === 0 &&
+      options.filesFrom === undefined
+    )
+      return '--remove needs --older-than 90d, or the files that it may remove';
     return operands.includes('-') ? 'capture reads files, not standard input (-)' : null;
   },
   session: { needs: ['archive'], endsWithStdout: true },

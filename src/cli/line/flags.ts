@@ -190,7 +190,7 @@ type Conditions = OptionsOf<typeof CONDITION_FLAGS>;
 type Selection = OptionsOf<typeof SELECTION_FLAGS>;
 
 export const PIN_FLAGS = rare('How much to keep', [
-  { flags: '--keep <message-id>', description: 'keep this message for good; repeatable', isRepeatable: true },
+  { flags: '--keep <message-id>', description: 'keep this message (line:12, or its id) for good', isRepeatable: true },
   { flags: '--unkeep <message-id>', description: 'keep it no longer; repeatable', isRepeatable: true },
 ]);
 

@@ -46,7 +46,7 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   'compact search': 'find grep',
   'compact undo': 'revert rollback',
   'compact --keep MESSAGE-ID FILE': 'pin keep',
-  'compact capture --remove': 'free clean cleanup gc',
+  'compact capture --remove --older-than 90d': 'free clean cleanup gc',
   'compact archive erase --match TEXT': 'delete remove rm forget purge',
 };
 

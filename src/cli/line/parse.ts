@@ -319,7 +319,7 @@ async function nearOption(unknown: string, { program, name: command, flags }: Re
   if (likely !== null) return suggestion(likely);
   const own = flags.filter(({ isRare }) => isRare !== true);
   const named = (own.length > 0 ? own : flags).slice(0, MAX_NAMED).map((one) => namesOf(one).at(-1) ?? one.flags);
-  return named.length === 0 ? '' : `: ${command} takes ${named.join(', ')}, …`;
+  return `: ${command} ${named.length === 0 ? 'has no options of its own' : `takes ${named.join(', ')}, …`}`;
 }
 
 function suggestion(name: string | null): string {
