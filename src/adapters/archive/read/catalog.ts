@@ -42,7 +42,7 @@ function createStatements({ batchJoins, lineJoins, blockOfLine, isAmong }: Diale
     // These two scan every line (a tenth of a second for a million) where there is no index for it.
     linesByMessage: `${lines} AND l.message_id = :messageId ORDER BY l.id`,
     linesByPlace: `${lines} AND l.line = :line AND l.message_id IS NULL AND l.role IS NOT NULL ORDER BY l.id`,
-    // The labels with the longest common prefix are among those just before a text in their order, and the next ones.
+    // Labels are looked for in all batches, which are few. Those with the longest common prefix are among those just before a text in their order, and the next ones.
     labelsBefore: `${labels} AND b.label < :text ORDER BY b.label DESC LIMIT :limit`,
     labelsAfter: `${labels} AND b.label >= :text ORDER BY b.label LIMIT :limit`,
     compactions: `

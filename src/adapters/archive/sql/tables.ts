@@ -115,7 +115,7 @@ CREATE TABLE batches (
   id identity,
   cycle_id bigint NOT NULL REFERENCES cycles ON DELETE CASCADE,
   position int NOT NULL,
-  label anytext NOT NULL UNIQUE,
+  label anytext NOT NULL, -- unique in its conversation, whose id it has: an index would take as much room as the labels
   text_offset bigint NOT NULL, -- of its content among the texts of its compaction (texts.ts)
   text_size bigint NOT NULL, -- 0: erased
   content_sha256 bytea NOT NULL CHECK (length(content_sha256) = 32),

@@ -175,7 +175,7 @@ export async function writeCompaction(query: Query, engine: StoreEngine, ids: Id
           ...(ranges.get(batchIds[at]) ?? NO_LINES),
           ...texts.batches[position]?.[at],
         },
-        batch,
+        { ...batch, conversationId: cycle.conversationId },
       );
   }
   for (const { cycle, cycleId, batchIds } of placed) {
@@ -231,17 +231,18 @@ const NO_IDS: CycleIds = { cycleId: 0, batchIds: [] };
 const NO_LINES: Row = { first_line_id: null, last_line_id: null };
 
 const LIST_TAKEN = `
-SELECT label FROM batches WHERE label = :label OR (label > :label || '-' AND label < :label || '.')`;
+SELECT b.label FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id
+WHERE y.conversation_id = :conversationId AND (b.label = :label OR (b.label > :label || '-' AND b.label < :label || '.'))`;
 
-/** If another batch has its label, a number follows. An erased batch has no content, and is not in the index. */
+/** If another batch of the conversation has its label, a number follows. An erased batch has no content, and is not in the index. */
 async function writeBatch(
   query: Query,
   engine: StoreEngine,
   place: { readonly id: number; readonly cycle_id: number; readonly position: number } & Partial<TextPlace>,
-  { label, content, ...batch }: BatchRows,
+  { conversationId, label, content, ...batch }: BatchRows & Pick<CycleRows, 'conversationId'>,
 ): Promise<void> {
   if (engine.lockLabel !== null) await query(engine.lockLabel, { label });
-  const taken = new Set((await query(LIST_TAKEN, { label })).map((row) => readText(row, 'label')));
+  const taken = new Set((await query(LIST_TAKEN, { conversationId, label })).map((row) => readText(row, 'label')));
   await query.insert('batches', [
     {
       ...place,
