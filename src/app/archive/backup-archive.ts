@@ -2,7 +2,7 @@ import { ok, type Result } from '../../core/result.ts';
 import type { ArchiveBackupReport } from '../contract/archive-reports.ts';
 import { attempt, type Failure, mustFile, stop } from '../contract/failure.ts';
 import { openSettled } from '../write/settle.ts';
-import { findDamage, type MergeDeps, openSource } from './merge-archives.ts';
+import { type MergeDeps, openSource, refuseDamage } from './merge-archives.ts';
 
 /** Copies the archive into a new file while others may write to it, and reads all of the copy: what is damaged must not take the place of a good backup. */
 export async function backUpArchive(
@@ -25,11 +25,7 @@ export async function backUpArchive(
         deps.progress.update('copying', done, total);
       });
       const copy = await openSource(deps, backup, null);
-      const damage = await findDamage(deps, copy).finally(copy.close);
-      if (damage !== null) {
-        const reason = `${damage}; its copy ${backup} has that too, so keep earlier ones`;
-        stop({ kind: 'archive', failure: { kind: 'damaged', path: archive.path, reason } });
-      }
+      await refuseDamage(deps, copy, `, as in ${archive.path}: keep earlier backups`).finally(copy.close);
       const { sizeBytes: bytes } = mustFile(await deps.files.stamp(backup));
       return ok({ schema: 'compact/archive-backup@1', archive: deps.archivePath, backup, bytes });
     },

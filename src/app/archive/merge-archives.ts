@@ -79,20 +79,14 @@ export async function openSource({ exchange }: MergeDeps, place: string, identit
   return stop({ kind: 'archive', failure: { kind: 'cannot-open', path: place, reason, advice: 'Name another one.' } });
 }
 
-/** Reading all of it first keeps damage from being found when a part of it is stored. */
-async function refuseDamage(deps: MergeDeps, source: OpenSource): Promise<void> {
-  const reason = await findDamage(deps, source);
-  if (reason !== null) stop({ kind: 'archive', failure: { kind: 'damaged', path: source.path, reason } });
-}
-
-/** Reads everything in an archive. Gives the first damage, as a clause; null: there is none. */
-export async function findDamage(deps: AppDeps, { path, archive }: OpenSource): Promise<string | null> {
+/** Reading all of it first keeps damage from being found when a part of it is stored. `more` follows what is damaged. */
+export async function refuseDamage(deps: AppDeps, { path, archive }: OpenSource, more = ''): Promise<void> {
   for await (const step of archive.check()) {
     if (step.kind === 'progress') deps.progress.update(`${path}: ${step.stage}`, step.done, step.total);
-    if (step.kind === 'damage') return step.damage.message;
+    if (step.kind === 'damage')
+      stop({ kind: 'archive', failure: { kind: 'damaged', path, reason: `${step.damage.message}${more}` } });
     await stopIfInterrupted(deps);
   }
-  return null;
 }
 
 async function mergeSources(
