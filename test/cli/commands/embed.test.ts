@@ -35,7 +35,8 @@ test('what was embedded is told for people and as one object', async (t) => {
   assert.deepEqual([code, out, errors], [0, '/data/archive.db: 1,100 vectors made by tiny, 768 numbers each\n', '']);
   const [choice] = calls;
   assert.equal(choice?.name, 'create-embeddings');
-  const { notice: _notice, ...asked } = Object(choice?.request);
+  const { notice: _notice, findPrice, ...asked } = Object(choice?.request);
+  assert.equal(typeof findPrice, 'function');
   assert.deepEqual(asked, {
     provider: 'ollama',
     model: 'tiny',
