@@ -116,22 +116,9 @@ async function planBatch(
 ): Promise<Result<RunTotals, string>> {
   const { compaction } = policyOf(session, options);
   const { maxCost } = options;
-  const summarizer = await createSummarizer(session, {
-    isDryRun: true,
-    compaction,
-    maxCost,
-    shareOfPrice: BATCH_SHARE,
-  });
+  const asked = { isDryRun: true, compaction, maxCost, shareOfPrice: BATCH_SHARE };
+  const summarizer = await createSummarizer(session, asked);
   if (!summarizer.ok) return summarizer;
-  const output = outputOf(options);
-  const run = {
-    options,
-    output,
-    isDryRun: true,
-    gathered,
-    outputs: [],
-    summarizer: summarizer.value,
-    embeddings: null,
-  };
-  return ok(await compactAll(session, run));
+  const plan = { options, output: outputOf(options), isDryRun: true, gathered, outputs: [], embeddings: null };
+  return ok(await compactAll(session, { ...plan, summarizer: summarizer.value }));
 }
