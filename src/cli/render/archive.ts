@@ -271,7 +271,8 @@ const SERVER_COPIES = [
 /** What goes or went, what protects it, and where the text may still be. */
 export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly string[] {
   const { result, kind, parts, held, files, receipt, captured } = report;
-  if (result === 'nothing') return [kind === 'prune' ? 'nothing to prune' : 'nothing in the archive matches; other files were not searched'];
+  if (result === 'nothing')
+    return [kind === 'prune' ? 'nothing to prune' : 'nothing in the archive matches; other files were not searched'];
   const verdict = { planned: `would be ${GONE[kind]}`, refused: `not ${GONE[kind]}`, erased: GONE[kind] };
   const what = [
     `${countOf(report.lines, 'line')} (${formatBytes(report.bytes)}) of ${countOf(parts.length, 'compaction')}`,
