@@ -216,10 +216,7 @@ type HookOptions = {
 };
 
 /** An entry in the list of an event's hooks, in the shape that Claude Code, Codex and Gemini CLI share. */
-export function hookEntry(
-  { launch }: Pick<ClientHost, 'launch'>,
-  { client, event, matcher, timeout }: HookOptions,
-): JsonEntry {
+export function hookEntry({ launch }: ClientHost, { client, event, matcher, timeout }: HookOptions): JsonEntry {
   const command = [...wordsOf(launch), 'hook', client, event].join(' ');
   const hooks = [{ type: 'command', command, timeout }];
   return {

@@ -79,10 +79,7 @@ function listOutput(transcript: Prepared, parts: OutputParts): ListedFile {
 }
 
 /** The bytes of the output in order, a few lines at a time. */
-export function* outputBytes(
-  parts: OutputParts,
-  transcript: Pick<Prepared, 'recordIndex' | 'readLine'>,
-): Generator<Uint8Array> {
+export function* outputBytes(parts: OutputParts, transcript: Prepared): Generator<Uint8Array> {
   for (const piece of outputPieces(parts)) {
     if (piece.kind === 'own') {
       yield piece.bytes;

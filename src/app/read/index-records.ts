@@ -205,10 +205,7 @@ function createLineNumbers(bomLength: number): RecordSplitter {
 /** Measures a message for the plan, which never sees its text. */
 export type MeasureMessage = (message: ConversationMessage) => Pick<Entry, 'features' | 'tokens' | 'typedTokens'>;
 
-export function createMeasure(
-  { utf8Length }: Pick<Runtime, 'utf8Length'>,
-  scoring: ImportanceScoringConfig,
-): MeasureMessage {
+export function createMeasure({ utf8Length }: Runtime, scoring: ImportanceScoringConfig): MeasureMessage {
   const readFeatures = createFeatureReader(scoring);
   const tokensOf = (text: string): number => tokensOfBytes(utf8Length(text));
   return (message) => {

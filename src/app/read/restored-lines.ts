@@ -181,10 +181,7 @@ function createOutputCheck(
 }
 
 /** The hashes of our own lines, by the source line that they stand before. */
-function hashesByLine(
-  { inserted }: StoredCompaction,
-  { sha256 }: Pick<Runtime, 'sha256'>,
-): ReadonlyMap<number, readonly string[]> {
+function hashesByLine({ inserted }: StoredCompaction, { sha256 }: Runtime): ReadonlyMap<number, readonly string[]> {
   const lines = new Map<number, readonly string[]>();
   for (const { beforeLine, bytes, erasedSha256 } of inserted)
     lines.set(beforeLine, [...(lines.get(beforeLine) ?? []), erasedSha256 ?? sha256(bytes)]);

@@ -98,11 +98,7 @@ async function stopIfInUse(
  * Puts the new file in the place of the old one: moves the old one aside, gives the new one its name, and compares what was moved aside. If
  * another program has written to it, or has it open, it goes back, with all that came since.
  */
-async function swap(
-  deps: WriteDeps,
-  pending: PendingFile,
-  input: Pick<WriteInput, 'source' | 'known' | 'target' | 'replacesSource' | 'file' | 'marks'>,
-): Promise<void> {
+async function swap(deps: WriteDeps, pending: PendingFile, input: WriteInput): Promise<void> {
   const { source, known, target, replacesSource, file, marks } = input;
   const { reached } = deps;
   const gone: Failure = replacesSource

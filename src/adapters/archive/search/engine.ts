@@ -117,11 +117,7 @@ SELECT min(first) AS first, max(last) AS last FROM (
   FROM cycles AS y WHERE y.conversation_id = :conversation) AS ranges`;
 
 /** A range that contains all messages that pass a filter, and others. */
-export async function findLineRange(
-  query: Query,
-  filter: SearchFilter,
-  dialect: Pick<Dialect, 'onCompaction'>,
-): Promise<LineRange> {
+export async function findLineRange(query: Query, filter: SearchFilter, dialect: Dialect): Promise<LineRange> {
   const values = filterValues(filter);
   const find = async (sql: string | null): Promise<LineRange> => {
     if (sql === null) return ALL_LINES;

@@ -309,10 +309,7 @@ export function addLine(runs: LineRun[], { line }: Pick<LineDraft, 'line'>): voi
  * Proves that the archived lines and the kept runs cover each source line exactly once, in order. Throws at the first
  * gap, because an archive with a gap could not restore the original.
  */
-export function checkCoverage(
-  { kept, source }: Pick<CompactionDraft, 'kept' | 'source'>,
-  archived: readonly Readonly<LineRun>[],
-): void {
+export function checkCoverage({ kept, source }: CompactionDraft, archived: readonly Readonly<LineRun>[]): void {
   const runs = kept.values();
   let run = runs.next();
   let expected = 1;

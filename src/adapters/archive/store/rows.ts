@@ -216,10 +216,7 @@ export async function writeCompaction(query: Query, engine: StoreEngine, ids: Id
 const FIND_SETTINGS = 'SELECT id FROM settings WHERE sha256 = :sha256';
 const ADD_SETTINGS = 'INSERT INTO settings (sha256, value) VALUES (:sha256, :value) ON CONFLICT DO NOTHING';
 
-async function keepSettings(
-  query: Query,
-  { settingsSha256, settings }: Pick<CompactionRows, 'settingsSha256' | 'settings'>,
-): Promise<number> {
+async function keepSettings(query: Query, { settingsSha256, settings }: CompactionRows): Promise<number> {
   const sha256 = hashColumn(settingsSha256);
   const find = async (): Promise<Row | undefined> => (await query(FIND_SETTINGS, { sha256 }))[0];
   const known = await find();

@@ -123,10 +123,7 @@ function toRules(file: RuleFile): ReadRules {
 }
 
 /** Older files have one allowlist, newer ones a list of them. No target: all rules. */
-function readAllowlists(
-  { allowlist: one, allowlists: several }: Pick<RuleFile, 'allowlist' | 'allowlists'>,
-  name: string,
-) {
+function readAllowlists({ allowlist: one, allowlists: several }: RuleFile, name: string) {
   return [one ?? [], several ?? []].flat().map((list: FileAllowlist) => {
     const { allows, warnings } = readAllowlist(list, name);
     const unknown = unknownKeys(list, allowlist).map((key) => `${name}: the key ${key} is unknown and has no effect`);

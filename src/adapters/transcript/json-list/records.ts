@@ -216,11 +216,7 @@ type FoundList = { readonly key: string; readonly elements: readonly Range[] };
 type ListsUnder = { readonly lists: readonly FoundList[]; readonly end: number };
 
 /** The lists under these keys of the object that begins at `at`; null: it is not JSON. */
-function findListsUnder(
-  bytes: Uint8Array,
-  at: number,
-  { keys, kind }: Pick<ListShape, 'keys' | 'kind'>,
-): ListsUnder | null {
+function findListsUnder(bytes: Uint8Array, at: number, { keys, kind }: ListShape): ListsUnder | null {
   const members = rangesIn(bytes, at, 'members');
   if (members === null) return null;
   const lists: FoundList[] = [];

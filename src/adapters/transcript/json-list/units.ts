@@ -63,10 +63,7 @@ export function eolLengthOf(bytes: Uint8Array): number {
 }
 
 /** The place in the file after this many bytes of a unit. */
-export function placeBehind(
-  { bytes, fileLine, column }: Pick<Unit, 'bytes' | 'fileLine' | 'column'>,
-  length: number,
-): Pick<Unit, 'fileLine' | 'column'> {
+export function placeBehind({ bytes, fileLine, column }: Unit, length: number): Pick<Unit, 'fileLine' | 'column'> {
   const before = bytes.subarray(0, length);
   const lastEnd = before.lastIndexOf(LF);
   if (lastEnd < 0) return { fileLine, column: column + countCharacters(before) };
