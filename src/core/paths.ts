@@ -73,6 +73,9 @@ export function isSessionId(word: string): boolean {
   return SESSION_ID.test(word);
 }
 
+/** An id of OpenCode, whose sessions lie in no files, and what ends the ids of a copy of ours. */
+export const OPENCODE_ID = /^(ses_[0-9A-Za-z]{8,48}?)(compact[0-9a-f]{8})?$/;
+
 /** Whether the session's id in an absolute path begins with `word`. */
 export function hasSessionId(path: string, word: string): boolean {
   return isSessionId(word) && sessionIdOf(path)?.startsWith(word.toLowerCase()) === true;

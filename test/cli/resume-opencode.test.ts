@@ -129,6 +129,7 @@ test('a second resume goes on with the same copy, and a copy that has grown is c
   const { store, stored, sessions, kept, ran } = homeWith(t);
   await ran(...RESUME);
   const [, copyId = ''] = sessions();
+  assert.match((await ran('search', 'part', '--wait')).out, new RegExp(`compact resume ${ID}\n`));
   const again = await ran(...RESUME);
   assert.match(again.errors, new RegExp(`^${ID}: it was compacted before; OpenCode has its copy ${copyId}\n`));
   assert.deepEqual([again.started[0]?.args, sessions().length], [['--session', copyId], 2]);
@@ -193,6 +194,7 @@ test('a hand-over of such a session is captured too, and leaves it as it is', as
   const before = stored(ID);
   const { out } = await ran('handoff', ID);
   assert.match(out, /^# Hand-over: Do part 0\./);
+  assert.ok(out.endsWith(`## How to look further\n- The whole session: \`opencode export ${ID}\`\n`), out.slice(-200));
   assert.match((await ran('capture', '--list')).out, new RegExp(`${basename(kept)}/${ID}\\.json`));
   assert.deepEqual(stored(ID), before);
 });

@@ -153,10 +153,12 @@ async function write(
   if (captured?.ok === false) session.fail(captured.error);
   const handOff = made.value;
   const names = { program: terminal.program(), archive: archiveToName(session) };
+  const isDocument = useCases.findFormat(handOff.format)?.layout.kind === 'document';
+  const whole = chosen.exported === undefined ? shellWord(handOff.file) : `\`opencode export ${chosen.exported.id}\``;
   const text = renderHandOff(handOff, {
     source: describeSource(session, handOff.format),
     mask: mask?.value ?? ((all) => all),
-    lookup: captured?.ok === true ? describeLookup(handOff, names) : [],
+    lookup: captured?.ok === true ? describeLookup(handOff, { ...names, whole, isDocument }) : [],
   });
   return { report: { schema: 'compact/handoff@1', ...handOff, text } };
 }
@@ -199,14 +201,27 @@ function quoteBlock(text: string): readonly string[] {
   return text.split('\n').map((line) => (line === '' ? '>' : `> ${line}`));
 }
 
+type Lookup = {
+  readonly program: string;
+  readonly archive: string | null;
+  /** Where the whole session is. */
+  readonly whole: string;
+  readonly isDocument: boolean;
+};
+
 /** How whoever reads it finds what it leaves out. */
 function describeLookup(
-  { conversation, file }: Pick<HandOff, 'conversation' | 'file'>,
-  { program, archive }: { readonly program: string; readonly archive: string | null },
+  { conversation }: Pick<HandOff, 'conversation'>,
+  { program, archive, whole, isDocument }: Lookup,
 ): readonly string[] {
   const flags = archive === null ? '' : ` --archive ${shellWord(archive)}`;
   return [
-    `\`${program} search WORDS --conversation ${shellWord(conversation)}${flags}\` finds what was said word for word; \`${program} show NAME${flags}\` prints a hit.`,
-    `The whole session: ${shellWord(file)}`,
+    // A search finds nothing in captured documents.
+    ...(isDocument
+      ? []
+      : [
+          `\`${program} search WORDS --conversation ${shellWord(conversation)}${flags}\` finds what was said word for word; \`${program} show NAME${flags}\` prints a hit.`,
+        ]),
+    `The whole session: ${whole}`,
   ];
 }

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { type HostEnvironment, stateFolder } from '../../config/find.ts';
+import { OPENCODE_ID } from '../../core/paths.ts';
 import { err, ok, type Result, parseJson } from '../../core/result.ts';
 import { safeText } from '../../messages/text.ts';
 import { removeExpired } from '../hook/rule-notes.ts';
@@ -27,14 +28,8 @@ import type { Session } from '../session.ts';
  * compacted session goes in as a copy under ids of its own, and the session itself stays as it is.
  */
 
-/** An id, and what ends the ids of a copy of ours. */
-const ID = /^(ses_[0-9A-Za-z]{8,48}?)(compact[0-9a-f]{8})?$/;
 const COPY_FILE = /(ses_[0-9A-Za-z]+)-(compact[0-9a-f]{8})\.json$/;
 const MARK_DIGITS = 8;
-
-export function isOpenCodeId(word: string): boolean {
-  return ID.test(word);
-}
 
 /** A session that OpenCode has printed for us. */
 export type Exported = {
@@ -82,7 +77,7 @@ export function exportSession(
     rmSync(path, { force: true });
     return done.ok ? err(`${id}: 'opencode export' printed no session. ${hint}`) : done;
   }
-  const [, original = id, mark = ''] = ID.exec(id) ?? [];
+  const [, original = id, mark = ''] = OPENCODE_ID.exec(id) ?? [];
   const own = mark === '' ? text : withIds(printed, (one) => (one.endsWith(mark) ? one.slice(0, -mark.length) : one));
   if (mark !== '') writeFileSync(path, own);
   const digest = createHash('sha256').update(JSON.stringify(readSession(own)?.messages));
@@ -105,18 +100,21 @@ export function keepExport({ terminal }: Pick<Session, 'terminal'>, { path, kept
 
 /** Has OpenCode read the compacted file as a session of its own, with this working folder. The error is a sentence. */
 export function importCopy(session: Session, { id, copyId, keptPath }: Exported, folder: string): Result<void, string> {
-  const [mark = ''] = /compact[0-9a-f]{8}$/.exec(copyId) ?? [];
+  const [, original = copyId, mark = ''] = OPENCODE_ID.exec(copyId) ?? [];
   const compacted = readSession(readFileSync(keptPath, 'utf8'));
   if (compacted === null) return err(`${keptPath}: this is no session of OpenCode any more`);
-  const ids = new Set([copyId.slice(0, -mark.length)]);
+  const ids = new Set([original]);
   // Those of other sessions, of its parent and of its tasks, stay.
   withIds(compacted, (one) => {
     if (/^(?:msg|prt)_/.test(one)) ids.add(one);
     return one;
   });
   const { share: _, ...info } = compacted.info;
-  const title = `${String(info['title']).replace(COPY_TITLE, '')} (compacted)`;
-  const copy = withIds({ ...compacted, info: { ...info, title } }, (one) => (ids.has(one) ? one + mark : one));
+  const { title = original } = info;
+  const copy = withIds(
+    { ...compacted, info: { ...info, title: `${String(title).replace(COPY_TITLE, '')} (compacted)` } },
+    (one) => (ids.has(one) ? one + mark : one),
+  );
   const file = join(temporaryFolder(session), 'session.json');
   writeFileSync(file, copy, { mode: 0o600 });
   const hint = `'${session.terminal.program()} resume ${id}' tries again.`;

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { toModel } from '../../config/resolve.ts';
-import { ID_DIGITS, isOtherAgent } from '../../core/paths.ts';
+import { ID_DIGITS, isOtherAgent, OPENCODE_ID } from '../../core/paths.ts';
 import type { Result } from '../../core/result.ts';
 import { formatCount } from '../../messages/quantities.ts';
 import { fitText, safeText, shellWord, textWidth } from '../../messages/text.ts';
@@ -17,7 +17,7 @@ import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-co
 import { canAsk, matchesAll, pick } from '../terminal/picker.ts';
 import { findScanned, gatherInputs, type ReadyInput, type ScannedFile } from './gather.ts';
 import { findNothing } from './inputs.ts';
-import { type Exported, exportSession, isOpenCodeId } from './opencode.ts';
+import { type Exported, exportSession } from './opencode.ts';
 
 const MIN_ID_DIGITS = 4;
 const ID_START = new RegExp(`^[0-9a-f]{${MIN_ID_DIGITS}}[0-9a-f-]*$`, 'i');
@@ -43,7 +43,7 @@ export async function chooseSession(
   { isCaptured }: { readonly isCaptured: boolean },
 ): Promise<ChosenSession | ExitCode> {
   const [word = '', ...more] = words;
-  if (more.length === 0 && isOpenCodeId(word))
+  if (more.length === 0 && OPENCODE_ID.test(word))
     return takeExported(session, exportSession(session, word, { isCaptured }));
   if (word !== '' && more.length === 0 && (await namesFile(word))) return openNamed(session, word);
   const scanned = await findScanned(session, { operands: [] });

@@ -10,7 +10,7 @@ import {
   safeText,
   textWidth,
 } from '../../messages/text.ts';
-import { ID_DIGITS, isSessionId, sessionIdOf } from '../../core/paths.ts';
+import { ID_DIGITS, isSessionId, OPENCODE_ID, sessionIdOf } from '../../core/paths.ts';
 import { formatAge } from './scan.ts';
 import type { Rendering } from './theme.ts';
 
@@ -63,8 +63,10 @@ function renderHit(
 
 /** What to type next: the whole message, and the session, if a program can go on with it. */
 function nextOf({ show, file, conversation }: SearchHit, program: string, columns: number): readonly string[] {
-  const session = sessionIdOf(file) ?? (conversation !== null && isSessionId(conversation) ? conversation : null);
-  const resume = session === null ? [] : [`${program} resume ${session.slice(0, ID_DIGITS)}`];
+  const named = conversation ?? '';
+  const session = sessionIdOf(file) ?? (isSessionId(named) ? named : null);
+  const resumed = OPENCODE_ID.test(named) ? named : session?.slice(0, ID_DIGITS);
+  const resume = resumed === undefined ? [] : [`${program} resume ${resumed}`];
   const commands = [`${program} show ${show}`, ...resume];
   // A command that is cut off is of no use.
   const isShort = (line: string): boolean => textWidth(line) <= columns;
