@@ -187,6 +187,11 @@ export type MessageIndex = {
   readonly listHits: (words: readonly QueryTerm[], filter: SearchFilter) => Promise<readonly (readonly number[])[]>;
   /** Those of the given ids (ascending) that contain it. */
   readonly listHitsAmong: (word: QueryTerm, lineIds: readonly number[]) => Promise<readonly number[]>;
+  /** The messages from a time, including unfinished compactions; at most `limit`, any of them. */
+  readonly listFrom: (
+    time: { readonly since: Date; readonly until: Date },
+    limit: number,
+  ) => Promise<readonly number[]>;
   /** Loads messages by id, in any order: only applied ones that pass the filter. */
   readonly loadCandidates: (lineIds: readonly number[], filter: SearchFilter) => Promise<readonly StoredCandidate[]>;
   /** Messages with any of the words: archived ones, archived last first, and then as many captured ones, captured last first. A line that is there several times for one conversation comes once. */

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { BatchHit, MessageHit } from '../../src/app/contract/archive-reports.ts';
+import { capture } from '../support/captures.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { oddTexts } from '../support/messages.ts';
 import { search } from '../support/searching.ts';
@@ -144,6 +145,17 @@ test('a result is shown below its call, an edit as a diff, and what only acknowl
     texts.findIndex((text) => text.includes(`const mooring = ${value}`)),
   );
   assert.ok(newer !== undefined && older !== undefined && newer >= 0 && newer < older, texts.join('\n'));
+});
+
+test('a question that names a day finds what was said on it, in other words too, archived or captured', async (t) => {
+  const [archived, captured] = [benchFor(t), benchWith(t, 'a.jsonl', `${chatLine(BOAT)}\n`)];
+  await compacted(archived, BOAT);
+  await capture(captured, 'a.jsonl');
+  for (const bench of [archived, captured]) {
+    const { hits } = await search(bench, 'What did we decide on 2 March 2026?', { kinds: 'messages', limit: 50 });
+    assert.ok(hits.some(({ text }) => text === 'Paint the wooden boat green'));
+    assert.deepEqual((await search(bench, 'What did we decide on 2 May 2026?', { kinds: 'messages' })).hits, []);
+  }
 });
 
 test('the newest come first on demand', async (t) => {

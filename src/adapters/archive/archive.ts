@@ -51,6 +51,7 @@ export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
       countHits: 'once',
       listHits: 'once',
       listHitsAmong: 'once',
+      listFrom: 'once',
       loadCandidates: 'once',
       listNewest: 'once',
     },

@@ -11,6 +11,8 @@ import {
   isFromPeriod,
   KIND_MESSAGES,
   KIND_SHARE,
+  type Period,
+  PERIOD_MESSAGES,
   PERIOD_SHARE,
   PHRASE_MESSAGES,
   PHRASE_SHARE,
@@ -18,9 +20,11 @@ import {
   readPeriod,
   readPhrases,
   sharePhrases,
+  spanOf,
 } from '../../core/search/query-hints.ts';
 import { formsOf, type QueryTerm, type Question, readQuestion } from '../../core/search/question.ts';
 import {
+  BROAD_WEIGHTS,
   DEEP_WEIGHTS,
   findPlaces,
   isAbout,
@@ -74,30 +78,35 @@ const PLACES_GROWTH = 4;
 const HEAD_MESSAGES = 10;
 /** A query with fewer words is meant literally, so messages around a match do not count. */
 const MIN_QUESTION_WORDS = 3;
+/** A question with so few words that occur is broad: its best messages differ, so that what they share says less. */
+const MAX_BROAD_WORDS = 2;
+const BROAD_FEEDBACK = 0.5;
 
 /** Ids of the archived messages that match a text best. All calls should see one state of the archive. */
 export async function findMessages(messages: MessageIndex, search: MessageSearch): Promise<readonly RankedLine[]> {
   const { query, filter, limit, meaning } = search;
   const question = readQuestion(query, await messages.listSpeakers());
   const vocabulary = await createVocabulary(messages, filter);
-  const { listed, common } = await vocabulary.listWords(question);
+  const { listed, common, isBroad } = await vocabulary.listWords(question);
   const byWords = await loadCandidates(messages, { listed, filter, wanted: Math.max(MAX_CANDIDATES, limit) });
   const nearest = (await meaning?.nearest(Math.min(MAX_NEAREST, Math.max(NEAREST, limit)))) ?? [];
-  const loaded = addCandidates(byWords, inOrder(nearest, await messages.loadCandidates(nearest, filter)));
+  const { speaker, asksWhen, isKeywords } = question;
+  const period = isKeywords ? null : readPeriod(query);
+  const others = [...nearest, ...(await listFrom(messages, period))];
+  const loaded = addCandidates(byWords, inOrder(others, await messages.loadCandidates(others, filter)));
   if (loaded.length === 0) return [];
   const around = idsAround(loaded);
   const words = [...listed];
   for (const { word, weight } of common) words.push({ lineIds: await messages.listHitsAmong(word, around), weight });
-  const near = new Set(nearest);
+  const near = new Set(others);
   const isFew = question.words.length < MIN_QUESTION_WORDS;
   const candidates = isFew ? loaded.filter((one) => near.has(one.lineId) || isAbout(one, words)) : loaded;
-  const { speaker, asksWhen, isKeywords } = question;
   const plain: RankOptions = {
     words,
-    weights: isKeywords ? KEYWORD_WEIGHTS : QUESTION_WEIGHTS,
+    weights: isKeywords ? KEYWORD_WEIGHTS : isBroad ? BROAD_WEIGHTS : QUESTION_WEIGHTS,
     speaker,
     asksWhen,
-    alsoFor: sumShares(await shareMeaning(candidates, search), isKeywords ? NO_SHARE : sharePeriod(candidates, query)),
+    alsoFor: sumShares(await shareMeaning(candidates, search), sharePeriod(candidates, period)),
   };
   const told = await shareTold(rankCandidates(candidates, plain), { search, isKeywords });
   const options = { ...plain, alsoFor: sumShares(plain.alsoFor, told) };
@@ -106,7 +115,8 @@ export async function findMessages(messages: MessageIndex, search: MessageSearch
   if (isKeywords || byWords.length === 0) return first.slice(0, limit).map(toRankedLine);
 
   const best = first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId);
-  const more = await vocabulary.listFeedback(await search.readTexts(best), question);
+  const share = isBroad ? BROAD_FEEDBACK * FEEDBACK_SHARE : FEEDBACK_SHARE;
+  const more = await vocabulary.listFeedback(await search.readTexts(best), question, share);
   const last = { ...options, words: [...words, ...more] };
   return limit > HEAD_MESSAGES
     ? rankTwice(candidates, last).slice(0, limit)
@@ -141,8 +151,7 @@ async function shareMeaning(candidates: readonly StoredCandidate[], { meaning }:
 }
 
 /** Favors messages from the period that the query names. */
-function sharePeriod(candidates: readonly StoredCandidate[], query: string): Share {
-  const period = readPeriod(query);
+function sharePeriod(candidates: readonly StoredCandidate[], period: Period | null): Share {
   if (period === null) return NO_SHARE;
   const told = new Set(candidates.filter(({ at }) => isFromPeriod(period, at)).map(({ lineId }) => lineId));
   return (lineId) => (told.has(lineId) ? PERIOD_SHARE : 0);
@@ -171,6 +180,13 @@ async function shareTold(
 
 function toRankedLine({ candidate, score }: Ranked<StoredCandidate>): RankedLine {
   return { lineId: candidate.lineId, score };
+}
+
+/** The messages from the period that a query names: few enough of them are candidates, whatever their words. */
+async function listFrom(messages: MessageIndex, period: Period | null): Promise<readonly number[]> {
+  if (period === null || period.year === null) return [];
+  const lineIds = await messages.listFrom(spanOf(period, period.year), PERIOD_MESSAGES + 1);
+  return lineIds.length > PERIOD_MESSAGES ? [] : lineIds;
 }
 
 /** Loads the best candidates, each text of a conversation once. */
@@ -286,10 +302,11 @@ async function createVocabulary(messages: MessageIndex, filter: SearchFilter) {
         (isCommon ? common : rare).push({ word, weight });
         if (!isCommon) hits += count;
       }
-      return { listed: [...(await listHits(rare)), ...(isKeywords ? [] : await listRelated(counted))], common };
+      const listed = [...(await listHits(rare)), ...(isKeywords ? [] : await listRelated(counted))];
+      return { listed, common, isBroad: rare.length + common.length <= MAX_BROAD_WORDS };
     },
     /** Words that the best messages share. */
-    listFeedback: async (texts: readonly string[], { words }: Question) => {
+    listFeedback: async (texts: readonly string[], { words }: Question, share: number) => {
       const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
       const weigh = async (words: readonly string[]): Promise<readonly (number | null)[]> =>
         (words.length === 0 ? [] : await messages.countHits(words.map(toQueryTerm), maxHits + 1)).map((count) =>
@@ -302,7 +319,7 @@ async function createVocabulary(messages: MessageIndex, filter: SearchFilter) {
       });
       return (await listHits(chosen.map((word) => ({ word: toQueryTerm(word), weight: 0 })))).map(({ lineIds }) => ({
         lineIds,
-        weight: FEEDBACK_SHARE * weighWord(lineIds.length, messageCount, QUESTION_RARITY_POWER),
+        weight: share * weighWord(lineIds.length, messageCount, QUESTION_RARITY_POWER),
       }));
     },
   };

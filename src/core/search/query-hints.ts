@@ -49,10 +49,12 @@ export function countAnsweredKinds(text: string, kinds: readonly AnswerKind[]): 
 }
 
 /** A day, month or year named in a query. Months count from 0, as in `Date`; null means any. */
-type Period = { readonly year: number | null; readonly month: number | null; readonly day: number | null };
+export type Period = { readonly year: number | null; readonly month: number | null; readonly day: number | null };
 
 /** The bonus for a message from the named period, as a share of the best word score. */
-export const PERIOD_SHARE = 0.4;
+export const PERIOD_SHARE = 0.6;
+/** More messages from it tell nothing. */
+export const PERIOD_MESSAGES = 150;
 /** People report what happened some days later. */
 const REPORTED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
@@ -94,36 +96,37 @@ export function isFromPeriod(period: Period, at: Date | null): boolean {
   if (at === null) return false;
   const years = period.year === null ? [at.getUTCFullYear(), at.getUTCFullYear() - 1] : [period.year];
   return years.some((year) => {
-    const { month, day } = period;
-    const start = Date.UTC(year, month ?? 0, day ?? 1);
-    const end = Date.UTC(
-      month === null ? year + 1 : year,
-      month === null ? 0 : month + (day === null ? 1 : 0),
-      day === null ? 1 : day + 1,
-    );
-    return at.getTime() >= start && at.getTime() < end + REPORTED_WITHIN_MS;
+    const { since, until } = spanOf(period, year);
+    return at >= since && at < until;
   });
 }
 
-/** Words that must appear next to each other, in this order. */
-type Phrase = readonly string[];
+/** A period of a year, and the week after it. */
+export function spanOf({ month, day }: Period, year: number): { readonly since: Date; readonly until: Date } {
+  const end = Date.UTC(
+    month === null ? year + 1 : year,
+    month === null ? 0 : month + (day === null ? 1 : 0),
+    day === null ? 1 : day + 1,
+  );
+  return { since: new Date(Date.UTC(year, month ?? 0, day ?? 1)), until: new Date(end + REPORTED_WITHIN_MS) };
+}
 
 /** The bonus for a message that contains all phrases, as a share of the best word score. */
 export const PHRASE_SHARE = 0.3;
 /** How many of the best messages are checked for it. */
 export const PHRASE_MESSAGES = 20;
 const MAX_PHRASES = 4;
-const MAX_PHRASE_WORDS = 12;
 const MAX_PHRASE_TEXT_CHARS = 200_000;
 /** Text in quotes, or else anything without spaces: a path, a URL, `can't-do`. */
 const TOGETHER = /"([^"]{1,400})"|“([^”]{1,400})”|(\S+)/gu;
 
 /** The paths, URLs and quotations in a query. A word with a mere suffix (`Ada's`) does not count. */
-export function readPhrases(query: string): readonly Phrase[] {
-  const phrases = Array.from(query.slice(0, 20_000).matchAll(TOGETHER), (match) =>
-    wordsOf(match[1] ?? match[2] ?? match[3] ?? '').slice(0, MAX_PHRASE_WORDS),
-  );
-  return phrases.filter((words) => words.filter((word) => !FUNCTION_WORDS.has(word)).length > 1).slice(0, MAX_PHRASES);
+export function readPhrases(query: string): readonly string[] {
+  return Array.from(query.slice(0, 20_000).matchAll(TOGETHER), (match) =>
+    plainWords(match[1] ?? match[2] ?? match[3] ?? ''),
+  )
+    .filter((phrase) => phrase.split(' ').filter((word) => !FUNCTION_WORDS.has(word)).length > 1)
+    .slice(0, MAX_PHRASES);
 }
 
 /** With more words around its quotations a query is a question, which a message may answer without them. */
@@ -140,23 +143,19 @@ export function readQuoted(query: string): readonly string[] {
     .slice(0, MAX_PHRASES);
 }
 
-/** Whether a text contains all quotations, word for word but for case, accents and punctuation. */
+/** Whether a text contains all quotations. */
 export function holdsPhrases(text: string, phrases: readonly string[]): boolean {
-  if (phrases.length === 0) return true;
-  const words = plainWords(text.slice(0, MAX_PHRASE_TEXT_CHARS));
-  return phrases.every((phrase) =>
-    isSpaceless(phrase) ? words.includes(phrase) : ` ${words} `.includes(` ${phrase} `),
-  );
+  return phrases.length === 0 || sharePhrases(text, phrases) === 1;
 }
 
 function plainWords(text: string): string {
   return (foldLetters(text).toLowerCase().match(INDEXED_WORD) ?? []).map(foldAccents).join(' ');
 }
 
-/** The share of the phrases that a text contains. */
-export function sharePhrases(text: string, phrases: readonly Phrase[]): number {
-  const words = ` ${wordsOf(text.slice(0, MAX_PHRASE_TEXT_CHARS)).join(' ')} `;
-  const held = phrases.filter((phrase) => words.includes(` ${phrase.join(' ')} `));
+/** The share of the phrases that a text contains, word for word but for case, accents and punctuation. */
+export function sharePhrases(text: string, phrases: readonly string[]): number {
+  const words = ` ${plainWords(text.slice(0, MAX_PHRASE_TEXT_CHARS))} `;
+  const held = phrases.filter((phrase) => words.includes(isSpaceless(phrase) ? phrase : ` ${phrase} `));
   return held.length / Math.max(1, phrases.length);
 }
 

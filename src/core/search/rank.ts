@@ -39,6 +39,8 @@ export type Candidate = {
 type RankWeights = {
   /** For words of a question, when the message answers it. */
   readonly answer: number;
+  /** For words of the message before that question, which it is usually about. */
+  readonly askedAbout: number;
   /** For words of neighbors, multiplied with `NEAR_SHARES`. */
   readonly near: number;
   readonly speaker: number;
@@ -52,7 +54,8 @@ type RankWeights = {
 
 /** Measured on questions about long conversations. The answer often contains none of the words, but stands next to messages that do. */
 export const QUESTION_WEIGHTS: RankWeights = {
-  answer: 1,
+  answer: 0.9,
+  askedAbout: 0.7,
   near: 1,
   speaker: 0.15,
   time: 0.15,
@@ -61,12 +64,16 @@ export const QUESTION_WEIGHTS: RankWeights = {
   length: 0.5,
 };
 
+/** For a question with few words, which many messages answer, in as many sessions. */
+export const BROAD_WEIGHTS: RankWeights = { ...QUESTION_WEIGHTS, session: 0 };
+
 /** For results after the best ones: a reader who gets that far wants more from one speaker, and from other sessions. */
 export const DEEP_WEIGHTS: RankWeights = { ...QUESTION_WEIGHTS, speaker: 0.5, question: 0.1, session: 0.2 };
 
 /** BM25 by the messages' own words. Neighbors hardly count. */
 export const KEYWORD_WEIGHTS: RankWeights = {
   answer: 0.4,
+  askedAbout: 0.1,
   near: 0.25,
   speaker: 0.15,
   time: 0,
@@ -147,7 +154,7 @@ function scoreByWords(
         { lineId, value: lengthFactor(sizeBytes) },
         ...candidate.near.map((one) => ({
           lineId: one.lineId,
-          value: shareOf(one, weights) * lengthFactor(one.sizeBytes),
+          value: shareOf(one, candidate, weights) * lengthFactor(one.sizeBytes),
         })),
       ].toSorted((a, b) => b.value - a.value);
       let score = 0;
@@ -160,8 +167,10 @@ function scoreByWords(
   );
 }
 
-function shareOf(near: NearMessage, weights: RankWeights): number {
-  return isAnswered(near) ? weights.answer : weights.near * (NEAR_SHARES.get(near.steps) ?? 0);
+function shareOf(one: NearMessage, { near }: Candidate, weights: RankWeights): number {
+  if (isAnswered(one)) return weights.answer;
+  if (one.steps === -2 && near.some(isAnswered)) return weights.askedAbout;
+  return weights.near * (NEAR_SHARES.get(one.steps) ?? 0);
 }
 
 function includesSorted(sorted: readonly number[], wanted: number): boolean {

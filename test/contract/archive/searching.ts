@@ -216,6 +216,16 @@ export function searchContract(engine: Engine): void {
     });
   }
 
+  test('messages are listed by their time', async (t) => {
+    const archive = await engine.open(t);
+    await said(archive, ['one', 'two', 'three']); // at 08:00
+    const list = (since: string, until: string, limit = 9): Promise<readonly number[]> =>
+      archive.messages.listFrom({ since: new Date(since), until: new Date(until) }, limit);
+    assert.deepEqual(new Set(await list('2026-03-01', '2026-03-02')), new Set([1, 2, 3]));
+    assert.equal((await list('2026-03-01', '2026-03-02', 2)).length, 2);
+    assert.deepEqual([await list('2026-03-02', '2026-03-03'), await list('2026-02-02', '2026-03-01')], [[], []]);
+  });
+
   test('batches can be held to a time and a source', async (t) => {
     const archive = await engine.open(t);
     await said(archive, ['hull']); // a batch from 08:00 to 09:30

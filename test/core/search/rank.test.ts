@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import {
+  BROAD_WEIGHTS,
   type Candidate,
   findPlaces,
   KEYWORD_WEIGHTS,
@@ -38,10 +39,24 @@ test('a message in a session that has much of what is sought comes before one th
   assert.deepEqual(order([candidate(900), candidate(1), candidate(2), candidate(3)], { words }), [1, 2, 3, 900]);
 });
 
-test('where only keywords are looked for the session makes no difference', () => {
+test('where only keywords are looked for, or a question is broad, the session makes no difference', () => {
   const words = [{ lineIds: [1, 2, 3, 900], weight: 1 }];
   const candidates = [candidate(900, { sizeBytes: 99 }), candidate(1), candidate(2), candidate(3)];
-  assert.deepEqual(order(candidates, { words, weights: KEYWORD_WEIGHTS }), [900, 1, 2, 3]);
+  for (const weights of [KEYWORD_WEIGHTS, BROAD_WEIGHTS])
+    assert.deepEqual(order(candidates, { words, weights }), [900, 1, 2, 3]);
+});
+
+test('the words that a question is about count for its answer, more than those around other messages', () => {
+  const near = (first: number, isQuestion: boolean): Candidate['near'] =>
+    [-1, -2].map((steps) => ({
+      lineId: first + steps,
+      steps,
+      sizeBytes: 100,
+      traits: { isQuestion: isQuestion && steps === -1, mentionsTime: false },
+    }));
+  const words = [{ lineIds: [1, 101], weight: 1 }];
+  const candidates = [candidate(3, { near: near(3, false) }), candidate(103, { near: near(103, true) })];
+  assert.deepEqual(order(candidates, { words }), [103, 3]);
 });
 
 test('what speaks for a message otherwise counts as a share of the best score by words', () => {

@@ -18,6 +18,12 @@ const MAX_SPEAKERS = 5000;
 const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAKERS}`;
 /** Lines that are looked at in one go. */
 const NEWEST_PAGE = 500;
+/** Lines have no index by time, but those of a summary do. */
+const LIST_FROM = `
+SELECT l.id FROM batches AS b JOIN lines AS l ON l.batch_id = b.id
+WHERE b.start_ms < :untilMs AND b.end_ms >= :sinceMs AND l.role IS NOT NULL AND l.at_ms >= :sinceMs AND l.at_ms < :untilMs
+UNION ALL SELECT -m.captured_id FROM captured_messages AS m WHERE m.line_id IS NULL AND m.at_ms >= :sinceMs AND m.at_ms < :untilMs
+LIMIT :limit`;
 
 /** Finds messages by words. */
 export function createMessageIndex(
@@ -95,6 +101,8 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
     countHits: (words, atMost) => engine.countHits(query, words, atMost),
     listHits,
     listHitsAmong: async (word, ids) => (await engine.listHitsAmong(query, word, ids)).toSorted((a, b) => a - b),
+    listFrom: ({ since, until }, limit) =>
+      query.numbers(LIST_FROM, { sinceMs: since.getTime(), untilMs: until.getTime(), limit }),
     loadCandidates: async (ids, filter) => {
       if (ids.length === 0) return [];
       const own = await captured.loadCandidates(
