@@ -132,7 +132,7 @@ export async function inSession(
     cleanUps.push(cleanUp);
   };
   const poolRules = context.poolRules ?? DEFAULT_POOL_RULES;
-  const startProcesses: Session['startProcesses'] = async () => {
+  const startProcesses: Session['startProcesses'] = async (processes) => {
     const { createFilePool } = await import('./pool/pool.ts');
     const { clearLeftovers, run } = useCases;
     const pool = createFilePool({
@@ -140,6 +140,7 @@ export async function inSession(
       terminal,
       clearLeftovers,
       entry: poolRules.entry,
+      isAlone: processes === 1,
     });
     atEnd(pool.close);
     return pool.useCases;
