@@ -9,21 +9,14 @@ import { pathToFileURL } from 'node:url';
  * npm run unit -- test/core test/app/verify.test.ts        npm run unit -- --watch test/core/plan
  */
 
-/** Loading the program takes longer than most test files do, so files of these folders share a process. */
-const SHARING = [
-  'test/adapters',
-  'test/app',
-  'test/cli',
-  'test/compose',
-  'test/config',
-  'test/core',
-  'test/docs',
-  'test/packaging',
-  'test/system',
-];
-const FILES_A_PROCESS = 12;
+/**
+ * Loading the program, and compiling what is hot in it, takes longer than most test files do, so files share processes: those of the first of
+ * these folders that they are in.
+ */
+const SHARING = ['test/adapters', 'test/app', 'test/cli', 'test'];
+const FILES_A_PROCESS = 32;
 /** They run before a release: npm run test:install */
-const BEFORE_A_RELEASE = ['test/install/', 'test/bench/'];
+const BEFORE_A_RELEASE = ['test/install/', 'test/bench/', 'test/packaging/'];
 /** A file that changes the process itself, or what is loaded into it, has one of its own; so has each engine that stays in memory. */
 const CHANGES_PROCESS =
   /becomeOrdinaryUser|runIn|quick-waits|held-deadlines|pglite|process\.(?:chdir|umask|exitCode = |env(?:\[[^\]]+\]|\.\w+)? = )|(?:Object\.assign\(|delete )process\.env/;
@@ -77,8 +70,9 @@ function isPutOff(file: string): boolean {
 function group(files: readonly string[], folder: string): readonly string[] {
   const isSharing = (file: string): boolean => !CHANGES_PROCESS.test(readFileSync(file, 'utf8'));
   const together = pathToFileURL('test/support/together.ts').href;
+  const placeOf = (file: string): string | undefined => SHARING.find((place) => file.startsWith(`${place}/`));
   const groups = SHARING.flatMap((place) => {
-    const sharing = files.filter((file) => file.startsWith(`${place}/`) && isSharing(file));
+    const sharing = files.filter((file) => placeOf(file) === place && isSharing(file));
     const count = Math.ceil(sharing.length / FILES_A_PROCESS);
     return Array.from({ length: count }, (_, index) => {
       const path = join(folder, `${place.replaceAll('/', '-')}-${index + 1}.test.mjs`);
