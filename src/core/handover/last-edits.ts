@@ -32,6 +32,7 @@ export function writeLastEdits(
   const states = new Map(
     files.map(({ path, added, removed }) => [path, { added: new Set(added), removed: new Set(removed) }]),
   );
+  const declared = new Set(files.flatMap(({ added }) => added.flatMap((line) => declaredName(line) ?? [])));
   const edits = calls.toReversed().flatMap(({ call, messageIds, hasFailed }) =>
     (hasFailed ? [] : call.edits.toReversed())
       // What a page says of code is no code.
@@ -50,7 +51,7 @@ export function writeLastEdits(
     const { path } = edit;
     const state = states.get(path);
     const roomChars = Math.min(left, Math.floor(maxChars * EDIT_SHARE)) - frameOf(path).length;
-    const text = state === undefined ? null : textOf(edit, { ...state, above, roomChars });
+    const text = state === undefined ? null : textOf(edit, { ...state, declared, above, roomChars });
     if (text === null) continue;
     left -= frameOf(path).length + charsIn(text);
     const file = shown.get(path) ?? { blocks: [], messageIds: [] };
@@ -86,24 +87,29 @@ type EditOptions = {
   /** The lines that the file has more, and less, at the end. Those that are shown are taken from them. */
   readonly added: Set<string>;
   readonly removed: Set<string>;
+  /** Names that edits declared in any file: what was moved or changed there is not gone. */
+  readonly declared: ReadonlySet<string>;
   readonly above: string;
   readonly roomChars: number;
 };
 
 /** Null: nothing of the edit stands, or it does not fit. */
-function textOf({ before, after }: Edit, { added, removed, above, roomChars }: EditOptions): EditText | null {
+function textOf({ before, after }: Edit, { added, removed, declared, above, roomChars }: EditOptions): EditText | null {
   const written = splitLines(after).filter((line) => /[\p{L}\p{N}]/u.test(line));
   const code = written.filter((line) => added.has(line.trim()) && isQuotable(line));
   if (code.length === 0) {
     const gone = splitLines(before).map((line) => line.trim());
-    const declared = gone
-      .filter((line) => removed.delete(line) && declaredName(line) !== null && !line.includes('`'))
+    const lost = gone
+      .filter((line) => {
+        const name = removed.delete(line) ? declaredName(line) : null;
+        return name !== null && !declared.has(name) && !line.includes('`');
+      })
       .map((line) => line.replace(/\s*[{:]$/, ''));
-    const text = { removed: declared, code: [] };
-    return declared.length === 0 || charsIn(text) > roomChars ? null : text;
+    const text = { removed: lost, code: [] };
+    return lost.length === 0 || charsIn(text) > roomChars ? null : text;
   }
   if (code.every((line) => above.includes(line.trim().replace(/[;,]$/, '')))) return null;
-  const indent = Math.min(...code.map((line) => line.search(/\S/)));
+  const indent = code.reduce((least, line) => Math.min(least, line.search(/\S/)), Infinity);
   const isShown = new Set(code);
   const shown = fittingLines(
     // Null: a line that is not shown.

@@ -146,6 +146,17 @@ test('a declaration that an edit removed for good is named, and one that came ba
   assert.equal(back, '');
 });
 
+test('a declaration that changed twice, or went to another file, is not removed', () => {
+  const [old, middle, now] = ['function heat() {', 'function heat(degrees) {', 'function heat(degrees, minutes) {'];
+  const changed = newestOf([...edit('1', '/srv/oven.ts', old, middle), ...edit('2', '/srv/oven.ts', middle, now)]);
+  assert.doesNotMatch(changed, /removed/);
+  const moved = newestOf([
+    ...edit('1', '/srv/oven.ts', old, ''),
+    ...edit('2', '/srv/heat.ts', 'light();', `light();\nexport ${now}`),
+  ]);
+  assert.doesNotMatch(moved, /removed/);
+});
+
 test('of a long edit declarations and their comments are shown first, and a new file comes after edits', () => {
   const steps = Array.from({ length: 60 }, (_, at) => `  turnTheTray(${at}, slowly);`);
   const body = [
@@ -283,4 +294,9 @@ test('a name that several files declare, or a page speaks of, is defined nowhere
     'Files',
   );
   assert.match(files, /^Where names that were used last are defined: `oven\.ts`: `heatUp`$/m);
+});
+
+test('an edit of two hundred thousand lines is read like any', () => {
+  const newest = newestOf(edit('1', '/srv/oven.ts', 'cold', 'heat(240);\nturn(180);\n'.repeat(100_000)));
+  assert.match(newest, /^- in `oven\.ts`:\n.*\n {2}heat\(240\);\n {2}turn\(180\);\n/);
 });
