@@ -75,7 +75,7 @@ type Outcome = {
 
 /** For these commands exit code 1 is an answer: nothing was found, or two things differ. */
 const EXIT_1_IS_AN_ANSWER = /^(?:(?:e|f|z|p|git )?grep|rg|ag|ack|diff|cmp|git diff|test|\[{1,2})(?:\s|$)/;
-const QUOTED_WORD = /"(?:[^"\\]|\\.)*"|'[^']*'/g;
+export const QUOTED_WORD = /"(?:[^"\\]|\\.)*"|'[^']*'/g;
 const IS_DIFF = /^(?:diff|cmp|git diff)\s/;
 /** The user or the client stopped the command, so nobody knows how it would have ended. */
 const STOPPED =

@@ -90,6 +90,98 @@ describe('the state of git', () => {
     assert.match(gitOf(...pushed, ...rebased), /5e6f7a8 “Shut it well” \(amended\), 4d5e6f7 “Oil it”; no push seen/);
   });
 
+  const oil = run('1', 'git commit -m "Oil it"', '[main 1a2b3c4] Oil it');
+
+  test('only a command that pushes the branch makes its commits pushed', () => {
+    for (const command of [
+      'echo "then git push"',
+      'git push --dry-run',
+      'git push --tags',
+      'git push origin v1.2.0',
+      'git push origin --delete main',
+      'git push origin :main',
+      'git push origin garden',
+    ])
+      assert.match(gitOf(...oil, ...run('2', command, 'So it is.')), /; no push seen;/, command);
+    for (const command of [
+      'git push 2>&1 | tail -3',
+      'git push -u origin main',
+      'git push origin "HEAD:refs/heads/main"',
+      'git push origin "$(git branch --show-current)"',
+      'git push --tags && git push',
+    ])
+      assert.match(gitOf(...oil, ...run('2', command, 'So it is.')), /; pushed;/, command);
+    assert.match(gitOf(...run('1', 'git commit -m "Tell of git push"', '[main 1a2b3c4] Tell of git push')), /no push/);
+  });
+
+  test('a push leaves commits of another branch alone, unless they were merged or the branch began there', () => {
+    const elsewhere = run('3', 'git commit -m "Dig it"', '[garden 2b3c4d5] Dig it');
+    const push = run('4', 'git push', '   0000001..2b3c4d5  garden -> garden');
+    const away = run('2', 'git checkout garden', "Switched to branch 'garden'");
+    assert.match(gitOf(...oil, ...away, ...elsewhere, ...push), /1a2b3c4 “Oil it”; no push seen of 1 of them;/);
+    for (const command of ['git checkout -b garden', 'git checkout garden && git merge main'])
+      assert.match(gitOf(...oil, ...run('2', command, ''), ...elsewhere, ...push), /; pushed;/, command);
+  });
+
+  test('hashes come from the branch of the commit, and a rebase leaves none', () => {
+    for (const command of ['git log --oneline origin/main', 'git log --all --oneline', 'git log --oneline -- door.ts'])
+      assert.match(gitOf(...oil, ...run('2', command, '7777777 Oil it')), /1a2b3c4 “Oil it”/, command);
+    for (const command of ['git log', 'git log --oneline -3 | cat', 'git log --format="%h %s" main..HEAD'])
+      assert.match(gitOf(...oil, ...run('2', command, '7777777 Oil it')), /7777777 “Oil it”/, command);
+    const again = run('2', 'git commit -m "Oil it"', '[main 2b3c4d5] Oil it');
+    assert.match(
+      gitOf(...oil, ...again, ...run('3', 'git log --oneline', '2b3c4d5 Oil it\n1a2b3c4 Oil it')),
+      /newest first: 2b3c4d5 “Oil it”, 1a2b3c4 “Oil it”/,
+    );
+    const pull = 'Updating 0000001..9999999\nFast-forward\n   0000001..8888888  main -> main';
+    assert.match(
+      gitOf(...run('1', 'git commit -q -m "Oil it"', ''), ...run('2', 'git pull && git push', pull)),
+      /8888888/,
+    );
+    const rebased = run('2', 'git rebase garden', 'Successfully rebased and updated refs/heads/main.');
+    assert.match(gitOf(...oil, ...rebased), /rebased; 1 commit in this session, newest first: “Oil it” \(no hash/);
+  });
+
+  test('a pull leaves pushed commits pushed, also if it rebases others', () => {
+    const pushed = run('2', 'git push', '   0000001..1a2b3c4  main -> main');
+    const next = run('3', 'git commit -m "Shut it"', '[main 2b3c4d5] Shut it');
+    const pull = run('4', 'git pull --rebase', 'Successfully rebased and updated refs/heads/main.');
+    assert.match(
+      gitOf(...oil, ...pushed, ...next, ...pull),
+      /newest first: “Shut it”, 1a2b3c4 “Oil it”; the newest is not pushed/,
+    );
+  });
+
+  test('only what a command amends is marked as amended', () => {
+    const forbid = run('2', 'git commit -m "Forbid --amend"', '[main 2b3c4d5] Forbid --amend');
+    assert.match(
+      gitOf(...oil, ...forbid),
+      /2 commits in this session, newest first: 2b3c4d5 “Forbid --amend”, 1a2b3c4/,
+    );
+    const both = run(
+      '2',
+      'git commit -m "Shut it" && git commit --amend --no-edit',
+      '[main 2b3c4d5] Shut it\n[main 3c4d5e6] Shut it',
+    );
+    assert.match(gitOf(...oil, ...both), /newest first: 3c4d5e6 “Shut it” \(amended\), 1a2b3c4 “Oil it”;/);
+    const nothing = run('2', 'git commit --amend --no-edit || true', 'Aborting commit due to empty message.');
+    assert.match(gitOf(...oil, ...nothing), /1a2b3c4 “Oil it”;/);
+    const quiet = run('2', 'git commit -q --amend --no-edit', '');
+    assert.match(gitOf(...oil, ...quiet), /1 commit in this session, newest first: “Oil it” \(amended\)/);
+  });
+
+  test('a reset takes back as many commits as it says, and none for a file', () => {
+    const all = [...oil, ...run('2', 'git commit -m "Shut it"', '[main 2b3c4d5] Shut it')];
+    for (const [to, left] of [
+      ['HEAD~0', 2],
+      ['HEAD^ -- door.ts', 2],
+      ['HEAD^', 1],
+      ['--soft HEAD~1 2>&1', 1],
+    ] as const)
+      assert.match(gitOf(...all, ...run('3', `git reset ${to}`, '')), new RegExp(`${left} commits? in this`), to);
+    assert.doesNotMatch(gitOf(...all, ...run('3', 'git reset HEAD^^', '')), /in this session/);
+  });
+
   test('a pull request that was only read has its number', () => {
     for (const command of ['gh pr view 302 --comments', 'gh api repos/bakery/oven/pulls/302/comments'])
       assert.match(gitOf(...oiled, ...run('1', command, 'The door squeaks.')), /^pull request #302; changed/);
