@@ -24,12 +24,11 @@ const MAX_ANSWER_CHARS = 4_000;
 
 /** The calls of all turns in order, each with its result. */
 export function readCalls(turns: readonly Turn[]): readonly CompletedCall[] {
-  const results = new Map<string, ResultStep>();
-  for (const { steps } of turns) for (const step of steps) if (step.kind === 'result') results.set(step.callId, step);
+  const results = readResults(turns);
   return turns.flatMap((turn) =>
     turn.steps.flatMap((step): readonly CompletedCall[] => {
       if (step.kind !== 'call') return [];
-      const result = results.get(step.callId);
+      const result = results.get(step);
       // It never ran.
       if (result !== undefined && isRefused(result)) return [];
       const answer = result === undefined ? null : readableText(result.text, MAX_ANSWER_CHARS);
@@ -50,6 +49,27 @@ export function readCalls(turns: readonly Turn[]): readonly CompletedCall[] {
       ];
     }),
   );
+}
+
+/** The result of each call. Some producers count the ids of calls anew in each turn, and some of their calls have no result. */
+function readResults(turns: readonly Turn[]): ReadonlyMap<Step, ResultStep> {
+  const results = new Map<Step, ResultStep>();
+  const last = new Map<string, Step>();
+  for (const { steps } of turns) {
+    const waiting = new Map<string, Step[]>();
+    for (const step of steps) {
+      if (step.kind === 'call') {
+        const same = waiting.get(step.callId);
+        if (same === undefined) waiting.set(step.callId, [step]);
+        else same.push(step);
+        last.set(step.callId, step);
+      } else if (step.kind === 'result') {
+        const call = waiting.get(step.callId)?.shift() ?? last.get(step.callId);
+        if (call !== undefined) results.set(call, step);
+      }
+    }
+  }
+  return results;
 }
 
 /** Whether an agent of its own answered the call: with a report, which reads like the assistant's. */

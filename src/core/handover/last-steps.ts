@@ -45,7 +45,7 @@ function stepText(done: CompletedCall): string {
   const what =
     call.command !== null
       ? `\`${commandName(done)}\``
-      : `${name} ${call.written.length > 0 ? shortNames(call.written).join(', ') : namedTarget(about)}`;
+      : `${cutAtBlank(name, MAX_ABOUT_CHARS)} ${call.written.length > 0 ? countedList(shortNames(call.written)) : namedTarget(about)}`;
   const ended = call.command === null || !hasEffect(call.command) ? null : outcomeOf(done);
   const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : ended;
   const found = foundIn(done);
@@ -54,6 +54,7 @@ function stepText(done: CompletedCall): string {
 
 /** A file by its name, anything else as it is. */
 function namedTarget(about: string): string {
+  if (about.trim() === '') return '';
   return `\`${cutAtBlank(/^\S+[/\\][^/\\\s]+\.\w{1,8}$/.test(about) ? baseName(about) : about, MAX_ABOUT_CHARS)}\``;
 }
 
@@ -63,7 +64,10 @@ function foundIn(done: CompletedCall): string {
   const answer = done.answer ?? '';
   if (hasFailed || outcomeOf(done) === 'failed') return listOf(errorLines(answer, MAX_LINES));
   if (call.written.length > 0) return editedIn(call);
-  if (isAgentCall(done)) return `“${condenseProse(withoutClientLines(answer), MAX_REPORT_CHARS)}”`;
+  if (isAgentCall(done)) {
+    const report = condenseProse(withoutClientLines(answer), MAX_REPORT_CHARS).trim();
+    return report === '' ? '' : `“${report}”`;
+  }
   const rows = splitLines(answer).flatMap((row) => (row.trim() === '' ? [] : [row.trim()]));
   const places = rows.flatMap(placeIn);
   if (places.length * 2 > rows.length) {

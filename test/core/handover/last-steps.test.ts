@@ -66,3 +66,42 @@ test('only the last six steps are shown, and no changes of the task list', () =>
     ['step-3', 'step-4', 'step-5', 'step-6', 'step-7', 'step-8'],
   );
 });
+
+test('a call whose id is used again has its own result', () => {
+  assert.deepEqual(
+    stepsOf([
+      ...run('1', 'git log -1', 'a1b2c3d Heat the oven slowly'),
+      ...run('1', 'git log -2', 'b2c3d4e Shut the door first'),
+      call('2', 'Bash', { command: 'git status' }),
+      typed('Go on.'),
+      ...run('1', 'git log -3', 'c3d4e5f Open the door again'),
+      call('2', 'Bash', { command: 'git diff' }),
+      result('2', 'the door and the oven differ'),
+      call('1', 'Bash', { command: 'git show' }),
+    ]),
+    [
+      '- `git log -3`: “c3d4e5f Open the door again”',
+      '- `git diff`: “the door and the oven differ”',
+      '- `git show` (no result yet)',
+    ],
+  );
+});
+
+test('a step that names many files or nothing is short, and does not hide the others', () => {
+  const patch = Array.from({ length: 400 }, (_, at) => `*** Update File: /srv/tray-${at}.ts\n+turn(${at});`).join('\n');
+  assert.deepEqual(
+    stepsOf([
+      call('1', 'apply_patch', { input: patch }),
+      result('1', 'ok'),
+      call('2', 'Task', {}),
+      call('3', `x${'-'.repeat(9_000)}`, {}),
+    ])
+      .slice(0, 3)
+      .map((line) => line.slice(0, 200)),
+    [
+      `- apply_patch ${Array.from({ length: 10 }, (_, at) => `\`tray-${at}.ts\``).join(', ')} and 390 more: \`turn(0);\``,
+      '- Task (no result yet)',
+      `- x${'-'.repeat(158)}… (no result yet)`,
+    ],
+  );
+});
