@@ -47,8 +47,10 @@ export function readPieces(text: string): readonly Piece[] {
   let lineEnd = 0;
   for (const { start, end } of linesOf(read, { start: 0, end: read.length })) {
     const line = read.slice(start, end);
-    const indent = start - (read.lastIndexOf('\n', start) + 1);
-    if (/\n\s*\n/.test(read.slice(lineEnd, start)) && code === null) isOpen = false;
+    const gap = read.slice(lineEnd, start);
+    const indent =
+      gap.length - 1 - Math.max(gap.lastIndexOf('\n'), gap.lastIndexOf('\u2028'), gap.lastIndexOf('\u2029'));
+    if (/\n\s*\n/.test(gap) && code === null) isOpen = false;
     lineEnd = end;
     if (FENCE.test(line)) {
       if (code !== null) joinCode(pieces, code);

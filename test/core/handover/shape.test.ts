@@ -41,6 +41,12 @@ describe('a long answer that is condensed', () => {
     assert.equal(condenseProse(tables, 400), '- left: shut\n- rye: 700');
   });
 
+  test('knows how deep an item stands, whatever ends its line', () => {
+    const list = 'It is hot.\n- door: open\n  - tray: full';
+    for (const end of ['\n', '\u2028', '\u2029'])
+      assert.equal(condenseProse(list.replaceAll('\n', end), 400), list, JSON.stringify(end));
+  });
+
   test('names the columns where cells say nothing without them', () => {
     const tables =
       '| Before | After |\n|---|---|\n| the door squeaks | it is oiled |\n\nText between.\n\n| Shut | Then |\n|---|---|\n| No | shut it |';
