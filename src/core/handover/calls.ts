@@ -8,12 +8,13 @@ type ResultStep = Extract<Step, { readonly kind: 'result' }>;
 
 /** A tool call with its outcome. */
 export type CompletedCall = {
-  readonly callId: string;
   readonly name: string;
   readonly messageIds: readonly string[];
   readonly turn: number;
   readonly call: ToolCall;
-  /** The result in readable form; null if these messages contain no result. */
+  /** Null if these messages contain none. */
+  readonly result: ResultStep | null;
+  /** The result in readable form. */
   readonly answer: string | null;
   readonly exitCode: number | null;
   readonly hasFailed: boolean;
@@ -36,11 +37,11 @@ export function readCalls(turns: readonly Turn[]): readonly CompletedCall[] {
       const exitCode = result === undefined || call.command === null ? null : exitCodeOf(result.text);
       return [
         {
-          callId: step.callId,
           name: step.name,
           messageIds: result === undefined ? [step.messageId] : [step.messageId, result.messageId],
           turn: turn.number,
           call,
+          result: result ?? null,
           answer,
           exitCode,
           hasFailed:

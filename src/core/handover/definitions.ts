@@ -46,13 +46,13 @@ export function definitionLines(
     readonly maxChars: number;
   },
 ): readonly HandoverLine[] {
-  const callOf = new Map(calls.map((done) => [done.callId, done]));
+  const callOf = new Map(calls.map((done) => [done.result, done]));
   const changed = new Set(files.map(({ path }) => baseName(path)));
   // A name that several files declare is local to each.
   const fileOf = new Map<string, string | null>();
   for (const { steps } of conversation.turns) {
     for (const step of steps) {
-      const target = step.kind === 'result' ? callOf.get(step.callId)?.call.target : undefined;
+      const target = step.kind === 'result' ? callOf.get(step)?.call.target : undefined;
       if (step.kind !== 'result' || target === undefined) continue;
       const source = baseName(target ?? '');
       for (const line of splitLines(readableText(step.text, MAX_READ_CHARS))) {

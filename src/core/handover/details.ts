@@ -235,7 +235,7 @@ function readPassages(
   { turns }: Conversation,
   { calls, maxToolChars }: Pick<DetailOptions, 'calls'> & { readonly maxToolChars: number },
 ): Read {
-  const callOf = new Map(calls.map((done) => [done.callId, done]));
+  const callOf = new Map(calls.map((done) => [done.result, done]));
   const passages: Passage[] = [];
   const sources = new Map<string, Source>();
   const add = (source: Source, piece: Piece): void => {
@@ -249,7 +249,7 @@ function readPassages(
       const { messageId } = step;
       if (step.kind === 'said') add({ messageId, turn, subject: null }, proseOf(step.text));
       else if (step.kind === 'result') {
-        const done = callOf.get(step.callId);
+        const done = callOf.get(step);
         if (done !== undefined && isAnsweredElsewhere(done)) continue;
         if (done !== undefined && isAgentCall(done)) {
           add({ messageId, turn, subject: null }, proseOf(withoutClientLines(readableText(step.text, maxToolChars))));

@@ -7,6 +7,7 @@ import {
   outcomeOf,
   readableLines,
 } from './calls.ts';
+import { IS_FILE } from './definitions.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { baseName, declaredName, isConstant, shortNames } from './files.ts';
 import { charsOf, type HandoverLine, quoted, splitLines } from './line.ts';
@@ -76,10 +77,11 @@ function foundIn(done: CompletedCall): string {
     return countedList(places.map(({ path }) => `\`${baseName(path)}\``)) + (told === '' ? '' : ` with ${told}`);
   }
   const numbered = rows.filter((row) => LINE_NUMBER.test(row));
-  if (numbered.length * 2 > rows.length) {
-    const declared = numbered
-      .map((row) => row.replace(LINE_NUMBER, '').trim())
-      .filter((line) => declaredName(line) !== null && line.length <= MAX_LINE_CHARS);
+  const isNumbered = numbered.length * 2 > rows.length;
+  const declared = (isNumbered ? numbered : isCode(call) ? rows : [])
+    .map((row) => row.replace(LINE_NUMBER, '').trim())
+    .filter((line) => declaredName(line) !== null && line.length <= MAX_LINE_CHARS);
+  if (isNumbered || declared.length > 0) {
     return declared
       .slice(0, MAX_LINES)
       .map((line) => `\`${line.replace(/\s*\{$/, '')}\``)
@@ -89,6 +91,11 @@ function foundIn(done: CompletedCall): string {
   const hasTotal = call.command !== null && hasEffect(call.command);
   const shown = hasTotal ? lines.slice(-MAX_TOTAL_LINES) : lines.slice(0, MAX_LINES);
   return listOf(shown) + (lines.length > shown.length ? ` (of ${lines.length} lines)` : '');
+}
+
+/** Whether a call read a file of code. */
+function isCode({ command, target }: ToolCall): boolean {
+  return command === null && target !== null && IS_FILE.test(baseName(target));
 }
 
 /** What a task runner says of its own steps. */

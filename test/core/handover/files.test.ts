@@ -190,6 +190,23 @@ test('of a long edit declarations and their comments are shown first, and a new 
   assert.doesNotMatch(newest, /notes\.md|inProse/);
 });
 
+test('a name stands with the file that declares it, also where the id of the call is used again', () => {
+  const read = (path: string, code: string): readonly Part[] => [
+    call('1', 'Read', { file_path: path }),
+    result('1', code),
+  ];
+  const files = section(
+    handover([
+      typed('Look at heatTheOven.'),
+      ...read('/srv/oven.ts', 'export function heatTheOven(degrees: number) {\n}'),
+      ...read('/srv/door.ts', 'export function shut() {\n}'),
+      said('I looked at it.'),
+    ]),
+    'Files',
+  );
+  assert.match(files, /defined: `oven\.ts`: `heatTheOven`$/m);
+});
+
 test('names that were spoken of stand with the file that was read for them', () => {
   const files = section(
     handover([

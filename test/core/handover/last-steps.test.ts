@@ -33,6 +33,13 @@ test('a step shows what it found: declarations of a file, files of a search, the
   );
 });
 
+test('a file of code that was read without line numbers shows its declarations', () => {
+  const code = 'package oven\n\nimport (\n\t"time"\n)\n\nfunc Heat(degrees int) {\n\twarm(degrees)\n}';
+  assert.deepEqual(stepsOf([call('1', 'read_file', { absolute_path: '/srv/oven.go' }), result('1', code)]), [
+    '- read_file `oven.go`: `func Heat(degrees int)`',
+  ]);
+});
+
 test('a step that failed shows where, without what was logged', () => {
   const output =
     '2026-11-28T06:00:00Z INFO error store opened\noven.ts:7:3: error TS2304: Cannot find name\nExit code: 2';
