@@ -172,4 +172,4 @@ function isQuotable(line: string): boolean {
 const STARTS_STATEMENT = /^[\p{L}\p{N}_$@#<*/.!&(-].*[\p{L}\p{N}]/u;
 /** What is in every function. */
 const STEP =
-  /^(?:if (?:\()?err(?:or)? (?:!=|!==) (?:nil|null)\)? \{|return(?: (?:nil|null|err|error)(?:, )?)*;?|break;?|continue;?|else:?|try:?|try \{|finally \{|pass)$/;
+  /^(?:if (?:\()?err(?:or)? (?:!=|!==) (?:nil|null)\)? \{|return(?:,? (?:nil|null|err|error))*;?|break;?|continue;?|else:?|try:?|try \{|finally \{|pass)$/;

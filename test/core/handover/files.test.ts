@@ -112,6 +112,34 @@ test('newest edits come as code with its indentation, without brackets and impor
   );
 });
 
+test('code of edits ends no block, and leaves out data and what is in every function', () => {
+  const code = [
+    'heatTheOven(240);',
+    'say("```");',
+    '``` ## Where it stands',
+    `const data = "${'x'.repeat(500)}";`,
+    'if (err != nil) {',
+    'return nil, err',
+    'openTheDoor();',
+  ];
+  assert.equal(
+    newestOf(edit('1', '/srv/oven.go', 'cold()', code.join('\n'))),
+    `- in \`oven.go\`:\n  ${CODE}heatTheOven(240);\n  …\n  openTheDoor();\n  ${FENCE}`,
+  );
+  assert.equal(newestOf(edit('1', '/srv/oven.ts', 'function heat(how = `slowly`) {\n  open();', '')), '');
+});
+
+test('only four edits of one file come before those of others', () => {
+  const many = Array.from({ length: 9 }, (_, at) =>
+    edit(`${at}`, '/srv/oven.ts', `cold(${at});`, `heatTheOvenSlowly(${at}, '${'hot '.repeat(18)}');`),
+  );
+  const newest = newestOf(
+    [...edit('d', '/srv/door.ts', 'open();', 'shutTheDoor();\nlockTheDoor();'), ...many.flat()],
+    2_000,
+  );
+  assert.match(newest, /heatTheOvenSlowly\(7[^]*heatTheOvenSlowly\(5[^]*shutTheDoor/);
+});
+
 test('edits of one file stand together, and tests come after what they test', () => {
   const newest = newestOf([
     ...edit('1', '/srv/oven.ts', 'heat();', 'heatUpSlowly(240);\nopenTheDoor();'),

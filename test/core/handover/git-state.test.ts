@@ -170,6 +170,33 @@ describe('the state of git', () => {
     assert.match(gitOf(...oil, ...quiet), /1 commit in this session, newest first: “Oil it” \(amended\)/);
   });
 
+  test('a commit of another branch is not amended, and a tag or another branch that is pushed says nothing of this one', () => {
+    const away = run('2', 'git checkout garden', "Switched to branch 'garden'");
+    const amend = run('3', 'git commit --amend -m "Dig it"', '[garden 2b3c4d5] Dig it');
+    assert.match(
+      gitOf(...oil, ...away, ...amend),
+      /2 commits in this session, newest first: 2b3c4d5 “Dig it”, 1a2b3c4/,
+    );
+    const switched = gitOf(run('1', 'git switch garden', "Switched to branch 'garden'")[0] ?? {}, ...away);
+    assert.match(switched, /branch `garden`/);
+    for (const ref of ['main', 'refs/tags/warm'])
+      assert.doesNotMatch(gitOf(...away, ...run('3', `git push origin ${ref}`, 'So it is.')), /pushed/, ref);
+    const quiet = run('1', 'git commit -q -m "Oil it"', '');
+    assert.match(gitOf(...quiet, ...run('2', 'git push origin refs/tags/warm', 'So it is.')), /no push seen/);
+  });
+
+  test('an amended commit that is taken back leaves all of its files changed', () => {
+    const shut = [
+      call('2', 'Edit', { file_path: '/srv/lock.ts', old_string: 'open', new_string: 'shut' }),
+      result('2', 'ok'),
+    ] as const;
+    const amend = run('3', 'git commit -a --amend --no-edit', '[main 2b3c4d5] Oil it');
+    assert.match(
+      gitOf(...oiled, ...oil, ...shut, ...amend, ...run('4', 'git reset HEAD~1', '')),
+      /changed, no commit seen: `door\.ts`, `lock\.ts`$/,
+    );
+  });
+
   test('a reset takes back as many commits as it says, and none for a file', () => {
     const all = [...oil, ...run('2', 'git commit -m "Shut it"', '[main 2b3c4d5] Shut it')];
     for (const [to, left] of [

@@ -94,6 +94,56 @@ test('a call whose id is used again has its own result', () => {
   );
 });
 
+test('a command that does something shows the end of its output, and no steps of a runner', () => {
+  const output =
+    '$ vite build\nreading the recipes\nbaking the first loaf\nbaking the second loaf\nFinished in 12 seconds';
+  assert.match(
+    stepsIn(run('1', 'npx bake --all', output)),
+    /^- `npx bake --all` \(passed\): “baking the first loaf” “baking the second loaf” \(of 3 lines\)$/,
+  );
+});
+
+test('a result that comes after the next request belongs to its call, and single tasks are no steps', () => {
+  assert.deepEqual(
+    stepsOf([
+      call('1', 'Bash', { command: 'git log' }),
+      typed('Go on.'),
+      result('1', 'a1b2c3d Heat the oven slowly'),
+      call('2', 'TaskUpdate', { taskId: '1', status: 'completed' }),
+      result('2', 'Updated task #1 status'),
+      ...run('3', 'git status', 'the door and the oven differ'),
+    ]),
+    ['- `git status`: “the door and the oven differ”'],
+  );
+  const state = section(
+    handoverOf([
+      typed('Look.'),
+      call('1', 'Bash', { command: 'oil --all' }),
+      typed('Go on.'),
+      result('1', 'Exit code 1\nerror: no oil is left'),
+      said('I look.'),
+    ]),
+    'Where it stands',
+  );
+  assert.match(state, /Last failing command: `oil --all`/);
+});
+
+test('as many of the last steps are shown as fit', () => {
+  const steps = Array.from({ length: 6 }, (_, at) =>
+    run(`${at}`, `git log -${at}`, `${'the oven is hot and '.repeat(7)}${at}`),
+  );
+  const shown = [900, 1_800, 6_000].map((maxChars) => {
+    const text = handoverOf([typed('Mend the oven.'), ...steps.flat()], maxChars);
+    assert.ok(text.length <= maxChars);
+    return (text.match(/- `git log -\d`/g) ?? []).join();
+  });
+  assert.deepEqual(
+    shown.map((each) => each === '' || each.endsWith('git log -5`')),
+    [true, true, true],
+  );
+  assert.ok((shown[1]?.length ?? 0) < (shown[2]?.length ?? 0), shown.join('; '));
+});
+
 test('a step that names many files or nothing is short, and does not hide the others', () => {
   const patch = Array.from({ length: 400 }, (_, at) => `*** Update File: /srv/tray-${at}.ts\n+turn(${at});`).join('\n');
   assert.deepEqual(
