@@ -104,7 +104,7 @@ function zstdChecked(data: Uint8Array, raw: Uint8Array): Uint8Array {
 
 /** What reads blocks AS k with their packs AS p. */
 export const BLOCK_COLUMNS =
-  'k.id, k.first_line, k.raw_size_bytes, k.pack_id, k.pack_offset, p.raw_size_bytes AS pack_size_bytes, p.data';
+  'k.id, k.first_line, k.first_line_id, k.last_line_id, k.raw_size_bytes, k.pack_id, k.pack_offset, p.raw_size_bytes AS pack_size_bytes, p.data';
 
 /** The lines of a row with `BLOCK_COLUMNS`. Throws a `DamageError`. */
 export function unpackBlock(block: Row, unpack: Unpack = tryUnpack): Uint8Array {

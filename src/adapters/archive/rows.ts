@@ -104,8 +104,9 @@ export function hashColumn(hex: string): Uint8Array {
 }
 
 /**
- * The first half of the sha256 of a line. Nobody finds another line with the same half (2^128 attempts), and a whole one takes as much room as a
- * short line itself when both are compressed. A whole file is proven by a whole sha256.
+ * The first half of the sha256 of a line: a whole one takes as much room as a short line itself when both are compressed. Nobody finds another
+ * line with the hash of a given one (2^128 attempts). Whoever writes both lines could make them equal (2^64 attempts), so a line is left out as
+ * stored already only if its bytes are the same. A whole file is proven by a whole sha256.
  */
 export function hashLine(line: Uint8Array): Uint8Array {
   return hash('sha256', line, 'buffer').subarray(0, 16);

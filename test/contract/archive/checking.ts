@@ -56,6 +56,8 @@ const DAMAGE: readonly (readonly [what: string, sql: string, kind: ArchiveDamage
   ['a conversation', 'DELETE FROM cycles', 'reference'],
   ['the place of the lines of a batch', 'UPDATE batches SET last_line_id = last_line_id - 1', 'reference'],
   ['the place of the lines of a block', 'UPDATE blocks SET last_line_id = last_line_id - 1', 'block'],
+  ['the end of a batch', 'UPDATE batches SET last_line_id = last_line_id + 9', 'reference'],
+  ['the end of a block', 'UPDATE blocks SET last_line_id = last_line_id + 9', 'block'],
   ['the outcome of a line', 'UPDATE lines SET outcome = 1 WHERE line = 1', 'reference'],
 ];
 
@@ -88,6 +90,17 @@ export function checkContract(engine: Engine): void {
       assert.ok(found.some(({ files }) => files.includes('/logs/harbor.jsonl')));
     });
   }
+
+  test('a check notices a label that two batches of a conversation have', async (t) => {
+    const archive = await engine.open(t);
+    await fill(archive);
+    await fill(archive);
+    assert.deepEqual(await problemsOf(archive), []);
+    await engine.execute(archive, "UPDATE batches SET label = 'bow'");
+    assert.deepEqual(await problemsOf(archive), [
+      'the labels of batches: 2 batches of conversation harbor have the label bow',
+    ]);
+  });
 
   test('a check tells of a compaction that is only prepared, which is no damage', async (t) => {
     const archive = await engine.open(t);

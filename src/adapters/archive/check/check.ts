@@ -97,7 +97,7 @@ async function* steps(source: CheckSource, path: string, engine: EngineCheck): A
     else yield* tell(finding('unreadable', nowhere('the list of compactions'), damage));
   }
   const whole = { done: 0, total: 1 };
-  yield* tellAll({ stage: 'checking the database', ...whole }, inTurn(engine.structure, checkReferences));
+  yield* tellAll({ stage: 'checking the database', ...whole }, inTurn(engine.structure, checkReferences, checkLabels));
   for (let id = 1; id <= last; id += 1) {
     const progress = { stage: 'checking what is stored', done: id - 1, total: last };
     yield* tellAll(progress, checkCompaction(source, id, totals));
@@ -201,6 +201,22 @@ async function* checkReferences({ query, dialect }: CheckSource): AsyncGenerator
   }
 }
 
+const LIST_TWINS = `
+SELECT y.conversation_id, b.label, count(*) AS count, min(y.compaction_id) AS first, max(y.compaction_id) AS last
+FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id GROUP BY y.conversation_id, b.label HAVING count(*) > 1 ORDER BY 4, 2 LIMIT ${MAX_OWNERS}`;
+
+/** Finds labels that several batches of a conversation have: no index keeps them apart. */
+async function* checkLabels({ query }: CheckSource): AsyncGenerator<Finding> {
+  const name = 'the labels of batches';
+  yield* attempt(nowhere(name), async function* () {
+    for (const row of await query(LIST_TWINS)) {
+      const compactionIds = [readInteger(row, 'first'), readInteger(row, 'last')];
+      const what = `${readInteger(row, 'count')} batches of conversation ${readText(row, 'conversation_id')} have the label ${readText(row, 'label')}`;
+      yield finding('reference', { name, compactionIds }, what);
+    }
+  });
+}
+
 const WRONG_VECTORS = ['message_vectors', 'batch_vectors'].map(
   (table) => `${table} WHERE length(vector) <> coalesce((SELECT dimensions FROM vector_model), -1)`,
 );
@@ -293,7 +309,9 @@ const LIST_BATCHES = 'SELECT id FROM batches WHERE cycle_id = :id ORDER BY posit
 const getBatch = ({ isBatchIndexed }: Dialect): string => `
 SELECT b.label, y.compaction_id, b.text_offset, b.text_size, b.content_sha256, b.depth, b.message_count, (SELECT count(*) FROM carried_lines WHERE batch_id = b.id) AS carried_count, count(s.source_id) AS source_count,
   CAST(coalesce(sum(o.message_count), 0) AS bigint) AS source_messages, max(o.depth) AS source_depth, max(s.source_id) AS newest_source,
-  CAST(NOT ${isBatchIndexed} AS int) AS is_unfindable
+  CAST(NOT ${isBatchIndexed} AS int) AS is_unfindable,
+  CAST((SELECT count(*) FROM lines AS l WHERE l.batch_id = b.id AND l.id IN (b.first_line_id, b.last_line_id))
+    <> CASE WHEN b.first_line_id = b.last_line_id THEN 1 WHEN b.first_line_id IS NULL THEN 0 ELSE 2 END AS int) AS has_other_ends
 FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = :id GROUP BY b.id, y.compaction_id`;
 
 type Of = { readonly head: Head; readonly lines: LineFacts; readonly totals: Totals };
@@ -367,6 +385,8 @@ function* checkBatch(
   if (row['text_size'] === 0) return; // erased
   if (readInteger(row, 'is_unfindable') === 1)
     yield finding('search', place, `batch ${label} is not in the search index, so that search does not find it`);
+  if (readInteger(row, 'has_other_ends') === 1)
+    yield finding('reference', place, `batch ${label} has another range of lines than those that it summarizes`);
   const depth = readInteger(row, 'depth');
   const ownLines = lineCount === null ? null : lineCount + readInteger(row, 'carried_count');
   if (readInteger(row, 'source_count') === 0) {

@@ -29,7 +29,7 @@ import { LIST_INSERTED } from '../read/compactions.ts';
 import { parseJson } from '../../../core/result.ts';
 
 const LIST_LINES = `
-SELECT line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines AS l WHERE ${OF_BLOCK} ORDER BY l.id`;
+SELECT l.id, line, "offset", size_bytes, batch_id, sha256, erasure_id FROM lines AS l WHERE ${OF_BLOCK} ORDER BY l.id`;
 /** With a batch or cycle of another compaction, or one that does not lead to them, or without one that they need. */
 const LIST_STRAYS = `
 SELECT l.line FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
@@ -174,6 +174,7 @@ async function readBlock({ query, dialect, unpack }: CheckSource, id: number): P
   const wrong = nameLines(lines.filter(isWrong).map(({ line }) => line));
   const name = `the block of archived lines that begins with source line ${firstLine}`;
   const isFilled = isInOrder && lines[0]?.line === firstLine;
+  const isRange = rows[0]?.['id'] === block['first_line_id'] && rows.at(-1)?.['id'] === block['last_line_id'];
   return {
     lines,
     rawSizeBytes,
@@ -181,6 +182,7 @@ async function readBlock({ query, dialect, unpack }: CheckSource, id: number): P
     problems: [
       ...(raw === null ? [['block', `${name} cannot be decompressed`] as const] : []),
       ...(isFilled ? [] : [['block', `${name} is not filled by its ${rows.length} lines`] as const]),
+      ...(isRange ? [] : [['block', `${name} has another range of ids than its lines`] as const]),
       ...(wrong === null ? [] : [['wrong-hash', `${wrong} not what was stored (by sha256)`] as const]),
     ],
   };

@@ -90,8 +90,7 @@ export function createPostgresStore(preparePartitions: (month: string) => Promis
         : (await query(RESERVE(table), { count })).map((row) => readInteger(row, 'id')).toSorted((a, b) => a - b),
     indexBatch: async (query, id, content) => void (await query(INDEX_BATCH, { id, ...batchVector(content) })),
     headColumns: { machine: thisMachine() },
-    // Until the end of the transaction, nobody else takes a label that begins like this.
-    lockLabel: 'SELECT pg_advisory_xact_lock(hashtextextended(:label::text, 0))',
+    lockLabels: "SELECT pg_advisory_xact_lock(hashtextextended('labels of ' || :conversationId::text, 0))",
     findPrepared: FIND_PREPARED,
     deletePrepared: DELETE_PREPARED,
   };

@@ -29,7 +29,7 @@ export const SQLITE_STORE: StoreEngine = {
       text: spaceOut(content).toWellFormed(),
     })),
   headColumns: {},
-  lockLabel: null,
+  lockLabels: null,
   findPrepared: "SELECT id FROM compactions WHERE id = :id AND status = 'prepared'",
   // The schema deletes the rows of a compaction with it, except its lines and what the full-text indexes have of them.
   deletePrepared: [

@@ -5,7 +5,7 @@ import { noteUnindexed } from '../search/indexing.ts';
 import type { Dialect, Query } from '../sql/query.ts';
 
 const FIND_ERASED = `
-SELECT id FROM captured_lines WHERE sha256 = :sha256 AND substr(sha256, 1, 8) = substr(:sha256, 1, 8) AND erasure_id IS NOT NULL ORDER BY id LIMIT 1`;
+SELECT id FROM captured_lines WHERE sha256 = :sha256 AND substr(sha256, 1, 8) = substr(:sha256, 1, 8) AND size_bytes = :size AND erasure_id IS NOT NULL ORDER BY id LIMIT 1`;
 const STORE_BLOCK = `
 INSERT INTO captured_blocks (id, first_line_id, line_count, raw_size_bytes, data)
 VALUES (:id, :firstLineId, :lineCount, :rawSizeBytes, :data)
@@ -39,7 +39,7 @@ export async function openLines(query: Query, { capturing }: Dialect, fileId: nu
   const next = { line: readInteger(ids, 'line') + 1, block: readInteger(ids, 'block') + 1 };
   const buffer = new Uint8Array(MAX_BLOCK_BYTES);
   const totals = { newBytes: 0, storedBytes: 0 };
-  /** Lines of the block that is being filled, which no query finds yet. */
+  /** Lines of the block that is being filled, which no query finds yet, by their bytes. */
   const pending = new Map<string, number>();
   const [lastBlock] = await query(LAST_BLOCK);
   const reopened = reopenBlock(lastBlock, { nextLineId: next.line, buffer });
@@ -93,7 +93,7 @@ export async function openLines(query: Query, { capturing }: Dialect, fileId: nu
     if (!isLong) buffer.set(line, target.sizeBytes);
     target.sizeBytes += line.length;
     totals.newBytes += line.length;
-    pending.set(toHex(sha256), id);
+    pending.set(toText(line), id);
     if (isLong) {
       await write(target, line);
       block = null;
@@ -124,16 +124,16 @@ export async function openLines(query: Query, { capturing }: Dialect, fileId: nu
       const found: number[] = [];
       for (const [at, line] of lines.entries()) {
         const sha256 = hashes[at] ?? Buffer.alloc(0);
-        const hex = toHex(sha256);
-        const held = known.get(hex) ?? pending.get(hex) ?? (await findHeld(stored.get(hex) ?? [], line));
+        const text = toText(line);
+        const held = known.get(text) ?? pending.get(text) ?? (await findHeld(stored.get(toHex(sha256)) ?? [], line));
         const id = held ?? (await store(line, sha256));
-        known.set(hex, id);
+        known.set(text, id);
         found.push(id);
       }
       return found;
     },
     addErased: async ({ sha256, size, erasureId }) => {
-      const [known] = await query(FIND_ERASED, { sha256 });
+      const [known] = await query(FIND_ERASED, { sha256, size });
       if (known !== undefined) return readInteger(known, 'id');
       openBlock().added.push({ place: 0, size, sha256, erasureId });
       return next.line++;
@@ -144,6 +144,11 @@ export async function openLines(query: Query, { capturing }: Dialect, fileId: nu
       return totals;
     },
   };
+}
+
+/** A text for each line, another one for another line. */
+function toText({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
 
 /** A block that is smaller gets the lines of the next capture too, because small blocks compress badly. */

@@ -28,8 +28,8 @@ export type StoreEngine = {
   readonly indexBatch: (query: Query, id: number, content: string) => Promise<void>;
   /** Further columns of the row of a compaction. */
   readonly headColumns: Values;
-  /** Until the end of the transaction, nobody else takes a label that begins with `:label`. Null: nobody can. */
-  readonly lockLabel: string | null;
+  /** Until the end of the transaction, nobody else takes a label in conversation `:conversationId`. Null: nobody can. */
+  readonly lockLabels: string | null;
   /** Finds compaction `:id` if it is prepared, so that nobody else applies or discards it. */
   readonly findPrepared: string;
   /** Removes compaction `:id`; the values are its row of `findPrepared`. */

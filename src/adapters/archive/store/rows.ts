@@ -144,6 +144,11 @@ export async function writeCompaction(query: Query, engine: StoreEngine, ids: Id
       ...engine.headColumns,
     },
   ]);
+  const { lockLabels } = engine;
+  const conversationIds = new Set(cycles.map(({ conversationId }) => conversationId));
+  // In one order, so that two that store do not wait for each other forever.
+  if (lockLabels !== null)
+    for (const conversationId of [...conversationIds].toSorted()) await query(lockLabels, { conversationId });
   const ranges = new Map(
     (await query(listRanges(engine.dialect), { id: compactionId })).map(({ batch_id, ...range }) => [batch_id, range]),
   );
@@ -238,7 +243,6 @@ async function writeBatch(
   place: { readonly id: number; readonly cycle_id: number; readonly position: number } & Partial<TextPlace>,
   { conversationId, label, content, ...batch }: BatchRows & Pick<CycleRows, 'conversationId'>,
 ): Promise<void> {
-  if (engine.lockLabel !== null) await query(engine.lockLabel, { label });
   const taken = new Set((await query(LIST_TAKEN, { conversationId, label })).map((row) => readText(row, 'label')));
   await query.insert('batches', [
     {
