@@ -3,7 +3,7 @@ import { cutAtBlank } from './excerpt.ts';
 import { charsOfAll, type HandoverLine, quoted, splitLines } from './line.ts';
 import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
 import { readPieces } from './prose.ts';
-import type { Edit } from './tool-call.ts';
+import type { Edit, ToolCall } from './tool-call.ts';
 import type { Turn } from './turns.ts';
 
 /** What happened to a file in all calls that changed it. */
@@ -31,6 +31,11 @@ export function readFileChanges(calls: readonly CompletedCall[]): readonly FileC
   const files = new Map<string, Change[]>();
   for (const { call, messageIds, turn, hasFailed } of calls) {
     if (hasFailed) continue;
+    for (const path of deletedPaths(call, [...files.keys()])) {
+      files
+        .get(path)
+        ?.push({ messageId: messageIds[0] ?? '', turn, edits: [{ path, before: '', after: '', kind: 'deletion' }] });
+    }
     const edits = Map.groupBy(call.edits, ({ path }) => path);
     for (const path of new Set(call.written)) {
       const changes = files.get(path) ?? [];
@@ -41,6 +46,25 @@ export function readFileChanges(calls: readonly CompletedCall[]): readonly FileC
     }
   }
   return [...files].map(([path, changes]) => changedFile(path, changes));
+}
+
+const REMOVES = /(?:^|[;&|\n])\s*(?:sudo |git )?rm\s+([^;&|\n]*)/g;
+const MAX_COMMAND_CHARS = 10_000;
+
+/** Which of the known files a command deletes, as far as it names them, or with its whole path a folder that they are in. */
+function deletedPaths({ command, folder }: ToolCall, known: readonly string[]): readonly string[] {
+  if (command === null || !/\brm\s/.test(command)) return [];
+  const removed = [...command.slice(0, MAX_COMMAND_CHARS).matchAll(REMOVES)].flatMap(([, names = '']) =>
+    names.split(/\s+/).filter((name) => !/^-|[*?$`{"']|^$|^\.{0,2}\/?$/.test(name)),
+  );
+  return removed.flatMap((name) => {
+    const bare = name.replace(/^\.\//, '').replace(/\/+$/, '');
+    const full = bare.startsWith('/') || folder === null ? bare : `${folder}/${bare}`;
+    if (full.startsWith('/')) return known.filter((path) => path === full || path.startsWith(`${full}/`));
+    const named = known.filter((path) => path === full || path.endsWith(`/${full}`));
+    // Nobody knows which of several is meant.
+    return named.length === 1 ? named : [];
+  });
 }
 
 /** What one call did to a file. */
@@ -335,12 +359,16 @@ export function baseName(path: string): string {
 }
 
 function sharedFolder(paths: readonly string[]): string {
-  const [first] = paths;
-  if (first === undefined || paths.length < 2) return '';
-  let end = first.lastIndexOf('/') + 1;
-  for (const path of paths) {
-    // lastIndexOf treats a negative position as 0, so the root needs its own case.
-    while (end > 0 && !path.startsWith(first.slice(0, end))) end = end < 2 ? 0 : first.lastIndexOf('/', end - 2) + 1;
-  }
+  const [first = '', ...others] = paths;
+  if (others.length === 0) return '';
+  let end = baseStart(first, first.length);
+  for (const path of others) while (end > 0 && !path.startsWith(first.slice(0, end))) end = baseStart(first, end - 1);
   return end > 1 ? first.slice(0, end) : '';
+}
+
+/** Where the last name of the first `end` characters begins. */
+function baseStart(path: string, end: number): number {
+  let start = end;
+  while (start > 0 && path.charAt(start - 1) !== '/' && path.charAt(start - 1) !== '\\') start -= 1;
+  return start;
 }

@@ -266,6 +266,39 @@ test('a file shows the names in it that changed, in their last form, and what th
   assert.doesNotMatch(text, /TARE = 10/);
 });
 
+test('a file that a command removed is told as deleted, and one of the same name elsewhere is not', () => {
+  const filesOf = (command: string, ...paths: readonly string[]): string =>
+    section(
+      handover([
+        typed('Clean up.'),
+        ...paths.flatMap((path, at) => edit(`${at}`, path, 'heat();', 'shut();')),
+        ...run('rm', command, ''),
+        said('Done.'),
+      ]),
+      'Files',
+    );
+  assert.match(
+    filesOf('rm -f src/old.ts && ls', '/srv/src/old.ts', '/srv/src/new.ts'),
+    /`old\.ts` \(deleted\)\n- `new\.ts` \(edited\)/,
+  );
+  assert.match(filesOf('cd /srv && rm -rf src', '/srv/src/old.ts', '/srv/lib/new.ts'), /`src\/old\.ts` \(deleted\)/);
+  for (const command of ['rm index.ts', 'cd /tmp && rm a/index.ts', 'rm -rf a', 'rm *.ts', 'echo "rm a/index.ts"'])
+    assert.doesNotMatch(filesOf(command, '/srv/a/index.ts', '/srv/b/index.ts'), /deleted/, command);
+});
+
+test('files of a Windows folder share it', () => {
+  const files = section(
+    handover([
+      typed('Heat it.'),
+      ...edit('1', 'D:\\bakery\\src\\oven.ts', 'heat();', 'shut();'),
+      ...edit('2', 'D:\\bakery\\door.ts', 'heat();', 'shut();'),
+      said('Done.'),
+    ]),
+    'Files',
+  );
+  assert.ok(files.startsWith('In D:\\bakery\\:\n- `src\\oven.ts` (edited)'), files);
+});
+
 test('a file that a patch deleted is told as deleted, and one that came back is not', () => {
   const patch = (id: string, ...lines: readonly string[]): readonly Part[] => [
     call(id, 'apply_patch', { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') }),
