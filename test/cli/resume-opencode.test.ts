@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { run } from '../../src/cli/run.ts';
@@ -60,6 +70,9 @@ function messagesOf(session: string, first: number, count: number): Stored['mess
   });
 }
 
+/** Among the arguments: the run is interrupted as soon as OpenCode has started. */
+const INTERRUPTED = '(interrupted)';
+
 function homeWith(t: TestContext) {
   const home = realpathSync(folderWith(t, { 'mill/': '', 'bin/': '', 'sessions/': '' }));
   writeFileSync(join(home, 'bin/opencode'), OPENCODE, { mode: 0o755 });
@@ -75,7 +88,13 @@ function homeWith(t: TestContext) {
   const kept = join(home, '.local/state/compact/opencode');
   const ran = async (...argv: readonly string[]) => {
     const environment = { PATH: join(home, 'bin'), HOME: home };
-    const terminal = createFakeTerminal(argv, { homeFolder: home, workingFolder: home, environment });
+    const words = argv.filter((word) => word !== INTERRUPTED);
+    const fake = createFakeTerminal(words, { homeFolder: home, workingFolder: home, environment });
+    const interrupted = (...[child]: Parameters<typeof fake.killAtExit>) => {
+      fake.interrupt();
+      return fake.killAtExit(child);
+    };
+    const terminal = words.length === argv.length ? fake : { ...fake, killAtExit: interrupted };
     const code = await run({ terminal, loadUseCases: async () => createUseCases });
     return { code, out: terminal.out(), errors: terminal.errors(), started: terminal.started };
   };
@@ -172,6 +191,39 @@ test('what stopped half-way is done again by the same command', async (t) => {
   rmSync(join(home, 'broken'));
   assert.equal((await ran(...RESUME)).code, EXITED);
   assert.deepEqual([sessions().length, readdirSync(kept).length], [2, 1]);
+});
+
+test('a copy whose import was killed is imported again, and what is there stays', async (t) => {
+  const { home, stored, sessions, ran } = homeWith(t);
+  await ran(...RESUME);
+  const [, copyId = ''] = sessions();
+  const whole = stored(copyId);
+  const before = whole.messages.slice(0, -1);
+  const last = whole.messages.slice(-1);
+  for (const left of [[], last.map((one) => ({ ...one, parts: [] }))]) {
+    const cut = { ...whole, messages: [...before, ...left] };
+    writeFileSync(join(home, 'sessions', copyId), JSON.stringify(cut));
+    const { errors, started } = await ran(...RESUME);
+    assert.match(errors, new RegExp(`${copyId}: OpenCode gets this copy`));
+    assert.deepEqual([started[0]?.args, sessions().length], [['--session', copyId], 2]);
+    if (left.length === 0) assert.deepEqual(stored(copyId), whole);
+  }
+});
+
+test('an interruption ends OpenCode too, and what a killed process left goes after a week', async (t) => {
+  const { home, ran } = homeWith(t);
+  const temporary = (name: string): string => join(realpathSync(tmpdir()), `compact-opencode-${basename(home)}${name}`);
+  const folders = ['old', 'new'].map(temporary);
+  for (const folder of folders) mkdirSync(folder);
+  t.after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+  utimesSync(temporary('old'), 0, 0);
+  writeFileSync(join(home, 'bin/opencode'), `#!${process.execPath}\nsetInterval(() => {}, 1000);\n`, { mode: 0o755 });
+  const { code, errors } = await ran('resume', ID, INTERRUPTED);
+  assert.deepEqual([code, errors], [130, '']);
+  assert.deepEqual(
+    folders.map((folder) => existsSync(folder)),
+    [false, true],
+  );
 });
 
 test('a session that OpenCode does not have, and OpenCode itself missing, are said with what to try', async (t) => {

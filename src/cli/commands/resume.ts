@@ -4,7 +4,7 @@ import { toModel } from '../../config/resolve.ts';
 import { parseCountOrZero } from '../../config/quantity.ts';
 import { formatChange, formatCost, namePrices } from '../../messages/quantities.ts';
 import { safeText } from '../../messages/text.ts';
-import { exportSession, importCopy, keepExport } from '../inputs/opencode.ts';
+import { exportSession, importCopy, isWholeCopy, keepExport } from '../inputs/opencode.ts';
 import { chooseSession, type ChosenSession, SESSION_OPERANDS, takeExported } from '../inputs/sessions.ts';
 import { defineBareCommand } from '../line/command.ts';
 import { FORMAT_FLAG, MODEL_FLAGS, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
@@ -111,9 +111,9 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
     return EXIT_CODES.done;
   }
   reporter.report([...said, reporter.theme.faint(command)]);
-  const taken = copied === undefined ? null : importCopy(session, copied, launch.folder);
+  const taken = copied === undefined ? null : await importCopy(session, copied, launch.folder);
   if (taken?.ok === false) {
-    reporter.error(taken.error);
+    if (!session.terminal.signal.aborted) reporter.error(taken.error);
     return EXIT_CODES.failed;
   }
   start({ ...launch, args: next.args });
@@ -124,11 +124,12 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
 async function chooseToResume(session: Session, { operands, options }: ResumeLine): Promise<ChosenSession | ExitCode> {
   let chosen = await chooseSession(session, operands, { isCaptured: false });
   // A token has at least one byte: what is so short is not compacted.
-  while (typeof chosen !== 'number' && (chosen.exported?.sizeBytes ?? 0) > (options.ifOver ?? DEFAULT_IF_OVER)) {
-    const { id = '', copyId = '' } = chosen.exported ?? {};
-    const copy = exportSession(session, copyId, { isCaptured: false });
-    if (!copy.ok) return chosen;
-    session.reporter.report([`${id}: it was compacted before; OpenCode has its copy ${copyId}`]);
+  while (typeof chosen !== 'number' && chosen.exported !== undefined) {
+    const { exported } = chosen;
+    if (exported.sizeBytes <= (options.ifOver ?? DEFAULT_IF_OVER)) break;
+    const copy = await exportSession(session, exported.copyId, { isCaptured: false });
+    if (!copy.ok || !isWholeCopy(exported, copy.value)) break;
+    session.reporter.report([`${exported.id}: it was compacted before; OpenCode has its copy ${exported.copyId}`]);
     chosen = takeExported(session, copy);
   }
   return chosen;

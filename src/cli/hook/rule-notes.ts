@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HostEnvironment, stateFolder } from '../../config/find.ts';
 import { listNames, makeFolder, orElse, replaceFile } from '../../system/files.ts';
@@ -59,12 +59,13 @@ const NO_RULES = '\n';
 
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Removes files of a client that never came back for them. */
-export function removeExpired(folder: string): void {
+/** Removes files of a client, and folders, that nobody came back for. `start`: only those whose names begin with it. */
+export function removeExpired(folder: string, start = ''): void {
   for (const name of listNames(folder)) {
+    if (!name.startsWith(start)) continue;
     const path = join(folder, name);
     try {
-      if (Date.now() - statSync(path).mtimeMs > MAX_AGE_MS) rmSync(path);
+      if (Date.now() - lstatSync(path).mtimeMs > MAX_AGE_MS) rmSync(path, { recursive: true });
     } catch (error) {
       // Another hook was faster, or it cannot be removed: no reason for a hook to fail.
       if (systemCode(error) === null) throw error;

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -16,8 +16,9 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { type HostEnvironment, stateFolder } from '../../config/find.ts';
 import { OPENCODE_ID } from '../../core/paths.ts';
-import { err, ok, type Result, parseJson } from '../../core/result.ts';
+import { err, ok, type Result, parseJson, systemCode } from '../../core/result.ts';
 import { safeText } from '../../messages/text.ts';
+import { orElse } from '../../system/files.ts';
 import { removeExpired } from '../hook/rule-notes.ts';
 import { findProgram } from '../program-name.ts';
 import { describeMissing } from '../runs/launch.ts';
@@ -57,11 +58,11 @@ function makeKeptFolder(host: HostEnvironment): string {
 }
 
 /** Has OpenCode print a session into a file of ours, for a week if it is to be captured, else for this command. The error is a sentence. */
-export function exportSession(
+export async function exportSession(
   session: Session,
   id: string,
   { isCaptured }: { readonly isCaptured: boolean },
-): Result<Exported, string> {
+): Promise<Result<Exported, string>> {
   const { host } = session.terminal;
   const folder = isCaptured ? makeKeptFolder(host) : temporaryFolder(session);
   const path = join(folder, `${id}.json`);
@@ -69,7 +70,7 @@ export function exportSession(
   const descriptor = openSync(path, 'w', 0o600);
   const hint = "'opencode session list' shows the sessions of a folder.";
   const exporting = { args: ['export', id], folder: host.homeFolder, stdout: descriptor, what: id, hint } as const;
-  const done = runOpenCode(session, exporting);
+  const done = await runOpenCode(session, exporting);
   closeSync(descriptor);
   const text = done.ok ? readFileSync(path, 'utf8') : '';
   const printed = done.ok ? readSession(text) : null;
@@ -99,16 +100,16 @@ export function keepExport({ terminal }: Pick<Session, 'terminal'>, { path, kept
 }
 
 /** Has OpenCode read the compacted file as a session of its own, with this working folder. The error is a sentence. */
-export function importCopy(session: Session, { id, copyId, keptPath }: Exported, folder: string): Result<void, string> {
+export async function importCopy(
+  session: Session,
+  { id, copyId, keptPath }: Exported,
+  folder: string,
+): Promise<Result<void, string>> {
   const [, original = copyId, mark = ''] = OPENCODE_ID.exec(copyId) ?? [];
   const compacted = readSession(readFileSync(keptPath, 'utf8'));
   if (compacted === null) return err(`${keptPath}: this is no session of OpenCode any more`);
-  const ids = new Set([original]);
   // Those of other sessions, of its parent and of its tasks, stay.
-  withIds(compacted, (one) => {
-    if (/^(?:msg|prt)_/.test(one)) ids.add(one);
-    return one;
-  });
+  const ids = new Set([original, ...listIds(compacted)]);
   const { share: _, ...info } = compacted.info;
   const { title = original } = info;
   const copy = withIds(
@@ -121,9 +122,34 @@ export function importCopy(session: Session, { id, copyId, keptPath }: Exported,
   return runOpenCode(session, { args: ['import', file], folder, stdout: 'ignore', what: id, hint });
 }
 
-/** It goes when the session ends. */
+/**
+ * Whether OpenCode has all messages of a copy. An import that was killed leaves some of them, and another one adds the rest. If the file that
+ * was imported is gone, its copy counts as whole.
+ */
+export function isWholeCopy({ keptPath }: Exported, { path }: Exported): boolean {
+  const [imported, copy] = [keptPath, path].map((one) => readSession(orElse('', () => readFileSync(one, 'utf8'))));
+  if (!imported || !copy) return true;
+  const known = listIds(copy);
+  return [...listIds(imported)].every((id) => known.has(id));
+}
+
+/** The ids of its messages and their parts. */
+function listIds(session: Printed): Set<string> {
+  const ids = new Set<string>();
+  withIds(session, (one) => {
+    if (/^(?:msg|prt)_/.test(one)) ids.add(one);
+    return one;
+  });
+  return ids;
+}
+
+const TEMPORARY = 'compact-opencode-';
+
+/** It goes when the session ends; what a killed process left, after a week. */
 function temporaryFolder({ terminal, atEnd }: Pick<Session, 'terminal' | 'atEnd'>): string {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'compact-opencode-'));
+  const parent = realpathSync(tmpdir());
+  removeExpired(parent, TEMPORARY);
+  const folder = mkdtempSync(join(parent, TEMPORARY));
   const remove = terminal.removeAtExit(folder);
   atEnd(() => remove());
   return folder;
@@ -175,25 +201,38 @@ type Running = {
 };
 
 /** The error is a sentence. */
-function runOpenCode(
+async function runOpenCode(
   { terminal, useCases }: Pick<Session, 'terminal' | 'useCases'>,
-  { args: [action, ...args], folder, stdout, what, hint }: Running,
-): Result<void, string> {
-  const { host } = terminal;
+  { args, folder, stdout, what, hint }: Running,
+): Promise<Result<void, string>> {
+  const { host, signal } = terminal;
   const path = findProgram(COMMAND, host, folder);
   if (path === null) {
     const missing = useCases.listPrograms().filter(({ command }) => command === COMMAND);
     return err(missing.map(describeMissing).join('\n'));
   }
-  const { status, signal, stderr, error } = spawnSync(path, [action, ...args], {
-    cwd: folder,
-    env: host.environment,
-    stdio: ['ignore', stdout, 'pipe'],
-    encoding: 'utf8',
+  const fail = (why: string): Result<void, string> =>
+    err(`${what}: '${COMMAND} ${args[0]}' failed (${safeText(why)}). ${hint}`);
+  // Nobody waits for it after an interruption.
+  const child = spawn(path, args, { cwd: folder, env: host.environment, stdio: ['ignore', stdout, 'pipe'], signal });
+  const said: Buffer[] = [];
+  child.stderr?.on('data', (bytes: Buffer) => said.push(bytes));
+  const ending = new Promise<readonly [code: number | null, signal: string | null]>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (...how) => resolve(how));
   });
-  if (status === 0) return ok(undefined);
-  const lines = error === undefined ? stripVTControlCharacters(stderr).trim().split('\n') : [error.message];
-  const why = lines.at(-1)?.replace(/^Error: /, '') ?? '';
-  const said = safeText(why === '' ? (signal ?? `exit code ${status}`) : why);
-  return err(`${what}: '${COMMAND} ${action}' failed (${said}). ${hint}`);
+  const forget = terminal.killAtExit(child);
+  try {
+    const [code, by] = await ending;
+    if (code === 0) return ok(undefined);
+    const last = stripVTControlCharacters(Buffer.concat(said).toString()).trim().split('\n').at(-1) ?? '';
+    return fail(last.replace(/^Error: /, '') || (by ?? `exit code ${code}`));
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return fail(error instanceof Error ? error.message : String(error));
+  } finally {
+    forget();
+    // A process that it has started may hold this open.
+    child.stderr?.destroy();
+  }
 }

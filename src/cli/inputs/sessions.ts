@@ -44,7 +44,7 @@ export async function chooseSession(
 ): Promise<ChosenSession | ExitCode> {
   const [word = '', ...more] = words;
   if (more.length === 0 && OPENCODE_ID.test(word))
-    return takeExported(session, exportSession(session, word, { isCaptured }));
+    return takeExported(session, await exportSession(session, word, { isCaptured }));
   if (word !== '' && more.length === 0 && (await namesFile(word))) return openNamed(session, word);
   const scanned = await findScanned(session, { operands: [] });
   if (typeof scanned === 'number') return scanned;
@@ -160,9 +160,12 @@ const TOKEN_COLUMNS = 16;
 const OTHER_COLUMNS = 56;
 
 /** What OpenCode has printed, under the name that it has there. */
-export function takeExported({ reporter }: Session, exported: Result<Exported, string>): ChosenSession | ExitCode {
+export function takeExported(
+  { reporter, terminal }: Session,
+  exported: Result<Exported, string>,
+): ChosenSession | ExitCode {
   if (exported.ok) return { ...toInput(exported.value.path, exported.value.id), exported: exported.value };
-  reporter.error(exported.error);
+  if (!terminal.signal.aborted) reporter.error(exported.error);
   return EXIT_CODES.failed;
 }
 
