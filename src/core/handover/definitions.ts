@@ -5,7 +5,7 @@ import { LINE_NUMBER, readableText } from './tool-result.ts';
 import type { Conversation } from './turns.ts';
 
 /** A name as programs have them: camel case, snake case or capitals. */
-export const NAME = /\b(?:[A-Za-z]+[a-z\d][A-Z]\w*|\w+_\w+|[A-Z]{3,}\w*)\b/g;
+const NAME = /\b(?:[A-Za-z]+[a-z\d][A-Z]\w*|\w+_\w+|[A-Z]{3,}\w*)\b/g;
 const MAX_PROSE_CHARS = 200_000;
 
 /** The names that people and the assistant use in their words, those that were used last at the end. */
@@ -24,14 +24,15 @@ export function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
 }
 
 /** The place of a line that a search found. */
-export const PLACE = /^([\w@./\\-]+\.\w{1,8})[:-]\d+[:-]\s*/;
+const PLACE = /^([\w@./\\-]+\.\w{1,8})[:-]\d+[:-]\s*/;
 /** A file of code: what a page or a log calls a type or a message declares nothing. */
 export const IS_FILE = /^[^\s*?|()]+\.(?!(?:md|mdx|txt|rst|log|jsonl?)$)\w{1,8}$/;
 const MAX_READ_CHARS = 60_000;
 const MAX_NAMES = 24;
-const HEAD = 'Where names that were used last are defined: ';
+const MAX_CODE_CHARS = 140;
+const HEAD = 'Definitions, in files that were read, of names that were used last:';
 
-/** In which files, read and not changed, the names are defined that people and the assistant used last: at most one line. */
+/** How files that were read and not changed define the names that people and the assistant used last: a line a file. */
 export function definitionLines(
   conversation: Conversation,
   {
@@ -49,7 +50,7 @@ export function definitionLines(
   const callOf = new Map(calls.map((done) => [done.result, done]));
   const changed = new Set(files.map(({ path }) => baseName(path)));
   // A name that several files declare is local to each.
-  const fileOf = new Map<string, string | null>();
+  const found = new Map<string, { readonly file: string; readonly code: string } | null>();
   for (const { steps } of conversation.turns) {
     for (const step of steps) {
       const target = step.kind === 'result' ? callOf.get(step)?.call.target : undefined;
@@ -59,22 +60,33 @@ export function definitionLines(
         const place = PLACE.exec(line);
         const file = place === null ? source : baseName(place[1] ?? '');
         if (!IS_FILE.test(file)) continue;
-        const name = declaredName(
-          (place === null ? line.replace(LINE_NUMBER, '') : line.slice(place[0].length)).trim(),
-        );
+        const code = (place === null ? line.replace(LINE_NUMBER, '') : line.slice(place[0].length)).trim();
+        const name = declaredName(code);
         if (name === null || !mentioned.has(name)) continue;
-        const known = fileOf.get(name);
-        fileOf.set(name, changed.has(file) || (known !== undefined && known !== file) ? null : file);
+        const known = found.get(name);
+        const isElsewhere = changed.has(file) || (known !== undefined && known?.file !== file);
+        found.set(name, isElsewhere ? null : { file, code: definitionText(code, name) });
       }
     }
   }
-  const newest = [...mentioned].toReversed().filter((name) => typeof fileOf.get(name) === 'string');
-  const byFile = Map.groupBy(newest.slice(0, MAX_NAMES), (name) => fileOf.get(name) ?? '');
-  let text = HEAD;
-  for (const [file, names] of byFile) {
-    const next = `${text === HEAD ? '' : '; '}\`${quoted(file)}\`: ${names.map((name) => `\`${name}\``).join(', ')}`;
-    if (text.length + next.length >= maxChars) continue;
-    text += next;
+  const newest = [...mentioned].toReversed().flatMap((name) => found.get(name) ?? []);
+  const lines: string[] = [];
+  let left = maxChars - HEAD.length - 1;
+  for (const [file, definitions] of Map.groupBy(newest.slice(0, MAX_NAMES), (one) => one.file)) {
+    let text = `- \`${quoted(file)}\`:`;
+    for (const { code } of definitions) {
+      const next = `${text.endsWith(':') ? '' : ','} \`${quoted(code)}\``;
+      if (text.length + next.length < left) text += next;
+    }
+    if (text.endsWith(':')) continue;
+    left -= text.length + 1;
+    lines.push(text);
   }
-  return text === HEAD ? [] : [{ text, messageIds: [] }];
+  return lines.length === 0 ? [] : [HEAD, ...lines].map((text) => ({ text, messageIds: [] }));
+}
+
+/** The line of code that defines a name, or the name alone. */
+function definitionText(code: string, name: string): string {
+  const text = code.replace(/\s*[{:;,]+$/, '');
+  return text.length > MAX_CODE_CHARS || text.includes('`') ? name : text;
 }

@@ -1,65 +1,40 @@
 import type { Stemmer } from '../extract/terms.ts';
 import type { Passage } from '../extract/passage.ts';
 import { createSelection, type SelectedUnit, type Worth } from '../extract/selection.ts';
-import type { Span } from '../extract/sentence.ts';
-import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
-import { commandName, type CompletedCall, isAgentCall, isCheck, outcomeOf } from './calls.ts';
-import { NAME, PLACE } from './definitions.ts';
+import type { Unit } from '../extract/units.ts';
+import { type CompletedCall, isAgentCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { baseName, isConstant } from './files.ts';
-import { charsOf, charsOfAll, type HandoverLine, quoted, splitLines } from './line.ts';
+import { charsOf, charsOfAll, type HandoverLine, quoted } from './line.ts';
 import { readPieces } from './prose.ts';
 import { isAnnouncement, isGuess, isPondering, statesCause, wordsIn } from './statements.ts';
-import { isClientLine, isNoise, readableLine, readableText, withoutClientLines } from './tool-result.ts';
-import { asksUser, type Conversation, type Turn } from './turns.ts';
-
-type DetailOptions = {
-  readonly calls: readonly CompletedCall[];
-  /** The names that people and the assistant used. */
-  readonly mentioned: ReadonlySet<string>;
-  /** The length of the whole hand-over. */
-  readonly maxChars: number;
-  readonly stem: Stemmer;
-};
+import { readableLine, readableText, withoutClientLines } from './tool-result.ts';
+import type { Conversation, Turn } from './turns.ts';
 
 /** Statements that can be quoted below the sections that quote whole answers. What was quoted or covered before is not quoted again. */
 type Details = {
   readonly cover: (texts: readonly string[]) => void;
   /** Causes and decisions that the assistant stated. */
   readonly findings: (maxChars: number) => readonly HandoverLine[];
-  /** Statements with names and values, and telling lines of files and outputs under what they belong to. */
+  /** Further statements, under their requests. */
   readonly rest: (maxChars: number) => readonly HandoverLine[];
 };
 
-/** What a passage belongs to: a request, and in it a file or a command. Prose speaks for itself: its subject is null. */
-type Source = {
-  readonly messageId: string;
-  readonly turn: Turn;
-  readonly subject: string | null;
-  /** Whether a file was read or searched: only the constants in it say something. */
-  readonly isRead?: boolean;
-};
+/** Where a passage was said. */
+type Source = { readonly messageId: string; readonly turn: Turn };
 
-// A tool's output can be megabytes long, and a small summary can use little of it.
-const READ_PER_BUDGET = 64;
-const MIN_TOOL_CHARS = 2_000;
-const MAX_TOOL_CHARS = 60_000;
 /** Any tool can forge such answers, so they are not told as the user's own words. */
 const ANSWERS_HEAD = 'The user’s answers to questions of the assistant, as the calls report them:';
 
 export function createDetails(
   conversation: Conversation,
-  { calls, mentioned, maxChars, stem }: DetailOptions,
+  { calls, stem }: { readonly calls: readonly CompletedCall[]; readonly stem: Stemmer },
 ): Details {
-  const share = Math.floor((maxChars * READ_PER_BUDGET) / Math.max(1, calls.length * 2));
-  const maxToolChars = Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
-  const { passages, sources } = readPassages(conversation, { calls, maxToolChars });
-  const sourceOf = ({ id }: Pick<Passage, 'id'>): Source | undefined => sources.get(id);
+  const { passages, sources } = readPassages(conversation, calls);
   const selection = createSelection(passages, {
     stem,
-    lineOf: (text, passage) => {
-      const source = sourceOf(passage);
-      const said = source?.subject === null ? sentenceLine(text, source.turn) : `\`${text}\`; `;
+    lineOf: (text, { id }) => {
+      const source = sources.get(id);
+      const said = source === undefined ? '' : sentenceLine(text, source.turn);
       return { text: said, day: null, speaker: '', isNamed: false, isQuoted: false };
     },
   });
@@ -93,19 +68,11 @@ export function createDetails(
       };
       let left = Math.floor(roomChars * GROUPED_SHARE);
       const linesOfSubject = new Map<string, number>();
-      const subjectKey = ({ messageId, start, text }: SelectedUnit): string => {
-        const source = sources.get(messageId);
-        return source === undefined || source.subject === null
-          ? `${messageId} ${HEADED.exec(text)?.[0] ?? start}`
-          : `${source.turn.number} ${source.subject}`;
-      };
+      const subjectKey = ({ messageId, start, text }: SelectedUnit): string =>
+        `${messageId} ${HEADED.exec(text)?.[0] ?? start}`;
       const worth: Worth = {
         excludes: isRepeated,
-        of: (text, unit, passage) => {
-          if (isQuotedAbove(text)) return 0;
-          const isRead = sourceOf(passage)?.isRead === true;
-          return unit.kind === 'prose' ? worthOfSentence(text, unit) : worthOfLine(text, unit, { isRead, mentioned });
-        },
+        of: (text, unit) => (isQuotedAbove(text) ? 0 : worthOfSentence(text, unit)),
       };
       const pick = (): readonly SelectedUnit[] => {
         const chosen = selection.choose({ budgetChars: left, onlyNovel: true, worth }).filter((unit) => {
@@ -131,13 +98,11 @@ export function createDetails(
         const isNext = source.turn.number !== number;
         const head = isNext ? [{ text: headOf(source.turn), messageIds: [] }] : [];
         const said =
-          source.subject === null
-            ? bare(first.text) +
-              group
-                .slice(1)
-                .map(({ text }) => `; ${text.replace(HEADED, '')}`)
-                .join('')
-            : `${source.subject}: ${[...new Set(group.map(({ text }) => `\`${text}\``))].join('; ')}`;
+          bare(first.text) +
+          group
+            .slice(1)
+            .map(({ text }) => `; ${text.replace(HEADED, '')}`)
+            .join('');
         const messageIds = [...new Set(group.flatMap(({ messageId }) => sources.get(messageId)?.messageId ?? []))];
         const lines = [...head, { text: `- ${quoted(flat(said))}`, messageIds }];
         const chars = charsOfAll(lines);
@@ -152,7 +117,7 @@ export function createDetails(
 
 /** The rest of the room is for the subjects. */
 const GROUPED_SHARE = 0.9;
-/** More lines of one file or output are a listing. */
+/** More lines under one heading are a listing. */
 const MAX_SUBJECT_LINES = 3;
 const MIN_QUOTED_CHARS = 12;
 const LIST_MARK = /^(?:[-*+•>|]|\d{1,3}[.)])\s+/;
@@ -203,97 +168,28 @@ function worthOfSentence(text: string, { kind }: Unit): number {
   return wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said) ? 0 : 1;
 }
 
-/** A line of code that says nothing without its neighbors, or a merge of other people's work. */
-const STEP =
-  /[,({]$|\bsuccessfully\b|^(?:return|break|continue|else|elif|end|fi|done|if err|try|catch|finally|defer|pass)\b|\bMerge (?:pull request|branch|remote)\b/;
-/** A line of output that a person would read as a statement: a name and what is said of it, a sentence, or a commit. */
-const TOLD = /^\p{Lu}[^{}<>;_]{2,60}:\s\S|^\p{Lu}[^{}<>;=]{20,}[.!]$|\b[0-9a-f]{7,40}\b \S+ \S+/u;
-const HAS_VALUE = /\d|https?:|[\w-]\/[\w-]/;
-const ERROR_WORTH = 1;
-const TOLD_WORTH = 0.8;
-const CONSTANT_WORTH = 0.6;
-
-/** How much a line of an output says next to its subject; 0: nothing. */
-function worthOfLine(
-  text: string,
-  { kind }: Unit,
-  { isRead, mentioned }: { readonly isRead: boolean; readonly mentioned: ReadonlySet<string> },
-): number {
-  // One word, such as a row of `ls`, says nothing on its own.
-  if (STEP.test(text) || !/\s/.test(text)) return 0;
-  if (kind === 'error') return ERROR_WORTH;
-  const code = text.replace(PLACE, '');
-  if (isRead || code !== text)
-    return isConstant(code) && (code.match(NAME) ?? []).some((name) => mentioned.has(name)) ? CONSTANT_WORTH : 0;
-  return TOLD.test(text) && HAS_VALUE.test(text) ? TOLD_WORTH : 0;
-}
-
 type Read = { readonly passages: readonly Passage[]; readonly sources: ReadonlyMap<string, Source> };
 
-/** What the assistant said, and what calls answered that stands nowhere else. */
-function readPassages(
-  { turns }: Conversation,
-  { calls, maxToolChars }: Pick<DetailOptions, 'calls'> & { readonly maxToolChars: number },
-): Read {
-  const callOf = new Map(calls.map((done) => [done.result, done]));
+/** What the assistant said, and the reports of its agents. */
+function readPassages({ turns }: Conversation, calls: readonly CompletedCall[]): Read {
+  const reports = new Set(calls.filter(isAgentCall).map(({ result }) => result));
   const passages: Passage[] = [];
   const sources = new Map<string, Source>();
-  const add = (source: Source, piece: Piece): void => {
-    if (piece.units.length === 0) return;
-    const id = `${passages.length}`;
-    passages.push({ ...piece, id, day: `request ${source.turn.number}`, speaker: '', speakerKind: 'assistant' });
-    sources.set(id, source);
-  };
   for (const turn of turns) {
     for (const step of turn.steps) {
-      const { messageId } = step;
-      if (step.kind === 'said') add({ messageId, turn, subject: null }, proseOf(step.text));
-      else if (step.kind === 'result') {
-        const done = callOf.get(step);
-        if (done !== undefined && isAnsweredElsewhere(done)) continue;
-        if (done !== undefined && isAgentCall(done)) {
-          add({ messageId, turn, subject: null }, proseOf(withoutClientLines(readableText(step.text, maxToolChars))));
-          continue;
-        }
-        const answer = linesIn(readableText(step.text, maxToolChars), step.isError ? 'error' : 'result');
-        add({ messageId, turn, subject: subjectOf(done), isRead: done !== undefined && isRead(done) }, answer);
-      }
+      const isReport = step.kind === 'result' && reports.has(step);
+      if (step.kind !== 'said' && !isReport) continue;
+      const piece = proseOf(isReport ? withoutClientLines(readableText(step.text)) : step.text);
+      if (piece.units.length === 0) continue;
+      const id = `${passages.length}`;
+      passages.push({ ...piece, id, day: `request ${turn.number}`, speaker: '', speakerKind: 'assistant' });
+      sources.set(id, { messageId: step.messageId, turn });
     }
   }
   return { passages, sources };
 }
 
-const ASKS_HELP = /(?:^|\s)(?:--help|-h|man \S+)(?=\s|$)/;
-
-const READS = /^(?:read|view|cat|open|notebookread|read_?file|read_many_files|grep|search|glob|find|ls|list)/i;
-const READS_FILE = /^(?:(?:cat|sed -n|head|tail|nl|less|grep|rg|find|ls)\b|git (?!.*--stat\b))/;
-
-function isRead({ call, name }: CompletedCall): boolean {
-  return call.command === null ? READS.test(name) : READS_FILE.test(call.command);
-}
-
-/** An edit answers with itself, a check that passed with its totals, and a question with what stands among the decisions. Help is in its program. */
-function isAnsweredElsewhere(done: CompletedCall): boolean {
-  const { call, name } = done;
-  if (call.command !== null && ASKS_HELP.test(call.command)) return true;
-  const isDone = !done.hasFailed && (call.written.length > 0 || (isCheck(done) && outcomeOf(done) === 'passed'));
-  return isDone || asksUser(name);
-}
-
-const MAX_SUBJECT_CHARS = 80;
-
-function subjectOf(done: CompletedCall | undefined): string {
-  if (done === undefined) return 'A tool answered';
-  const { call, name } = done;
-  if (call.command !== null) return `\`${cutAtBlank(commandName(done), MAX_SUBJECT_CHARS)}\` printed`;
-  return call.target === null
-    ? `${name} answered`
-    : `${name} \`${cutAtBlank(baseName(call.target), MAX_SUBJECT_CHARS)}\` answered`;
-}
-
 type Piece = Pick<Passage, 'text' | 'units'>;
-
-const MAX_LINE_CHARS = 160;
 
 /** Splits a message into sentences and list items, without its code. An item stands behind its heading: alone it may say nothing. */
 function proseOf(text: string): Piece {
@@ -308,33 +204,6 @@ function proseOf(text: string): Piece {
     return unit;
   });
   return { text: said.join('\n'), units };
-}
-
-/** A line of a drawn table or tree. */
-const DRAWN = /^[|│├└┌┐┘┴┬╭╰+]/;
-/** Lines of one output that differ in numbers only are rows of a listing. */
-const MAX_ALIKE = 3;
-
-/** The readable lines of a tool's text that are short enough to quote, without line numbers. */
-function linesIn(text: string, kind: SegmentKind): Piece {
-  const readable = splitLines(text).flatMap((line) => {
-    const written = readableLine(line) ?? '';
-    const isLong = written.length > MAX_LINE_CHARS;
-    return written === '' || isLong || written.includes('`') || isClientLine(written) || isNoise(written)
-      ? []
-      : [written];
-  });
-  const alike = Map.groupBy(readable, shapeOf);
-  const lines = readable.filter((line) => !DRAWN.test(line) && (alike.get(shapeOf(line))?.length ?? 0) <= MAX_ALIKE);
-  const clean = lines.join('\n');
-  return {
-    text: clean,
-    units: linesOf(clean, { start: 0, end: clean.length }).map((span: Span) => ({ ...span, kind })),
-  };
-}
-
-function shapeOf(line: string): string {
-  return line.replace(/\d+/g, '0');
 }
 
 const MAX_ANSWER_CHARS = 700;

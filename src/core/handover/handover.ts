@@ -71,8 +71,8 @@ const MIN_FINDINGS_SHARE = 0.04;
 /** What the details leave to the newest edits, and the most that these take. */
 const EDITS_SHARE = 0.14;
 const MAX_EDITS_SHARE = 0.35;
-/** The most that the places of names may take of it. */
-const DEFINITIONS_SHARE = 0.06;
+/** The most that definitions of names may take of it. */
+const DEFINITIONS_SHARE = 0.08;
 /** What requests and endings leave to the details if they need all of the rest. */
 const DETAILS_SHARE = 0.08;
 const MIN_REQUESTS_SHARE = 0.58;
@@ -119,7 +119,7 @@ export function writeHandover(
   add(HEADINGS.requests, Math.max(requestRoom, maxChars * MIN_REQUESTS_SHARE), (room) =>
     writeRequestLines(turns, { maxChars: room, above }),
   );
-  const details = createDetails(conversation, { calls, mentioned, maxChars, stem });
+  const details = createDetails(conversation, { calls, stem });
   details.cover([...earlier, ...[...sections.values()].flatMap(({ lines }) => lines.map(({ text }) => text))]);
   add(HEADINGS.findings, maxChars, (room) => {
     // What the options meant may take all that is left.

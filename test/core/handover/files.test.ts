@@ -232,7 +232,7 @@ test('a name stands with the file that declares it, also where the id of the cal
     ]),
     'Files',
   );
-  assert.match(files, /defined: `oven\.ts`: `heatTheOven`$/m);
+  assert.match(files, /^- `oven\.ts`: `export function heatTheOven\(degrees: number\)`$/m);
 });
 
 test('names that were spoken of stand with the file that was read for them', () => {
@@ -249,7 +249,10 @@ test('names that were spoken of stand with the file that was read for them', () 
     ]),
     'Files',
   );
-  assert.match(files, /^Where names that were used last are defined: `heat\.ts`: `heatUp`; `oven\.ts`: `bakeLoaf`$/m);
+  assert.match(
+    files,
+    /^Definitions, .*:\n- `heat\.ts`: `export async function heatUp\(minutes: number\)`\n- `oven\.ts`: `export function bakeLoaf\(minutes: number\)`$/m,
+  );
 });
 
 test('a file shows the names in it that changed, in their last form, and what the assistant said of it', () => {
@@ -371,7 +374,7 @@ test('a name that several files declare, or a page speaks of, is defined nowhere
     ]),
     'Files',
   );
-  assert.match(files, /^Where names that were used last are defined: `oven\.ts`: `heatUp`$/m);
+  assert.match(files, /^Definitions, .*:\n- `oven\.ts`: `export function heatUp\(\)`$/m);
 });
 
 test('an edit of two hundred thousand lines is read like any', () => {

@@ -278,22 +278,6 @@ test('work that went on when the next request was typed is named below the first
   );
 });
 
-test('a long output gives a few telling lines, and none of a listing', () => {
-  const rows = Array.from({ length: 40 }, (_, at) => `loaf ${at} weighs ${at * 7} g and is done`);
-  const facts = ['rye', 'spelt', 'oats', 'barley', 'wheat', 'millet'].map(
-    (grain) => `The ${grain} of mill${grain.length}_${grain} was ground at ${grain.length * 9} rpm: fine.`,
-  );
-  const text = handover([
-    typed('Weigh the loaves with mill3_rye, mill5_spelt, mill4_oats, mill6_barley, mill5_wheat and mill6_millet.'),
-    call('1', 'Bash', { command: 'weigh-all' }),
-    result('1', [...rows, ...facts, '| drawn | table |', 'mill9_rye'].join('\n')),
-    said('All were weighed.'),
-  ]);
-  const details = section(text, 'Details');
-  assert.doesNotMatch(details, /loaf \d|drawn|mill9_/);
-  assert.equal(details.match(/rpm/g)?.length, 3);
-});
-
 test('stops in a row and analyses without an end take linear time', () => {
   const handOver = (before: string, text: string): void => {
     const parts = [

@@ -256,22 +256,39 @@ describe('requests', () => {
   });
 });
 
-test('details stand under what they belong to, never alone, and repeat nothing', () => {
+test('a constant that was spoken of stands with its value and its file, and no output stands among details', () => {
   const text = handover([
     typed('Find the port.'),
     ...run(
       '1',
       'grep -rn PORT config',
-      'config/gateway.ts:12: export const GATEWAY_PORT = 8443;\n}\n});\nreturn errStop',
+      'config/gateway.ts:12: export const GATEWAY_PORT = 8443;\nThe gateway of mill 4 was started: fine.\nreturn errStop',
     ),
     said('`GATEWAY_PORT` is set in the configuration of the gateway.'),
+    said('The gateway listens on the port of mill 7, as its manual demands of all gateways.'),
+    said('Nothing else listens there.'),
   ]);
-  const details = section(text, 'Details');
-  assert.match(
-    details,
-    /^Request 1:\n- `grep -rn PORT config` printed: `config\/gateway\.ts:12: export const GATEWAY_PORT = 8443;`/m,
+  assert.match(section(text, 'Files'), /^- `gateway\.ts`: `export const GATEWAY_PORT = 8443`$/m);
+  assert.doesNotMatch(text, /mill 4|errStop/);
+});
+
+test('details stand under the request that they belong to, and repeat nothing', () => {
+  const remarks = Array.from({ length: 400 }, (_, at) => said(`Mill ${at} grinds rye at ${at * 9} rpm for the bakery.`));
+  const text = handover(
+    [
+      typed('Look at the mills.'),
+      ...remarks.slice(0, 200),
+      ...run('1', 'look', 'all mills'),
+      ...remarks.slice(200),
+      typed('And now?'),
+      said('All mills were looked at, and none of them stands still today.'),
+    ],
+    6_000,
   );
-  assert.doesNotMatch(details, /errStop|\}\)/);
+  const details = section(text, 'Details');
+  assert.match(details, /^Request 1:\n- Mill \d+ grinds rye/);
+  const told = [...text.matchAll(/Mill (\d+) grinds/g)].map(([, mill]) => mill);
+  assert.equal(new Set(told).size, told.length, text);
 });
 
 test('a request that stays has its number and its place, and work on it does not stand under another', () => {
