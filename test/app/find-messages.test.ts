@@ -147,9 +147,9 @@ test('of equal messages the one comes first in whose session there is more of it
     ...other(8).map((text) => ({ text, minute: 1 })),
     { text: 'mast', minute: hour },
     ...other(8).map((text) => ({ text, minute: hour })),
-    { text: 'mast and keel', minute: hour + 1 },
+    { text: 'mast, keel and spar', minute: hour + 1 },
   ]);
-  const found = await find(archive, 'how were mast and keel');
+  const found = await find(archive, 'how were mast, keel and spar');
   assert.ok(found.indexOf(10) < found.indexOf(1), String(found));
 });
 
