@@ -273,7 +273,9 @@ test('a constant that was spoken of stands with its value and its file, and no o
 });
 
 test('details stand under the request that they belong to, and repeat nothing', () => {
-  const remarks = Array.from({ length: 400 }, (_, at) => said(`Mill ${at} grinds rye at ${at * 9} rpm for the bakery.`));
+  const remarks = Array.from({ length: 400 }, (_, at) =>
+    said(`Mill ${at} grinds rye at ${at * 9} rpm for the bakery.`),
+  );
   const text = handover(
     [
       typed('Look at the mills.'),
