@@ -194,7 +194,7 @@ const AGENT_NOTE =
   /^agent_?id: |\binternal ID\b|\bdo(?: not|n['’]t) mention (?:this |it )?to (?:the )?user\b|\bSendMessage with to:|\bTaskOutput\b|^Async agent launched\b|^The agent is (?:currently )?working\b/i;
 
 /** Whether the client wrote a line about the call, such as its id or duration. It says nothing about the work. */
-export function isClientLine(line: string): boolean {
+function isClientLine(line: string): boolean {
   return CLIENT_LINE.test(line) || AGENT_NOTE.test(line);
 }
 

@@ -153,7 +153,7 @@ function saysMore({ text }: AssistantText): boolean {
 /** Tools that ask the user a question. */
 const ASKS = /^(?:ask_?(?:the_?)?(?:user|human)(?:_?questions?)?|ask_followup_question|request_user_input|question)$/i;
 
-export function asksUser(tool: string): boolean {
+function asksUser(tool: string): boolean {
   return ASKS.test(tool);
 }
 
