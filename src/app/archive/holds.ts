@@ -24,7 +24,7 @@ export async function changeHolds(deps: AppDeps, request: HoldRequest): Promise<
     if (request.kind === 'add' && archive !== null) {
       const hold = { ...request.scope, reason: request.reason, addedAt: deps.runtime.now() };
       await archive.retention.addHold(hold);
-      protects = await countProtected(archive, hold);
+      protects = await countProtected(deps, archive, hold);
       result = 'added';
     }
     if (request.kind === 'remove' && (await archive?.retention.removeHold(request.scope, deps.runtime.now())) === true)
@@ -38,14 +38,15 @@ export async function changeHolds(deps: AppDeps, request: HoldRequest): Promise<
 }
 
 async function countProtected(
-  { retention, captures }: Archive,
+  deps: AppDeps,
+  archive: Archive,
   hold: HoldScope,
 ): Promise<ArchiveHoldReport['protects']> {
   const held = new Set<string>();
-  for await (const batch of retention.listErasable())
+  for await (const batch of archive.retention.listErasable())
     for (const { conversations, paths } of batch.map(scopeOf))
       if (holdsOn([hold], { conversations, paths }).length > 0) for (const id of conversations) held.add(id);
-  const files = (await captures.list()).filter((file) => holdsOn([hold], scopeOfFile(file)).length > 0);
+  const files = (await listCaptured(deps, archive)).filter((file) => holdsOn([hold], scopeOfFile(file)).length > 0);
   return { conversations: held.size, capturedFiles: files.length };
 }
 
@@ -59,8 +60,15 @@ export function scopeOf({ cycles, paths }: ErasableCompaction): Protected {
   return { conversations: [...new Set(cycles.map(({ conversationId }) => conversationId))], paths };
 }
 
-export function scopeOfFile({ sessions, path }: CapturedFile): Protected {
-  return { conversations: sessions, paths: [path] };
+/** A captured file, and where links in its path lead. */
+export type LocatedFile = CapturedFile & { readonly realPath: string };
+
+export async function listCaptured({ files }: Pick<AppDeps, 'files'>, { captures }: Archive) {
+  return (await captures.list()).map((file): LocatedFile => ({ ...file, realPath: files.realPath(file.path) }));
+}
+
+export function scopeOfFile({ sessions, path, realPath }: LocatedFile): Protected {
+  return { conversations: sessions, paths: [path, realPath] };
 }
 
 /** The holds that protect something. The name of a file may have the id of its conversation. */

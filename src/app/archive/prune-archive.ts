@@ -2,12 +2,11 @@ import { createIndexSets } from '../../core/tool-groups.ts';
 import type { Result } from '../../core/result.ts';
 import type { ArchiveFigures } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { CapturedFile } from '../../ports/captures.ts';
 import type { Hold, ErasableCompaction } from '../../ports/retention.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { ArchiveEraseReport } from '../contract/archive-reports.ts';
 import { type EraseDeps, eraseSelection, reportSelection, withHolds } from './erase-archived.ts';
-import { holdsOn, isIn, scopeOf, scopeOfFile } from './holds.ts';
+import { holdsOn, isIn, listCaptured, type LocatedFile, scopeOf, scopeOfFile } from './holds.ts';
 import { type Selection, wholePart } from './select.ts';
 
 export type PrunePolicy = {
@@ -29,7 +28,7 @@ export type PruneRequest = PrunePolicy & {
 /** Everything of a conversation: compactions that share an id or continue each other, and the captures of their files. */
 type Conversation = {
   readonly compactions: readonly ErasableCompaction[];
-  readonly captured: readonly CapturedFile[];
+  readonly captured: readonly LocatedFile[];
 };
 
 /** Removes whole conversations by a policy, the oldest first. What a hold protects stays. */
@@ -39,7 +38,7 @@ export async function pruneArchive(
 ): Promise<Result<ArchiveEraseReport, Failure>> {
   return withHolds(deps, { kind: 'prune', isConfirmed: request.isConfirmed }, async (archive, holds) => {
     const lastFileId = await archive.retention.lastFileId();
-    const all = await findConversations(archive);
+    const all = await findConversations(deps, archive);
     const [{ captured }, usedBytes] = [await archive.measure(), await archive.usedBytes()];
     const chosen = choose(all, { policy: request, holds, captured, usedBytes });
     const selection = toSelection(all, chosen, lastFileId);
@@ -54,10 +53,10 @@ export async function pruneArchive(
   });
 }
 
-async function findConversations(archive: Archive): Promise<readonly Conversation[]> {
+async function findConversations(deps: EraseDeps, archive: Archive): Promise<readonly Conversation[]> {
   const compactions: ErasableCompaction[] = [];
   for await (const batch of archive.retention.listErasable()) compactions.push(...batch);
-  const captured = await archive.captures.list();
+  const captured = await listCaptured(deps, archive);
   const keys = [...compactions.map(keysOf), ...captured.map(keysOfFile)];
   const sets = createIndexSets(keys.length);
   const firstByKey = new Map<string, number>();
@@ -76,8 +75,9 @@ async function findConversations(archive: Archive): Promise<readonly Conversatio
 }
 
 /** A subagent's file has the id of its session in its records, so it goes with it. */
-function keysOfFile({ path, sessions }: CapturedFile): readonly string[] {
-  return [`path ${path}`, ...sessions.map((id) => `conversation ${id}`)];
+function keysOfFile(file: LocatedFile): readonly string[] {
+  const { conversations, paths } = scopeOfFile(file);
+  return [...paths.map((path) => `path ${path}`), ...conversations.map((id) => `conversation ${id}`)];
 }
 
 function keysOf({ cycles, paths }: ErasableCompaction): readonly string[] {

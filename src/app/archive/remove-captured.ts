@@ -44,8 +44,7 @@ export async function removeCaptured(
     if (archive === null || known === null) return left(captured, 'changed');
     refuseReadOnly(archive);
     const holds = await archive.retention.listHolds();
-    const { conversations, paths } = scopeOfFile(known);
-    const scope = { conversations, paths: [...paths, deps.files.realPath(path)] };
+    const scope = scopeOfFile({ ...known, realPath: deps.files.realPath(path) });
     if (holdsOn(holds, scope).length > 0) return left(captured, 'held');
     const source = mustFile(await deps.files.open(path, { signal: deps.signal, refusesLinks: true }));
     try {

@@ -5,7 +5,7 @@ import type { ErasableCompaction, ErasedIds, Hold, KeptCount, MessageLine } from
 import type { AppDeps } from '../contract/deps.ts';
 import { stopIfInterrupted } from '../contract/failure.ts';
 import { createTextFinder, type FoundLines, matchCaptured, type TextFinder } from './find-text.ts';
-import { holdsOn, scopeOf, scopeOfFile } from './holds.ts';
+import { holdsOn, listCaptured, type LocatedFile, scopeOf, scopeOfFile } from './holds.ts';
 import { belongsTo, findLinesOf, isWhollyOf } from './sessions.ts';
 
 /** What to erase. */
@@ -72,7 +72,7 @@ export async function planErasure(
       const stored = finder === null ? null : await archive.loadCompaction(compaction.id);
       if (stored !== null && finder !== null) cycleIds.push(...findSummaries(stored, finder));
     }
-  const all = await archive.captures.list();
+  const all = await listCaptured(deps, archive);
   const capturedFiles = selectCapturedFiles(all, selector, parts);
   const others = all.filter((one) => !capturedFiles.includes(one));
   const { lineIds, paths, unsearched } = await selectCapturedLines(deps, others, { archive, selector, finder });
@@ -161,13 +161,16 @@ function findSummaries({ cycles, inserted }: StoredCompaction, { isIn, isInText 
 }
 
 /** Captured files to erase whole: by path, or because they have nothing of other conversations. */
-function selectCapturedFiles(files: readonly CapturedFile[], selector: EraseSelector, parts: readonly SelectedPart[]) {
+function selectCapturedFiles(files: readonly LocatedFile[], selector: EraseSelector, parts: readonly SelectedPart[]) {
   if (selector.kind === 'match' || selector.kind === 'message') return [];
-  if (selector.kind === 'source') return files.filter(({ path }) => matchesGlob(path, selector.glob));
+  if (selector.kind === 'source')
+    return files.filter((file) => scopeOfFile(file).paths.some((path) => matchesGlob(path, selector.glob)));
   const whole = parts.filter(({ lineIds }) => lineIds === null);
   const paths = new Set(whole.flatMap(({ compaction }) => compaction.paths));
   return files.filter(
-    (file) => paths.has(file.path) || (belongsTo(file, selector.id) && isWhollyOf(file, selector.id)),
+    (file) =>
+      scopeOfFile(file).paths.some((path) => paths.has(path)) ||
+      (belongsTo(file, selector.id) && isWhollyOf(file, selector.id)),
   );
 }
 
@@ -210,7 +213,7 @@ export function idsOf({ parts, cycleIds, capturedFiles, capturedLineIds, takesCo
 /** The holds on anything that would change, including summaries of the whole lineage and copies in captured files. */
 async function findHolds(
   { retention }: Archive,
-  of: { readonly holds: readonly Hold[]; readonly selected: Selected; readonly captured: readonly CapturedFile[] },
+  of: { readonly holds: readonly Hold[]; readonly selected: Selected; readonly captured: readonly LocatedFile[] },
 ): Promise<readonly Hold[]> {
   if (of.holds.length === 0) return [];
   const { compactionIds, capturedFileIds } = await retention.findEffect(idsOf(of.selected));

@@ -293,7 +293,7 @@ export function pruneContract(engine: Engine): void {
     assert.deepEqual(await left(bench), ['second.jsonl']);
   });
 
-  test('a hold on a file protects what was compacted through links to it', async (t) => {
+  test('a hold on a file protects what was compacted or captured through links to it', async (t) => {
     const bench = await sceneFor(engine, t, { 'first.jsonl': 300 });
     mkdirSync(bench.path('disk'));
     // One is compacted, one is the same as it, and one is a copy of the result.
@@ -301,7 +301,9 @@ export function pruneContract(engine: Engine): void {
     copyFileSync(bench.path('first.jsonl'), bench.path('disk/c.jsonl'));
     symlinkSync(bench.path('disk'), bench.path('link'));
     for (const name of ['a.jsonl', 'b.jsonl', 'c.jsonl']) await bench.compact(`link/${name}`);
-    for (const value of ['disk/a.jsonl', 'disk/b.jsonl', 'disk/c.jsonl']) {
+    bench.write('disk/d.jsonl', chatTranscript(12, 100));
+    await capture(bench, 'link/d.jsonl');
+    for (const value of ['disk/a.jsonl', 'disk/b.jsonl', 'disk/c.jsonl', 'disk/d.jsonl']) {
       const scope = { kind: 'source', value } as const;
       await hold(bench, scope);
       const planned = await prune(bench, { maxBytes: 0, isConfirmed: false });
@@ -311,6 +313,8 @@ export function pruneContract(engine: Engine): void {
       );
       await release(bench, scope);
     }
+    const erased = await erase(bench, { kind: 'source', glob: bench.path('disk/d.jsonl') });
+    assert.deepEqual(erased.capturedFiles, [bench.path('link/d.jsonl')]);
   });
 
   test('a copy of a compacted file is protected by a hold on it, and no run claims to have written it', async (t) => {
