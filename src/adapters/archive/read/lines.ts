@@ -111,8 +111,8 @@ WITH RECURSIVE family (id) AS (
 )`;
 const LIST_FAMILY_BLOCKS = `
 ${FAMILY}
-SELECT l.block_id FROM family JOIN batches AS b ON b.id = family.id JOIN lines AS l ON ${OF_BATCH}
-UNION SELECT l.block_id FROM family JOIN carried_lines AS d ON d.batch_id = family.id JOIN lines AS l ON l.id = d.line_id
+SELECT l.block_id FROM family CROSS JOIN batches AS b CROSS JOIN lines AS l WHERE b.id = family.id AND ${OF_BATCH}
+UNION SELECT l.block_id FROM family CROSS JOIN carried_lines AS d CROSS JOIN lines AS l WHERE d.batch_id = family.id AND l.id = d.line_id
 ORDER BY 1`;
 /** For lines AS l. */
 const IS_IN_FAMILY = `

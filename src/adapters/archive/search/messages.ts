@@ -18,10 +18,10 @@ const MAX_SPEAKERS = 5000;
 const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAKERS}`;
 /** Lines that are looked at in one go. */
 const NEWEST_PAGE = 500;
-/** Lines have no index by time, but those of a summary do. */
+/** Lines have no index by time, but summaries have times and the ids of their lines. */
 const LIST_FROM = `
-SELECT l.id FROM batches AS b JOIN lines AS l ON l.batch_id = b.id
-WHERE b.start_ms < :untilMs AND b.end_ms >= :sinceMs AND l.role IS NOT NULL AND l.at_ms >= :sinceMs AND l.at_ms < :untilMs
+SELECT l.id FROM batches AS b CROSS JOIN lines AS l
+WHERE ${OF_BATCH} AND b.start_ms < :untilMs AND b.end_ms >= :sinceMs AND l.role IS NOT NULL AND l.at_ms >= :sinceMs AND l.at_ms < :untilMs
 UNION ALL SELECT -m.captured_id FROM captured_messages AS m WHERE m.line_id IS NULL AND m.at_ms >= :sinceMs AND m.at_ms < :untilMs
 LIMIT :limit`;
 

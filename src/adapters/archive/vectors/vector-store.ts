@@ -9,7 +9,7 @@ import type {
 import { BATCH_COLUMNS, createDistinct, IS_LIVE, IS_LIVE_IN, toArchivedBatch } from '../read/lookup.ts';
 import { hashColumn, readBytes, readInteger, readText, type Row } from '../rows.ts';
 import { BATCH_PASSES, filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
-import { type Dialect, type Query, type Sql, type Values } from '../sql/query.ts';
+import { type Dialect, hasHash, type Query, type Sql, type Values } from '../sql/query.ts';
 import { readContent, type Reading, withTexts } from '../texts.ts';
 import { cosine, isSameModel, vectorBytes } from './nearest.ts';
 
@@ -28,7 +28,7 @@ const LIST_BATCH_VECTORS = 'SELECT batch_id AS id, vector FROM batch_vectors WHE
 
 // For one source, only its own rows are read, through the indexes that lead to them.
 const ofSource = ({ sourceSha256 }: MissingScope): string =>
-  sourceSha256 === null ? "c.status = 'applied'" : "c.status = 'applied' AND c.source_sha256 = :source";
+  sourceSha256 === null ? "c.status = 'applied'" : `c.status = 'applied' AND ${hasHash('c.source_sha256', 'source')}`;
 const messagesOf = (scope: MissingScope, { onBlock, onCompaction }: Dialect): string => `
 FROM compactions AS c JOIN blocks AS k ON ${onCompaction} JOIN lines AS l ON ${onBlock}
 WHERE l.role IS NOT NULL AND ${ofSource(scope)} ${scope.isRemade ? '' : 'AND NOT EXISTS (SELECT 1 FROM message_vectors AS v WHERE v.line_id = l.id)'}`;
