@@ -25,21 +25,6 @@ const MAX_TOOL_CHARS = 24_000;
 
 /** Reads messages as passages. The budget and the number of calls and results decide how much of each is read. */
 export function readMessages(messages: readonly ConversationMessage[], budgetChars: number): readonly Passage[] {
-  return readPassages(messages, { budgetChars, maxPieceChars: MAX_TOOL_PIECE_CHARS });
-}
-
-// The width of a terminal line. Longer pieces mean fewer of them, mostly filled with text that nobody needs.
-const MAX_DETAIL_CHARS = 80;
-
-/** Reads messages with short pieces of calls and results, for a small budget of details. */
-export function readDetails(messages: readonly ConversationMessage[], budgetChars: number): readonly Passage[] {
-  return readPassages(messages, { budgetChars, maxPieceChars: MAX_DETAIL_CHARS });
-}
-
-function readPassages(
-  messages: readonly ConversationMessage[],
-  { budgetChars, maxPieceChars }: { readonly budgetChars: number; readonly maxPieceChars: number },
-): readonly Passage[] {
   const toolCount = messages.reduce((sum, message) => sum + toolPartsOf(message), 0);
   const share = Math.floor((budgetChars * READ_PER_BUDGET) / Math.max(1, toolCount));
   const maxToolChars = Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
@@ -48,7 +33,7 @@ function readPassages(
     return {
       id: message.id,
       text,
-      units: unitsOf(message, text, { maxToolChars, maxPieceChars }),
+      units: unitsOf(message, text, { maxToolChars, maxPieceChars: MAX_TOOL_PIECE_CHARS }),
       day: dayOf(message.created_at),
       speaker: labelOf(message.role, message.name),
       speakerKind: message.role === 'user' ? 'user' : 'assistant',

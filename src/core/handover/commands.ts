@@ -14,8 +14,14 @@ import { charsOf, type HandoverLine, quoted } from './line.ts';
 
 const MAX_ERRORS = 2;
 
-/** Commands that failed, each once with how often it ran and how it ended, the latest last; and the checks that passed. */
-export function writeCommandLines(calls: readonly CompletedCall[], maxChars: number): readonly HandoverLine[] {
+/**
+ * Commands that failed, each once with how often it ran and how it ended, the latest last; and the checks that passed. What the state of the
+ * work tells is left out, if it stands beside them.
+ */
+export function writeCommandLines(
+  calls: readonly CompletedCall[],
+  { maxChars, hasState }: { readonly maxChars: number; readonly hasState: boolean },
+): readonly HandoverLine[] {
   const groups = new Map<string, CompletedCall[]>();
   for (const done of calls) {
     const { command } = done.call;
@@ -27,9 +33,8 @@ export function writeCommandLines(calls: readonly CompletedCall[], maxChars: num
     groups.delete(name);
     groups.set(name, [...runs, done]);
   }
-  // The state of the work has these.
-  const shown = new Set(lastChecks(calls));
-  const failure = lastFailure(calls);
+  const shown = new Set(hasState ? lastChecks(calls) : []);
+  const failure = hasState ? lastFailure(calls) : undefined;
   const passedLater = createPassedLater(calls);
   const failures: HandoverLine[] = [];
   const passed: HandoverLine[] = [];

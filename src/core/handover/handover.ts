@@ -112,7 +112,9 @@ export function writeHandover(
   add(HEADINGS.state, maxChars * shares.state, (room) => writeStateLines({ conversation, calls }, room));
   const above = sections.has(HEADINGS.state) ? wordsInState(conversation) : null;
   add(HEADINGS.files, maxChars * shares.files, (room) => writeFileLines(files, { turns, calls, maxChars: room }));
-  add(HEADINGS.commands, maxChars * shares.commands, (room) => writeCommandLines(calls, room));
+  add(HEADINGS.commands, maxChars * shares.commands, (room) =>
+    writeCommandLines(calls, { maxChars: room, hasState: true }),
+  );
   const answerChars = charsOfAll(answerLines(conversation, Math.floor(maxChars * ANSWERS_SHARE)));
   const findingsRoom = Math.max(maxChars * shares.findings, answerChars + maxChars * MIN_FINDINGS_SHARE);
   const requestRoom = maxChars * (1 - DETAILS_SHARE) - findingsRoom - used();
@@ -143,6 +145,43 @@ export function writeHandover(
   add(HEADINGS.files, Math.max(maxChars * MAX_EDITS_SHARE, maxChars - MAX_OTHER_CHARS), edits);
   const ordered = Object.values(HEADINGS).flatMap((heading) => sections.get(heading) ?? []);
   return { kind, text: renderSections(ordered), sections: ordered };
+}
+
+/** How much of what is left each part of the facts may take. */
+const FACT_SHARES = { files: 0.3, commands: 0.2, definitions: 0.3, details: 0.5 } as const;
+
+/**
+ * What to put behind a summary in other words, which are `beside`: changed files, failures, definitions, statements that it does not make, and
+ * the code of the newest edits. Null for a conversation without tools.
+ */
+export function writeFacts(
+  { messages, beside }: Pick<HandoverInput, 'messages'> & { readonly beside: readonly string[] },
+  { maxChars, stem }: HandoverOptions,
+): string | null {
+  if (kindOfConversation(messages) !== 'work') return null;
+  const conversation = readConversation(messages);
+  const { turns } = conversation;
+  const calls = readCalls(turns);
+  const files = readFileChanges(calls);
+  const mentioned = namesMentioned(conversation);
+  const details = createDetails(conversation, { calls, stem });
+  details.cover(beside);
+  const texts: string[] = [];
+  let left = maxChars;
+  const add = (share: number, write: (roomChars: number) => readonly HandoverLine[]): void => {
+    for (const { text } of write(Math.floor(left * share))) {
+      const quotedText = quoteText(text);
+      if (quotedText.length >= left) return;
+      texts.push(quotedText);
+      left -= quotedText.length + 1;
+    }
+  };
+  add(FACT_SHARES.files, (room) => writeFileLines(files, { turns, calls, maxChars: room }));
+  add(FACT_SHARES.commands, (room) => writeCommandLines(calls, { maxChars: room, hasState: false }));
+  add(FACT_SHARES.definitions, (room) => definitionLines(conversation, { calls, files, mentioned, maxChars: room }));
+  add(FACT_SHARES.details, details.rest);
+  add(1, (room) => writeLastEdits(files, { calls, above: [...beside, ...texts].join('\n'), maxChars: room }));
+  return texts.join('\n');
 }
 
 /** The requests of a conversation and how they ended, to put before a summary that a model wrote. */

@@ -4,7 +4,8 @@ import type { ConversationMessage } from '../message.ts';
 import { type Fact, type KeyedFact, keyWords, MAX_STRETCH_CHARS, namesIn, sentenceKey } from './facts.ts';
 import { safeCut } from '../extract/character.ts';
 import type { Stemmer } from '../extract/terms.ts';
-import { readDetails } from '../extract/passage.ts';
+import { readMessages } from '../extract/passage.ts';
+import { writeFacts } from '../handover/handover.ts';
 import { selectUnits } from '../extract/select-units.ts';
 import { renderLines } from '../extract/summary-lines.ts';
 
@@ -212,8 +213,8 @@ type AppendixOptions = {
 };
 
 /**
- * Quotes sentences, lines and calls that say what the summary does not. Empty if nothing worthwhile is missing or no room is left. Begins
- * with a blank line and its heading, so that it can be appended directly.
+ * Says what the summary does not: of work with tools its facts, of a talk sentences word for word. Empty if nothing worthwhile is missing or no
+ * room is left. Begins with a blank line and its heading, so that it can be appended directly.
  */
 export function buildAppendix(options: AppendixOptions): string {
   const { summary, messages, share, maxChars, stem, earlier = [] } = options;
@@ -221,7 +222,10 @@ export function buildAppendix(options: AppendixOptions): string {
   const room = Math.min(Math.floor(summary.length * share), maxChars - summary.length);
   const budgetChars = room - head.length;
   if (budgetChars <= 0) return '';
-  const passages = readDetails(messages, budgetChars);
-  const units = selectUnits(passages, { budgetChars, stem, earlier: [...earlier, summary], onlyNovel: true });
+  const beside = [...earlier, summary];
+  const facts = writeFacts({ messages, beside }, { maxChars: budgetChars, stem });
+  if (facts !== null) return facts === '' ? '' : head + facts;
+  const passages = readMessages(messages, budgetChars);
+  const units = selectUnits(passages, { budgetChars, stem, earlier: beside, onlyNovel: true });
   return units.length === 0 ? '' : head + renderLines(units.map(({ line }) => line));
 }
