@@ -42,15 +42,22 @@ export type Selection = {
   readonly choose: (options: ChooseOptions) => readonly SelectedUnit[];
 };
 
+type SelectionOptions = {
+  readonly stem: Stemmer;
+  readonly lineOf: (text: string, passage: Passage) => Line;
+  /** Tools were at work, so that a tale is no news, and a question of the user a request. */
+  readonly hasTools?: boolean;
+};
+
 export function createSelection(
   passages: readonly Passage[],
-  { stem, lineOf }: { readonly stem: Stemmer; readonly lineOf: (text: string, passage: Passage) => Line },
+  { stem, lineOf, hasTools = passages.some(hasToolText) }: SelectionOptions,
 ): Selection {
   const isEnglish = isEnglishText(proseSample(passages));
   const labels = new Set(passages.map(({ speaker }) => speaker));
   const speakers = [...labels].filter((label) => !isRoleWord(label));
   const index = createTermIndex({ stem, isEnglish, speakers });
-  const candidates = addUnits(index, passages);
+  const candidates = addUnits(index, passages, hasTools);
   const worth = weighTerms(index, { messageCount: passages.length, isEnglish });
   const value = createGainTracker({ index, worth, units: candidates });
   const covered = new Set<number>();
@@ -127,12 +134,15 @@ function createNoveltyCheck(index: TermIndex, count: number, covered: ReadonlySe
   };
 }
 
+function hasToolText({ units }: Passage): boolean {
+  return units.some(({ kind }) => kind !== 'prose');
+}
+
 const OPENING_MESSAGES = 4;
 
 /** Indexes all units. A passage that follows somebody else's question counts as its answer. */
-function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Candidate[] {
+function addUnits(index: TermIndex, passages: readonly Passage[], hasTools: boolean): readonly Candidate[] {
   const candidates: Candidate[] = [];
-  const hasTools = passages.some(({ units }) => units.some(({ kind }) => kind !== 'prose'));
   let asker: string | null = null;
   let day: string | null = null;
   let ofDay = 0;

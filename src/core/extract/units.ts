@@ -1,8 +1,8 @@
 import { callsOf, type ConversationMessage } from '../message.ts';
 import { CHARACTER, classAt, isLineEndCode, safeCut } from './character.ts';
-import { MAX_UNIT_CHARS, pushTrimmed, type Span, splitLong, splitSentences, trimmed } from './sentence.ts';
+import { MAX_UNIT_CHARS, pushTrimmed, type Span, splitLong, splitSentences } from './sentence.ts';
 
-/** The smallest choice: a sentence, a line of code, of a list or of tool output, or a piece of a call. */
+/** The smallest choice: a sentence, or a line of code or of a list. */
 export type Unit = Span & { readonly kind: SegmentKind };
 
 const ATTACHMENT = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b[^\]\n]{0,2000}\]/gi;
@@ -11,40 +11,6 @@ const LIST_OR_CODE_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s|[{}<]|@@)/;
 const CODE_LINE_END = /[{};\\]$/;
 const FENCE = /^(?:```|~~~)[^`]*$/;
 const LETTER = CHARACTER.lower | CHARACTER.upper;
-
-type ToolLimits = {
-  /** How much of each call and result is read. */
-  readonly maxToolChars: number;
-  /** The length of the pieces that calls and results are cut into. */
-  readonly maxPieceChars: number;
-};
-
-/** The units of `text`, which must be `messageText(message)`, in order. */
-export function unitsOf(message: ConversationMessage, text: string, limits: ToolLimits): readonly Unit[] {
-  return segmentsOf(message, text, limits.maxToolChars).flatMap((segment) =>
-    unitsOfSegment(text, segment, limits.maxPieceChars),
-  );
-}
-
-function unitsOfSegment(text: string, segment: Segment, maxPieceChars: number): readonly Unit[] {
-  if (segment.kind === 'call') return callUnits(text, segment, maxPieceChars);
-  if (segment.kind === 'prose') return proseUnits(text, segment);
-  const units: Unit[] = [];
-  for (const line of linesOf(text, segment)) {
-    for (const span of trimmed(text, withoutLineNumber(text, line)))
-      pushSpans(units, splitLong(text, span, maxPieceChars), segment.kind);
-  }
-  return units;
-}
-
-const LINE_NUMBER = /\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/y;
-
-/** Skips the line numbers that tools put before the lines of a file. */
-function withoutLineNumber(text: string, { start, end }: Span): Span {
-  LINE_NUMBER.lastIndex = start;
-  const match = LINE_NUMBER.exec(text);
-  return { start: match === null ? start : Math.min(end, start + match[0].length), end };
-}
 
 /** Splits prose into lines and sentences, without attachments. Short lines of code and lists stay whole. */
 export function proseUnits(text: string, segment: Span): readonly Unit[] {
@@ -67,31 +33,6 @@ export function proseUnits(text: string, segment: Span): readonly Unit[] {
     }
   }
   return units;
-}
-
-function callUnits(text: string, segment: Segment, maxPieceChars: number): readonly Unit[] {
-  const units: Unit[] = [];
-  for (const line of linesOf(text, segment)) {
-    let from = line.start;
-    while (line.end - from > maxPieceChars) {
-      const cut = callCut(text, from, maxPieceChars);
-      pushSpans(units, trimmed(text, { start: from, end: cut }), 'call');
-      from = cut;
-      while (text.charCodeAt(from) === BACKSLASH && 'nrt'.includes(text.charAt(from + 1))) from += 2;
-    }
-    pushSpans(units, trimmed(text, { start: from, end: Math.max(from, line.end) }), 'call');
-  }
-  return units;
-}
-
-const BACKSLASH = 92;
-
-/** Arguments are JSON, where a line end is written `\n`: the best place to cut. */
-function callCut(text: string, from: number, maxPieceChars: number): number {
-  const limit = from + maxPieceChars;
-  const lineEnd = text.lastIndexOf('\\n', limit - 2);
-  if (lineEnd > from + maxPieceChars / 3) return lineEnd;
-  return splitLong(text, { start: from, end: limit + 1 }, maxPieceChars)[0]?.end ?? limit;
 }
 
 /** What `isLineEndCode` says, for a search that is much faster than looking at every character. */

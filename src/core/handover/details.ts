@@ -32,6 +32,7 @@ export function createDetails(
   const { passages, sources } = readPassages(conversation, calls);
   const selection = createSelection(passages, {
     stem,
+    hasTools: calls.length > 0,
     lineOf: (text, { id }) => {
       const source = sources.get(id);
       const said = source === undefined ? '' : sentenceLine(text, source.turn);

@@ -87,7 +87,7 @@ export function writeHandover(
 ): Handover {
   const kind = kindOfConversation(messages);
   if (kind === 'talk') {
-    const units = selectUnits(readMessages(messages, maxChars), { budgetChars: maxChars, stem, earlier });
+    const units = selectUnits(readMessages(messages), { budgetChars: maxChars, stem, earlier });
     return { kind, text: renderLines(units.map(({ line }) => line)), sections: [] };
   }
   const conversation = readConversation(messages, kept);

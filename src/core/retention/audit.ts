@@ -225,7 +225,7 @@ export function buildAppendix(options: AppendixOptions): string {
   const beside = [...earlier, summary];
   const facts = writeFacts({ messages, beside }, { maxChars: budgetChars, stem });
   if (facts !== null) return facts === '' ? '' : head + facts;
-  const passages = readMessages(messages, budgetChars);
+  const passages = readMessages(messages);
   const units = selectUnits(passages, { budgetChars, stem, earlier: beside, onlyNovel: true });
   return units.length === 0 ? '' : head + renderLines(units.map(({ line }) => line));
 }

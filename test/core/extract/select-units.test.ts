@@ -16,7 +16,7 @@ function select(
   budgetChars: number,
   earlier: readonly string[] = [],
 ): readonly SelectedUnit[] {
-  return selectUnits(readMessages(said, budgetChars), { budgetChars, stem, earlier });
+  return selectUnits(readMessages(said), { budgetChars, stem, earlier });
 }
 
 function textsOf(units: readonly SelectedUnit[]): readonly string[] {
@@ -139,53 +139,6 @@ test('what an earlier summary says counts as kept', () => {
 test('attachments are no units', () => {
   const said = messages({ content: 'We planted tulips by the canal. [image: a photo of a canal with a bridge]' });
   assert.deepEqual(textsOf(select(said, 400)), ['We planted tulips by the canal.']);
-});
-
-test('the line numbers that a tool writes before lines are no part of them', () => {
-  const said = messages({
-    role: 'tool',
-    content: '   41→const retryLimit = 7;\n   42→\n   43\tstartServer(retryLimit);',
-  });
-  assert.deepEqual(textsOf(select(said, 400)), ['const retryLimit = 7;', 'startServer(retryLimit);']);
-});
-
-test('of a long line that a tool wrote, or of a long call, a piece is kept, not all of it or nothing', () => {
-  const line = Array.from({ length: 12 }, (_, index) => `valve_${index}_pressure=${index}17kPa`).join(', ');
-  const call = { id: 'c1', name: 'write_file', arguments: { path: 'src/engine/valve.ts', text: line } };
-  const said = messages(
-    { role: 'assistant', content: '', tool_calls: [call] },
-    { role: 'tool', content: line, tool_call_id: 'c1' },
-  );
-  const lengths = select(said, 400).map(({ text }) => text.length);
-  assert.deepEqual([lengths.length > 2, Math.max(...lengths) <= 120], [true, true]);
-});
-
-test('a call that the content does not show is read from the tool calls', () => {
-  const said = messages({
-    role: 'assistant',
-    content: 'Reading it.',
-    tool_calls: [{ id: 'c1', name: 'read_file', arguments: { path: 'src/engine/valve.ts' } }],
-  });
-  assert.deepEqual(textsOf(select(said, 400)).at(-1), 'read_file {"path":"src/engine/valve.ts"}');
-});
-
-test('a failure that a tool reports is kept before its routine lines', () => {
-  const lines = Array.from({ length: 40 }, (_, index) => `compiled module ${index} of the storage layer`);
-  const said = messages({
-    role: 'tool',
-    content: [...lines, 'fatal: linker could not resolve _zstd_init', ...lines].join('\n'),
-  });
-  assert.deepEqual(textsOf(select(said, 70)), ['fatal: linker could not resolve _zstd_init']);
-});
-
-test('of a result of a megabyte its head and its tail are read', () => {
-  const content = [
-    'first marker quokka',
-    ...Array.from({ length: 40_000 }, () => 'filler text line of a log'),
-    'last marker wombat',
-  ].join('\n');
-  const kept = textsOf(select(messages({ role: 'tool', content }), 400));
-  assert.deepEqual([kept.includes('first marker quokka'), kept.includes('last marker wombat')], [true, true]);
 });
 
 test('where nothing says anything, the first words stand for the rest', () => {

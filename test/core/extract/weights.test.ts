@@ -56,7 +56,7 @@ function weigh(sentence: string, rest: { opensDay?: boolean; showsSomething?: bo
 }
 
 function kept(said: readonly ConversationMessage[], budgetChars: number): readonly string[] {
-  return selectUnits(readMessages(said, budgetChars), { budgetChars, stem }).map(({ text }) => text);
+  return selectUnits(readMessages(said), { budgetChars, stem }).map(({ text }) => text);
 }
 
 test('a sentence weighs more where its speaker tells what he did, has, counted, named or quoted', () => {
