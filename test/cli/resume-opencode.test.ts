@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { removeExpired } from '../../src/cli/hook/rule-notes.ts';
 import { run } from '../../src/cli/run.ts';
 import { createUseCases } from '../../src/compose/use-cases.ts';
 import { prose } from '../support/chat.ts';
@@ -217,6 +218,8 @@ test('an interruption ends OpenCode too, and what a killed process left goes aft
   for (const folder of folders) mkdirSync(folder);
   t.after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
   utimesSync(temporary('old'), 0, 0);
+  removeExpired(realpathSync(tmpdir()), { start: basename(temporary('')), userId: -1 });
+  assert.ok(existsSync(temporary('old')), 'another user may have put anything into it');
   writeFileSync(join(home, 'bin/opencode'), `#!${process.execPath}\nsetInterval(() => {}, 1000);\n`, { mode: 0o755 });
   const { code, errors } = await ran('resume', ID, INTERRUPTED);
   assert.deepEqual([code, errors], [130, '']);

@@ -59,13 +59,21 @@ const NO_RULES = '\n';
 
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Removes files of a client, and folders, that nobody came back for. `start`: only those whose names begin with it. */
-export function removeExpired(folder: string, start = ''): void {
+/**
+ * Removes files of a client, and folders, that nobody came back for. In a folder that is shared with others, only those that belong to `userId`
+ * and have names that begin with `start`: others could have put anything into theirs.
+ */
+export function removeExpired(
+  folder: string,
+  { start = '', userId = null }: { readonly start?: string; readonly userId?: number | null } = {},
+): void {
   for (const name of listNames(folder)) {
     if (!name.startsWith(start)) continue;
     const path = join(folder, name);
     try {
-      if (Date.now() - lstatSync(path).mtimeMs > MAX_AGE_MS) rmSync(path, { recursive: true });
+      const { uid, mtimeMs } = lstatSync(path);
+      if (userId !== null && uid !== userId) continue;
+      if (Date.now() - mtimeMs > MAX_AGE_MS) rmSync(path, { recursive: true });
     } catch (error) {
       // Another hook was faster, or it cannot be removed: no reason for a hook to fail.
       if (systemCode(error) === null) throw error;

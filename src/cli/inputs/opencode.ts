@@ -148,7 +148,7 @@ const TEMPORARY = 'compact-opencode-';
 /** It goes when the session ends; what a killed process left, after a week. */
 function temporaryFolder({ terminal, atEnd }: Pick<Session, 'terminal' | 'atEnd'>): string {
   const parent = realpathSync(tmpdir());
-  removeExpired(parent, TEMPORARY);
+  removeExpired(parent, { start: TEMPORARY, userId: terminal.host.userId });
   const folder = mkdtempSync(join(parent, TEMPORARY));
   const remove = terminal.removeAtExit(folder);
   atEnd(() => remove());
