@@ -37,6 +37,20 @@ export function packContract(engine: Engine): void {
     for (const [at, text] of texts.entries())
       if (at !== SECRET_AT) assert.equal(String(await bench.restore(`${at}.jsonl`)), text);
   });
+
+  test('packs that are too large for each other, however many, keep no small ones from being joined', async (t) => {
+    const archive = await engine.open(t);
+    const packedBytes = async (): Promise<number> => (await archive.measure()).bytes.compressed;
+    const large = 70;
+    for (let at = 0; at < large; at += 1) {
+      await applied(archive, compactionDraft(1), [lineDraft(1)]);
+      await engine.execute(archive, 'UPDATE packs SET raw_size_bytes = 600000');
+    }
+    const before = await packedBytes();
+    for (let at = 0; at < FILES; at += 1) await applied(archive, compactionDraft(1), [lineDraft(1)]);
+    const more = (await packedBytes()) - before;
+    assert.ok(more < (0.7 * FILES * before) / large, `${more} for ${FILES} after ${before} for ${large}`);
+  });
 }
 
 export function joinContract(engine: Engine): void {

@@ -207,7 +207,7 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_words AS w WHERE w.line_id = l.id AND w.month = l.month)',
   isBatchIndexed: 'EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id)',
   storingLocks: ['LOCK TABLE compactions IN ROW EXCLUSIVE MODE'],
-  lockPacks: 'AND p.month = :month::date ORDER BY p.id FOR UPDATE OF p SKIP LOCKED',
+  lockPacks: (order) => `AND p.month = :month::date ${order} FOR UPDATE OF p SKIP LOCKED`,
   partitionOfPack: 'SELECT month::text AS month FROM packs WHERE id = :id',
   capturing: {
     // Their ids are consecutive in a file.

@@ -127,8 +127,8 @@ export type Dialect = {
   readonly isBatchIndexed: string;
   /** Taken at the beginning of a transaction that stores, so that an erasure waits for it, and the other way round. */
   readonly storingLocks: readonly string[];
-  /** The end of a statement that lists packs AS p in the order of their ids: those of the partition, which nobody else can join. */
-  readonly lockPacks: string;
+  /** The end of a statement that lists packs AS p in an order: those of the partition, which nobody else can join. */
+  readonly lockPacks: (order: string) => string;
   /** Gives the columns that name the partition of pack `:id`. */
   readonly partitionOfPack: string;
   readonly capturing: {

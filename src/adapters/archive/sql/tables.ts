@@ -159,7 +159,7 @@ sqlite: data bytea NOT NULL -- zstd
 postgres: data bytea NOT NULL, -- zstd
 postgres: PRIMARY KEY (id, month)
 ) by month;
-CREATE INDEX packs_to_fill ON packs (id) WHERE raw_size_bytes < 917504;
+CREATE INDEX packs_to_fill ON packs (raw_size_bytes) WHERE raw_size_bytes < 917504;
 
 postgres: CREATE SEQUENCE block_ids;
 CREATE TABLE blocks (

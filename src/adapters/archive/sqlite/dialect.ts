@@ -28,7 +28,7 @@ FROM sqlite_schema AS t WHERE t.name GLOB 'message_search_*' OR t.name GLOB 'bat
   isMessageIndexed: 'EXISTS (SELECT 1 FROM message_search_docsize AS d WHERE d.id = l.id)',
   isBatchIndexed: 'EXISTS (SELECT 1 FROM batch_search_docsize AS d WHERE d.id = b.id)',
   storingLocks: [],
-  lockPacks: 'ORDER BY p.id',
+  lockPacks: (order) => order,
   partitionOfPack: 'SELECT 1 WHERE false',
   capturing: {
     begin: ['PRAGMA defer_foreign_keys = ON'],

@@ -19,6 +19,8 @@ export const IS_SETTLED = `NOT EXISTS (
   SELECT 1 FROM blocks AS k JOIN compactions AS c ON c.id = k.compaction_id WHERE k.pack_id = p.id AND c.status = 'prepared')`;
 /** What is smaller can be joined with others; as in `packs_to_fill`. */
 export const MAX_SMALL_BYTES = 917_504;
+/** Any number of packs may be small, and yet too large for each other, so only the smallest are looked at. */
+const MAX_LISTED = 64;
 const LIST_SMALL = `
 SELECT p.id, p.raw_size_bytes FROM packs AS p WHERE p.raw_size_bytes < ${MAX_SMALL_BYTES} AND ${IS_SETTLED}`;
 export const GET_PACK = 'SELECT id AS pack_id, raw_size_bytes AS pack_size_bytes, data FROM packs WHERE id = :id';
@@ -30,7 +32,10 @@ const DELETE_PACK = 'DELETE FROM packs WHERE id = :id';
  * its compaction, so nothing depends on this. A pack that cannot be read stays.
  */
 export async function joinPacks(query: Query, dialect: Dialect, partition: Values): Promise<void> {
-  const small = await query(`${LIST_SMALL} ${dialect.lockPacks}`, partition);
+  const small = await query(
+    `${LIST_SMALL} ${dialect.lockPacks(`ORDER BY p.raw_size_bytes, p.id LIMIT ${MAX_LISTED}`)}`,
+    partition,
+  );
   const chosen: Row[] = [];
   let sizeBytes = 0;
   for (const pack of small) {
