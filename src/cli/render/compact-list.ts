@@ -1,7 +1,7 @@
 import type { CompactReport, SkippedRestoreReport, SkipReason } from '../../app/contract/reports.ts';
 import { sizesOf, sumTokens } from './compact.ts';
 import { formatBytes, formatChange, formatCount, formatSaving } from '../../messages/quantities.ts';
-import { clipStart, clipText, fitText, safeText, textWidth, titleLines } from '../../messages/text.ts';
+import { clipStart, fitText, safeText, textWidth, titleLines } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
 /** The columns of a run over several transcripts. */
@@ -48,18 +48,14 @@ export function renderListHead(layout: ListLayout, theme: Theme): string {
 }
 
 /**
- * One transcript of several: what was done, or why nothing was, and its title; under it on a terminal, else at the end of the line. A long name
- * keeps its end.
+ * One transcript of several: what was done, or why nothing was, and on a terminal its title under it. A log of a run should not quote what
+ * people typed.
  */
 export function renderListRow(report: CompactReport, layout: ListLayout, theme: Theme): readonly string[] {
-  const line = renderListLine(report, layout, theme);
   const { widthColumns } = layout;
-  if (Number.isFinite(widthColumns))
-    return [line, ...titleLines(report.title ?? null, widthColumns, '  ').map(theme.faint)];
-  return [report.title === undefined ? line : `${line}  ${clipText(safeText(report.title), MAX_TITLE_COLUMNS)}`];
+  const title = Number.isFinite(widthColumns) ? titleLines(report.title ?? null, widthColumns, '  ') : [];
+  return [renderListLine(report, layout, theme), ...title.map(theme.faint)];
 }
-
-const MAX_TITLE_COLUMNS = 60;
 
 /** The same without a title. */
 export function renderListLine(report: CompactReport, layout: ListLayout, theme: Theme): string {
