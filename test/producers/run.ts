@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { checkContinued, checkHandedOver, clientOf, HANDED_OVER, versionOf } from './continued.ts';
 import { install, producersFolder } from './install.ts';
 import { checkInstalled, INSTALLATIONS } from './installed.ts';
-import { type Fields, listOf, parseFields, textOf } from './json.ts';
+import { type Fields, fieldsOf, listOf, parseFields, textOf } from './json.ts';
 import { type Producer, PRODUCERS } from './producers.ts';
 import { type Resumed, withFolder } from './resumed.ts';
 
@@ -27,9 +27,10 @@ function compact(file: string, keepRecent: number, archive: string): Compacted {
   const args = ['-i', '--json', '--keep-invalid', '--keep-recent', String(keepRecent), '--archive', archive, file];
   const run = spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), ...args], { encoding: 'utf8' });
   const report: Fields = parseFields(run.stdout.trim()) ?? {};
-  const tokens = listOf(report['conversations']).map((one) => parseFields(JSON.stringify(one['tokens'])) ?? {});
+  const tokens = listOf(report['conversations']).map((one) => fieldsOf(one['tokens']));
   const sum = (key: string): number => tokens.reduce((total, one) => total + Number(one[key] ?? 0), 0);
-  const result = [textOf(report['result']), textOf(report['reason'])].filter((text) => text !== undefined).join(': ');
+  const reason = textOf(report['reason']) ?? textOf(fieldsOf(report['error'])['kind']);
+  const result = [textOf(report['result']), reason].filter((text) => text !== undefined).join(': ');
   return { result: result === '' ? run.stderr.trim() : result, before: sum('before'), after: sum('after') };
 }
 
@@ -54,7 +55,9 @@ async function tryFile(producer: Producer, path: string, into: string): Promise<
       const { result, before, after } = compact(file, keepRecent, join(folder, 'archive.db'));
       const name = `${producer.format.padEnd(12)} ${basename(path).padEnd(44)} ${String(keepRecent).padStart(2)}`;
       if (!result.startsWith('compacted')) {
-        console.log(`${name}  ${result.split('\n')[0]}`);
+        const isFault = !result.startsWith('skipped: ') && result !== 'failed: no-messages';
+        if (isFault) failures += 1;
+        console.log(`${name}  ${isFault ? 'FAILED: ' : ''}${result.split('\n')[0]}`);
         continue;
       }
       const seen = await producer.check(file, into, producer);
@@ -70,6 +73,12 @@ async function tryFile(producer: Producer, path: string, into: string): Promise<
 function fixturesOf({ format, notResumed = [] }: Producer): readonly string[] {
   const folder = join(ROOT, 'fixtures/transcripts', format);
   return readdirSync(folder).flatMap((name) => (notResumed.includes(name) ? [] : [join(folder, name)]));
+}
+
+/** Says how a check went; gives the number of failures. */
+function tell({ format }: Producer, what: string, fault: string, fine: string): number {
+  console.log(`${format.padEnd(12)} ${what}: ${fault === '' ? fine : `FAILED: ${fault}`}`);
+  return fault === '' ? 0 : 1;
 }
 
 async function main(): Promise<number> {
@@ -89,8 +98,7 @@ async function main(): Promise<number> {
   for (const producer of PRODUCERS.filter(({ format }) => wanted?.includes(format) ?? true)) {
     const missing = install(producer, into, versions);
     if (missing !== null) {
-      console.log(`${producer.format.padEnd(12)} FAILED: ${missing}`);
-      failures += 1;
+      failures += tell(producer, 'npm install', missing, '');
       continue;
     }
     for (const path of positionals.length > 0 ? positionals : fixturesOf(producer)) {
@@ -101,25 +109,18 @@ async function main(): Promise<number> {
       const missing = install(client.package, into, versions);
       const version = missing === null ? versionOf(client, into) : '';
       const faults = missing ?? (await checkContinued(producer.format, into));
+      const fine = `${client.command} ${version} goes on, on a terminal`;
+      failures += tell(producer, 'compact resume', faults, fine);
       const handedOver = HANDED_OVER.find((format) => format === producer.format);
-      const others = handedOver === undefined ? '' : await checkHandedOver(handedOver, into);
-      for (const [what, fault] of [
-        ['compact resume', faults],
-        ...(handedOver === undefined ? [] : [['compact handoff --to', others]]),
-      ]) {
-        if (fault !== '') failures += 1;
-        const how = fault === '' ? `${client.command} ${version} goes on, on a terminal` : `FAILED: ${fault}`;
-        console.log(`${producer.format.padEnd(12)} ${what}: ${how}`);
-      }
+      if (handedOver !== undefined)
+        failures += tell(producer, 'compact handoff --to', await checkHandedOver(handedOver, into), fine);
     }
     for (const installation of INSTALLATIONS.filter(({ client }) => client === producer.folder)) {
       const { needs } = installation;
       const faults =
         (needs === undefined ? null : install(needs, into, versions)) ?? (await checkInstalled(installation, into));
-      if (faults !== '') failures += 1;
-      console.log(
-        `${producer.format.padEnd(12)} ${installation.plugin === undefined ? 'compact install' : 'plugin'}: ${faults === '' ? 'it works in the program, offline' : `FAILED: ${faults}`}`,
-      );
+      const what = installation.plugin === undefined ? 'compact install' : 'plugin';
+      failures += tell(producer, what, faults, 'it works in the program, offline');
     }
   }
   console.log(failures === 0 ? 'All that was compacted is read back.' : `${failures} failed.`);
