@@ -213,6 +213,7 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
     'lines with a batch of another compaction',
     'UPDATE lines SET batch_id = 1 WHERE id = (SELECT max(l.id) FROM lines AS l JOIN batches AS b ON b.id = l.batch_id WHERE b.cycle_id = 5)',
     /^reference: compaction 5: source line \d+ is not with a batch or conversation of its own \[fork.jsonl\]$/,
+    'reference: compaction 5, its conversation: batch L has another range of lines than those that it summarizes [fork.jsonl]',
   ],
   [
     'where a line of the output stands',
@@ -248,8 +249,11 @@ test('damage here does not hide damage there', async (t) => {
       'unreadable [talk.jsonl]',
       'unreadable [talk.jsonl]',
       'wrong-hash [fork.jsonl]',
+      // Its block and its batch also have a line less than their ranges.
+      'block [prepared.jsonl]',
       'block [prepared.jsonl]',
       'hole [prepared.jsonl]',
+      'reference [prepared.jsonl]',
       'search []',
     ],
   );
