@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import { text as readText } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { serveMockModel } from './mock-model.ts';
 import type { OfflineCommand } from './offline.ts';
 
@@ -15,6 +17,7 @@ const WAITED_TICKS = 4;
  * offline.
  */
 const IDLE_TICKS = 110;
+const CAPTURE_TRIES = 60;
 
 const { command, args, cwd, env, timeoutMs, onTerminalUntil }: OfflineCommand = JSON.parse(
   await readText(process.stdin),
@@ -40,8 +43,20 @@ const [stdout, stderr, [code]] = await Promise.all([
   readText(child.stderr),
   once(child, 'close'),
 ]);
+// The first process of a namespace takes all others with it: what a hook archives in the background would be killed.
+for (let tries = 0; process.pid === 1 && tries < CAPTURE_TRIES && isCapturing(); tries += 1) await setTimeout(250);
 model.close();
 process.stdout.write(JSON.stringify({ code, stdout, stderr, asked: model.asked }));
+
+function isCapturing(): boolean {
+  return globSync('/proc/[0-9]*/cmdline').some((path) => {
+    try {
+      return readFileSync(path, 'utf8').includes('\0capture\0--quiet\0');
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
+}
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
