@@ -231,10 +231,13 @@ export function totalOf({ answer, hasFailed }: CompletedCall): string | null {
 // Longer ones hold a file or encoded data.
 const MAX_COMMAND_LINE_CHARS = 4_000;
 
-/** The first line that is not a comment. */
+/** A line that only sets a variable. */
+const SETS = /^(?:export )?\w+=(?:"[^"]*"|'[^']*'|[^\s"';&|]*);?$/;
+
+/** The first line that is no comment and does more than set variables. */
 function firstLine(command: string): string {
   const lines = splitLines(command).map((line) => line.trim());
-  const first = lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
+  const first = lines.find((line) => line !== '' && !line.startsWith('#') && !SETS.test(line)) ?? lines[0] ?? '';
   return first.slice(0, MAX_COMMAND_LINE_CHARS);
 }
 

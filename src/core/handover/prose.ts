@@ -76,23 +76,19 @@ export function readPieces(text: string): readonly Piece[] {
     const row = ROW.exec(line)?.[1];
     if (row !== undefined) {
       const cells = row.split('|').map((cell) => cell.trim());
-      if (RULE_ROW.test(line)) {
-        // The row above it names the columns of another table.
-        if (lastRow !== null) {
-          columns = lastRow;
-          pieces.pop();
-        }
-        lastRow = null;
-        continue;
-      }
+      const isRuler = RULE_ROW.test(line);
       if (columns === null) {
-        columns = cells;
-        lastRow = null;
+        // A table without a head names no columns.
+        columns = isRuler ? [] : cells;
         if (!leadsIn(pieces, heading)) paragraph += 1;
-      } else {
+      } else if (!isRuler) {
         push({ kind: 'item', depth: 0, text: `- ${rowText(columns, cells)}` });
-        lastRow = cells;
+      } else if (lastRow !== null) {
+        // The row above a ruler names the columns of another table.
+        columns = lastRow;
+        pieces.pop();
       }
+      lastRow = columns === cells || isRuler ? null : cells;
       continue;
     }
     columns = null;
@@ -141,7 +137,7 @@ function rowText(columns: readonly string[], cells: readonly string[]): string {
 }
 
 const STATES = /^\W*(?:after|new|now|today|then|actual|expected|to)\b/i;
-const ANSWER = /^\W*(?:yes|no|true|false|\d+)\W*$/i;
+const ANSWER = /^\W*(?:yes|no|true|false|\d{1,3})\W*$/i;
 
 const OFFER =
   /^(?:would you like|want me to|shall i|should i|do you want|let me know|if you(?:['’]d| would) like|feel free|ready (?:for|to))\b/i;

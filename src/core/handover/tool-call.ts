@@ -169,7 +169,7 @@ function commandOf(name: string, args: Arguments): string | null {
 }
 
 /** The `cd` that agents put before most commands. */
-const CHANGES_FOLDER = /^\s*cd\s+(\S+)\s*(?:&&|;)\s*/;
+const CHANGES_FOLDER = /^\s*cd\s+(\S+)[^\S\n]*(?:&&|;|\n)\s*/;
 
 function patchedFiles(text: string): readonly string[] {
   return text.includes('*** ') ? Array.from(text.matchAll(PATCHED_FILE), (match) => (match[1] ?? '').trim()) : [];

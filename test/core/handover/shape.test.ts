@@ -47,6 +47,11 @@ describe('a long answer that is condensed', () => {
       assert.equal(condenseProse(list.replaceAll('\n', end), 400), list, JSON.stringify(end));
   });
 
+  test('takes no row of a table without a head for its columns', () => {
+    const table = 'Four commits:\n\n| | |\n|---|---|\n| `e67d23e9` | the home page |\n| `17615915` | the menu |';
+    assert.equal(condenseProse(table, 400), 'Four commits:\n- `e67d23e9`: the home page\n- `17615915`: the menu');
+  });
+
   test('names the columns where cells say nothing without them', () => {
     const tables =
       '| Before | After |\n|---|---|\n| the door squeaks | it is oiled |\n\nText between.\n\n| Shut | Then |\n|---|---|\n| No | shut it |';
@@ -291,6 +296,22 @@ test('details stand under the request that they belong to, and repeat nothing', 
   assert.match(details, /^Request 1:\n- Mill \d+ grinds rye/);
   const told = [...text.matchAll(/Mill (\d+) grinds/g)].map(([, mill]) => mill);
   assert.equal(new Set(told).size, told.length, text);
+});
+
+test('what a report says under its headings is not told again among details', () => {
+  const items = Array.from(
+    { length: 6 },
+    (_, at) => `- **\`heat${at}()\`** - Waits ${at} minutes until door ${at} of the oven is shut.`,
+  );
+  const text = handover(
+    [
+      typed('Heat it.'),
+      ...run('1', 'look', 'all'),
+      said(['All is done. What changed:', '', '**`oven.ts`:**', ...items].join('\n')),
+    ],
+    50_000,
+  );
+  assert.equal(text.match(/Waits 0 minutes/g)?.length, 1, text);
 });
 
 test('a request that stays has its number and its place, and work on it does not stand under another', () => {

@@ -307,3 +307,18 @@ test('a call that the user did not allow is told at the end of the work', () => 
   ]);
   assert.match(state, /^Refused, as its result tells: Bash `git commit -m "Oil the door"`$/m);
 });
+
+test('a command is called by what it does, not by the variables and the folder that it sets first', () => {
+  const commands = section(
+    handover([
+      typed('Weigh it.'),
+      ...run('1', 'SCALE="/dev/scale 1"\nweigh rye', 'Exit code 1\nerror: the scale is wet'),
+      ...run('2', 'cd /srv/bakery\nexport SCALE=2\nweigh spelt', 'Exit code 1\nerror: the scale is dry'),
+      ...run('3', 'true', ''),
+      said('Weighed.'),
+    ]),
+    'Commands',
+  );
+  assert.match(commands, /^- `weigh rye` failed: “error: the scale is wet”$/m);
+  assert.doesNotMatch(commands, /SCALE|cd /);
+});
