@@ -185,7 +185,7 @@ async function findCapturedLines({ from, to, erased }: Sides): Promise<ReadonlyS
 type ErasedHashes = {
   readonly kind: 'archived' | 'captured';
   readonly page: readonly string[];
-  /** Those of the page that no captured file has any more: the erasure kept the others on purpose. */
+  /** The lines of the page that no captured file has any more. The erasure kept the others on purpose. */
   readonly gone: readonly string[];
 };
 

@@ -267,7 +267,7 @@ const TASK_NAME = /^\s*\[[\w.-]+:[\w:.-]+\]\s/;
 export function readableLines(answer: string): readonly string[] {
   return splitLines(answer).flatMap((line) => {
     const readable = readableLine(line.replace(TASK_NAME, ''));
-    return readable === null || isStatusLine(readable) || isNoise(readable) ? [] : [readable];
+    return readable === null || isStatusLine(readable) || isNoise(readable) ? [] : [readable.replaceAll('\t', ' ')];
   });
 }
 

@@ -21,7 +21,7 @@ test('a step shows what it found: declarations of a file, files of a search, the
       result('1', '  7→export function heat(degrees: number): void {\n  8→  warm(degrees);\n  9→}'),
       call('2', 'Grep', { pattern: 'heat\\(', path: '/srv' }),
       result('2', '/srv/oven.ts:7:export function heat(\n/srv/door.ts-3-  heat(1);\n/srv/oven.ts:12:  heat(2);'),
-      ...run('3', 'git log --oneline', 'a1b2c3d Heat the oven slowly\nb2c3d4e Shut the door first'),
+      ...run('3', 'git log --oneline', 'a1b2c3d\tHeat the oven slowly\nb2c3d4e Shut the door first'),
       ...edit('4', '/srv/oven.ts', 'warm(1);', 'warm(2);'),
     ]),
     [
