@@ -4,9 +4,10 @@ import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import type { Outage, QueryVectors } from '../app/search/embeddings/query-vectors.ts';
 import type { RateLimits } from '../app/summarize/limits.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
+import type { Settings } from '../config/settings.ts';
 import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { ModelProvider, Price } from '../ports/model.ts';
+import type { FindPrice, ModelProvider, Price } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
 
 /** Something that was created, with warnings about the parts of its configuration that will not work. */
@@ -89,7 +90,7 @@ async function createModelService(
 async function loadRedactorsFor({
   redactsSecrets,
   redactRulesPath,
-}: Masking): Promise<Result<LoadedRedactors | null, string>> {
+}: Pick<ModelChoice, 'redactsSecrets' | 'redactRulesPath'>): Promise<Result<LoadedRedactors | null, string>> {
   if (!redactsSecrets) return ok(null);
   const { loadRedactors } = await import('../adapters/redact/redactor.ts');
   const redactors = await loadRedactors(redactRulesPath);
@@ -97,7 +98,11 @@ async function loadRedactorsFor({
   return err(redactors.error.map(({ path, place, problem }) => `${path}: ${place} ${problem}`).join('; '));
 }
 
-type Masking = Pick<ModelChoice, 'redactsSecrets' | 'redactRulesPath'>;
+/** Prices of `[prices]`, and for other models those of the vendors' list. Loads the list, which takes a while. */
+export async function loadPrices(configured: Settings['prices']): Promise<FindPrice> {
+  const { findListPrice } = await import('../adapters/prices/list-prices.ts');
+  return (model, requestTokens) => configured[model] ?? findListPrice(model, requestTokens);
+}
 
 /** A vendor's library takes a tenth of a second or more to load: only the chosen one is. */
 async function createModel(choice: ModelChoice, { now }: Runtime): Promise<ModelProvider> {

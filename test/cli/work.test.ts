@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { readQueue, workJobs } from '../../src/app/jobs/work.ts';
 import { NO_USAGE } from '../../src/app/summarize/usage.ts';
-import { createJob, parseJob } from '../../src/cli/commands/work/job-data.ts';
+import { createJob, parseJob } from '../../src/cli/commands/work/queue.ts';
 import { run } from '../../src/cli/run.ts';
 import type { UseCases } from '../../src/compose/use-cases.ts';
 import { err, ok } from '../../src/core/result.ts';

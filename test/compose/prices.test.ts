@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { loadPrices } from '../../src/compose/prices.ts';
+import { loadPrices } from '../../src/compose/services.ts';
 
 const findPrice = await loadPrices({ 'my-model': { input: 7, output: 9 }, 'gpt-5': { input: 1, output: 2 } });
 const listedOn = findPrice('claude-sonnet-4-5', 1000)?.listedOn;

@@ -1,21 +1,10 @@
 import { defineActions, inSession, type Session } from '../line/command.ts';
 import { type Flag, namesOf } from '../line/line.ts';
-import { backupAction } from './archive/backup.ts';
-import { checkAction } from './archive/check.ts';
-import { embedAction } from './archive/embed.ts';
-import { DESPITE_FLAG, eraseAction, RECEIPTS_FLAG } from './archive/erase.ts';
-import { EXPORT_FLAGS, exportAction } from './archive/export.ts';
+import { EXPORT_FLAGS, exportAction, IMPORT_FLAGS, importAction, mergeAction } from './archive/exchange.ts';
+import { grantsAction, GROUP_FLAG, listAction, logAction, runsAction, statsAction } from './archive/read.ts';
+import { DESPITE_FLAG, eraseAction, holdAction, POLICY_FLAGS, pruneAction, RECEIPTS_FLAG } from './archive/remove.ts';
 import { CONFIRM_FLAG, REASON_FLAG, SELECTOR_FLAGS } from './archive/shared.ts';
-import { grantsAction } from './archive/grants.ts';
-import { indexAction } from './archive/index.ts';
-import { holdAction } from './archive/hold.ts';
-import { IMPORT_FLAGS, importAction } from './archive/import.ts';
-import { listAction } from './archive/list.ts';
-import { logAction } from './archive/log.ts';
-import { mergeAction } from './archive/merge.ts';
-import { POLICY_FLAGS, pruneAction } from './archive/prune.ts';
-import { runsAction } from './archive/runs.ts';
-import { GROUP_FLAG, statsAction } from './archive/stats.ts';
+import { backupAction, checkAction, embedAction, indexAction } from './archive/upkeep.ts';
 import { COMMON_FLAGS } from '../line/flags.ts';
 
 const ERASE_FLAGS = [...SELECTOR_FLAGS, REASON_FLAG, CONFIRM_FLAG, DESPITE_FLAG, RECEIPTS_FLAG] as const;

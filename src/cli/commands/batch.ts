@@ -1,8 +1,6 @@
 import { defineActions, inSession, type Session } from '../line/command.ts';
 import { namesOf } from '../line/line.ts';
-import { cancelAction } from './batch/cancel.ts';
-import { collectAction } from './batch/collect.ts';
-import { statusAction } from './batch/status.ts';
+import { cancelAction, collectAction, statusAction } from './batch/run.ts';
 import { NEEDS_FILES, SUBMIT_FLAGS, submitAction } from './batch/submit.ts';
 import { COMMON_FLAGS, FILES_FROM_FLAG, modelFlags } from '../line/flags.ts';
 
@@ -22,15 +20,13 @@ export const command = defineActions<Session>({
     return `batch ${action} uses the options of batch submit, so it takes no ${namesOf(flag).at(-1)}`;
   },
   run: (context, { needs = ['selection', 'model', 'archive'], ...asked }, work) =>
-    inSession(context, { ...asked, needs }, async (session) => work(withoutFoldIn(session))),
+    inSession(context, { ...asked, needs }, async (session) => {
+      // Chunks are independent, because their answers come together.
+      const summarization = { ...session.settings.summarization, fold_in: false };
+      return work({ ...session, settings: { ...session.settings, summarization } });
+    }),
 });
 
 function noTranscripts(action: string): string {
   return `batch ${action} concerns everything that was submitted, so it takes no transcripts`;
-}
-
-/** Chunks are independent, because their answers come together. */
-function withoutFoldIn(session: Session): Session {
-  const { settings } = session;
-  return { ...session, settings: { ...settings, summarization: { ...settings.summarization, fold_in: false } } };
 }

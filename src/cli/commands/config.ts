@@ -1,12 +1,7 @@
 import { createReporter } from '../terminal/reporter.ts';
 import { defineActions } from '../line/command.ts';
-import { editAction } from './config/edit.ts';
-import { type Console, SCOPE_FLAGS } from './config/file.ts';
-import { getAction } from './config/get.ts';
-import { initAction } from './config/init.ts';
-import { pathAction } from './config/path.ts';
-import { setAction } from './config/set.ts';
-import { showAction } from './config/show.ts';
+import { type Console, editAction, initAction, SCOPE_FLAGS, setAction } from './config/file.ts';
+import { getAction, pathAction, showAction } from './config/show.ts';
 import { TRUST_FLAGS, trustAction } from './config/trust.ts';
 import { COMMON_FLAGS } from '../line/flags.ts';
 

@@ -46,8 +46,7 @@ export const command = defineBareCommand({
       reports.push(report);
       const isShown = client !== undefined || action === 'status' || report.state !== 'not-found';
       if (outputOptions.json) reporter.answerPiece(reportJson(report));
-      else if (isShown && !isSilent)
-        reporter.answer(renderInstallation(done.value, { action, theme: reporter.answerTheme }));
+      else if (isShown && !isSilent) reporter.answer(renderInstallation(done.value, action, reporter.answerTheme));
     }
     const isNowhere = reports.every(({ state }) => state === 'not-found');
     if (isNowhere && action === 'install' && !hasFailed) {
@@ -60,10 +59,12 @@ export const command = defineBareCommand({
 
 const NONE_FOUND = `None of these is on this machine: ${CLIENT_NAMES.join(', ')}. Nothing was written.`;
 
-type Rendering = { readonly action: InstallAction; readonly theme: Theme };
-
 /** What happened in one client: a diff of each file, then the result. */
-function renderInstallation({ report, changes }: InstallOutcome, { action, theme }: Rendering): readonly string[] {
+function renderInstallation(
+  { report, changes }: InstallOutcome,
+  action: InstallAction,
+  theme: Theme,
+): readonly string[] {
   const { title, state } = report;
   if (action === 'status') {
     const states: { readonly [state in InstallReport['state']]: string } = {

@@ -3,14 +3,13 @@ import type { Created, Mask } from '../../compose/services.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
 import { parseSince } from '../../config/quantity.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { defineCommand, type Session, EXIT_CODES } from '../line/command.ts';
+import { defineCommand, EXIT_CODES } from '../line/command.ts';
 import { ARCHIVE_FLAG, CONFIG_FLAG, LOG_FLAG, MAX_UNPACKED_FLAG, readSource, readTime } from '../line/flags.ts';
-import { type AllowedFolder, resolveFolder, createCompactContext } from '../mcp/compact-context.ts';
+import { createCompactContext, resolveFolders } from '../mcp/compact-context.ts';
 import { createMemoryExpand } from '../mcp/memory-expand.ts';
 import { createMemoryRead } from '../mcp/memory-read.ts';
 import { writeInstructions } from '../mcp/scope.ts';
 import { readPackageVersion } from '../../system/package-version.ts';
-import { renderFailure } from '../../messages/failure.ts';
 import { renderBug } from '../../messages/problems.ts';
 import { safeText } from '../../messages/text.ts';
 import { createEmbeddingsIfAny } from '../runs/services.ts';
@@ -57,12 +56,9 @@ export const command = defineCommand({
   session: { needs: [] },
   run: async (session, { operands, options }) => {
     const { terminal, reporter, openUseCases, settings } = session;
-    const folders: AllowedFolder[] = [];
-    for (const folder of operands) {
-      const resolved = resolveFolder(folder, terminal.host.workingFolder);
-      if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
-      folders.push(resolved.value);
-    }
+    const allowed = resolveFolders(operands, terminal.host.workingFolder);
+    if (!allowed.ok) return session.refuse(allowed.error);
+    const folders = allowed.value;
     const { allowCompact: allowsCompacting = false, redact: masksSecrets = false } = options;
     const scope = { source: readSource(options), since: readTime(options.since) };
     const createMask = async (useCases: UseCases): Promise<Result<Created<Mask> | null, string>> =>
@@ -108,7 +104,10 @@ export const command = defineCommand({
         createMemoryExpand(openMasked, scope),
         createCompactContext({ session, allowsCompacting, folders }),
       ],
-      onBug: (error) => reportBug(session, error),
+      onBug: (error) => {
+        reporter.error(renderBug(error).trimEnd());
+        return 'This is a bug in compact; the details for a report are in the log of the server.';
+      },
     });
     ending.abort();
     await indexing;
@@ -137,8 +136,3 @@ function withMask(useCases: UseCases, mask: Mask): UseCases {
 
 const AT_A_TERMINAL =
   'compact mcp expects an agent on standard input, not a person: add it to your agent as an MCP server (docs/agents.md shows how). Ctrl-C ends it.';
-
-function reportBug({ reporter }: Session, error: unknown): string {
-  reporter.error(renderBug(error).trimEnd());
-  return 'This is a bug in compact; the details for a report are in the log of the server.';
-}

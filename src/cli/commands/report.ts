@@ -82,13 +82,8 @@ export const command = defineCommand({
     const mask = isRaw ? null : warned(session, await useCases.createMask(settings.privacy.redact_rules));
     if (mask?.ok === false) return session.refuse(mask.error);
     reporter.progress.name(name);
-    const request = {
-      input: inputOf(input, options),
-      policy: policyOf(session, options),
-      isPlan,
-      ...(mask !== null && { mask: mask.value }),
-    };
-    const described = await useCases.reportFile(request, reporter.progress);
+    const request = { input: inputOf(input, options), policy: policyOf(session, options), isPlan };
+    const described = await useCases.reportFile({ ...request, ...(mask && { mask: mask.value }) }, reporter.progress);
     if (terminal.stdout.isClosed()) return EXIT_CODES.done;
     if (!described.ok) {
       const code = session.fail(described.error);
@@ -149,9 +144,13 @@ async function writePage(session: Session, described: FileReport, { line, output
   }
   const written = await useCases.writePage({ path: output, text: page, start: PAGE_START, file: name });
   if (!written.ok) return session.fail(written.error);
-  const report = summarize(described, { output, sizeBytes: Buffer.byteLength(page) });
+  const { file, state } = described;
+  const result = state.kind === 'compacted' ? state.verified.result : state.kind;
+  const [bytes, messages] = [Buffer.byteLength(page), described.messages.length];
+  const report: PageReport = { schema: 'compact/page@1', file, output, bytes, messages, result };
+  const figures = `${countOf(messages, 'message')}, ${formatBytes(bytes)}; ${RESULTS[result]}`;
   if (outputOptions.json) reporter.answerPiece(reportJson(report));
-  else reporter.report([renderPageReport(report)]);
+  else reporter.report([`${safeText(file)} → ${safeText(output)}: ${figures}`]);
   if (options.open === true && !(await openInBrowser(resolve(output), terminal)))
     reporter.report([`There is no program that opens it: set $BROWSER, or open ${safeText(output)} yourself.`]);
   return EXIT_CODES.done;
@@ -163,14 +162,6 @@ function pageName(name: string): string {
   return `${base.replace(/\.(?:gz|zst)$/, '').replace(/(?:\.compact)?\.[^.]{1,8}$/, '')}.report.html`;
 }
 
-function summarize(
-  { file, messages, state }: FileReport,
-  { output, sizeBytes }: { readonly output: string; readonly sizeBytes: number },
-): PageReport {
-  const result = state.kind === 'compacted' ? state.verified.result : state.kind;
-  return { schema: 'compact/page@1', file, output, bytes: sizeBytes, messages: messages.length, result };
-}
-
 const RESULTS: Readonly<Record<PageReport['result'], string>> = {
   verified: 'verified',
   reduced: 'reduced: proven but for what was erased',
@@ -178,10 +169,6 @@ const RESULTS: Readonly<Record<PageReport['result'], string>> = {
   unproven: 'not proven: the original could not be read from the archive, and the page says why',
   planned: 'a plan: nothing was compacted',
 };
-
-function renderPageReport({ file, output, bytes, messages, result }: PageReport): string {
-  return `${safeText(file)} → ${safeText(output)}: ${countOf(messages, 'message')}, ${formatBytes(bytes)}; ${RESULTS[result]}`;
-}
 
 /** Ends at once if everything fits on the screen, keeps colors, and leaves the text there. */
 const DEFAULT_PAGER = 'less -FRX';
@@ -209,8 +196,5 @@ export async function openInBrowser(path: string, { host }: Pick<Terminal, 'host
   const [program = '', ...args] = opener.trim().split(/\s+/);
   const child = spawn(program, [...args, path], { detached: true, stdio: 'ignore' });
   child.unref();
-  return once(child, 'spawn').then(
-    () => true,
-    () => false,
-  );
+  return once(child, 'spawn').then(Boolean, () => false);
 }

@@ -1,4 +1,4 @@
-import type { OutputTarget, RestoreFileRequest } from '../../app/contract/requests.ts';
+import type { OutputTarget } from '../../app/contract/requests.ts';
 import { makeFolderFor, planOutputs } from '../../compose/outputs.ts';
 import { originalPath } from '../../compose/transcript-files.ts';
 import { parseCount, parseUntil } from '../../config/quantity.ts';
@@ -106,8 +106,9 @@ async function restoreFiles(session: Session, line: RestoreLine): Promise<ExitCo
     work: async (item, useCases, progress) => {
       const made = isInFolder(choice, isSeveral) ? await makeFolderFor(item.output) : null;
       if (made?.ok === false) return err({ kind: 'file', failure: made.error });
-      const request = { input: inputOf(item, options), output: toTarget(item.output), all, partial };
-      return useCases.restoreFile(request, progress);
+      const { output } = item;
+      const target = output.kind === 'file' || output.kind === 'in-place' ? output : ({ kind: 'stdout' } as const);
+      return useCases.restoreFile({ input: inputOf(item, options), output: target, all, partial }, progress);
     },
     report: (done, item) => {
       if (!done.ok) return outcomes.add(done.error, item);
@@ -124,10 +125,6 @@ async function restoreFiles(session: Session, line: RestoreLine): Promise<ExitCo
   const counts = { ...outcomes.counts, done: restoredCount, left };
   if (isSeveral) reporter.report([renderFileCounts(counts, { verb: 'restored', theme: reporter.theme })]);
   return counts.failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
-}
-
-function toTarget(output: OutputTarget): RestoreFileRequest['output'] {
-  return output.kind === 'file' || output.kind === 'in-place' ? output : { kind: 'stdout' };
 }
 
 /** A file that the archive has whole. */

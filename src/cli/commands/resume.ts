@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import type { ScanReport } from '../../app/survey/scan-file.ts';
+import { loadPrices } from '../../compose/services.ts';
 import { toModel } from '../../config/resolve.ts';
 import { parseCountOrZero } from '../../config/quantity.ts';
 import { formatChange, formatCost, namePrices } from '../../messages/quantities.ts';
@@ -12,7 +12,7 @@ import type { Line, OptionsOf } from '../line/line.ts';
 import { spendingOf, spendingRows, sumTokens } from '../render/compact.ts';
 import { inputOf, policyOf } from '../runs/compact.ts';
 import { describeLaunch, describeMissing, findLaunch, inSessionBefore, planResumption } from '../runs/launch.ts';
-import { createSummarizer } from '../runs/services.ts';
+import { costOfReading, createSummarizer } from '../runs/services.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
 import type { Launch } from '../terminal/terminal.ts';
@@ -97,7 +97,7 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
     reporter.report(['Nothing was compacted or started. Once it is installed:', `  ${printed}`]);
     return EXIT_CODES.failed;
   }
-  const compacted = await compactIfOver(session, { chosen, options });
+  const compacted = await compactIfOver(session, chosen, options);
   if (typeof compacted === 'number') return compacted;
   const copied = compacted.isShorter ? exported : undefined;
   const next = (copied && planFor(copied.copyId)) ?? resumption;
@@ -135,12 +135,11 @@ async function chooseToResume(session: Session, { operands, options }: ResumeLin
   return chosen;
 }
 
-type Compacting = { readonly chosen: ChosenSession; readonly options: ResumeLine['options'] };
-
 /** Compacts the session, or plans it, if that is worth it. `said`: what to say of it. A number is an exit code: the command is over. */
 async function compactIfOver(
   session: Session,
-  { chosen, options }: Compacting,
+  chosen: ChosenSession,
+  options: ResumeLine['options'],
 ): Promise<{ readonly said: string; readonly isShorter: boolean } | ExitCode> {
   const { useCases, reporter, settings } = session;
   const { dryRun: isDryRun = false, ifOver = DEFAULT_IF_OVER, maxCost } = options;
@@ -156,11 +155,11 @@ async function compactIfOver(
   const kept = exported === undefined || isDryRun ? null : keepExport(session, exported);
   const input = inputOf({ ...chosen, path: kept ?? chosen.path }, options);
   const common = { input, policy, ...toModel(settings) };
-  const request = { ...common, summarizer: summarizer.value, embeddings: null };
   const how = isDryRun
     ? ({ output: { kind: 'none' } } as const)
     : ({ output: { kind: 'in-place' }, minIdleMs: 0 } as const);
-  const done = await useCases.compactFile({ ...request, ...how }, reporter.progress);
+  const request = { ...common, summarizer: summarizer.value, embeddings: null, ...how };
+  const done = await useCases.compactFile(request, reporter.progress);
   if (!done.ok) return session.fail(done.error);
   const { result, reason, notes } = done.value;
   reporter.report(spendingRows(spendingOf(done.value), { isPlan: isDryRun }));
@@ -174,22 +173,12 @@ async function compactIfOver(
   // A compacted file still names its model, and takes less time to read.
   const scanned = await useCases.scanFile(common, reporter.progress);
   const model = scanned.ok ? (scanned.value?.model ?? null) : null;
-  const bound = isDryRun ? 'at most ' : '';
-  const saving = await describeSaving(session, { model, tokens: sumTokens(done.value) }, bound);
-  return { said: `${name}: ${saving}`, isShorter: true };
-}
-
-/** '120,000 → 14,000 tokens; the first request costs 0.32 USD less (list prices of 2026-11-01)'. */
-async function describeSaving(
-  { settings }: Session,
-  measured: Pick<ScanReport, 'model'> & { readonly tokens: { readonly before: number; readonly after: number } },
-  bound: string,
-): Promise<string> {
-  const change = `${formatChange(measured.tokens)} tokens`;
-  const { loadPrices } = await import('../../compose/prices.ts');
-  const { costOfReading } = await import('../runs/services.ts');
-  const cost = costOfReading(measured, await loadPrices(settings.prices));
-  if (cost === null) return change;
+  const tokens = sumTokens(done.value);
+  const change = `${name}: ${formatChange(tokens)} tokens`;
+  const cost = costOfReading({ model, tokens }, await loadPrices(settings.prices));
+  if (cost === null) return { said: change, isShorter: true };
   const { currency, prices } = namePrices(cost.listedOn);
-  return `${change}; the first request costs ${bound}${formatCost(cost.after)}${currency} instead of ${formatCost(cost.before)} (${prices})`;
+  const after = `${isDryRun ? 'at most ' : ''}${formatCost(cost.after)}${currency}`;
+  const saving = `the first request costs ${after} instead of ${formatCost(cost.before)} (${prices})`;
+  return { said: `${change}; ${saving}`, isShorter: true };
 }

@@ -1,14 +1,13 @@
-import type { ScanFileRequest } from '../../app/survey/scan-file.ts';
+import { loadPrices } from '../../compose/services.ts';
 import { resolveModelAccess } from '../../config/access.ts';
 import { parseBytes, parseCount } from '../../config/quantity.ts';
 import { toModel } from '../../config/resolve.ts';
-import { assertNever } from '../../core/result.ts';
-import { findScanned, type Scanned } from '../inputs/gather.ts';
+import { findScanned } from '../inputs/gather.ts';
 import { defineCommand, type Session } from '../line/command.ts';
 import { JOBS_FLAG, KEEP_FLAGS, OLDER_THAN_FLAG, readTime, UNPACKING_FLAGS } from '../line/flags.ts';
 import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderFailure } from '../../messages/failure.ts';
-import { countOf } from '../../messages/quantities.ts';
+import { countOf, sumOf } from '../../messages/quantities.ts';
 import type { ScanGroup, ScanRow } from '../reports.ts';
 import { renderNextStep, renderScan, renderScanGroups, sumRows } from '../render/scan.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
@@ -16,7 +15,6 @@ import { policyOf } from '../runs/compact.ts';
 import { costOfReading } from '../runs/services.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 import { programOf } from '../../ports/codec.ts';
-import type { Channel } from '../terminal/terminal.ts';
 import { EXIT_CODES, interruptionCode } from '../terminal/exit-codes.ts';
 
 const SCAN_ORDERS = ['saving', 'disk', 'size', 'age', 'tokens', 'path'] as const;
@@ -76,9 +74,7 @@ export const command = defineCommand({
     };
     // One row per transcript, never its content.
     const found: ScanRow[] = [];
-    const { loadPrices } = await import('../../compose/prices.ts');
     const findPrice = await loadPrices(session.settings.prices);
-    let skippedCount = 0;
     const outcomes = createOutcomes(session, {
       isSkipShown: ({ kind }) => kind === 'bad-line' || outputOptions.verbosity === 'verbose',
     });
@@ -106,19 +102,26 @@ export const command = defineCommand({
       },
     });
     if (terminal.signal.aborted) return interruptionCode(terminal.signal);
-    for (const count of outcomes.counts.skipped.values()) skippedCount += count;
+    const skippedCount = sumOf(outcomes.counts.skipped.values(), Number);
     const failedCount = outcomes.counts.failed + scanned.failedCount;
     const { by, sort = 'saving' } = options;
     const nameProgram = (format: string): string => programOf(session.useCases.listFormats(), format) ?? format;
     const rows = sortRows(found, sort, ({ file }) => file);
     const groups = by === undefined ? null : sortRows(groupRows(rows, by, nameProgram), sort, ({ name }) => name ?? '');
-    const limit = options.limit ?? (isTable ? rowsThatFit(terminal.stdout) : Number.POSITIVE_INFINITY);
+    const limit =
+      options.limit ??
+      (isTable ? Math.max(MIN_ROWS, terminal.stdout.heightRows - LINES_BELOW) : Number.POSITIVE_INFINITY);
     const shown = (groups ?? rows).slice(0, limit);
     if (options.null === true) for (const { file } of rows.slice(0, limit)) reporter.answerPiece(`${file}\0`);
     else if (outputOptions.json) for (const row of shown) reporter.answerPiece(reportJson(row));
     else if (rows.length > 0) answerTable(session, { rows, groups, limit, nowMs, isNamed: operands.length > 0 });
     // After a failure, the user already knows why nothing was found.
-    if (rows.length + failedCount === 0) reporter.report(nothingFound(scanned));
+    if (rows.length + failedCount === 0) {
+      const { files, looked } = scanned;
+      const none = `None of ${countOf(files.length, 'file')} is a transcript that matches.`;
+      const nowhere = ['No transcripts found. Looked in:', ...looked.map((place) => `  ${safeText(place)}`)];
+      reporter.report(files.length > 0 ? [none] : nowhere);
+    }
     if (skippedCount > 0 && outputOptions.verbosity === 'normal') {
       const them = skippedCount === 1 ? 'it' : 'them';
       reporter.report([`${countOf(skippedCount, 'file')} skipped that cannot be compacted; -v names ${them}.`]);
@@ -128,7 +131,7 @@ export const command = defineCommand({
 });
 
 /** Whether secrets are masked, which is part of the settings that identify a compaction. A scan ignores a model that cannot be called. */
-function maskingOf({ settings, config, terminal, asked }: Session): Pick<ScanFileRequest, 'isMasked'> {
+function maskingOf({ settings, config, terminal, asked }: Session) {
   const { environment } = terminal.host;
   const access = resolveModelAccess({ settings, config, flags: asked.settings.flags, environment, isDryRun: true });
   return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};
@@ -145,26 +148,19 @@ function sortRows<Row extends Sorted>(
   nameOf: (row: Row) => string,
 ): readonly Row[] {
   const byName = (a: Row, b: Row): number => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0);
-  const difference = (a: Row, b: Row): number => {
-    switch (order) {
-      case 'saving':
-        return b.saving - a.saving;
-      case 'disk':
-        return b.netBytes - a.netBytes;
-      case 'size':
-        return b.bytes - a.bytes;
-      case 'tokens':
-        return b.tokens.before - a.tokens.before;
-      case 'age':
-        return Date.parse(timeOf(a)) - Date.parse(timeOf(b));
-      case 'path':
-        return 0;
-      default:
-        return assertNever(order);
-    }
-  };
-  return rows.toSorted((a, b) => difference(a, b) || byName(a, b));
+  const rank = RANKS[order];
+  return rows.toSorted((a, b) => rank(b) - rank(a) || byName(a, b));
 }
+
+/** The highest comes first. */
+const RANKS: { readonly [order in (typeof SCAN_ORDERS)[number]]: (row: Sorted) => number } = {
+  saving: ({ saving }) => saving,
+  disk: ({ netBytes }) => netBytes,
+  size: ({ bytes }) => bytes,
+  age: (row) => -Date.parse(timeOf(row)),
+  tokens: ({ tokens }) => tokens.before,
+  path: () => 0,
+};
 
 function timeOf({ at, modified = '' }: Pick<Sorted, 'at' | 'modified'>): string {
   return at ?? modified;
@@ -173,10 +169,13 @@ function timeOf({ at, modified = '' }: Pick<Sorted, 'at' | 'modified'>): string 
 function groupRows(
   rows: readonly ScanRow[],
   by: (typeof GROUPINGS)[number],
-  programOf: (format: string) => string,
+  nameProgram: (format: string) => string,
 ): readonly ScanGroup[] {
-  const nameOf = (row: ScanRow): string | null =>
-    by === 'project' ? row.project : by === 'program' ? programOf(row.format) : timeOf(row).slice(0, '2026-03'.length);
+  const nameOf = {
+    project: ({ project }: ScanRow): string | null => project,
+    program: ({ format }: ScanRow) => nameProgram(format),
+    month: (row: ScanRow) => timeOf(row).slice(0, '2026-03'.length),
+  }[by];
   return [...Map.groupBy(rows, nameOf)].map(([name, those]) => ({
     schema: 'compact/scan-by@1',
     name,
@@ -188,10 +187,6 @@ function groupRows(
 /** Lines of a terminal around the rows of a table: its head, the totals, what to type next, and the prompt. */
 const LINES_BELOW = 11;
 const MIN_ROWS = 5;
-
-function rowsThatFit({ heightRows }: Channel): number {
-  return Math.max(MIN_ROWS, heightRows - LINES_BELOW);
-}
 
 type Table = {
   readonly rows: readonly ScanRow[];
@@ -214,9 +209,4 @@ function answerTable({ reporter, terminal }: Session, { rows, groups, limit, now
   if (groups !== null) return reporter.answer(renderScanGroups(groups, rows, rendering));
   reporter.answer(renderScan(rows, rendering));
   reporter.report(renderNextStep(rows, { program: terminal.program(), argv: terminal.argv }));
-}
-
-function nothingFound({ files, looked }: Scanned): readonly string[] {
-  if (files.length > 0) return [`None of ${countOf(files.length, 'file')} is a transcript that matches.`];
-  return ['No transcripts found. Looked in:', ...looked.map((place) => `  ${safeText(place)}`)];
 }

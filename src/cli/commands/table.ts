@@ -43,6 +43,8 @@ const GROUPS = {
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, Entry>>>>;
 
+const HELP = { summary: 'shows help for a command' };
+
 /** Every command, in the order of `compact --help`. Registration, help, loading and suggestions come from this table. */
 export const COMMANDS = {
   ...GROUPS.Everyday,
@@ -56,9 +58,12 @@ export const COMMANDS = {
   hook: { ...entry("answers a client's hook, for compact install", () => import('./hook.ts')), isHidden: true },
   schema: entry('prints the JSON Schema of a --json report', () => import('./schema.ts')),
   completion: entry('prints completions for a shell', async () => ({
-    command: (await import('./completion.ts')).createCompletionCommand(listShown),
+    command: (await import('./completion.ts')).createCompletionCommand(async () => [
+      ...(await loadShown()),
+      { ...HELP, name: 'help', command: null },
+    ]),
   })),
-  help: { summary: 'shows help for a command' },
+  help: HELP,
 } satisfies Readonly<Record<string, Entry>>;
 
 export type CommandName = keyof typeof COMMANDS;
@@ -71,10 +76,8 @@ export const SHOWN_COMMANDS: readonly (readonly [CommandName, string])[] = COMMA
   return entry.isHidden === true ? [] : [[name, entry.summary] as const];
 });
 
-type Section = { readonly title: string; readonly rows: readonly (readonly [name: string, summary: string])[] };
-
 /** The commands that help lists, group by group. */
-export function listGroups(): readonly Section[] {
+export function listGroups() {
   return Object.entries(GROUPS).map(([title, commands]) => ({
     title,
     rows: Object.entries(commands).map(([name, { summary }]) => [name, summary] as const),
@@ -88,12 +91,6 @@ export function isCommandName(word: string): word is CommandName {
 /** Null: the default command. */
 export async function loadCommand(name: Exclude<CommandName, 'help'> | null): Promise<Command> {
   return (await COMMANDS[name ?? 'run'].load()).command;
-}
-
-/** The actions of all commands that have any: `archive list`. Imports every command. */
-export async function loadActions(): Promise<readonly { readonly command: string; readonly action: string }[]> {
-  const all = await loadAll();
-  return all.flatMap(([command, { actions = [] }]) => actions.map(({ name }) => ({ command, action: name })));
 }
 
 /**
@@ -131,11 +128,4 @@ export async function loadShown(): Promise<
     const command = loaded.get(name);
     return command === undefined ? [] : [{ name, summary, command }];
   });
-}
-
-/** The commands that people use, and `help`, which has no definition. */
-async function listShown(): Promise<
-  readonly { readonly name: string; readonly summary: string; readonly command: Command | null }[]
-> {
-  return [...(await loadShown()), { name: 'help', summary: COMMANDS.help.summary, command: null }];
 }

@@ -9,7 +9,7 @@ import { type NotDone, toFailedReport } from '../../messages/failure.ts';
 import { noArchive } from '../../messages/problems.ts';
 import { nameOfRun, renderNextRun, renderUndoCounts, renderUndone, type UndoCounts } from '../render/restore.ts';
 import { reportJson, safeText } from '../../messages/text.ts';
-import { answerRuns } from './archive/runs.ts';
+import { answerRuns } from './archive/read.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-codes.ts';
 
 const FLAGS = [

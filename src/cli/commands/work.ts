@@ -78,13 +78,12 @@ export const command = defineCommand({
   run: async (session, line) => {
     if (!isArchiveUrl(session.settings.archive.path))
       return session.refuse('a shared queue needs an archive in Postgres: --archive postgres://user@host/database');
-    const { pickJobOptions } = await import('./work/job-data.ts');
+    const { addJobs, pickJobOptions, retryJobs, showQueue } = await import('./work/queue.ts');
     const options = pickJobOptions(line.options);
     const action = actionOf(line);
     if (action !== 'add' && Object.keys(options).length > 0)
       return session.refuse('each job has its own compaction options: give them with --add');
     if (action === 'work') return (await import('./work/worker.ts')).runWorker(session, line.options);
-    const { addJobs, retryJobs, showQueue } = await import('./work/queue.ts');
     if (action === 'add') return addJobs(session, line, options);
     return action === 'status' ? showQueue(session) : retryJobs(session);
   },

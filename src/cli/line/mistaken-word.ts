@@ -1,5 +1,5 @@
 import { likelyName } from '../../config/nearest.ts';
-import { COMMAND_NAMES, listGroups, loadActions } from '../commands/table.ts';
+import { COMMAND_NAMES, listGroups, loadAll } from '../commands/table.ts';
 import { findNothing } from '../inputs/inputs.ts';
 import { ID_DIGITS, isSessionId } from '../../core/paths.ts';
 
@@ -29,11 +29,10 @@ async function describeMissing(word: string): Promise<string> {
   if (/[/\\.]/.test(word)) return `${word}: no such file or folder, so nothing was done`;
   const commands = await listCommandLines();
   const meant = commands.has(word) ? word : likelyName(word, [...commands.keys()]);
+  const names = listGroups().flatMap(({ rows }) => rows.map(([name]) => name));
   const unknown = SHORT_ID.test(word)
     ? `The id of a session needs at least ${ID_DIGITS} digits`
-    : `The commands are ${listGroups()
-        .flatMap(({ rows }) => rows.map(([name]) => name))
-        .join(', ')}`;
+    : `The commands are ${names.join(', ')}`;
   const help = meant === null ? unknown : `Did you mean '${commands.get(meant) ?? meant}'?`;
   return `'${word}' is neither a command nor a file, so nothing was done. ${help}`;
 }
@@ -52,9 +51,11 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
 
 /** What the user may have meant by each word. A command wins over the other words, and these over an action. */
 async function listCommandLines(): Promise<ReadonlyMap<string, string>> {
-  const actions = await loadActions();
+  const commands = await loadAll();
   return new Map([
-    ...actions.map(({ command, action }): [string, string] => [action, `compact ${command} ${action}`]),
+    ...commands.flatMap(([command, { actions = [] }]) =>
+      actions.map(({ name }): [string, string] => [name, `compact ${command} ${name}`]),
+    ),
     ...Object.entries(OTHER_WORDS).flatMap(([line, words]) =>
       words.split(' ').map((word): [string, string] => [word, line]),
     ),

@@ -64,13 +64,15 @@ export function createCompactContext({
   readonly allowsCompacting: boolean;
   readonly folders: readonly AllowedFolder[];
 }): Tool {
+  const { summarization, embedding } = session.settings;
+  const asksService = summarization.provider !== 'extractive' || embedding.provider !== null;
   return defineTool({
     name: 'compact_context',
     title: 'Compact a transcript',
     description: DESCRIPTION,
     input,
     // Nothing is lost, but in_place replaces a file. With a model, the call may use a service.
-    hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: asksService(session) },
+    hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: asksService },
     isOffered: allowsCompacting,
     call: async (args, signal) => {
       if (!allowsCompacting) return err(NOT_ALLOWED);
@@ -89,10 +91,6 @@ export function createCompactContext({
       }
     },
   });
-}
-
-function asksService({ settings: { summarization, embedding } }: Session): boolean {
-  return summarization.provider !== 'extractive' || embedding.provider !== null;
 }
 
 const NOT_ALLOWED =
@@ -180,7 +178,20 @@ function answerCompacted(report: CompactReport, rendering: CompactRendering): To
 /** A folder that the server may work in: as the user named it, and its real path. */
 export type AllowedFolder = { readonly named: string; readonly real: string };
 
-/** An error of `resolveFolder` is a usage error. */
+/** The error is a sentence about the line that names them. */
+export function resolveFolders(
+  folders: readonly string[],
+  workingFolder: string,
+): Result<readonly AllowedFolder[], string> {
+  const resolved: AllowedFolder[] = [];
+  for (const folder of folders) {
+    const one = resolveFolder(folder, workingFolder);
+    if (!one.ok) return err(renderFailure({ kind: 'file', failure: one.error }));
+    resolved.push(one.value);
+  }
+  return ok(resolved);
+}
+
 export function resolveFolder(folder: string, workingFolder: string): Result<AllowedFolder, FileFailure> {
   const named = resolve(workingFolder, folder);
   try {

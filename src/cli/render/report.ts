@@ -10,14 +10,8 @@ export type ReportRendering = Rendering & {
   readonly limit: number | null;
 };
 
-type Sign = '=' | '~' | '-' | '+';
-
-const SIGNS: { readonly [outcome in MessageFate['outcome']]: Sign } = {
-  kept: '=',
-  quoted: '~',
-  summarized: '-',
-  archived: '-',
-};
+const SIGNS = { kept: '=', quoted: '~', summarized: '-', archived: '-' } as const;
+type Sign = (typeof SIGNS)[MessageFate['outcome']] | '+';
 
 /** A heading, the totals, and the messages in their order; the summary stands where it replaces those before it. */
 export function renderReport(report: OutcomesReport, rendering: ReportRendering): readonly string[] {
@@ -34,37 +28,36 @@ export function renderReport(report: OutcomesReport, rendering: ReportRendering)
     return { rest: run.messages.length - shown.length, lines: renderRun(run, shown, { ...rendering, numberColumns }) };
   });
   const rest = sumOf(blocks, (block) => block.rest);
-  const more =
-    rest === 0
-      ? []
-      : wrapText(`${countOf(rest, 'message')} not shown: --all shows everything.`, rendering.widthColumns);
+  const more = `${countOf(rest, 'message')} not shown: --all shows everything.`;
   const body = blocks.map(({ lines }) => lines).toSpliced(summaryAt, 0, renderSummary(report.summary, rendering));
-  return [...renderHead(report, rendering), '', ...body.flat(), ...more];
+  return [
+    ...renderHead(report, rendering),
+    '',
+    ...body.flat(),
+    ...(rest === 0 ? [] : wrapText(more, rendering.widthColumns)),
+  ];
 }
-
-const MEANINGS = { '=': 'kept', '~': 'quoted', '-': 'left' } as const;
 
 function renderHead(report: OutcomesReport, { theme, widthColumns }: ReportRendering): readonly string[] {
   const { file, bytes, tokens, messages, cycles } = report;
-  const counts = { '=': 0, '~': 0, '-': 0, '+': 0 };
-  for (const { outcome } of messages) counts[SIGNS[outcome]] += 1;
+  const signs = messages.map(({ outcome }) => SIGNS[outcome]);
+  const counted = (sign: Sign, meaning: string): string =>
+    `${sign} ${formatCount(signs.filter((one) => one === sign).length)} ${meaning}`;
   const facts = [
     `${countOf(messages.length, 'message')} ${report.original === null ? 'in a plan' : `in ${countOf(cycles, 'compaction')}`}`,
     ...(bytes.after === null ? [] : [`${formatBytes(bytes.before)} → ${formatBytes(bytes.after)}`]),
     `${formatChange(tokens)} tokens (${formatSaving(tokens)})`,
   ].join(', ');
-  const legend = (['=', '~', '-'] as const).map((sign) => `${sign} ${formatCount(counts[sign])} ${MEANINGS[sign]}`);
-  return [theme.strong(safeText(file)), ...wrapText(facts, widthColumns), `${legend.join('  ')}  + summary`];
+  const legend = `${counted('=', 'kept')}  ${counted('~', 'quoted')}  ${counted('-', 'left')}  + summary`;
+  return [theme.strong(safeText(file)), ...wrapText(facts, widthColumns), legend];
 }
 
 /** Messages at the ends of a run of equal outcomes: those in between look alike. */
 const EDGE = 3;
 
 /** Neighbors of which the same became. */
-type Run = { readonly sign: Sign; readonly messages: MessageFate[] };
-
-function partRuns(messages: readonly MessageFate[]): readonly Run[] {
-  const runs: Run[] = [];
+function partRuns(messages: readonly MessageFate[]) {
+  const runs: { readonly sign: Sign; readonly messages: MessageFate[] }[] = [];
   for (const message of messages) {
     const sign = SIGNS[message.outcome];
     const run = runs.at(-1);
@@ -83,11 +76,18 @@ function positionsShown(length: number, limit: number | null): readonly number[]
 type RunRendering = ReportRendering & { readonly numberColumns: number };
 
 /** A line for each message at one of these positions, and one for those in a row that are not shown. */
-function renderRun({ sign, messages }: Run, positions: readonly number[], rendering: RunRendering): readonly string[] {
+function renderRun(
+  { sign, messages }: ReturnType<typeof partRuns>[number],
+  positions: readonly number[],
+  rendering: RunRendering,
+): readonly string[] {
   const lines: string[] = [];
   let next = 0;
   for (const at of [...positions, messages.length]) {
-    if (at > next) lines.push(renderHidden(messages.slice(next, at), rendering));
+    const hidden = messages.slice(next, at);
+    const tokens = sumOf(hidden, (message) => message.tokens);
+    const more = `${formatCount(hidden.length)} more, ${countOf(tokens, 'token')}`;
+    if (hidden.length > 0) lines.push(`${'…'.padStart(rendering.numberColumns)} ${more}`);
     const message = messages[at];
     if (message !== undefined) lines.push(renderMessage(message, rendering));
     next = at + 1;
@@ -105,11 +105,6 @@ function renderMessage({ number, role, tools, text }: MessageFate, rendering: Ru
   const named = tools.some((tool) => said.startsWith(safeText(tool))) ? [] : tools.map((tool) => `[${safeText(tool)}]`);
   const words = [...named, said === '' ? '(no text)' : said].join(' ');
   return head + clipText(words, Math.max(10, widthColumns - head.length - 2));
-}
-
-function renderHidden(hidden: readonly MessageFate[], { numberColumns }: RunRendering): string {
-  const tokens = sumOf(hidden, (message) => message.tokens);
-  return `${'…'.padStart(numberColumns)} ${formatCount(hidden.length)} more, ${countOf(tokens, 'token')}`;
 }
 
 /** Lines of the summary that are shown unless all is. */

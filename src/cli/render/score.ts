@@ -1,6 +1,6 @@
 import type { MessageOutcome, OutcomeReason, ScoreReport, ScoreRow, ScoreTerm } from '../../app/contract/reports.ts';
 import { likelyName } from '../../config/nearest.ts';
-import { groupIntoCells, type StripCell } from '../../core/overview/strip.ts';
+import { groupIntoCells } from '../../core/overview/strip.ts';
 import { MIN_ID_LENGTH } from '../../core/message.ts';
 import { countOf, formatCount, sumOf } from '../../messages/quantities.ts';
 import { layTable } from './table.ts';
@@ -48,12 +48,7 @@ function layRows(rows: readonly ScoreRow[], { theme, widthColumns, isVerbose }: 
   return layTable<ScoreRow>(
     rows,
     [
-      {
-        title: 'line',
-        align: 'right',
-        cell: ({ line }) => String(line),
-        paint: theme.faint,
-      },
+      { title: 'line', align: 'right', cell: ({ line }) => String(line), paint: theme.faint },
       { title: 'score', align: 'right', cell: ({ score }) => score.toFixed(2), paint: theme.strong },
       {
         title: '',
@@ -95,19 +90,14 @@ export type ScoreOrder = (typeof SCORE_ORDERS)[number];
 /** The rows in the requested order, cut to the limit. Equal scores keep their order. */
 export function selectRows(
   rows: readonly ScoreRow[],
-  choice: { readonly sort: ScoreOrder; readonly limit: number | null },
+  { sort, limit }: { readonly sort: ScoreOrder; readonly limit: number | null },
 ): readonly ScoreRow[] {
-  const { sort, limit } = choice;
-  const among = sort === 'score' && limit !== null && limit < rows.length ? highestRows(rows, limit) : rows;
-  const sorted = sort === 'score' ? among.toSorted((a, b) => b.score - a.score) : among;
-  return limit === null ? sorted : sorted.slice(0, limit);
-}
-
-/** At least `count` rows, among them those with the highest scores. Sorting only these takes a tenth of the time. */
-function highestRows(rows: readonly ScoreRow[], count: number): readonly ScoreRow[] {
-  const scores = Float64Array.from(rows, ({ score }) => score).sort();
-  const least = scores[scores.length - count] ?? Number.POSITIVE_INFINITY;
-  return rows.filter(({ score }) => score >= least);
+  const count = Math.min(limit ?? rows.length, rows.length);
+  if (sort === 'position') return rows.slice(0, count);
+  // Sorting only the rows that may be shown takes a tenth of the time.
+  const least = Float64Array.from(rows, ({ score }) => score).sort()[rows.length - count] ?? Number.POSITIVE_INFINITY;
+  const highest = rows.filter(({ score }) => score >= least);
+  return highest.toSorted((a, b) => b.score - a.score).slice(0, count);
 }
 
 /** A strip of the whole conversation, the most important messages with their reasons, and the border between what stays and what goes. */
@@ -159,7 +149,8 @@ function renderStrip(rows: readonly ScoreRow[], { theme, widthColumns }: Renderi
   const cells = groupIntoCells(rows, Math.max(1, Math.min(MAX_CELLS, widthColumns - LABEL_COLUMNS))).map((cell) => ({
     ...cell,
     tokens: sumOf(Object.values(cell.tokens), Number),
-    outcome: usualOutcome(cell),
+    // What becomes of most of its messages.
+    outcome: (['kept', 'quoted', 'summarized'] as const).reduce((a, b) => (cell.counts[b] > cell.counts[a] ? b : a)),
   }));
   const mostTokens = Math.max(1, ...cells.map(({ tokens }) => tokens));
   const highest = Math.max(...cells.map(({ score }) => score));
@@ -176,21 +167,13 @@ function renderStrip(rows: readonly ScoreRow[], { theme, widthColumns }: Renderi
   ];
 }
 
-/** What becomes of most messages of a cell. */
-function usualOutcome({ counts }: StripCell): MessageOutcome {
-  const [outcome = 'kept'] = (['kept', 'quoted', 'summarized'] as const).toSorted((a, b) => counts[b] - counts[a]);
-  return outcome;
-}
-
 function levelOf(levels: string, share: number): string {
   const at = Math.min(levels.length - 1, Math.max(0, Math.round(share * (levels.length - 1))));
   return levels[at] ?? '';
 }
 
-type Border = { readonly title: string; readonly rows: readonly ScoreRow[] };
-
 /** Where what stays and what goes meet: by position, and with a target by importance too. */
-function findBorders(rows: readonly ScoreRow[]): readonly Border[] {
+function findBorders(rows: readonly ScoreRow[]) {
   const first = rows.find(({ because }) => because === 'recent');
   const last = rows.findLast(
     ({ outcome, conversation, index }) =>
@@ -198,36 +181,27 @@ function findBorders(rows: readonly ScoreRow[]): readonly Border[] {
   );
   // The best message of a group decides for all of it.
   const deciding = rows.filter(({ groupScore }) => groupScore === undefined);
-  const least = extreme(deciding, 'target', (score) => score);
-  const most = extreme(deciding, 'below-target', (score) => -score);
-  return [
-    {
-      title: 'The last message that leaves, and the first of the recent part:',
-      rows: [last, first],
-    },
-    {
-      title: 'The least important message that --target keeps, and the most important that it does not:',
-      rows: [least, most],
-    },
-  ].flatMap(({ title, rows: [one, other] }) =>
+  const extreme = (because: OutcomeReason, isBeyond: (score: number, other: number) => boolean) =>
+    deciding
+      .filter((row) => row.because === because)
+      .reduce<ScoreRow | undefined>(
+        (found, row) => (found === undefined || isBeyond(row.score, found.score) ? row : found),
+        undefined,
+      );
+  const least = extreme('target', (score, other) => score < other);
+  const most = extreme('below-target', (score, other) => score > other);
+  const borders = [
+    ['The last message that leaves, and the first of the recent part:', last, first],
+    ['The least important message that --target keeps, and the most important that it does not:', least, most],
+  ] as const;
+  return borders.flatMap(([title, one, other]) =>
     one === undefined || other === undefined ? [] : [{ title, rows: [one, other] }],
   );
 }
 
-/** The row of the lowest rank among those that have this reason. */
-function extreme(rows: readonly ScoreRow[], because: OutcomeReason, rankOf: (score: number) => number) {
-  let found: ScoreRow | undefined;
-  for (const row of rows) {
-    if (row.because === because && (found === undefined || rankOf(row.score) < rankOf(found.score))) found = row;
-  }
-  return found;
-}
-
-const OUTCOME_WORDS = { kept: 'kept', quoted: 'quoted', summarized: 'going' } as const;
-
 /** `line:N` is what `--message` takes. */
 function renderEntry(row: ScoreRow, { theme, widthColumns }: Rendering): readonly string[] {
-  const outcome = OUTCOME_WORDS[row.outcome];
+  const outcome = { kept: 'kept', quoted: 'quoted', summarized: 'going' }[row.outcome];
   const rule = row.hasRule === true ? ', states a rule' : '';
   const head = `  ${formatScore(row.score).padStart(4)} ${outcome.padEnd(6)} `;
   const [first = '', ...more] = wrapText(
@@ -357,20 +331,17 @@ function describeLine(rows: readonly Row[], line: number, word: string): string 
 
 const ROWS_A_PIECE = 500; // about 100 kB: the text of a million rows is never in memory at once
 
-/** A score report as one line of JSON, in pieces. */
+const SCORES: ReadonlySet<string> = new Set(['score', 'value', 'groupScore']);
+
+/** A score report as one line of JSON, in pieces. Scores have four digits, which is more than they mean. */
 export function* scoreJson(report: ScoreReport, rows: readonly ScoreRow[]): Generator<string> {
   const { messages: _all, ...head } = report;
+  const round = (key: string, value: unknown): unknown =>
+    typeof value === 'number' && SCORES.has(key) ? Number(value.toPrecision(4)) : value;
   yield `${safeJson(JSON.stringify(head)).slice(0, -1)},"messages":[`;
   for (let start = 0; start < rows.length; start += ROWS_A_PIECE) {
-    const piece = safeJson(JSON.stringify(rows.slice(start, start + ROWS_A_PIECE), roundScores)).slice(1, -1);
+    const piece = safeJson(JSON.stringify(rows.slice(start, start + ROWS_A_PIECE), round)).slice(1, -1);
     yield start === 0 ? piece : `,${piece}`;
   }
   yield ']}\n';
 }
-
-/** Scores to four digits, which is more than they mean. */
-function roundScores(key: string, value: unknown): unknown {
-  return typeof value === 'number' && SCORES.has(key) ? Number(value.toPrecision(4)) : value;
-}
-
-const SCORES: ReadonlySet<string> = new Set(['score', 'value', 'groupScore']);

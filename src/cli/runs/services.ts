@@ -1,5 +1,11 @@
 import type { Summarizer } from '../../app/contract/deps.ts';
-import type { Created, EmbedderChoice, Embeddings, ModelChoice } from '../../compose/services.ts';
+import {
+  type Created,
+  type EmbedderChoice,
+  type Embeddings,
+  loadPrices,
+  type ModelChoice,
+} from '../../compose/services.ts';
 import { resolveEmbeddingAccess, resolveModelAccess } from '../../config/access.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -57,14 +63,9 @@ export async function findPrice(
   model: string,
   { share = 1, provider = summarization.provider }: { readonly share?: number; readonly provider?: string } = {},
 ): Promise<Price | undefined> {
-  const { loadPrices } = await import('../../compose/prices.ts');
   const isListed = prices[model] === undefined && provider !== 'ollama';
   const price = isListed ? (await loadPrices({}))(model, 0) : prices[model];
   return price ? { ...price, input: price.input * share, output: price.output * share } : undefined;
-}
-
-function setPrice({ terminal }: ServiceSession, model: string): string {
-  return `${terminal.program()} ${quoteForShell(['config', 'set', `prices."${model}"`, '{ input = 1, output = 5 }'])}`;
 }
 
 /** Creates the summarizer that the settings name. The error is a sentence that says why it cannot be used. */
@@ -75,10 +76,12 @@ export async function createSummarizer(
   const model = chooseModel(session, { isDryRun });
   if (!model.ok) return model;
   const price = model.value === null ? undefined : await findPrice(session, model.value.model, { share: shareOfPrice });
-  if (maxCost !== undefined && model.value !== null && price === undefined)
-    return err(
-      `--max-cost needs the price of ${model.value.model}, and none is known. Set it, per million tokens: ${setPrice(session, model.value.model)}`,
-    );
+  if (maxCost !== undefined && model.value !== null && price === undefined) {
+    const name = model.value.model;
+    const set = quoteForShell(['config', 'set', `prices."${name}"`, '{ input = 1, output = 5 }']);
+    const how = `Set it, per million tokens: ${session.terminal.program()} ${set}`;
+    return err(`--max-cost needs the price of ${name}, and none is known. ${how}`);
+  }
   const paying = { ...(price && { price }), ...(maxCost !== undefined && { maxCost }) };
   const choice = model.value && { ...model.value, asksAgain, ...paying };
   return warned(session, await session.useCases.createSummarizer({ model: choice, compaction }));

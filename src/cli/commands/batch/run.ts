@@ -1,34 +1,76 @@
 import { addPriced } from '../../../app/summarize/usage.ts';
-import { err, ok, type Result } from '../../../core/result.ts';
+import type { BatchRun } from '../../../compose/batches.ts';
+import { err, ok } from '../../../core/result.ts';
+import { noArchive } from '../../../messages/problems.ts';
+import { reportJson, safeText } from '../../../messages/text.ts';
+import { defineAction, EXIT_CODES, type ExitCode, type Session } from '../../line/command.ts';
+import type { PolicyOptions } from '../../line/flags.ts';
+import { renderBatchStatus, renderFinished, renderRun } from '../../render/batch.ts';
+import type { BatchRunReport } from '../../reports.ts';
 import { policyOf } from '../../runs/compact.ts';
 import { chooseModel, findPrice } from '../../runs/services.ts';
-import { EXIT_CODES, type ExitCode } from '../../terminal/exit-codes.ts';
-import type { PolicyOptions } from '../../line/flags.ts';
-import { renderFinished, renderRun } from '../../render/batch.ts';
-import { reportJson, safeText } from '../../../messages/text.ts';
-import type { BatchRunReport } from '../../reports.ts';
-import type { Session } from '../../session.ts';
-import type { BatchRun } from '../../../compose/batches.ts';
+
+/** Without a usable provider, it shows what the archive knows. */
+export const statusAction = defineAction({
+  summary: 'what is known',
+  flags: [],
+  run: async (session: Session, asked) => {
+    const { reporter, settings, useCases } = session;
+    const opened = openRun(session, 'collect');
+    const found = await useCases.batchStatus(opened.ok ? opened.value.run : null);
+    if (!found.ok) return session.fail(found.error);
+    if (found.value === null) reporter.report([noArchive(settings.archive.path)]);
+    if (asked.outputOptions.json) {
+      const none = { schema: 'compact/batch-status@1', batches: [], files: [], warnings: [] } as const;
+      reporter.answerPiece(reportJson(found.value ?? none));
+    } else if (found.value !== null) {
+      reporter.answer(renderBatchStatus(found.value, reporter.answerWidthColumns));
+      if (!opened.ok && found.value.batches.length > 0)
+        reporter.report([`The provider was not asked, so this may be out of date: ${opened.error}`]);
+    }
+    const hasProblems = opened.ok && opened.value.report.problems.length > 0;
+    const { batches = [], files = [] } = found.value ?? {};
+    const hasFailed = batches.some(({ isFailed }) => isFailed) || files.some(({ state }) => state === 'failed');
+    return hasProblems || hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
+  },
+});
+
+export const collectAction = defineAction({
+  summary: 'fetch answers and compact what has them all',
+  flags: [],
+  run: async (session: Session) => {
+    const opened = openRun(session, 'collect');
+    if (!opened.ok) return session.refuse(opened.error);
+    const { run, report } = opened.value;
+    const done = await session.useCases.collectBatches(run);
+    if (!done.ok) return session.fail(done.error);
+    const { batches, requests, unclear, running, answers, usage, unknown } = done.value;
+    for (const id of unknown) run.onProblem(`ignored an answer with the unknown id ${id}`);
+    return end(session, { ...report, sent: { batches, requests }, unclear, running, answers, usage, unknown });
+  },
+});
+
+export const cancelAction = defineAction({
+  summary: 'stop batches in progress',
+  flags: [],
+  run: async (session: Session) => {
+    const opened = openRun(session, 'cancel');
+    if (!opened.ok) return session.refuse(opened.error);
+    const { run, report } = opened.value;
+    const done = await session.useCases.cancelBatches(run);
+    return done.ok ? end(session, { ...report, canceled: done.value }) : session.fail(done.error);
+  },
+});
 
 /** Both providers sell batches at half the price. */
 export const BATCH_SHARE = 1 / 2;
 
-type BatchRequest = {
-  readonly action: BatchRunReport['action'];
-  readonly options?: PolicyOptions;
-  readonly isDryRun?: boolean;
-};
-
-type Outcome = {
-  readonly report: { -readonly [Key in keyof BatchRunReport]: BatchRunReport[Key] };
-  readonly run: BatchRun;
-};
-
 /** The error is a sentence that says why there can be no batch. */
 export function openRun(
   session: Session,
-  { action, options = {}, isDryRun = false }: BatchRequest,
-): Result<Outcome, string> {
+  action: BatchRunReport['action'],
+  { options = {}, isDryRun = false }: { readonly options?: PolicyOptions; readonly isDryRun?: boolean } = {},
+) {
   const model = chooseModel(session, { isDryRun });
   if (!model.ok) return model;
   if (model.value === null || model.value.provider === 'ollama')
@@ -37,7 +79,7 @@ export function openRun(
   const files: BatchRunReport['files'][number][] = [];
   const warnings: string[] = [];
   const problems: string[] = [];
-  const report: Outcome['report'] = {
+  const report: { -readonly [Key in keyof BatchRunReport]: BatchRunReport[Key] } = {
     schema: 'compact/batch@1',
     action,
     files,

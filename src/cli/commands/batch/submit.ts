@@ -46,7 +46,7 @@ export const submitAction = defineAction({
   run: async (session: Session, line) => {
     const { options } = line;
     const { format = null, dryRun: isDryRun = false, maxCost } = options;
-    const opened = openRun(session, { action: 'submit', options, isDryRun });
+    const opened = openRun(session, 'submit', { options, isDryRun });
     if (!opened.ok) return session.refuse(opened.error);
     const { run, report } = opened.value;
     const gathered = await gatherInputs(session, line, { skipsCompacted: true });

@@ -16,7 +16,7 @@ import {
   isMissingInside,
   leadsOutside,
   openAllowed,
-  resolveFolder,
+  resolveFolders,
 } from '../../mcp/compact-context.ts';
 import { defaultJobs } from '../../pool/work-on-files.ts';
 import type { FileUseCases } from '../../pool/worker.ts';
@@ -30,7 +30,7 @@ import { createRunReport, type RunReport } from '../../runs/run-report.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../../runs/services.ts';
 import type { Session } from '../../session.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../../terminal/exit-codes.ts';
-import { fileOfJob, type JobData, type JobOptions, parseJob } from './job-data.ts';
+import { fileOfJob, type JobData, type JobOptions, parseJob } from './queue.ts';
 
 type Worker = {
   readonly session: Session;
@@ -65,12 +65,8 @@ const DEFAULT_GRACE_MS = 30_000;
 /** Works on jobs until the queue is empty. What the line says holds for all of them; jobs have options of their own over it. */
 export async function runWorker(session: Session, options: WorkerOptions): Promise<ExitCode> {
   const { reporter, terminal } = session;
-  const folders: AllowedFolder[] = [];
-  for (const folder of options.folder ?? []) {
-    const resolved = resolveFolder(folder, terminal.host.workingFolder);
-    if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
-    folders.push(resolved.value);
-  }
+  const folders = resolveFolders(options.folder ?? [], terminal.host.workingFolder);
+  if (!folders.ok) return session.refuse(folders.error);
   const summarizerFor = createSummarizers(session, options.maxCost);
   // A missing key is reported before a job is taken.
   const first = await summarizerFor(settingsOf(session, {}));
@@ -112,7 +108,15 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
   }
   // Other processes leave this one free to say that the worker is alive.
   const useCases = isOffline ? await session.startProcesses(concurrency) : session.useCases;
-  const worker: Worker = { session, report, folders, useCases, embeddings, summarizerFor, deferrals: new Map() };
+  const worker: Worker = {
+    session,
+    report,
+    folders: folders.value,
+    useCases,
+    embeddings,
+    summarizerFor,
+    deferrals: new Map(),
+  };
   const done = await session.useCases.workJobs({
     concurrency,
     keepsRunning: options.keepRunning === true,
@@ -193,17 +197,11 @@ function settingsOf({ config, terminal, asked }: Session, jobOptions: JobOptions
 
 async function perform(worker: Worker, job: TakenJob): Promise<JobOutcome> {
   const parsed = parseJob(job.data);
+  const path = fileOfJob(job.data);
   if (!parsed.ok) {
-    const { kind, problem } = parsed.error;
-    const path = fileOfJob(job.data);
-    const reason =
-      kind === 'newer'
-        ? `the job is from a newer version: ${problem}. Update compact on this machine.`
-        : `the job cannot be read: ${problem}`;
-    const message = `${safeText(path)}: ${safeText(reason)}`;
+    const message = `${safeText(path)}: ${safeText(parsed.error)}`;
     return failAttempt(worker, job, failedReport(path, { kind: 'bad-job', message }));
   }
-  const { path } = parsed.value;
   try {
     return await compactJob(worker, job, parsed.value);
   } catch (error) {
