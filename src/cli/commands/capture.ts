@@ -1,5 +1,5 @@
 import type { CaptureReport } from '../../app/contract/reports.ts';
-import { findScanned, gatherInputs, type ReadyInput } from '../inputs/gather.ts';
+import { findScanned, gatherInputs } from '../inputs/gather.ts';
 import { defineCommand, type Line, type OptionsOf, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
 import { FILES_FROM_FLAG, OLDER_THAN_FLAG, READING_FLAGS, readTime } from '../line/flags.ts';
 import { countCapture, renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
@@ -38,12 +38,7 @@ export const command = defineCommand({
   findConflict: ({ operands, options }) => {
     if (options.olderThan !== undefined && options.remove !== true) return '--older-than says what --remove removes';
     // By itself it would take every session out of the lists of all clients.
-    if (
-      options.remove === true &&
-      options.olderThan === undefined &&
-      operands.length === 0 &&
-      options.filesFrom === undefined
-    )
+    if (options.remove === true && operands.length === 0 && (options.olderThan ?? options.filesFrom) === undefined)
       return '--remove needs --older-than 90d, or the files that it may remove';
     return operands.includes('-') ? 'capture reads files, not standard input (-)' : null;
   },
@@ -60,10 +55,8 @@ async function list(session: Session, { operands }: CaptureLine): Promise<ExitCo
       code = session.fail(listed.error);
       continue;
     }
-    if (listed.value.length === 0)
-      reporter.report([
-        `${safeText(settings.archive.path)}: nothing has been captured in it yet. Name another archive with --archive.`,
-      ]);
+    const none = `${safeText(settings.archive.path)}: nothing has been captured in it yet. Name another archive with --archive.`;
+    if (listed.value.length === 0) reporter.report([none]);
     for (const report of listed.value) session.answer(report, () => renderCaptured(report, reporter.answerTheme));
   }
   return code;
@@ -118,13 +111,7 @@ async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
   return outcomes.counts.failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
-type Found = {
-  readonly files: readonly Pick<ReadyInput, 'path' | 'name' | 'isNamed' | 'refusesLinks'>[];
-  readonly isSeveral: boolean;
-  readonly failedCount: number;
-};
-
-async function findFiles(session: Session, line: CaptureLine): Promise<Found | ExitCode> {
+async function findFiles(session: Session, line: CaptureLine) {
   if (line.operands.length === 0 && line.options.filesFrom === undefined) {
     const scanned = await findScanned(session, line);
     return typeof scanned === 'number' ? scanned : { ...scanned, isSeveral: true };

@@ -11,6 +11,7 @@ import {
   MIN_IDLE_FLAG,
   MODEL_FLAGS,
   PIN_FLAGS,
+  rare,
   readTime,
   SELECTION_FLAGS,
   SHARED_STDOUT,
@@ -45,35 +46,16 @@ const FLAGS = [
   ...SELECTION_FLAGS,
   ...PIN_FLAGS,
   ...MODEL_FLAGS,
-  {
-    flags: '--again',
-    description: 'ask the model again, despite stored summaries',
-    conflicts: 'dryRun',
-    group: 'The model',
-    isRare: true,
-  },
+  ...rare('The model', [
+    { flags: '--again', description: 'ask the model again, despite stored summaries', conflicts: 'dryRun' },
+  ]),
   FILES_FROM_FLAG,
-  {
-    flags: '--shard <i/n>',
-    description: 'only part I of N of the files, for N workers',
-    parse: parseShard,
-    group: 'What to compact',
-    isRare: true,
-  },
-  {
-    flags: '-j, --jobs <n>',
-    description: 'files at a time (a model: 1; else one for each core)',
-    parse: parseCount,
-    group: 'What to compact',
-    isRare: true,
-  },
-  FORMAT_FLAG,
-  {
-    flags: '--formats',
-    description: 'list the formats and exit',
-    group: 'What to compact',
-    isRare: true,
-  },
+  ...rare('What to compact', [
+    { flags: '--shard <i/n>', description: 'only part I of N of the files, for N workers', parse: parseShard },
+    { flags: '-j, --jobs <n>', description: 'files at a time (a model: 1; else one for each core)', parse: parseCount },
+    FORMAT_FLAG,
+    { flags: '--formats', description: 'list the formats and exit' },
+  ]),
   ...UNPACKING_FLAGS,
 ] as const satisfies readonly Flag[];
 
@@ -90,7 +72,7 @@ export const command = defineBareCommand({
     ['compact -i --if-over 100k sessions', 'replaces the large ones in place'],
     ['compact run -n scan', 'shows the plan for a file that is named like a command'],
   ],
-  findConflict: (line) => (line.options.formats === true ? null : findConflict(line)),
+  findConflict,
   run: (context, line) => (line.options.formats === true ? printFormats(context, line) : compact(context, line)),
 });
 
@@ -105,7 +87,8 @@ function outputOf({ operands, options: { preview, inPlace, output } }: CompactLi
 
 function findConflict(line: CompactLine): string | null {
   const { operands, outputOptions } = line;
-  const { filesFrom, shard, olderThan, dryRun: isDryRun = false } = line.options;
+  const { formats, filesFrom, shard, olderThan, dryRun: isDryRun = false } = line.options;
+  if (formats === true) return null;
   const output = outputOf(line);
   const isListed = filesFrom !== undefined;
   if (operands.length === 0 && !isListed)
@@ -127,12 +110,8 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
   const { dryRun: isDryRun = false, jobs = null } = options;
   const output = outputOf(line);
   const isArchiving = !isDryRun && output.kind !== 'preview';
-  const needs: readonly SettingsUse[] = [
-    'selection',
-    'model',
-    'archive',
-    ...(isArchiving ? (['embedding'] as const) : []),
-  ];
+  const always = ['selection', 'model', 'archive'] as const;
+  const needs: readonly SettingsUse[] = isArchiving ? [...always, 'embedding'] : always;
   return inSession(context, { ...line, command: 'compact', format: formatOf(line), needs }, async (session) => {
     // Imported only here, because help needs none of it.
     const { compactAll, policyOf } = await import('../runs/compact.ts');
@@ -155,17 +134,9 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
       const { describeOutputProblem } = await import('../../messages/problems.ts');
       return session.refuse(describeOutputProblem(outputs.error));
     }
-    const { failed } = await compactAll(session, {
-      options,
-      output,
-      before: readTime(options.olderThan),
-      isDryRun,
-      jobs,
-      gathered,
-      outputs: outputs.value,
-      summarizer: summarizer.value,
-      embeddings,
-    });
+    const run = { options, output, before: readTime(options.olderThan), isDryRun, jobs, gathered };
+    const made = { outputs: outputs.value, summarizer: summarizer.value, embeddings };
+    const { failed } = await compactAll(session, { ...run, ...made });
     return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
   });
 }

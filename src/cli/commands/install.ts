@@ -46,7 +46,8 @@ export const command = defineBareCommand({
       reports.push(report);
       const isShown = client !== undefined || action === 'status' || report.state !== 'not-found';
       if (outputOptions.json) reporter.answerPiece(reportJson(report));
-      else if (isShown && !isSilent) reporter.answer(renderInstallation(done.value, action, reporter.answerTheme));
+      else if (isShown && !isSilent)
+        reporter.answer(renderInstallation(done.value, { action, theme: reporter.answerTheme }));
     }
     const isNowhere = reports.every(({ state }) => state === 'not-found');
     if (isNowhere && action === 'install' && !hasFailed) {
@@ -62,8 +63,7 @@ const NONE_FOUND = `None of these is on this machine: ${CLIENT_NAMES.join(', ')}
 /** What happened in one client: a diff of each file, then the result. */
 function renderInstallation(
   { report, changes }: InstallOutcome,
-  action: InstallAction,
-  theme: Theme,
+  { action, theme }: { readonly action: InstallAction; readonly theme: Theme },
 ): readonly string[] {
   const { title, state } = report;
   if (action === 'status') {

@@ -11,7 +11,7 @@ import {
   renderMessage,
   renderScoreReport,
   SCORE_ORDERS,
-  type ScoreOrder,
+  type ScoreRendering,
   scoreJson,
   selectRows,
   withBorders,
@@ -51,7 +51,12 @@ export const command = defineCommand({
   run: async (session, line) => {
     const { reporter, terminal, useCases } = session;
     const { options, outputOptions } = line;
-    const listed = { ...line, isOnTerminal: terminal.stdout.isTerminal };
+    const isOnTerminal = terminal.stdout.isTerminal;
+    // In a pipe, a table has every message; an explanation of every message would be long everywhere.
+    const isShort = !outputOptions.json && (options.explain === true || isOnTerminal);
+    const limit = options.all === true ? null : (options.limit ?? (isShort ? SHOWN : null));
+    const sort = options.sort ?? (outputOptions.json ? 'position' : 'score');
+    const listed = { ...line, isOnTerminal, limit, sort };
     const gathered = await gatherInputs(session, line, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
     const outcomes = createOutcomes(session);
@@ -76,33 +81,22 @@ export const command = defineCommand({
 /** So many messages fit on a screen. */
 const SHOWN = 20;
 
-type Listed = ScoreLine & { readonly isOnTerminal: boolean };
-
-/** In a pipe, a table has every message; an explanation of every message would be long everywhere. */
-function limitOf({ options: { all, limit, explain }, outputOptions, isOnTerminal }: Listed): number | null {
-  const isShort = !outputOptions.json && (explain === true || isOnTerminal);
-  return all === true ? null : (limit ?? (isShort ? SHOWN : null));
-}
-
-function orderOf({ options, outputOptions }: ScoreLine): ScoreOrder {
-  return options.sort ?? (outputOptions.json ? 'position' : 'score');
-}
+type Listed = ScoreLine & Pick<ScoreRendering, 'sort' | 'limit'> & { readonly isOnTerminal: boolean };
 
 function selectShown(rows: readonly ScoreRow[], line: Listed): readonly ScoreRow[] {
   const { message } = line.options;
-  const limit = limitOf(line);
   if (message !== undefined) {
     const found = findNamed(rows, message);
     return found.length === 1 ? found : [];
   }
-  const selected = selectRows(rows, { sort: orderOf(line), limit });
+  const selected = selectRows(rows, line);
   return line.outputOptions.json ? selected : withBorders(selected, rows);
 }
 
 /** Returns whether there was an answer: the message that was asked for may not be in the file. */
 function answer({ reporter, terminal }: Session, report: ScoreReport, line: Listed): boolean {
   const { message, explain } = line.options;
-  const limit = limitOf(line);
+  const { sort, limit, isOnTerminal } = line;
   const shown = selectShown(report.messages, line);
   const [first] = shown;
   if (message !== undefined && first === undefined) {
@@ -114,17 +108,16 @@ function answer({ reporter, terminal }: Session, report: ScoreReport, line: List
     return true;
   }
   const theme = reporter.answerTheme;
-  const widthColumns = terminal.stdout.isTerminal ? reporter.answerWidthColumns : Number.POSITIVE_INFINITY;
+  const widthColumns = isOnTerminal ? reporter.answerWidthColumns : Number.POSITIVE_INFINITY;
   if (message !== undefined && first !== undefined) {
     const show = commandLine(terminal, ['show', SETTINGS_FLAGS]);
     reporter.answer(renderMessage(report, first, { theme, widthColumns, show }));
   } else if (explain === true) {
     reporter.answer(renderExplained(report, { theme, widthColumns, limit }));
   } else {
-    const rendering = { theme, widthColumns, sort: orderOf(line), limit };
     const isVerbose = line.outputOptions.verbosity === 'verbose';
-    const hasBorder = line.isOnTerminal && line.options.limit === undefined;
-    reporter.answer(renderScoreReport(report, { ...rendering, isVerbose, hasBorder }));
+    const hasBorder = isOnTerminal && line.options.limit === undefined;
+    reporter.answer(renderScoreReport(report, { theme, widthColumns, sort, limit, isVerbose, hasBorder }));
   }
   return true;
 }
@@ -136,16 +129,12 @@ function describeMissing(
 ): string {
   const name = safeText(file);
   const several = findNamed(messages, id);
-  if (several.length > 0)
-    return [
-      `${name}: ${safeText(id)} names ${several.length} messages. Give one of these:`,
-      ...renderCandidates(several),
-    ].join('\n');
+  const choose = `${name}: ${safeText(id)} names ${several.length} messages. Give one of these:`;
+  if (several.length > 0) return [choose, ...renderCandidates(several)].join('\n');
   const [word, path] = [shellWord(id), shellWord(file)];
-  const inOriginal = [
-    'and see why it was removed, in the original, with',
-    `  ${commandLine(terminal, ['restore', SETTINGS_FLAGS])} ${path} -o - | ${commandLine(terminal, ['score', SCORE_FLAGS])} --message ${word} -`,
-  ];
+  const restore = `${commandLine(terminal, ['restore', SETTINGS_FLAGS])} ${path} -o -`;
+  const score = `${commandLine(terminal, ['score', [...KEEP_FLAGS, ...SETTINGS_FLAGS]])} --message ${word} -`;
+  const inOriginal = ['and see why it was removed, in the original, with', `  ${restore} | ${score}`];
   return [
     `${name}: there is no message ${safeText(id)} in it now. ${describeNear(messages, id)}`.trimEnd(),
     'If a compaction removed it, read it with',
@@ -153,5 +142,3 @@ function describeMissing(
     ...(isFile ? inOriginal : []),
   ].join('\n');
 }
-
-const SCORE_FLAGS = [...KEEP_FLAGS, ...SETTINGS_FLAGS];

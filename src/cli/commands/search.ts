@@ -53,7 +53,8 @@ export const command = defineCommand({
   }),
   run: async (session, line) => {
     const { options } = line;
-    const request: SearchRequest = {
+    const instead = 'this search uses words only';
+    const search: Search = {
       query: line.operands.join(' '),
       conversation: options.conversation ?? null,
       role: options.role ?? null,
@@ -65,23 +66,15 @@ export const command = defineCommand({
       limit: options.limit ?? DEFAULT_LIMIT,
       isPatient: options.wait === true,
       withTitles: true,
+      embeddings: options.newest === true ? null : await createEmbeddingsIfAny(session, { instead }),
     };
-    const instead = 'this search uses words only';
-    const embeddings = options.newest !== true ? await createEmbeddingsIfAny(session, { instead }) : null;
-    const search = { ...request, embeddings };
-    const isOne = request.query !== '-';
+    const isOne = search.query !== '-';
     const capturesNew = session.settings.capture.on_search;
     const known = isOne || capturesNew ? await findKnown(session) : [];
     if (capturesNew) await captureNew(session, known);
     return isOne ? answerOne(session, search, known) : answerLines(session, search);
   },
 });
-
-function reportNothing({ reporter, settings }: Session, { archive, hits, query, unindexed }: SearchReport): void {
-  if (archive === null) reporter.report([noArchive(settings.archive.path)]);
-  else if (hits.length === 0) reporter.report([`${clipText(safeText(query), 60)}: nothing found.`]);
-  if (unindexed !== null) reporter.report([describeUnindexed(unindexed)]);
-}
 
 type Search = SearchRequest & { readonly embeddings: Embeddings | null };
 
@@ -123,7 +116,10 @@ async function answerOne(session: Session, request: Search, known: readonly stri
   session.answer(found.value, () =>
     renderSearchReport(found.value, { theme, widthColumns, isVerbose, nowMs: Date.now(), program: terminal.program() }),
   );
-  reportNothing(session, found.value);
+  const { archive, hits, query, unindexed } = found.value;
+  if (archive === null) reporter.report([noArchive(session.settings.archive.path)]);
+  else if (hits.length === 0) reporter.report([`${clipText(safeText(query), 60)}: nothing found.`]);
+  if (unindexed !== null) reporter.report([describeUnindexed(unindexed)]);
   await reportUncaptured(session, known);
   return EXIT_CODES.done;
 }
@@ -135,15 +131,17 @@ async function answerLines(session: Session, request: Search): Promise<ExitCode>
   let hasToldOfNone = false;
   const answer = async (query: string, upcoming: readonly string[]): Promise<void> => {
     const found = await useCases.searchArchive({ ...request, withTitles: false, query, upcoming });
-    const report = found.ok ? found.value : withoutAnswer(query, renderFailure(found.error));
-    reporter.answerPiece(reportJson(report));
-    if (!found.ok) {
-      reporter.error(renderFailure(found.error));
-      hasFailed = true;
-    } else if (report.archive === null && !hasToldOfNone) {
-      reporter.report([noArchive(settings.archive.path)]);
-      hasToldOfNone = true;
+    if (found.ok) {
+      reporter.answerPiece(reportJson(found.value));
+      if (found.value.archive === null && !hasToldOfNone) reporter.report([noArchive(settings.archive.path)]);
+      hasToldOfNone ||= found.value.archive === null;
+      return;
     }
+    const error = renderFailure(found.error);
+    const none: SearchReport = { schema: 'compact/search@1', query, hits: [], archive: null, unindexed: null, error };
+    reporter.answerPiece(reportJson(none));
+    reporter.error(error);
+    hasFailed = true;
   };
   for await (const queries of readQueryGroups(terminal.stdin.open(), terminal.signal)) {
     for (const [at, query] of queries.entries()) {
@@ -153,10 +151,6 @@ async function answerLines(session: Session, request: Search): Promise<ExitCode>
     if (terminal.stdout.isClosed()) break;
   }
   return hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
-}
-
-function withoutAnswer(query: string, error: string): SearchReport {
-  return { schema: 'compact/search@1', query, hits: [], archive: null, unindexed: null, error };
 }
 
 const LF = 0x0a;

@@ -54,22 +54,19 @@ export function renderShown(report: ShowReport, theme: Theme): readonly string[]
 }
 
 function renderBatch(batch: BatchShown, theme: Theme): readonly string[] {
-  const { label, show, conversation, cycle, depth, start, end, count, text } = batch;
-  const whole = formatBatch({
-    content: text,
-    depth,
-    startTime: toDate(start),
-    endTime: toDate(end),
-    messageCount: count,
-  });
+  const { label, show, conversation, cycle, depth, start, end, count, text, replacedBy, isLive } = batch;
+  const toDate = (iso: string | null): Date | null => (iso === null ? null : new Date(iso));
+  const times = { startTime: toDate(start), endTime: toDate(end) };
+  const replaced = replacedBy.map((other) => `  replaced by ${safeText(other)}`);
   return [
     theme.strong(safeText(label)),
     `  ${show}, made by cycle ${cycle} of conversation ${safeText(conversation)}`,
     `  from ${safeText(batch.file)} (${safeText(batch.format)}), archived ${safeText(batch.archivedAt)}`,
     ...sourceLines(batch),
-    ...fateLines(batch, theme),
+    ...replaced,
+    ...(isLive || replaced.length > 0 ? [] : [`  ${theme.faint('no clip-archive refers to it any more')}`]),
     '',
-    ...textLines(whole),
+    ...textLines(formatBatch({ content: text, depth, ...times, messageCount: count })),
   ];
 }
 
@@ -94,11 +91,6 @@ function describeBatch({ label, depth, count }: BatchReport): string {
   return `${safeText(label)} (depth ${depth}, ${countOf(count, 'message')})`;
 }
 
-function fateLines({ replacedBy, isLive }: BatchShown, theme: Theme): readonly string[] {
-  const replaced = replacedBy.map((label) => `  replaced by ${safeText(label)}`);
-  return isLive || replaced.length > 0 ? replaced : [`  ${theme.faint('no clip-archive refers to it any more')}`];
-}
-
 function renderMessage(message: MessageShown, theme: Theme): readonly string[] {
   const { show, role, name, at, index, conversation, line, label } = message;
   const speaker = [role ?? 'no message', ...(name === null ? [] : [name])].map(safeText).join(' ');
@@ -116,8 +108,4 @@ function renderMessage(message: MessageShown, theme: Theme): readonly string[] {
     '',
     ...(message.text === '' ? [theme.faint('(no text; --messages gives the line as it is)')] : textLines(message.text)),
   ];
-}
-
-function toDate(iso: string | null): Date | null {
-  return iso === null ? null : new Date(iso);
 }

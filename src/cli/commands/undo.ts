@@ -1,5 +1,4 @@
 import { reportUndone } from '../../app/contract/reports.ts';
-import type { UndoFileRequest } from '../../app/restore/undo.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { describeCopy } from '../inputs/opencode.ts';
 import { defineCommand, type Line, type OptionsOf, type Session } from '../line/command.ts';
@@ -99,7 +98,7 @@ async function undo(
     items,
     jobs,
     work: ({ path, name, file }, undoing, progress) => {
-      const output: UndoFileRequest['output'] = isDryRun ? { kind: 'none' } : { kind: 'in-place' };
+      const output = { kind: isDryRun ? 'none' : 'in-place' } as const;
       return undoing.undoFile({ file, input: { path, name, format: null }, output }, progress);
     },
     report: (done, { file, name }) => {

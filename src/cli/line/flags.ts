@@ -15,7 +15,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Flag, OptionsOf, OutputOptions, SettingsRequest } from './line.ts';
 
 /** Flags that only the long help lists, under one heading. */
-function rare<const F extends readonly Flag[]>(group: Flag['group'], flags: F): F {
+export function rare<const F extends readonly Flag[]>(group: Flag['group'], flags: F): F {
   return flags.map((flag) => ({ group, isRare: true, ...flag })) as unknown as F;
 }
 
@@ -91,17 +91,21 @@ export const CONDITION_FLAGS = [
 ] as const;
 
 /** For commands that never ask a service. */
-export const [FORMAT_FLAG, MAX_UNPACKED_FLAG, JOBS_FLAG, FILES_FROM_FLAG, CONVERSATION_FLAG] = rare('What to compact', [
-  { flags: '--format <name>', description: 'do not detect the format (compact --formats)' },
-  {
-    flags: '--max-unpacked <size>',
-    description: 'limit for unpacking a .gz, .zst or .eval (2GiB)',
-    parse: parseBytes,
-  },
-  { flags: '-j, --jobs <n>', description: 'files at a time (one for each core, at most 8)', parse: parseCount },
-  { flags: '--files-from <file>', description: 'also what it lists (by lines or NULs; - for stdin)' },
-  { flags: '--conversation <id>', description: 'the conversation id if the file has none' },
-]);
+export const [FORMAT_FLAG, MAX_UNPACKED_FLAG, JOBS_FLAG, FILES_FROM_FLAG, CONVERSATION_FLAG, MIN_IDLE_FLAG] = rare(
+  'What to compact',
+  [
+    { flags: '--format <name>', description: 'do not detect the format (compact --formats)' },
+    {
+      flags: '--max-unpacked <size>',
+      description: 'limit for unpacking a .gz, .zst or .eval (2GiB)',
+      parse: parseBytes,
+    },
+    { flags: '-j, --jobs <n>', description: 'files at a time (one for each core, at most 8)', parse: parseCount },
+    { flags: '--files-from <file>', description: 'also what it lists (by lines or NULs; - for stdin)' },
+    { flags: '--conversation <id>', description: 'the conversation id if the file has none' },
+    { flags: '--min-idle <time>', description: 'leave alone what changed within it (10m)', parse: parseDuration },
+  ],
+);
 
 /** Flags of almost every command. */
 export const COMMON_FLAGS = [...SETTINGS_FLAGS, ...OUTPUT_FLAGS] as const;
@@ -117,13 +121,7 @@ export const MODEL_FLAGS = [
 ] as const satisfies readonly Flag[];
 
 export function maxCostFlag(description: string) {
-  return {
-    flags: '--max-cost <amount>',
-    description,
-    parse: parseAmount,
-    group: 'The model',
-    isRare: true,
-  } as const satisfies Flag;
+  return rare('The model', [{ flags: '--max-cost <amount>', description, parse: parseAmount }])[0];
 }
 
 /** `providers`: those that the command can use. */
@@ -136,14 +134,6 @@ export function modelFlags(providers: string) {
     ]),
   ] as const satisfies readonly Flag[];
 }
-
-export const MIN_IDLE_FLAG = {
-  flags: '--min-idle <time>',
-  description: 'leave alone what changed within it (10m)',
-  parse: parseDuration,
-  group: 'What to compact',
-  isRare: true,
-} as const satisfies Flag;
 
 /** Flags that decide which messages stay: for compacting, and for commands that show the decision. */
 export const KEEP_FLAGS = [
@@ -186,7 +176,6 @@ export const SELECTION_FLAGS = [
   CONVERSATION_FLAG,
 ] as const;
 
-type Conditions = OptionsOf<typeof CONDITION_FLAGS>;
 type Selection = OptionsOf<typeof SELECTION_FLAGS>;
 
 export const PIN_FLAGS = rare('How much to keep', [
@@ -194,7 +183,7 @@ export const PIN_FLAGS = rare('How much to keep', [
   { flags: '--unkeep <message-id>', description: 'keep it no longer; repeatable', isRepeatable: true },
 ]);
 
-export type PolicyOptions = Omit<Conditions, 'olderThan'> &
+export type PolicyOptions = Omit<OptionsOf<typeof CONDITION_FLAGS>, 'olderThan'> &
   Pick<Selection, 'target' | 'conversation'> &
   Partial<OptionsOf<typeof PIN_FLAGS>>;
 
@@ -211,10 +200,9 @@ export function readPolicy(options: PolicyOptions): PolicyRequest {
   };
 }
 
-type SettingsOptions = Selection &
-  OptionsOf<readonly [...typeof SETTINGS_FLAGS, ...typeof MODEL_FLAGS, typeof MAX_UNPACKED_FLAG]>;
-
-export function readSettings(options: SettingsOptions): SettingsRequest {
+export function readSettings(
+  options: Selection & OptionsOf<readonly [...typeof SETTINGS_FLAGS, ...typeof MODEL_FLAGS, typeof MAX_UNPACKED_FLAG]>,
+): SettingsRequest {
   const summarization = pickGiven({
     provider: options.provider,
     name: options.model,

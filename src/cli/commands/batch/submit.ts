@@ -5,7 +5,7 @@ import { ok, type Result } from '../../../core/result.ts';
 import { type Gathered, gatherInputs } from '../../inputs/gather.ts';
 import { defineAction } from '../../line/command.ts';
 import { CONDITION_FLAGS, FILES_FROM_FLAG, FORMAT_FLAG, maxCostFlag, SELECTION_FLAGS } from '../../line/flags.ts';
-import type { Flag, Line, OptionsOf } from '../../line/line.ts';
+import type { Flag, OptionsOf } from '../../line/line.ts';
 import { describeOutputProblem } from '../../../messages/problems.ts';
 import { formatCost } from '../../../messages/quantities.ts';
 import { compactAll, isInFolder, policyOf } from '../../runs/compact.ts';
@@ -51,10 +51,11 @@ export const submitAction = defineAction({
     const { run, report } = opened.value;
     const gathered = await gatherInputs(session, line, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
-    if (isDryRun) return showPlan(session, line, gathered);
+    if (isDryRun) return showPlan(session, options, gathered);
     if (maxCost !== undefined) {
+      const ignore = (): void => {};
       const quiet = { ...session.reporter, answer: ignore, answerPiece: ignore, error: ignore, report: ignore };
-      const plan = await planBatch({ ...session, reporter: quiet }, line, gathered);
+      const plan = await planBatch({ ...session, reporter: quiet }, options, gathered);
       if (!plan.ok) return session.refuse(plan.error);
       const cost = plan.value.usage?.cost ?? 0;
       if (cost > maxCost) {
@@ -93,11 +94,9 @@ function outputOf({ inPlace, output }: SubmitOptions): OutputChoice {
   return output === undefined ? { kind: 'default' } : { kind: 'path', path: output };
 }
 
-function ignore(): void {}
-
 /** Shows what a batch would send and cost. Nothing is written or sent. */
-async function showPlan(session: Session, line: Line<SubmitOptions>, gathered: Gathered): Promise<ExitCode> {
-  const plan = await planBatch(session, line, gathered);
+async function showPlan(session: Session, options: SubmitOptions, gathered: Gathered): Promise<ExitCode> {
+  const plan = await planBatch(session, options, gathered);
   if (!plan.ok) return session.refuse(plan.error);
   const { failed, usage } = plan.value;
   if (usage !== undefined)
@@ -111,12 +110,11 @@ async function showPlan(session: Session, line: Line<SubmitOptions>, gathered: G
 /** Plans as a dry run of `compact` does, and reports each transcript. The error is a sentence. */
 async function planBatch(
   session: Session,
-  { options }: Line<SubmitOptions>,
+  options: SubmitOptions,
   gathered: Gathered,
 ): Promise<Result<RunTotals, string>> {
   const { compaction } = policyOf(session, options);
-  const { maxCost } = options;
-  const asked = { isDryRun: true, compaction, maxCost, shareOfPrice: BATCH_SHARE };
+  const asked = { isDryRun: true, compaction, maxCost: options.maxCost, shareOfPrice: BATCH_SHARE };
   const summarizer = await createSummarizer(session, asked);
   if (!summarizer.ok) return summarizer;
   const plan = { options, output: outputOf(options), isDryRun: true, gathered, outputs: [], embeddings: null };

@@ -43,9 +43,8 @@ type FileAsked = Line<OptionsOf<typeof SCOPE_FLAGS>>;
 
 function findScopeConflict({ options: { user, local }, settings }: FileAsked): string | null {
   const isScoped = user === true || local === true;
-  return isScoped && settings.configFlag !== null
-    ? '--config already names the file: leave out --user and --local'
-    : null;
+  const problem = '--config already names the file: leave out --user and --local';
+  return isScoped && settings.configFlag !== null ? problem : null;
 }
 
 /** Writes a file in which every key is a comment. Never replaces one. */
@@ -86,10 +85,13 @@ export const setAction = defineAction({
     const read = await readText(console, target);
     if (!read.ok) return refuse(console, read.error);
     const changed = setValue(read.value ?? '', { path: target.path, key: key.value, value });
-    if (!changed.ok) {
-      const problems = changed.error.map((problem) => describeProblem(problem, name));
-      return refuse(console, [...problems, `${safeText(target.path)}: nothing was changed.`]);
-    }
+    const describe = (problem: SetProblem): string => {
+      if (problem.kind !== 'config-layout') return renderConfigProblem(problem);
+      const place = `${safeText(problem.path)}${problem.line === null ? '' : `:${problem.line}`}`;
+      return `${place}: ${safeText(name)} cannot be set to this value without changing more. Use \`compact config edit\`.`;
+    };
+    if (!changed.ok)
+      return refuse(console, [...changed.error.map(describe), `${safeText(target.path)}: nothing was changed.`]);
     const written = attempt(target.path, () => saveText(target, { before: read.value, text: changed.value }));
     if (!written.ok) return refuse(console, [written.error]);
     const isSame = changed.value === read.value;
@@ -97,12 +99,6 @@ export const setAction = defineAction({
     return done(console, asked, { result: isSame ? 'unchanged' : 'set', path: target.path, sentence });
   },
 });
-
-function describeProblem(problem: SetProblem, name: string): string {
-  if (problem.kind !== 'config-layout') return renderConfigProblem(problem);
-  const place = `${safeText(problem.path)}${problem.line === null ? '' : `:${problem.line}`}`;
-  return `${place}: ${safeText(name)} cannot be set to this value without changing more. Use \`compact config edit\`.`;
-}
 
 /** Opens a copy in the editor, and replaces the file only with a valid text. */
 export const editAction = defineAction({
@@ -172,12 +168,10 @@ async function readText(
   target: Target,
 ): Promise<Result<string | null, readonly string[]>> {
   if ((target.place === 'user' || target.place === 'project') && !existsSync(target.path)) return ok(null);
-  if (target.place === 'project' && lstatSync(target.path).isSymbolicLink()) {
+  if (target.place === 'project' && lstatSync(target.path).isSymbolicLink())
     return err([`${safeText(target.path)}: it is a link, so it is not changed. Edit the file that it leads to.`]);
-  }
   const read = await readConfigText(target, host);
-  if (!read.ok) return err([renderConfigProblem(read.error)]);
-  return ok(read.value.text);
+  return read.ok ? ok(read.value.text) : err([renderConfigProblem(read.error)]);
 }
 
 function createFile({ path, place }: Target, text: string): null {
@@ -208,24 +202,21 @@ function attempt(path: string, work: () => string | null): Result<void, string> 
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;
-    if (code === 'EEXIST') {
+    if (code === 'EEXIST')
       return err(`${safeText(path)}: already exists and is not replaced. Use \`compact config edit\` to change it.`);
-    }
     return err(`${safeText(path)}: the system cannot write it (${code}). Check the path and its permissions.`);
   }
 }
-
-type Done = { readonly result: ConfigFileReport['result']; readonly path: string; readonly sentence: string };
 
 /** Says what happened to the file, and whether it is read. */
 function done(
   { terminal, reporter }: Console,
   { outputOptions, settings }: Line,
-  { result, path, sentence }: Done,
+  { sentence, ...what }: Omit<ConfigFileReport, 'schema'> & { readonly sentence: string },
 ): ExitCode {
-  if (outputOptions.json) {
-    reporter.answerPiece(reportJson({ schema: 'compact/config-file@1', result, path } satisfies ConfigFileReport));
-  }
+  const { result, path } = what;
+  const report: ConfigFileReport = { schema: 'compact/config-file@1', ...what };
+  if (outputOptions.json) reporter.answerPiece(reportJson(report));
   const { found } = findConfig(terminal.host, settings);
   const isRead = found?.path === path;
   const notes = [

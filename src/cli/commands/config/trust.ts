@@ -11,7 +11,6 @@ import { renderFailure } from '../../../messages/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
 import type { ConfigTrustReport } from '../../reports.ts';
 import { inSession } from '../../session.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
 import { defineAction, EXIT_CODES, type ExitCode, type Flag, type Line, type OptionsOf } from '../../line/command.ts';
 import { type Console, refuse } from './file.ts';
 
@@ -59,19 +58,14 @@ function findFile({ terminal }: Console, { operands: [name], settings }: TrustAs
 /** Reads the file once, so that the content shown is the content recorded. */
 async function trust(place: Console, asked: TrustAsked, path: string): Promise<ExitCode> {
   const { terminal, reporter } = place;
-  const {
-    operands: [name],
-    outputOptions,
-  } = asked;
+  const { operands, outputOptions } = asked;
+  const [name] = operands;
   const read = await readConfigText({ path, place: 'project' }, terminal.host);
   if (!read.ok) return refuse(place, [renderConfigProblem(read.error)]);
   const parsed = parseConfig(read.value.text, path);
   if (!parsed.ok) return refuse(place, parsed.error.map(renderConfigProblem));
-  const record: TrustRecord = {
-    path: trustedPath(path),
-    sha256: hashConfig(read.value.bytes),
-    trustedAt: new Date().toISOString(),
-  };
+  const [sha256, trustedAt] = [hashConfig(read.value.bytes), new Date().toISOString()];
+  const record: TrustRecord = { path: trustedPath(path), sha256, trustedAt };
   const rows = listFileSettings({ path, lines: parsed.value.lines }, parsed.value.values);
   if (!outputOptions.json) reporter.answer(renderSettings(rows, reporter.answerTheme));
   const recorded = createTrustStore(terminal.host).record(record);
@@ -113,10 +107,11 @@ async function listTrusted(place: Console, { outputOptions }: TrustAsked): Promi
   const records = createTrustStore(terminal.host).list();
   if (!records.ok) return refuse(place, [`${safeText(records.error)}.`]);
   for (const record of records.value) {
-    const state = await compareWithDisk(record, terminal);
-    if (outputOptions.json) {
-      reporter.answerPiece(toJson({ result: state, ...record }));
-    } else reporter.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
+    const read = await readConfigText({ path: record.path, place: 'project' }, terminal.host);
+    const isSame = read.ok && hashConfig(read.value.bytes) === record.sha256;
+    const state = !read.ok ? 'gone' : isSame ? 'trusted' : 'changed';
+    if (outputOptions.json) reporter.answerPiece(toJson({ result: state, ...record }));
+    else reporter.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
   }
   if (records.value.length === 0) reporter.report(['No file is trusted.']);
   return EXIT_CODES.done;
@@ -124,10 +119,4 @@ async function listTrusted(place: Console, { outputOptions }: TrustAsked): Promi
 
 function toJson(report: Omit<ConfigTrustReport, 'schema'>): string {
   return reportJson({ schema: 'compact/config-trust@1', ...report } satisfies ConfigTrustReport);
-}
-
-async function compareWithDisk({ path, sha256 }: TrustRecord, { host }: Terminal) {
-  const read = await readConfigText({ path, place: 'project' }, host);
-  if (!read.ok) return 'gone';
-  return hashConfig(read.value.bytes) === sha256 ? 'trusted' : 'changed';
 }

@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobOutcome } from '../../../app/jobs/work.ts';
 import type { ArchiveGauges } from '../../../app/search/list-archive.ts';
 import { isLoopback } from '../../../config/access.ts';
-import { err, ok, type Result, systemCode } from '../../../core/result.ts';
+import { err, ok, systemCode } from '../../../core/result.ts';
 import type { QueueStatus } from '../../../ports/queue.ts';
 import type { RunTotals } from '../../render/compact.ts';
 
@@ -20,18 +20,11 @@ export type MetricsSource = {
   readonly deadline?: () => Promise<unknown>;
 };
 
-export type Metrics = {
-  /** http://127.0.0.1:9464 */
-  readonly address: string;
-  readonly jobEnded: (outcome: JobOutcome['kind'], seconds: number) => void;
-  readonly close: () => Promise<void>;
-};
-
 /**
  * Serves /metrics as Prometheus reads it, /healthz (the worker lives) and /readyz (it is connected to its archive). `place`: '127.0.0.1:9464' or
  * '[::1]:9464'. An error is a clause.
  */
-export async function serveMetrics(place: string, source: MetricsSource): Promise<Result<Metrics, string>> {
+export async function serveMetrics(place: string, source: MetricsSource) {
   const registry = new Registry();
   const state = createState(source);
   const seconds = new Histogram({
@@ -41,13 +34,27 @@ export async function serveMetrics(place: string, source: MetricsSource): Promis
     buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 1800],
     registers: [registry],
   });
-  describeAll(registry, { source, latest: () => state.latest });
+  for (const { name, help, by, isGauge, of } of METRICS) {
+    const common = { name, help, labelNames: by === undefined ? [] : [by], registers: [registry] };
+    // The registry calls it when it is asked for its text.
+    const collect = (): void => {
+      metric.reset();
+      const read = of(source.totals(), state.latest);
+      if (read === null && by === undefined) metric.remove(); // instead of 0
+      const values: Numbers = typeof read === 'number' ? { '': read } : (read ?? {});
+      for (const [label, value] of Object.entries(values)) metric.inc(by === undefined ? {} : { [by]: label }, value);
+    };
+    const metric: Counter | Gauge =
+      isGauge === true ? new Gauge({ ...common, collect }) : new Counter({ ...common, collect });
+  }
   const host = hostOf(place);
   const respond = async ({ method, url, headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const send = (status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
       void response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(text);
     if (method !== 'GET' && method !== 'HEAD') return send(405, 'Only GET and HEAD.\n');
-    if (isOnLoopback(server.address()) && !namesThisMachine(headers.host, host))
+    const at = server.address();
+    // Only programs of this machine shall ask there, and no web page whose name was made to lead to it (DNS rebinding).
+    if (at !== null && typeof at === 'object' && isLoopback(at.address) && !namesThisMachine(headers.host, host))
       return send(403, 'Name this machine by its address.\n');
     const path = /^[^?]*/.exec(url ?? '')?.[0];
     if (path === '/healthz') return send(200, 'ok\n');
@@ -71,10 +78,11 @@ export async function serveMetrics(place: string, source: MetricsSource): Promis
   if (problem !== null) return err(problem);
   const bound = server.address();
   return ok({
+    /** http://127.0.0.1:9464 */
     address: `http://${place.replace(/\d+$/, `${typeof bound === 'object' ? bound?.port : port}`)}`,
-    jobEnded: (outcome, duration) => seconds.observe({ outcome }, duration),
+    jobEnded: (outcome: JobOutcome['kind'], duration: number) => seconds.observe({ outcome }, duration),
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
@@ -87,11 +95,6 @@ const MAX_CONNECTIONS = 100;
 /** '[::1]:9464' → '::1' */
 function hostOf(place: string): string {
   return place.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-}
-
-/** Only programs of this machine shall ask there, and no web page whose name was made to lead to it (DNS rebinding). */
-function isOnLoopback(bound: ReturnType<Server['address']>): boolean {
-  return bound !== null && typeof bound === 'object' && isLoopback(bound.address);
 }
 
 /** `asked`: as in the header Host, which every browser sends. */
@@ -218,22 +221,3 @@ const METRICS: readonly Described[] = [
     of: (_, { archive }) => archive && archive.backlog.messages,
   },
 ];
-
-/** The registry reads each of them when it is asked for its text. */
-function describeAll(
-  registry: Registry,
-  { source, latest }: { readonly source: MetricsSource; readonly latest: () => Latest },
-): void {
-  for (const { name, help, by, isGauge, of } of METRICS) {
-    const common = { name, help, labelNames: by === undefined ? [] : [by], registers: [registry] };
-    const collect = (): void => {
-      metric.reset();
-      const read = of(source.totals(), latest());
-      if (read === null && by === undefined) metric.remove(); // instead of 0
-      const values: Numbers = typeof read === 'number' ? { '': read } : (read ?? {});
-      for (const [label, value] of Object.entries(values)) metric.inc(by === undefined ? {} : { [by]: label }, value);
-    };
-    const metric: Counter | Gauge =
-      isGauge === true ? new Gauge({ ...common, collect }) : new Counter({ ...common, collect });
-  }
-}

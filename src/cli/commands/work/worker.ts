@@ -2,12 +2,11 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Summarizer } from '../../../app/contract/deps.ts';
 import type { FailedReport } from '../../../app/contract/reports.ts';
-import type { OutputTarget } from '../../../app/contract/requests.ts';
 import type { JobOutcome } from '../../../app/jobs/work.ts';
 import { planOutputs } from '../../../compose/outputs.ts';
 import type { Embeddings } from '../../../compose/services.ts';
 import { resolveSettings, toModel, toPolicy } from '../../../config/resolve.ts';
-import { err, ok, type Result } from '../../../core/result.ts';
+import type { Result } from '../../../core/result.ts';
 import type { QueueStatus, TakenJob } from '../../../ports/queue.ts';
 import { readPolicy, readSettings, readTime } from '../../line/flags.ts';
 import {
@@ -39,7 +38,7 @@ type Worker = {
   readonly folders: readonly AllowedFolder[];
   readonly useCases: Pick<FileUseCases, 'compactFile'>;
   readonly embeddings: Embeddings | null;
-  readonly summarizerFor: (settings: JobSettings) => Promise<Result<Summarizer, string>>;
+  readonly summarizerFor: (settings: ReturnType<typeof settingsOf>) => Promise<Result<Summarizer, string>>;
   /** How often each job was left to other workers, by its id. */
   readonly deferrals: Map<string, number>;
 };
@@ -74,13 +73,8 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
   const embeddings = await createEmbeddingsIfAny(session, { instead: 'archived texts get none' });
   const isOffline = first.value.service === undefined && embeddings === null;
   const concurrency = options.concurrency ?? defaultJobs(isOffline);
-  const report = createRunReport(session, {
-    isDryRun: false,
-    isInPlace: false,
-    archiveFlag: archiveToName(session),
-    names: null,
-    failures: [],
-  });
+  const kind = { isDryRun: false, isInPlace: false, names: null, failures: [] };
+  const report = createRunReport(session, { ...kind, archiveFlag: archiveToName(session) });
   const graceMs = options.grace ?? DEFAULT_GRACE_MS;
   const stopping = terminal.stopGently(graceMs);
   stopping.addEventListener('abort', () => {
@@ -172,8 +166,6 @@ function createSummarizers(session: Session, maxCost: number | undefined): Worke
   };
 }
 
-type JobSettings = ReturnType<typeof settingsOf>;
-
 /** The settings of this machine, and over them the options of the job. */
 function settingsOf({ config, terminal, asked }: Session, jobOptions: JobOptions) {
   const { flags } = asked.settings;
@@ -222,41 +214,45 @@ async function compactJob(worker: Worker, job: TakenJob, data: JobData): Promise
       ? settleMissing(worker, job, path)
       : failAttempt(worker, job, failedReport(path, { kind: 'bad-job', message: file.error }));
   try {
-    return await compactAllowed(worker, job, { data, file: file.value, summarizer: summarizer.value });
+    return await compactAllowed(worker, job, { ...data, file: file.value, summarizer: summarizer.value });
   } finally {
     file.value.close();
   }
 }
 
-type AllowedJob = { readonly data: JobData; readonly file: AllowedFile; readonly summarizer: Summarizer };
+type AllowedJob = JobData & { readonly file: AllowedFile; readonly summarizer: Summarizer };
 
 async function compactAllowed(
   worker: Worker,
   job: TakenJob,
-  { data: { path, isNamed, options }, file, summarizer }: AllowedJob,
+  { path, isNamed, options, file, summarizer }: AllowedJob,
 ): Promise<JobOutcome> {
   const { session, report, folders } = worker;
-  const output = await outputOf(file.path, options);
-  if (!output.ok) return failAttempt(worker, job, failedReport(path, { kind: 'output-exists', message: output.error }));
-  if (output.value.kind === 'default' && leadsOutside(output.value.path, folders)) {
-    const message = `${safeText(output.value.path)}: it is a link that leads out of the folders of this worker. Remove it.`;
+  const choice = { kind: options.inPlace === true ? 'in-place' : 'default' } as const;
+  const files = [{ path: file.path, pathInFolder: basename(file.path) }];
+  const planned = await planOutputs({ files, isSeveral: false, choice });
+  if (!planned.ok) {
+    const message = describeOutputProblem(planned.error);
+    return failAttempt(worker, job, failedReport(path, { kind: 'output-exists', message }));
+  }
+  const [output = { kind: 'none' } as const] = planned.value;
+  if (output.kind === 'default' && leadsOutside(output.path, folders)) {
+    const message = `${safeText(output.path)}: it is a link that leads out of the folders of this worker. Remove it.`;
     return failAttempt(worker, job, failedReport(path, { kind: 'bad-job', message }));
   }
   const request = {
     input: { path: file.path, name: path, format: options.format ?? null, identity: file.identity },
-    output: output.value,
+    output,
     ...settingsOf(session, options),
-    ...(!isNamed && output.value.kind === 'in-place' && { minIdleMs: minIdleOf(session.settings) }),
+    ...(!isNamed && output.kind === 'in-place' && { minIdleMs: minIdleOf(session.settings) }),
     summarizer,
     embeddings: worker.embeddings,
   };
   const progress = session.reporter.progress.of(path, { index: 0, count: 1 });
   const done = await worker.useCases.compactFile(request, progress);
   if (done.ok) {
-    const deferred =
-      done.value.reason === 'in-use'
-        ? defer(worker, job, { file: path, why: `${safeText(path)}: it is in use.` })
-        : null;
+    const isInUse = done.value.reason === 'in-use';
+    const deferred = isInUse ? defer(worker, job, { file: path, why: `${safeText(path)}: it is in use.` }) : null;
     if (deferred === null) report.done(done.value);
     return deferred ?? { kind: 'done', usage: done.value.usage };
   }
@@ -313,12 +309,4 @@ function failAttempt({ report, session }: Worker, job: TakenJob, failed: FailedR
     report.spent(failed.usage);
   }
   return { kind: 'failed', reason: message, usage: failed.usage };
-}
-
-async function outputOf(path: string, { inPlace }: JobOptions): Promise<Result<OutputTarget, string>> {
-  const choice = inPlace === true ? ({ kind: 'in-place' } as const) : ({ kind: 'default' } as const);
-  const files = [{ path, pathInFolder: basename(path) }];
-  const planned = await planOutputs({ files, isSeveral: false, choice });
-  if (!planned.ok) return err(describeOutputProblem(planned.error));
-  return ok(planned.value[0] ?? { kind: 'none' });
 }
