@@ -197,11 +197,11 @@ async function readSettings(
   if (!loaded.ok) return err(loaded.error.map(renderConfigProblem));
   const config = loaded.value;
   const given = { config, flags: request.flags, host };
-  const missed = renderMissed(config, { program, keys: findMissed({ ...given, uses: needs }), isNeeded: true });
+  const missed = renderMissed(config, program, { keys: findMissed({ ...given, uses: needs }), isNeeded: true });
   if (missed.length > 0) return err(missed);
   const remarks = [
     ...renderIgnored(config),
-    ...renderMissed(config, { program, keys: findMissed({ ...given, uses: wants }), isNeeded: false }),
+    ...renderMissed(config, program, { keys: findMissed({ ...given, uses: wants }), isNeeded: false }),
   ];
   return ok({ settings: resolveSettings(given), config, remarks });
 }

@@ -123,7 +123,7 @@ async function restoreFiles(session: Session, line: RestoreLine): Promise<ExitCo
     return EXIT_CODES.done;
   }
   const counts = { ...outcomes.counts, done: restoredCount, left };
-  if (isSeveral) reporter.report([renderFileCounts(counts, { verb: 'restored', theme: reporter.theme })]);
+  if (isSeveral) reporter.report([renderFileCounts(counts, reporter.theme)]);
   return counts.failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 

@@ -104,7 +104,7 @@ async function undo(
     report: (done, { file, name }) => {
       if (done.ok) {
         counts[done.value.result] += 1;
-        answer([...renderUndone(file, done.value, rendering), ...describeCopy(session, name)]);
+        answer([renderUndone(file, done.value, rendering), ...describeCopy(session, name)]);
         return tell(file, { ...done.value, ...(isDryRun && { isDryRun }) });
       }
       counts.left += 1;

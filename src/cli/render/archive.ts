@@ -1,5 +1,4 @@
 import type {
-  ArchivedCompactionReport,
   ArchiveEraseReport,
   ArchiveExportReport,
   ArchiveHoldReport,
@@ -8,10 +7,8 @@ import type {
   ArchiveMergeReport,
   ArchiveReceiptsReport,
   ArchiveStatsReport,
-  ErasedPart,
   HoldReport,
   MergeCount,
-  MergedArchive,
   ReceiptReport,
 } from '../../app/contract/archive-reports.ts';
 import type { ArchiveCheckReport } from '../../app/search/check-archive.ts';
@@ -33,28 +30,20 @@ const TIME_COLUMNS = 16;
 const MIN_PATH_COLUMNS = 20;
 
 /** Each compaction's time and file, then what it archived. */
-export function renderArchiveList({ compactions }: ArchiveListReport, rendering: Rendering): readonly string[] {
-  return compactions.flatMap((one) => renderCompaction(one, rendering));
-}
-
-function renderCompaction(
-  { at, file, title, format, lines, bytes, conversations }: ArchivedCompactionReport,
-  { theme, widthColumns }: Rendering,
-): readonly string[] {
-  const path = clipStart(safeText(file), Math.max(MIN_PATH_COLUMNS, widthColumns - TIME_COLUMNS - 2));
-  const facts = [
-    format,
-    `cycle ${Math.max(0, ...conversations.map(({ cycle }) => cycle))}`,
-    `${countOf(lines.archived, 'line')} archived`,
-    `${formatBytes(bytes.before)} → ${formatBytes(bytes.after)}`,
-    whoseOf(conversations.map(({ id }) => id)),
-  ].map(safeText);
-  const lists = wrapFacts(facts, Math.max(MIN_PATH_COLUMNS, widthColumns - 2));
-  return [
-    `${formatMinute(at)}  ${theme.strong(path)}`,
-    ...titleLines(title, widthColumns, '  '),
-    ...indent(lists.map(theme.faint)),
-  ];
+export function renderArchiveList({ compactions }: ArchiveListReport, { theme, widthColumns }: Rendering) {
+  return compactions.flatMap(({ at, file, title, format, lines, bytes, conversations }): readonly string[] => {
+    const path = clipStart(safeText(file), Math.max(MIN_PATH_COLUMNS, widthColumns - TIME_COLUMNS - 2));
+    const facts = [
+      format,
+      `cycle ${Math.max(0, ...conversations.map(({ cycle }) => cycle))}`,
+      `${countOf(lines.archived, 'line')} archived`,
+      `${formatBytes(bytes.before)} → ${formatBytes(bytes.after)}`,
+      whoseOf(conversations.map(({ id }) => id)),
+    ].map(safeText);
+    const lists = wrapFacts(facts, Math.max(MIN_PATH_COLUMNS, widthColumns - 2));
+    const head = `${formatMinute(at)}  ${theme.strong(path)}`;
+    return [head, ...titleLines(title, widthColumns, '  '), ...indent(lists.map(theme.faint))];
+  });
 }
 
 /** A line for each deed: when, who, where, and what. */
@@ -92,6 +81,9 @@ export function renderArchiveStats(report: ArchiveStatsReport, { theme, widthCol
   const times = oldest === null || newest === null ? '' : `, ${formatMinute(oldest)} to ${formatMinute(newest)}`;
   const path = clipStart(safeText(report.archive ?? ''), Math.max(MIN_PATH_COLUMNS, widthColumns));
   const share = bytes.share === null ? '' : ` (${Math.round(100 * bytes.share)} % of the originals)`;
+  const { unindexed } = index;
+  const left = `${countOf(unindexed.messages, 'message')} (${formatBytes(unindexed.bytes)})`;
+  const without = `without ${left}: 'compact archive index' adds them`;
   return [
     theme.strong(path),
     row('compactions', `${formatCount(report.compactions)}${times}`),
@@ -100,40 +92,29 @@ export function renderArchiveStats(report: ArchiveStatsReport, { theme, widthCol
     row('batches', formatCount(report.batches)),
     row('originals', formatBytes(bytes.original)),
     row('compressed', formatBytes(bytes.compressed)),
-    ...(captured.files === 0
-      ? []
-      : [row('captured', `${countOf(captured.files, 'file')}, ${compressedText(captured.bytes)}`)]),
-    row('search', `${formatBytes(index.bytes)}${unindexedText(index.unindexed)}`),
+    ...(captured.files > 0
+      ? [row('captured', `${countOf(captured.files, 'file')}, ${compressedText(captured.bytes)}`)]
+      : []),
+    row('search', `${formatBytes(index.bytes)}, ${unindexed.messages === 0 ? 'everything is indexed' : without}`),
     row('on disk', `${formatBytes(bytes.file)}${share}`),
     ...(vectors === null
       ? []
-      : [
-          row(
-            'vectors',
-            `${formatCount(vectors.done)} of ${formatCount(vectors.total)}, by ${safeText(vectors.model)}${lengthText(vectors.dimensions)}`,
-          ),
-        ]),
+      : [row('vectors', `${formatCount(vectors.done)} of ${formatCount(vectors.total)}, by ${vectorText(vectors)}`)]),
     ...report.formats.map(({ format, compactions, lines, bytes: size }) =>
       row(safeText(format), `${countOf(compactions, 'compaction')}, ${countOf(lines, 'line')}, ${formatBytes(size)}`),
     ),
-    ...(prepared === 0
-      ? []
-      : [theme.warning(row('unsettled', `${formatCount(prepared)}; the next compaction settles it`))]),
+    ...(prepared > 0
+      ? [theme.warning(row('unsettled', `${formatCount(prepared)}; the next compaction settles it`))]
+      : []),
   ];
-}
-
-function unindexedText({ messages, bytes }: ArchiveStatsReport['index']['unindexed']): string {
-  return messages === 0
-    ? ', everything is indexed'
-    : `, without ${countOf(messages, 'message')} (${formatBytes(bytes)}): 'compact archive index' adds them`;
 }
 
 function compressedText(bytes: { readonly original: number; readonly compressed: number }): string {
   return `${formatBytes(bytes.original)} compressed to ${formatBytes(bytes.compressed)}`;
 }
 
-function lengthText(dimensions: number): string {
-  return `, ${formatCount(dimensions)} numbers each`;
+function vectorText({ model, dimensions }: { readonly model: string; readonly dimensions: number | null }): string {
+  return `${safeText(model)}${dimensions === null ? '' : `, ${formatCount(dimensions)} numbers each`}`;
 }
 
 const WIDTH_COLUMNS = 60;
@@ -174,21 +155,32 @@ function pathLines(files: readonly string[], columns = 6): readonly string[] {
 
 /** What was done, in one line, and a second line if vectors were dropped. */
 export function renderArchiveEmbed(report: ArchiveEmbedReport): readonly string[] {
-  const { embedded, missing, model, dimensions, dropped } = report;
+  const { embedded, missing, dropped } = report;
   const rest = missing === 0 ? '' : `; ${formatCount(missing)} missing still`;
-  const done =
-    embedded === 0 && missing === 0
-      ? 'nothing is missing'
-      : `${countOf(embedded, 'vector')} made by ${safeText(model)}${dimensions === null ? '' : lengthText(dimensions)}${rest}`;
+  const done = `${countOf(embedded, 'vector')} made by ${vectorText(report)}${rest}`;
   return [
-    `${safeText(report.archive ?? '')}: ${done}`,
+    `${safeText(report.archive ?? '')}: ${embedded + missing === 0 ? 'nothing is missing' : done}`,
     ...(dropped === 0 ? [] : [row('dropped', `${formatCount(dropped)} by another model`)]),
   ];
 }
 
 /** What came from each archive; what there was nothing of is left out. */
 export function renderMerge({ result, merged }: ArchiveMergeReport, theme: Theme): readonly string[] {
-  return [theme.strong(result === 'merged' ? 'merged' : 'nothing new'), ...merged.flatMap(renderMerged)];
+  const lines = merged.flatMap(({ archive, ...of }) => {
+    const rows: readonly (readonly [MergeCount, string, string?])[] = [
+      [of.compactions, 'compaction'],
+      [of.lines, 'line'],
+      [of.captured, 'captured file'],
+      [of.holds, 'hold'],
+      [of.choices, 'dropped rule or pin', 'dropped rules or pins'],
+      [of.receipts, 'receipt of an erasure', 'receipts of erasures'],
+      [of.summaries, 'stored model answer'],
+      [of.vectors, 'vector'],
+    ];
+    const parts = rows.flatMap(([count, one, many]) => renderCount(count, one, many));
+    return [`  ${safeText(archive)}`, ...indent(parts.length === 0 ? ['empty'] : parts, 4)];
+  });
+  return [theme.strong(result === 'merged' ? 'merged' : 'nothing new'), ...lines];
 }
 
 /** A warning for each archive whose batches must be collected before it is merged. */
@@ -199,21 +191,6 @@ export function renderUncollected({ merged }: ArchiveMergeReport): readonly stri
     const what = `${countOf(count, 'batch', 'batches')} ${rest} not merged`;
     return [`warning: ${safeText(archive)}: ${what}: run 'compact batch collect --archive ${safeText(archive)}' first`];
   });
-}
-
-function renderMerged({ archive, ...of }: MergedArchive): readonly string[] {
-  const rows: readonly (readonly [MergeCount, string, string?])[] = [
-    [of.compactions, 'compaction'],
-    [of.lines, 'line'],
-    [of.captured, 'captured file'],
-    [of.holds, 'hold'],
-    [of.choices, 'dropped rule or pin', 'dropped rules or pins'],
-    [of.receipts, 'receipt of an erasure', 'receipts of erasures'],
-    [of.summaries, 'stored model answer'],
-    [of.vectors, 'vector'],
-  ];
-  const parts = rows.flatMap(([count, one, many]) => renderCount(count, one, many));
-  return [`  ${safeText(archive)}`, ...indent(parts.length === 0 ? ['empty'] : parts, 4)];
 }
 
 function renderCount({ new: added, known, refused }: MergeCount, one: string, many = `${one}s`): readonly string[] {
@@ -253,12 +230,11 @@ function inParentheses(reason: string | null): string {
 
 /** One line for each receipt. */
 export function renderReceipts({ receipts }: ArchiveReceiptsReport): readonly string[] {
-  return receipts.length === 0 ? ['nothing was erased'] : receipts.map(renderReceipt);
-}
-
-function renderReceipt({ receipt, kind, at, lines, captured, bytes, reason }: ReceiptReport): string {
-  const what = `${countOf(lines + captured.lines, 'line')}, ${formatBytes(bytes)}`;
-  return `${formatMinute(at)}  ${receipt}  ${GONE[kind]} ${what}${inParentheses(reason)}`;
+  if (receipts.length === 0) return ['nothing was erased'];
+  return receipts.map(({ receipt, kind, at, lines, captured, bytes, reason }) => {
+    const what = `${countOf(lines + captured.lines, 'line')}, ${formatBytes(bytes)}`;
+    return `${formatMinute(at)}  ${receipt}  ${GONE[kind]} ${what}${inParentheses(reason)}`;
+  });
 }
 
 const GONE = { prune: 'pruned', erase: 'erased' } as const;
@@ -282,20 +258,32 @@ export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly 
     ]),
   ].join(', ');
   const isErased = result === 'erased' && kind === 'erase';
+  const only = report.onlyCopies.length;
+  const answers =
+    kind === 'erase'
+      ? 'summaries made from it, and all stored model answers'
+      : report.paidBefore && `all stored model answers from before ${formatMinute(report.paidBefore)}`;
   return [
     `${theme.strong(verdict[result])}: ${what}${report.isEverything ? theme.warning(', which is everything in the archive') : ''}`,
-    ...firstOf(parts.map(renderPart), 'more compaction'),
+    ...firstOf(
+      parts.map(({ file, conversations, archivedAt, lines, bytes }) => {
+        const figures = `${safeText(whoseOf(conversations))}, ${countOf(lines, 'line')}, ${formatBytes(bytes)}`;
+        return `  ${formatMinute(archivedAt)}  ${safeText(file)}  ${figures}`;
+      }),
+      'more compaction',
+    ),
     ...firstOf(
       report.capturedFiles.map((file) => reportRow('captured', safeText(file))),
       'more captured file',
     ),
-    ...renderOnlyCopies(report, theme),
+    ...(only > 0
+      ? [theme.warning(reportRow('only here', `${countOf(only, 'captured file')}, gone from the disk`))]
+      : []),
     ...report.notes.map((path) => reportRow('note', safeText(path))),
     ...held.map((hold) => theme.warning(reportRow('held', renderHold(hold)))),
     ...(receipt === null ? [] : renderErased(receipt)),
-    ...(result === 'planned'
-      ? [...renderAnswers(report), '  Nothing was removed yet. Run it again with --yes to remove this.']
-      : []),
+    ...(result === 'planned' && answers !== null ? [reportRow('also', answers)] : []),
+    ...(result === 'planned' ? ['  Nothing was removed yet. Run it again with --yes to remove this.'] : []),
     ...(isErased && files.length > 0
       ? ['  These files, and backups of the archive, may still have the text:', ...pathLines(files, 4)]
       : []),
@@ -303,27 +291,10 @@ export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly 
   ];
 }
 
-function renderOnlyCopies({ onlyCopies }: ArchiveEraseReport, theme: Theme): readonly string[] {
-  if (onlyCopies.length === 0) return [];
-  return [theme.warning(reportRow('only here', `${countOf(onlyCopies.length, 'captured file')}, gone from the disk`))];
-}
-
 /** As many as a screen has room for. */
 function firstOf(lines: readonly string[], noun: string): readonly string[] {
   const more = lines.length - MAX_PARTS;
   return more > 0 ? [...lines.slice(0, MAX_PARTS), `  and ${countOf(more, noun)}`] : lines;
-}
-
-function renderAnswers({ kind, paidBefore }: ArchiveEraseReport): readonly string[] {
-  if (kind === 'erase') return [reportRow('also', 'summaries made from it, and all stored model answers')];
-  return paidBefore === null
-    ? []
-    : [reportRow('also', `all stored model answers from before ${formatMinute(paidBefore)}`)];
-}
-
-function renderPart({ file, conversations, archivedAt, lines, bytes }: ErasedPart): string {
-  const what = `${safeText(whoseOf(conversations))}, ${countOf(lines, 'line')}, ${formatBytes(bytes)}`;
-  return `  ${formatMinute(archivedAt)}  ${safeText(file)}  ${what}`;
 }
 
 function renderErased(receipt: ReceiptReport): readonly string[] {

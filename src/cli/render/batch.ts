@@ -84,30 +84,22 @@ export function renderBatchStatus(report: BatchStatusReport, widthColumns: numbe
     ...countOthers(batches.others, BATCH_WORDS, (count) => countOf(count, 'older batch', 'older batches')),
     ...batches.shown
       .toReversed()
-      .flatMap(({ id, state, provider, requests, sentAt, resultsExpireAt, note, isFailed }) => [
-        `${formatMinute(sentAt)}  ${BATCH_WORDS[state]}${isFailed ? ', failed' : ''}`,
-        ...indent([
-          safeText(id ?? '(id unknown)'),
-          ...wrapFacts(
-            [
-              safeText(provider),
-              countOf(requests, 'request'),
-              ...(resultsExpireAt === null || state === 'collected'
-                ? []
-                : [`results until ${formatMinute(resultsExpireAt)}`]),
-            ],
-            columns - 2,
-          ),
-        ]),
-        ...noteLines(note),
-      ]),
-    ...files.shown.flatMap(({ file, note, ...counts }) => {
-      const path = safeText(file);
-      const state = stateWords(counts);
+      .flatMap(({ id, state, provider, requests, sentAt, resultsExpireAt, note, isFailed }) => {
+        const isKept = resultsExpireAt !== null && state !== 'collected';
+        const until = isKept ? [`results until ${formatMinute(resultsExpireAt)}`] : [];
+        const facts = wrapFacts([safeText(provider), countOf(requests, 'request'), ...until], columns - 2);
+        return [
+          `${formatMinute(sentAt)}  ${BATCH_WORDS[state]}${isFailed ? ', failed' : ''}`,
+          ...indent([safeText(id ?? '(id unknown)'), ...facts]),
+          ...noteLines(note),
+        ];
+      }),
+    ...files.shown.flatMap((one) => {
+      const [path, state] = [safeText(one.file), stateWords(one)];
       const line = `${path}: ${state}`;
       const head =
         textWidth(line) <= columns ? [line] : [clipStart(path, columns), ...indent(wrapText(state, columns - 2))];
-      return [...head, ...noteLines(note)];
+      return [...head, ...noteLines(one.note)];
     }),
     ...countOthers(files.others, FILE_WORDS, (count) => countOf(count, 'more transcript')),
   ];
@@ -134,9 +126,7 @@ function countOthers<State extends string>(
   );
 }
 
-type FileCounts = Pick<BatchStatusReport['files'][number], 'state' | 'requests' | 'answered' | 'unsent'>;
-
-function stateWords({ state, requests, answered, unsent }: FileCounts): string {
+function stateWords({ state, requests, answered, unsent }: BatchStatusReport['files'][number]): string {
   if (state !== 'waiting') return FILE_WORDS[state];
   if (unsent === requests) return "not sent; run 'compact batch collect'";
   if (answered === requests) return `all ${countOf(requests, 'answer')} fetched; run 'compact batch collect'`;
@@ -164,8 +154,12 @@ export function renderQueue(report: QueueReport, theme: Theme): readonly string[
     `${formatCount(open)} open, ${formatCount(active)} active, ${formatCount(done)} done, ${formatCount(failed)} failed`,
     ...rateLine(report),
     ...spendingRows(report.usage === null ? undefined : { ...NO_USAGE, ...report.usage }),
-    ...failures.map(({ file, reason }) => theme.bad(`${safeText(file)}: ${safeText(withoutFile(reason, file))}`)),
-    ...(unnamed > 0 ? [`… and ${countOf(unnamed, 'more failed job', 'more failed jobs')}`] : []),
+    ...failures.map(({ file, reason }) => {
+      // Most reasons begin with the name of the file.
+      const rest = reason.startsWith(`${file}: `) ? reason.slice(file.length + 2) : reason;
+      return theme.bad(`${safeText(file)}: ${safeText(rest)}`);
+    }),
+    ...(unnamed > 0 ? [`… and ${countOf(unnamed, 'more failed job')}`] : []),
     ...(failed > 0 ? ["'compact work --retry' puts failed jobs back."] : []),
   ];
 }
@@ -175,9 +169,4 @@ function rateLine({ open, active, perMinute, minutesLeft }: QueueReport): readon
   if (perMinute === null || minutesLeft === null) return ['none done in the last five minutes'];
   const rate = perMinute < 10 ? perMinute.toFixed(1) : formatCount(Math.round(perMinute));
   return [`${rate} a minute, about ${formatDuration(minutesLeft * MINUTE_MS)} left`];
-}
-
-/** Most reasons begin with the name of the file. */
-function withoutFile(reason: string, file: string): string {
-  return reason.startsWith(`${file}: `) ? reason.slice(file.length + 2) : reason;
 }

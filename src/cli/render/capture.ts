@@ -45,15 +45,8 @@ function describeNew(newBytes: number, storedBytes: number): string {
 }
 
 /** What a run over several files did, by result and by why files were skipped. */
-export type CaptureCounts = {
-  readonly results: Map<string, number>;
-  readonly skipped: Map<string, number>;
-  failed: number;
-  readonly left: Map<string, number>;
-  newBytes: number;
-  storedBytes: number;
-  netBytes: number;
-};
+type CaptureCounts = Record<'results' | 'skipped' | 'left', Map<string, number>> &
+  Record<'failed' | 'newBytes' | 'storedBytes' | 'netBytes', number>;
 
 /** Adds a report to the counts. */
 export function countCapture(counts: Omit<CaptureCounts, 'skipped' | 'failed'>, report: CaptureReport): void {
@@ -70,22 +63,17 @@ export function renderCaptureCounts(
   { results, skipped, failed, left: leftWhy, newBytes, storedBytes, netBytes }: CaptureCounts,
   { left, theme, isRemoving }: { readonly left: number; readonly theme: Theme; readonly isRemoving: boolean },
 ): string {
-  const countOfResult = (result: string): number => results.get(result) ?? 0;
-  const why = reasonsOf(skipped);
+  const count = (result: string): number => results.get(result) ?? 0;
   const freed = formatNet(netBytes);
   const skippedCount = sumOf(skipped.values(), Number);
   const parts = tally([
-    [countOfResult('captured'), `captured (${describeNew(newBytes, storedBytes)})`, theme.good],
-    [countOfResult('removed'), `removed (${freed})`, theme.good],
-    [
-      countOfResult('planned'),
-      isRemoving ? `would be captured and removed (${freed})` : 'would be captured',
-      theme.good,
-    ],
-    [countOfResult('left'), `left (${reasonsOf(leftWhy)})`],
-    [countOfResult('unchanged'), 'unchanged'],
-    [countOfResult('gone'), 'gone', theme.warning],
-    [skippedCount, `skipped (${why})`],
+    [count('captured'), `captured (${describeNew(newBytes, storedBytes)})`, theme.good],
+    [count('removed'), `removed (${freed})`, theme.good],
+    [count('planned'), isRemoving ? `would be captured and removed (${freed})` : 'would be captured', theme.good],
+    [count('left'), `left (${reasonsOf(leftWhy)})`],
+    [count('unchanged'), 'unchanged'],
+    [count('gone'), 'gone', theme.warning],
+    [skippedCount, `skipped (${reasonsOf(skipped)})`],
     [failed, 'failed', theme.bad],
     [left, 'not looked at', theme.warning],
   ]);

@@ -42,9 +42,8 @@ export function layList(
 const TITLES = { name: 'transcript', size: 'size', outcome: 'result' };
 
 export function renderListHead(layout: ListLayout, theme: Theme): string {
-  return theme.faint(
-    layRow(layout, { ...TITLES, change: layout.isPlan ? 'tokens → at most' : 'tokens', paint: theme.faint }),
-  );
+  const change = layout.isPlan ? 'tokens → at most' : 'tokens';
+  return theme.faint(layRow(layout, { ...TITLES, change, paint: theme.faint }));
 }
 
 /**
@@ -73,13 +72,7 @@ export function renderListLine(report: CompactReport, layout: ListLayout, theme:
   return layRow(layout, { name, size, change: formatCount(tokens.before), outcome, paint: theme.warning });
 }
 
-type Row = {
-  readonly name: string;
-  readonly size: string;
-  readonly change: string;
-  readonly outcome: string;
-  readonly paint: (text: string) => string;
-};
+type Row = Record<'name' | 'size' | 'change' | 'outcome', string> & { readonly paint: (text: string) => string };
 
 /** Unusually wide numbers and words take their room from the name. */
 function layRow({ widthColumns, nameColumns, sizeColumns }: ListLayout, { name, size, change, outcome, paint }: Row) {

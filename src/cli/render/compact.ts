@@ -47,11 +47,22 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
   const { theme } = rendering;
   if (report.result === 'skipped') return [renderSkip(report, theme), ...verboseBatches(report, rendering)];
   const restoring = renderRestoring(report, rendering);
+  const { ledger } = report;
+  const messages = formatChange(sumChanges(report.conversations, (conversation) => conversation.messages));
+  const quoted = ledger.quoted === 0 ? [] : [`${countOf(ledger.quoted, 'message')} quoted word for word`];
+  const ledgerText = [
+    `${formatCount(ledger.kept)} kept`,
+    `${formatCount(ledger.summarized)} summarized`,
+    ...tally([
+      [ledger.quoted, 'quoted'],
+      [ledger.other, 'other'],
+    ]),
+  ].join(', ');
   const rows = [
     ...reportList('result', changeTexts(report, rendering), rendering.widthColumns),
-    ...reportList('messages', messageTexts(report)),
+    ...reportList('messages', [messages, ...quoted]),
     ...(report.plan === undefined ? batchRows(report, rendering) : []),
-    reportRow('lines', ledgerText(report)),
+    reportRow('lines', `${ledgerText}, of ${formatCount(ledger.total)}`),
     ...levelRows(countLevels(report), theme),
     ...factRows(report, rendering.widthColumns),
     ...spendingRows(spendingOf(report), { isPlan: report.plan !== undefined }),
@@ -115,10 +126,9 @@ export function renderTotals(totals: RunTotals, rendering: CompactRendering & { 
 /** What a run changed in tokens and on disk. Only a file that is replaced makes room. */
 function totalTexts({ planned, previewed, tokens, bytes, netBytes }: RunTotals, { isInPlace }: CompactRendering) {
   const isPlan = planned > previewed;
-  const about = isPlan ? 'about ' : '';
   const saved = `${(isPlan ? formatAtMost : formatChange)(tokens)} tokens (${formatSaving(tokens)})`;
   if (bytes.before === 0) return [saved];
-  return [sizeText(bytes, isPlan), saved, ...(isInPlace ? [formatNet(netBytes, about)] : [])];
+  return [sizeText(bytes, isPlan), saved, ...(isInPlace ? [formatNet(netBytes, isPlan ? 'about ' : '')] : [])];
 }
 
 /** '1.2 MB of disk freed, net of the archive'. `about`: 'about ' for an estimate. */
@@ -180,26 +190,17 @@ export function sizesOf({ bytes, plan, archiveBytes = 0 }: CompactReport): Sizes
 
 /** '4.1 MB → 50 kB (archive + 0.8 MB)', '70,264 → 4,718 tokens (93 % saved)'. */
 function changeTexts(report: CompactReport, { isInPlace }: CompactRendering): readonly string[] {
+  const { netBytes } = report;
+  const isPlan = report.plan !== undefined;
   const tokens = sumTokens(report);
   const sizes = sizesOf(report);
+  // Of two files side by side, everybody knows that they take more room than one.
+  const isNetTold = netBytes !== undefined && (isPlan || isInPlace);
   return [
-    ...(sizes === null ? [] : [sizeText(sizes, report.plan !== undefined)]),
+    ...(sizes === null ? [] : [sizeText(sizes, isPlan)]),
     `${formatterOf(report)(tokens)} tokens (${formatSaving(tokens)})`,
-    ...netTexts(report, isInPlace),
+    ...(isNetTold ? [isPlan ? `in place ${formatNet(netBytes, 'about ')}` : formatNet(netBytes)] : []),
   ];
-}
-
-/** Of two files side by side, everybody knows that they take more room than one. */
-function netTexts({ netBytes, plan }: CompactReport, isInPlace: boolean): readonly string[] {
-  if (netBytes === undefined) return [];
-  if (plan !== undefined) return [`in place ${formatNet(netBytes, 'about ')}`];
-  return isInPlace ? [formatNet(netBytes)] : [];
-}
-
-function messageTexts(report: CompactReport): readonly string[] {
-  const { quoted } = report.ledger;
-  const change = formatChange(sumChanges(report.conversations, ({ messages }) => messages));
-  return [change, ...(quoted === 0 ? [] : [`${countOf(quoted, 'message')} quoted word for word`])];
 }
 
 /** A single summary of everything, as the offline summarizer makes it, is no news. */
@@ -212,13 +213,6 @@ function batchRows({ conversations }: CompactReport, { isVerbose }: CompactRende
   const cycles = Math.max(0, ...conversations.map((conversation) => conversation.cycles));
   const several = conversations.length > 1 ? `, in ${countOf(conversations.length, 'conversation')}` : '';
   return [reportRow('batches', `${byDepth.join(', ') || 'none'} after ${countOf(cycles, 'cycle')}${several}`)];
-}
-
-function ledgerText({ ledger }: CompactReport): string {
-  const { kept, summarized, quoted, other, total } = ledger;
-  const quotedText = quoted === 0 ? '' : `, ${formatCount(quoted)} quoted`;
-  const otherText = other === 0 ? '' : `, ${formatCount(other)} other`;
-  return `${formatCount(kept)} kept, ${formatCount(summarized)} summarized${quotedText}${otherText}, of ${formatCount(total)}`;
 }
 
 /** The command that restores the original; null: nothing was compacted. */
@@ -240,15 +234,13 @@ function verboseBatches(report: CompactReport, { theme, isVerbose }: CompactRend
   if (!isVerbose) return [];
   return report.conversations.flatMap(({ id, messages, tokens, batches }) => [
     `  ${theme.strong(safeText(id))}: messages ${formatChange(messages)}, tokens ${formatterOf(report)(tokens)}, estimated as ${safeText(tokens.by)}`,
-    ...batches.map((batch) => `    ${batchText(batch)}`),
+    ...batches.map(({ label, depth, start, end, count, level }) => {
+      const name = label === '' ? 'batch' : safeText(label);
+      const how = level === undefined ? '' : `; ${LEVEL_TEXTS[level]}`;
+      const times = start === null || end === null ? '' : `, ${safeText(start)} to ${safeText(end)}`;
+      return `    ${name}: depth ${depth}, ${countOf(count, 'message')}${times}${how}`;
+    }),
   ]);
-}
-
-function batchText({ label, depth, start, end, count, level }: BatchReport): string {
-  const name = label === '' ? 'batch' : safeText(label);
-  const how = level === undefined ? '' : `; ${LEVEL_TEXTS[level]}`;
-  const times = start === null || end === null ? '' : `, ${safeText(start)} to ${safeText(end)}`;
-  return `${name}: depth ${depth}, ${countOf(count, 'message')}${times}${how}`;
 }
 
 /** Added up over all conversations. */
@@ -341,11 +333,9 @@ export function countLevels({ conversations }: CompactReport): LevelCounts {
 
 /** The worst comes first. */
 function levelRows(counts: LevelCounts, theme: Theme): readonly string[] {
-  const parts = (['fallback', 'halved', 'feedback'] as const).flatMap((level) => {
-    const count = counts[level];
-    if (count === 0) return [];
-    const text = `${countOf(count, 'batch', 'batches')} ${LEVEL_TEXTS[level]}`;
-    return [level === 'fallback' ? theme.warning(text) : text];
+  const levels = (['fallback', 'halved', 'feedback'] as const).filter((level) => counts[level] > 0);
+  return levels.flatMap((level, index) => {
+    const text = `${countOf(counts[level], 'batch', 'batches')} ${LEVEL_TEXTS[level]}`;
+    return reportList(index === 0 ? 'levels' : '', [level === 'fallback' ? theme.warning(text) : text]);
   });
-  return parts.flatMap((part, index) => reportList(index === 0 ? 'levels' : '', [part]));
 }

@@ -7,28 +7,20 @@ import type { Theme } from './theme.ts';
 /** Every setting as TOML that can be copied into a file, followed by its source; refused values are comments. */
 export function renderSettings(rows: readonly SettingRow[], theme: Theme, refused: readonly SettingRow[] = []) {
   const tables = [...new Set([...rows, ...refused].map(({ table }) => table))];
-  return tables.flatMap((table, index) => [
-    ...(index === 0 ? [] : ['']),
-    theme.strong(`[${table}]`),
-    ...renderTable(
-      rows.filter((row) => row.table === table),
-      theme,
-    ),
-    ...refused.filter((row) => row.table === table).map((row) => theme.warning(renderRefused(row))),
-  ]);
-}
-
-function renderRefused(row: SettingRow): string {
-  const what = row.isSecret ? row.key : assignment(row);
-  return `# refused: ${what}  # ${describeOrigin(row.origin)}`;
-}
-
-function renderTable(rows: readonly SettingRow[], theme: Theme): readonly string[] {
-  const texts = rows.map((row) => ({ text: assignment(row), origin: describeOrigin(row.origin), row }));
-  const columns = Math.min(48, Math.max(0, ...texts.map(({ text }) => text.length)));
-  return texts.map(({ text, origin, row }) => {
-    if (row.value === null) return theme.faint(`# ${row.key}: not set`);
-    return `${text.padEnd(columns)}  ${theme.faint(`# ${origin}`)}`;
+  return tables.flatMap((table, index) => {
+    const texts = rows.filter((row) => row.table === table).map((row) => ({ ...row, text: assignment(row) }));
+    const columns = Math.min(48, Math.max(0, ...texts.map(({ text }) => text.length)));
+    const lines = texts.map(({ text, origin, key, value }) => {
+      if (value === null) return theme.faint(`# ${key}: not set`);
+      return `${text.padEnd(columns)}  ${theme.faint(`# ${describeOrigin(origin)}`)}`;
+    });
+    const comments = refused
+      .filter((row) => row.table === table)
+      .map((row) => {
+        const what = row.isSecret ? row.key : assignment(row);
+        return theme.warning(`# refused: ${what}  # ${describeOrigin(row.origin)}`);
+      });
+    return [...(index === 0 ? [] : ['']), theme.strong(`[${table}]`), ...lines, ...comments];
   });
 }
 
@@ -68,17 +60,15 @@ function tomlString(text: string): string {
   return safeJson(JSON.stringify(text));
 }
 
-type Missed = {
-  /** How the user calls this program. */
-  readonly program: () => string;
-  /** Dotted. */
-  readonly keys: readonly string[];
-  /** False: the run continues without them. */
-  readonly isNeeded: boolean;
-};
-
-/** One line about the settings that an untrusted file may not set, with the command that trusts it; no line if there are none. */
-export function renderMissed({ file }: Pick<LoadedConfig, 'file'>, { program, keys, isNeeded }: Missed) {
+/**
+ * One line about the settings (dotted keys) that an untrusted file may not set, with the command that trusts it; no line if there are none.
+ * `isNeeded` false: the run continues without them.
+ */
+export function renderMissed(
+  { file }: Pick<LoadedConfig, 'file'>,
+  program: () => string,
+  { keys, isNeeded }: { readonly keys: readonly string[]; readonly isNeeded: boolean },
+) {
   if (file === null || keys.length === 0) return [];
   const line = keys.map((key) => file.lines.lineOf(key.split('.'))).find((one) => one !== null);
   const place = `${safeText(file.path)}${line === undefined ? '' : `:${line}`}`;

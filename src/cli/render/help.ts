@@ -30,16 +30,18 @@ function laySections(sections: readonly Section[], widthColumns: number): readon
   ]);
 }
 
-type MainHelp = {
+type Help = {
   /** How the user calls this program. */
   readonly program: string;
-  readonly groups: readonly Section[];
   readonly isLong: boolean;
   readonly widthColumns: number;
 };
 
 /** What `compact -h` and `compact --help` print. The short one fits on a screen of 24 lines. */
-export function renderMainHelp(command: Command, { program, groups, isLong, widthColumns }: MainHelp): string {
+export function renderMainHelp(
+  command: Command,
+  { program, groups, isLong, widthColumns }: Help & { readonly groups: readonly Section[] },
+): string {
   const [everyday, ...others] = groups;
   const more = others.flatMap(({ rows }) => rows.map(([name]) => name));
   const sections = isLong
@@ -67,41 +69,31 @@ const MAIN_FLAGS: readonly Flag[] = [
   { flags: '-V, -h', description: 'show the version (--version) or help (--help)', group: 'Output' },
 ];
 
-type CommandHelp = {
-  /** How the user calls this program. */
-  readonly program: string;
-  readonly name: string;
-  readonly summary: string;
-  /** The line: it may name an action. */
-  readonly words: readonly string[];
-  readonly isLong: boolean;
-  readonly widthColumns: number;
-};
-
-/** The help of a command, or of one of its actions. */
-export function renderCommandHelp(command: Command, asked: CommandHelp): string {
+/** The help of a command, or of one of its actions. `words`: the line, which may name an action. */
+export function renderCommandHelp(
+  command: Command,
+  asked: Help & { readonly name: string; readonly summary: string; readonly words: readonly string[] },
+): string {
   const { program, words, isLong, widthColumns } = asked;
   const { actions = [], operands, flags, examples } = command;
   const action = actions.find(({ name }) => words.includes(name));
   const name = action === undefined ? asked.name : `${asked.name} ${action.name}`;
-  const known = flags.filter((flag) => action === undefined || isFlagOf(action, flag, actions));
+  const isOfOthers = (flag: Flag): boolean => actions.some((other) => other.flags.includes(flag));
+  const known = flags.filter((flag) => action === undefined || action.flags.includes(flag) || !isOfOthers(flag));
   const shown = (isLong ? known : known.filter(isUsual)).map((flag) =>
     describeFlag(flag, action === undefined ? actions : []),
   );
   const taken = action?.takes ?? [operands].flat();
-  const hints = isLong ? [] : [`All options: ${program} ${name} --help`];
+  const args = taken
+    .filter(({ choices }) => actions.length === 0 || choices === undefined)
+    .map(({ syntax, description, choices }): Row => [
+      syntax.replaceAll(/[<>[\].]/g, ''),
+      description + listChoices(choices),
+    ]);
   const own = examples.filter(([line]) => action === undefined || line.includes(` ${name}`));
   const sections = [
     ...(action === undefined ? [{ title: 'Actions', rows: actions.map((one): Row => [one.name, one.summary]) }] : []),
-    {
-      title: 'Arguments',
-      rows: taken
-        .filter(({ choices }) => actions.length === 0 || choices === undefined)
-        .map(({ syntax, description, choices }): Row => [
-          syntax.replaceAll(/[<>[\].]/g, ''),
-          description + listChoices(choices),
-        ]),
-    },
+    { title: 'Arguments', rows: args },
     ...groupFlags(actions.length > 0 && action === undefined && !isLong ? [] : shown, 'What to read'),
     {
       title: 'Examples',
@@ -114,16 +106,12 @@ export function renderCommandHelp(command: Command, asked: CommandHelp): string 
     [usage, ''],
     wrapText(`${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`, widthColumns),
     ...sections.map((section) => ['', ...laySections([section], widthColumns)]),
-    hints.length === 0 ? [] : ['', ...hints],
+    isLong ? [] : ['', `All options: ${program} ${name} --help`],
   ]);
 }
 
 function join(parts: readonly (readonly string[])[]): string {
   return `${parts.flat().join('\n')}\n`;
-}
-
-function isFlagOf({ flags }: ActionHelp, flag: Flag, actions: readonly ActionHelp[]): boolean {
-  return flags.includes(flag) || !actions.some((other) => other.flags.includes(flag));
 }
 
 /** With the actions that take it, where not all do: 'for erase and prune: …'. */

@@ -1,24 +1,32 @@
 import type { RestoreReport, UndoneFile, VerifyReport } from '../../app/contract/reports.ts';
-import { assertNever, describeErasure } from '../../core/result.ts';
+import { describeErasure } from '../../core/result.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { countOf, formatBytes, formatCount, reasonsOf, sumOf, tally } from '../../messages/quantities.ts';
 import { clipStart, clipText, formatMinute, nameOutput, reportRow, safeText, titleLines } from '../../messages/text.ts';
 import type { Rendering, Theme } from './theme.ts';
 
 export function renderRestoreReport(report: RestoreReport, theme: Theme): readonly string[] {
-  const appended =
-    report.appendedBytes === 0 ? '' : `, ${formatBytes(report.appendedBytes)} appended since then at its end`;
-  const what = `${formatBytes(report.bytes)}, ${countOf(report.cycles, 'compaction')} undone${appended}`;
-  const notes = [...(report.notes ?? []).map(safeText), ...(report.isStillCompacted === true ? [STILL_COMPACTED] : [])];
+  const { appendedBytes, original, erased } = report;
+  const first = `${original.sha256}, the first ${formatBytes(original.bytes)}`;
   return [
-    `${theme.strong(safeText(report.file))}${whereTo(report, theme)}${what}`,
+    restoredHead(report, theme),
     reportRow('sha256', report.sha256),
-    ...(report.appendedBytes === 0
-      ? []
-      : [reportRow('original', `${report.original.sha256}, the first ${formatBytes(report.original.bytes)}`)]),
-    ...(report.erased === undefined ? [] : [reportRow('missing', theme.warning(describeErased(report.erased)))]),
-    ...notes.map((note) => reportRow('note', theme.warning(note))),
+    ...(appendedBytes > 0 ? [reportRow('original', first)] : []),
+    ...(erased === undefined ? [] : [reportRow('missing', theme.warning(describeErased(erased)))]),
+    ...notesOf(report).map((note) => reportRow('note', theme.warning(note))),
   ];
+}
+
+function restoredHead({ file, output, bytes, cycles, appendedBytes }: RestoreReport, theme: Theme): string {
+  const appended = appendedBytes === 0 ? '' : `, ${formatBytes(appendedBytes)} appended since then at its end`;
+  const what = `${formatBytes(bytes)}, ${countOf(cycles, 'compaction')} undone${appended}`;
+  const where = output === file ? `: ${theme.good('restored in place')}, ` : ` → ${theme.good(nameOutput(output))}: `;
+  return theme.strong(safeText(file)) + where + what;
+}
+
+function notesOf({ notes = [], isStillCompacted }: RestoreReport): readonly string[] {
+  const still = 'it begins with a summary of another program or archive, or one that somebody pasted.';
+  return [...notes.map(safeText), ...(isStillCompacted === true ? [still] : [])];
 }
 
 /** '12 lines, erased by policy on …'. */
@@ -29,31 +37,30 @@ export function describeErased({ lines, receipt, at }: NonNullable<RestoreReport
 
 /** One line for one file of several. */
 export function renderRestoredLine(report: RestoreReport, theme: Theme): readonly string[] {
-  const [head = ''] = renderRestoreReport(report, theme);
-  const missing = report.erased === undefined ? [] : [`missing: ${describeErased(report.erased)}`];
-  const notes = [...missing, ...(report.notes ?? []), ...(report.isStillCompacted === true ? [STILL_COMPACTED] : [])];
-  return [head, ...notes.map((note) => `  ${theme.warning(`note: ${safeText(note)}`)}`)];
+  const missing = report.erased === undefined ? [] : [`missing: ${safeText(describeErased(report.erased))}`];
+  const notes = [...missing, ...notesOf(report)].map((note) => `  ${theme.warning(`note: ${note}`)}`);
+  return [restoredHead(report, theme), ...notes];
 }
 
-/** What became of the files of a run. */
-export type FileCounts = {
-  readonly done: number;
-  /** By reason, in a few words. */
-  readonly skipped: ReadonlyMap<string, number>;
-  readonly failed: number;
-  /** Unchanged because the run was interrupted. */
-  readonly left: number;
-};
-
-/** The last line of a run over several files: "5 files: 3 restored, 1 skipped (not compacted), 1 failed". */
+/**
+ * The last line of a run over several files: "5 files: 3 restored, 1 skipped (not compacted), 1 failed". `skipped`: by reason, in a few words;
+ * `left`: unchanged because the run was interrupted.
+ */
 export function renderFileCounts(
-  { done, skipped, failed, left }: FileCounts,
-  { verb, theme }: { readonly verb: string; readonly theme: Theme },
+  {
+    done,
+    skipped,
+    failed,
+    left,
+  }: Record<'done' | 'failed' | 'left', number> & {
+    readonly skipped: ReadonlyMap<string, number>;
+  },
+  theme: Theme,
 ): string {
   const skippedCount = sumOf(skipped.values(), Number);
   const isDone = done > 0 || skippedCount + failed === 0;
   const parts = [
-    ...(isDone ? [theme.good(`${formatCount(done)} ${verb}`)] : []),
+    ...(isDone ? [theme.good(`${formatCount(done)} restored`)] : []),
     ...tally([
       [skippedCount, `skipped (${reasonsOf(skipped)})`],
       [failed, 'failed', theme.bad],
@@ -66,13 +73,6 @@ export function renderFileCounts(
 /** What is said instead of a report if nobody read standard output to its end. */
 export const CUT_SHORT = 'Standard output was closed before all of the original was written.';
 
-const STILL_COMPACTED = 'it begins with a summary of another program or archive, or one that somebody pasted.';
-
-function whereTo({ file, output }: RestoreReport, theme: Theme): string {
-  if (output === file) return `: ${theme.good('restored in place')}, `;
-  return ` → ${theme.good(nameOutput(output))}: `;
-}
-
 const IN_NEW_FORM = ', in the form in which its program has written the file since';
 const CHANGED_MESSAGE = "  'compact restore --partial' restores the rest, with the changed messages as they are now.";
 
@@ -80,13 +80,11 @@ const CHANGED_MESSAGE = "  'compact restore --partial' restores the rest, with t
 export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly string[] {
   const file = safeText(report.file);
   if (report.result === 'failed') {
-    const problems = report.problems.map(
-      ({ line, message }) => `  ${file}${line === undefined ? '' : `:${line}`}: ${safeText(message)}`,
-    );
+    const { problems } = report;
     return [
-      `${theme.strong(file)}: ${theme.bad('failed')}, ${countOf(report.problems.length, 'problem')}`,
-      ...problems,
-      ...(report.problems.some(({ kind }) => kind === 'changed-message') ? [CHANGED_MESSAGE] : []),
+      `${theme.strong(file)}: ${theme.bad('failed')}, ${countOf(problems.length, 'problem')}`,
+      ...problems.map(({ line, message }) => `  ${file}${line === undefined ? '' : `:${line}`}: ${safeText(message)}`),
+      ...(problems.some(({ kind }) => kind === 'changed-message') ? [CHANGED_MESSAGE] : []),
     ];
   }
   const { kept, archived, appended } = report.lines;
@@ -151,21 +149,14 @@ export function renderUndone(
   { sourcePath, outputPath }: StoredRunFile,
   undone: UndoneFile,
   { theme, isDryRun }: UndoRendering,
-): readonly string[] {
+): string {
   const name = `  ${theme.strong(safeText(outputPath ?? sourcePath))}: `;
-  switch (undone.result) {
-    case 'restored': {
-      const { bytes, appendedBytes } = undone;
-      const appended = appendedBytes === 0 ? '' : `, with ${formatBytes(appendedBytes)} that were appended since`;
-      return [`${name}${theme.good(isDryRun ? 'would be restored' : 'restored')}, ${formatBytes(bytes)}${appended}`];
-    }
-    case 'removed':
-      return [`${name}${theme.good(isDryRun ? 'would be removed' : 'removed')}; the original was never changed`];
-    case 'unchanged':
-      return [`${name}${NOTHING_TO_DO[undone.reason]}`];
-    default:
-      return assertNever(undone);
-  }
+  if (undone.result === 'unchanged') return name + NOTHING_TO_DO[undone.reason];
+  const done = name + theme.good(`${isDryRun ? 'would be ' : ''}${undone.result}`);
+  if (undone.result === 'removed') return `${done}; the original was never changed`;
+  const { bytes, appendedBytes } = undone;
+  const appended = appendedBytes === 0 ? '' : `, with ${formatBytes(appendedBytes)} that were appended since`;
+  return `${done}, ${formatBytes(bytes)}${appended}`;
 }
 
 const NOTHING_TO_DO: { readonly [reason in Extract<UndoneFile, { reason: unknown }>['reason']]: string } = {

@@ -12,16 +12,16 @@ export function renderRules({ conversations, findsTyped }: RulesReport, theme: T
     ...rules.map((rule) => `${theme.faint(placeOf(rule))}  ${safeText(rule.text)}`),
     ...dropped.map((text) => theme.faint(`dropped  ${safeText(text)}`)),
   ]);
-  const none = conversations.every(({ rules }) => rules.length === 0)
-    ? ['no rules; a run with --rule TEXT adds one']
-    : [];
-  const why = findsTyped
-    ? []
-    : [
-        'This format does not say what a person typed: add rules with --rule, or set chats = true in [rules] if you trust the file.',
-      ];
-  return [...lines, ...none, ...why];
+  const hasNone = conversations.every(({ rules }) => rules.length === 0);
+  return [
+    ...lines,
+    ...(hasNone ? ['no rules; a run with --rule TEXT adds one'] : []),
+    ...(findsTyped ? [] : [FINDS_NONE]),
+  ];
 }
+
+const FINDS_NONE =
+  'This format does not say what a person typed: add rules with --rule, or set chats = true in [rules] if you trust the file.';
 
 function placeOf({ origin, at, message, number }: ListedRule): string {
   if (origin === 'added') return 'added by hand';

@@ -1,7 +1,7 @@
 import { KEEP_FLAGS, MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SETTINGS_FLAGS } from '../line/flags.ts';
 import { countOf, formatBytes, formatCost, formatCount, namePrices, sumOf } from '../../messages/quantities.ts';
 import { ID_DIGITS } from '../../core/paths.ts';
-import type { ReadCost, ScanGroup, ScanRow } from '../reports.ts';
+import type { ScanGroup, ScanRow } from '../reports.ts';
 import { type Column, layTable } from './table.ts';
 import { clipMiddle, clipStart, partFlags, quoteForShell, safeText, shellWord } from '../../messages/text.ts';
 import type { Rendering } from './theme.ts';
@@ -86,7 +86,7 @@ function layRows<Row extends Pick<ScanGroup, 'saving' | 'tokens' | 'netBytes' | 
             cell: ({ cost }: Row) => cost?.before.toFixed(2) ?? '',
           },
         ]),
-    { title: 'frees', align: 'right', cell: ({ netBytes }) => formatSignedBytes(netBytes) },
+    { title: 'frees', align: 'right', cell: ({ netBytes: net }) => (net < 0 ? '-' : '') + formatBytes(Math.abs(net)) },
     { title: 'size', align: 'right', cell: ({ bytes }) => formatBytes(bytes) },
   ];
   const left = shown.length - limit;
@@ -95,10 +95,6 @@ function layRows<Row extends Pick<ScanGroup, 'saving' | 'tokens' | 'netBytes' | 
     ...(left > 0 ? [theme.faint(`and ${formatCount(left)} more (--limit)`)] : []),
     ...renderTotal(total).map(theme.strong),
   ];
-}
-
-function formatSignedBytes(bytes: number): string {
-  return bytes < 0 ? `-${formatBytes(-bytes)}` : formatBytes(bytes);
 }
 
 /** The figures of transcripts together. A cost is that of the transcripts of which it is known. */
@@ -128,6 +124,7 @@ function renderTotal(total: ReturnType<typeof sumRows>): readonly string[] {
   const share = tokens.before === 0 ? 0 : Math.trunc((100 * saving) / tokens.before);
   const all = `${countOf(transcripts, 'transcript')}, ${formatBytes(bytes)}, ${countOf(tokens.before, 'token')}`;
   if (saving === 0) return [all, 'compaction would save nothing'];
+  const { currency, prices } = namePrices(cost?.listedOn);
   const disk =
     netBytes < 0
       ? `makes the disk about ${formatBytes(-netBytes)} fuller`
@@ -136,15 +133,12 @@ function renderTotal(total: ReturnType<typeof sumRows>): readonly string[] {
     all,
     `compaction saves at least ${countOf(saving, 'token')} (${share} %)`,
     `and in place ${disk}, net of the archive`,
-    ...(cost === null ? [] : renderCost(cost)),
-  ];
-}
-
-function renderCost({ before, after, listedOn }: ReadCost): readonly string[] {
-  const { currency, prices } = namePrices(listedOn);
-  return [
-    `reading each once: ${formatCost(before)}${currency}, compacted at most ${formatCost(after)},`,
-    `at ${prices}`,
+    ...(cost === null
+      ? []
+      : [
+          `reading each once: ${formatCost(cost.before)}${currency}, compacted at most ${formatCost(cost.after)},`,
+          `at ${prices}`,
+        ]),
   ];
 }
 

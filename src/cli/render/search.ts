@@ -1,4 +1,4 @@
-import type { MarkReport, MessageHit, SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
+import type { SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
 import { countOf, formatCount } from '../../messages/quantities.ts';
 import {
   clipStart,
@@ -40,7 +40,12 @@ function renderHit(
   const columns = Math.max(MIN_COLUMNS, widthColumns);
   const inner = columns - INDENT.length;
   const age = hit.at === null ? [] : [formatAge(nowMs - Date.parse(hit.at))];
-  const facts = [hit.kind === 'message' ? aboutMessage(hit) : aboutBatch(hit), ...age, safeText(hit.program)];
+  const [what, depth] =
+    hit.kind === 'message'
+      ? [hit.name === null ? hit.role : `${hit.role} ${safeText(hit.name)}`, 0]
+      : [`summary of ${countOf(hit.count, 'message')}`, hit.depth];
+  const when = hit.at === null ? '' : `, ${formatMinute(hit.at)}`;
+  const facts = [`${what}${depth === 0 ? '' : `, depth ${depth}`}${when}`, ...age, safeText(hit.program)];
   const place = hit.kind === 'message' && hit.index !== null ? `, message ${formatCount(hit.index)}` : '';
   const about = clipText(
     [...facts.slice(0, 1), ...(isSameFile && place !== '' ? [place.slice(2)] : []), ...facts.slice(1)].join(', '),
@@ -74,27 +79,12 @@ function nextOf({ show, file, conversation }: SearchHit, program: string, column
   return isShort(all) ? [all] : commands.filter(isShort);
 }
 
-function aboutMessage({ role, name, at }: Pick<MessageHit, 'role' | 'name' | 'at'>): string {
-  const speaker = name === null ? role : `${role} ${safeText(name)}`;
-  return at === null ? speaker : `${speaker}, ${formatMinute(at)}`;
-}
-
-function aboutBatch({ count, depth, at }: Extract<SearchHit, { readonly kind: 'batch' }>): string {
-  const what = `summary of ${countOf(count, 'message')}${depth === 0 ? '' : `, depth ${depth}`}`;
-  return at === null ? what : `${what}, ${formatMinute(at)}`;
-}
-
-type MarkedText = { readonly text: string; readonly marks: readonly MarkReport[] };
-type Look = { readonly columns: number; readonly paint: (text: string) => string };
-
 /** Text in indented lines, with the found words painted; a longer line breaks anywhere. */
-function markedLines(marked: MarkedText, look: Look): readonly string[] {
-  const words = toWords(marked, look);
-  return words.length === 0 ? [] : indent(fillLines(words, look.columns));
-}
-
-/** No word is wider than `columns`. */
-function toWords({ text, marks }: MarkedText, { columns, paint }: Look): readonly Piece[] {
+function markedLines(
+  { text, marks }: SearchHit,
+  { columns, paint }: { readonly columns: number; readonly paint: (text: string) => string },
+): readonly string[] {
+  // None is wider than `columns`.
   const words: Piece[] = [];
   let word: Piece = { text: '', width: 0 };
   const end = (): void => {
@@ -119,7 +109,7 @@ function toWords({ text, marks }: MarkedText, { columns, paint }: Look): readonl
   }
   add(text.slice(done), String);
   end();
-  return words;
+  return words.length === 0 ? [] : indent(fillLines(words, columns));
 }
 
 function breakText(text: string, columns: number): readonly string[] {
