@@ -65,7 +65,7 @@ test('a glob that matches nothing is a problem, as a missing file is', async (t)
   const set = await findInputs([join(folder, '*.jsonl'), join(folder, 'x.jsonl')], rules);
   assert.deepEqual(set.problems, [
     { kind: 'no-match', pattern: join(folder, '*.jsonl') },
-    { kind: 'missing', operand: join(folder, 'x.jsonl') },
+    { kind: 'file', failure: { kind: 'not-found', path: join(folder, 'x.jsonl') } },
   ]);
 });
 

@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import type { FailedReport } from '../../app/contract/reports.ts';
-import { assertNever, err, ok, type Result, systemCode } from '../../core/result.ts';
+import { err, ok, type Result, systemCode } from '../../core/result.ts';
 import { isSessionId, sessionIdOf } from '../../core/paths.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { failedReport, renderFailure, renderStdinFailure, toFailedReport } from '../../messages/failure.ts';
@@ -56,8 +56,14 @@ export async function gatherInputs(
     const what = readsStdin ? 'a transcript' : 'names of transcripts';
     return session.refuse(`standard input is a terminal: pipe ${what} in, or name a file`);
   }
-  const names = filesFrom === null ? [] : await listNames(session, filesFrom);
-  if (typeof names === 'number') return names;
+  const listed = filesFrom === null ? ok([]) : await readNameList(filesFrom, terminal);
+  // Nothing is started.
+  if (!listed.ok) return session.refuse(`--files-from ${renderFailure({ kind: 'file', failure: listed.error })}`);
+  const names = listed.value;
+  if (filesFrom !== null && names.length === 0) {
+    const list = filesFrom === '-' ? 'standard input' : safeText(filesFrom);
+    reporter.report([`${list}: the list is empty; nothing to do.`]);
+  }
   const paths = await findBySessionId(
     session,
     operands.filter((operand) => operand !== '-'),
@@ -106,11 +112,7 @@ export async function gatherInputs(
 }
 
 /** A file that may be a transcript. */
-export type ScannedFile = {
-  readonly path: string;
-  readonly name: string;
-  readonly isNamed: boolean;
-  readonly refusesLinks: boolean;
+export type ScannedFile = Pick<ReadyInput, 'path' | 'name' | 'isNamed' | 'refusesLinks'> & {
   /** The name of the folder that holds the file: the fallback if the records name no project. */
   readonly project: string | null;
   /** The session's id according to the path; null: the path has none. */
@@ -133,14 +135,10 @@ export async function findScanned(
   if (operands.length > 0) {
     const gathered = await gatherInputs(session, { operands }, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
-    const files = gathered.inputs.map(({ path, name, isNamed, refusesLinks }) => ({
-      path,
-      name,
-      isNamed,
-      refusesLinks,
-      project: basename(dirname(resolve(path))),
-      sessionId: sessionIdOf(resolve(path)),
-    }));
+    const files = gathered.inputs.map((input) => {
+      const path = resolve(input.path);
+      return { ...input, project: basename(dirname(path)), sessionId: sessionIdOf(path) };
+    });
     return { files, looked: operands, failedCount: gathered.failures.length };
   }
   const { findKnownFiles, placesOf } = await import('./known-places.ts');
@@ -159,13 +157,11 @@ export async function findScanned(
   return { files, looked: known.looked, failedCount: known.failures.length };
 }
 
-type UnclearId = { readonly message: string; readonly candidates: readonly string[] };
-
 /** Replaces the ids of sessions, as `compact scan` prints them, by the paths of their files. A file of that name comes first. */
 async function findBySessionId(
   { useCases, terminal }: Session,
   operands: readonly string[],
-): Promise<Result<readonly string[], UnclearId>> {
+): Promise<Result<readonly string[], { readonly message: string; readonly candidates: readonly string[] }>> {
   const paths: string[] = [];
   for (const operand of operands) {
     if (!/^[0-9a-f]{8}/i.test(operand) || (await findNothing(operand)) !== 'missing') {
@@ -176,44 +172,20 @@ async function findBySessionId(
     const found = isSessionId(operand)
       ? await findSessions(operand, { formats: useCases.listFormats(), host: terminal.host })
       : [operand];
-    const [first] = found;
-    if (first === undefined) {
-      const message = `there is no file ${operand}, and no session whose id begins with it ('compact scan' lists them)`;
-      return err({ message, candidates: [] });
+    if (found.length !== 1) {
+      const none = `there is no file ${operand}, and no session whose id begins with it ('compact scan' lists them)`;
+      const several = `several sessions' ids begin with ${operand}: type more of the id, or name one of the files below`;
+      return err({ message: found.length === 0 ? none : several, candidates: found });
     }
-    if (found.length > 1) {
-      const message = `several sessions' ids begin with ${operand}: type more of the id, or name one of the files below`;
-      return err({ message, candidates: found });
-    }
-    paths.push(first);
+    paths.push(...found);
   }
   return ok(paths);
 }
 
-/** A list that cannot be read is a usage error: nothing is started. An empty list means there is nothing to do. */
-async function listNames(session: Session, filesFrom: string): Promise<readonly string[] | ExitCode> {
-  const listed = await readNameList(filesFrom, session.terminal);
-  if (!listed.ok) return session.refuse(`--files-from ${renderFailure({ kind: 'file', failure: listed.error })}`);
-  if (listed.value.length === 0) {
-    const list = filesFrom === '-' ? 'standard input' : safeText(filesFrom);
-    session.reporter.report([`${list}: the list is empty; nothing to do.`]);
-  }
-  return listed.value;
-}
-
 function toFailure(problem: InputProblem): FailedReport {
-  switch (problem.kind) {
-    case 'missing':
-      return toFailedReport(problem.operand, { kind: 'file', failure: { kind: 'not-found', path: problem.operand } });
-    case 'no-match': {
-      const message = `${safeText(problem.pattern)}: no file matches. Check the pattern.`;
-      return failedReport(problem.pattern, { kind: 'no-match', message });
-    }
-    case 'file':
-      return toFailedReport(problem.failure.path, { kind: 'file', failure: problem.failure });
-    default:
-      return assertNever(problem);
-  }
+  if (problem.kind === 'file') return toFailedReport(problem.failure.path, { kind: 'file', failure: problem.failure });
+  const message = `${safeText(problem.pattern)}: no file matches. Check the pattern.`;
+  return failedReport(problem.pattern, { kind: 'no-match', message });
 }
 
 /** The names that a file lists. `-` is standard input; reading it rejects when the run is interrupted. */
@@ -222,8 +194,7 @@ async function readNameList(
   { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
 ): Promise<Result<readonly string[], FileFailure>> {
   const { readOutsideStream } = await import('../../system/outside-file.ts');
-  const from = path === '-' ? stdin.open() : path;
-  const name = path === '-' ? 'standard input' : path;
+  const [from, name] = path === '-' ? [stdin.open(), 'standard input'] : [path, path];
   const list = await readOutsideStream(from, { name, maxBytes: MAX_LIST_BYTES, signal });
   return list.ok ? ok(parseNames(list.value)) : list;
 }
@@ -241,13 +212,16 @@ export function parseNames(list: Buffer): readonly string[] {
   return lines.split(/\r?\n/).filter((name) => name.trim() !== '');
 }
 
-type SpooledInput = { readonly path: string; readonly remove: () => void };
-
 /** Standard input as a private file, because a transcript is read twice. Rejects when the run is interrupted. */
-export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInput, FileFailure>> {
-  const made = await makeTemporaryFolder();
-  if (!made.ok) return made;
-  const folder = made.value;
+export async function spoolStdin(
+  terminal: Terminal,
+): Promise<Result<{ readonly path: string; readonly remove: () => void }, FileFailure>> {
+  let folder: string;
+  try {
+    folder = await mkdtemp(join(tmpdir(), 'compact-stdin-'));
+  } catch (error) {
+    return err(toFileFailure(error, { path: tmpdir(), what: 'write' }));
+  }
   const remove = terminal.removeAtExit(folder);
   const path = join(folder, 'stdin');
   const source = terminal.stdin.open();
@@ -290,12 +264,4 @@ export async function describeMissingInput(
   }
   if (source.readableLength > 0) return null;
   return 'no transcript is named, and standard input is empty';
-}
-
-async function makeTemporaryFolder(): Promise<Result<string, FileFailure>> {
-  try {
-    return ok(await mkdtemp(join(tmpdir(), 'compact-stdin-')));
-  } catch (error) {
-    return err(toFileFailure(error, { path: tmpdir(), what: 'write' }));
-  }
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { basename, dirname, relative, sep } from 'node:path';
 import { findMovedAside, folderOfGlob } from '../../core/paths.ts';
@@ -6,7 +6,7 @@ import type { FileFailure } from '../../ports/files.ts';
 import type { InputPath } from '../../compose/outputs.ts';
 import { isCompacted, isTranscriptName, walkFolder } from '../../compose/transcript-files.ts';
 import { systemCode } from '../../core/result.ts';
-import { orElse } from '../../system/files.ts';
+import { listNames, orElse } from '../../system/files.ts';
 
 /** A transcript that the operands name. */
 export type InputFile = InputPath & {
@@ -19,19 +19,8 @@ export type InputFile = InputPath & {
 };
 
 export type InputProblem =
-  | { readonly kind: 'missing'; readonly operand: string }
   | { readonly kind: 'no-match'; readonly pattern: string }
   | { readonly kind: 'file'; readonly failure: FileFailure };
-
-export type InputSet = {
-  /** In the order of the operands, sorted within each, every file once. */
-  readonly files: readonly InputFile[];
-  /** A folder was named, so the number of files may change from run to run. */
-  readonly hasFolder: boolean;
-  /** Folders and globs that hold no transcript: nothing to do there, but no error. */
-  readonly empty: readonly string[];
-  readonly problems: readonly InputProblem[];
-};
 
 export type InputRules = {
   /** Whether folders and globs skip files that this program wrote. */
@@ -56,7 +45,7 @@ const PAUSE_NAMES = 1000;
  * The operands other than `-` as files. A name that exists is never a pattern. A pattern without any match is an error, like a missing
  * file (a shell passes it on unexpanded); a folder without transcripts is not.
  */
-export async function findInputs(operands: readonly string[], rules: InputRules): Promise<InputSet> {
+export async function findInputs(operands: readonly string[], rules: InputRules) {
   const found: { readonly operand: string; readonly result: Found }[] = [];
   for (const operand of operands) {
     const isPattern = PATTERN.test(operand) && kindOf(operand) === 'missing';
@@ -69,8 +58,11 @@ export async function findInputs(operands: readonly string[], rules: InputRules)
     rules.signal?.throwIfAborted();
   }
   return {
+    /** In the order of the operands, sorted within each, every file once. */
     files: dropRepeated(found.flatMap(({ result }) => result.files)),
+    /** A folder was named, so the number of files may change from run to run. */
     hasFolder: found.some(({ result }) => result.kind === 'folder'),
+    /** Folders and globs that hold no transcript: nothing to do there, but no error. */
     empty: found.flatMap(({ operand, result }) =>
       result.kind !== 'file' && result.files.length + result.problems.length === 0 ? [operand] : [],
     ),
@@ -93,7 +85,8 @@ export async function findNothing(operand: string): Promise<'missing' | 'no-matc
 async function findNamed(operand: string, rules: InputRules): Promise<Found> {
   const kind = kindOf(operand);
   if (kind === 'folder') return { kind, ...(await searchFolder(operand, rules)) };
-  if (kind === 'missing') return { kind: 'file', files: [], problems: [{ kind: 'missing', operand }] };
+  if (kind === 'missing')
+    return { kind: 'file', files: [], problems: [{ kind: 'file', failure: { kind: 'not-found', path: operand } }] };
   if (kind === 'dangling') return { kind: 'file', files: [], problems: [toDangling(operand)] };
   const name = basename(operand);
   const file = { path: operand, pathInFolder: name, pathInOperand: name, isNamed: true, refusesLinks: false };
@@ -122,11 +115,7 @@ function kindOf(path: string): 'file' | 'folder' | 'dangling' | 'missing' {
 
 /** A killed run left the name without its file; whoever opens it brings the file back first. */
 function isMovedAside(path: string): boolean {
-  try {
-    return findMovedAside(readdirSync(dirname(path))).includes(basename(path));
-  } catch {
-    return false; // without its folder the file is just missing
-  }
+  return findMovedAside(listNames(dirname(path))).includes(basename(path));
 }
 
 function isLink(path: string): boolean {
@@ -139,10 +128,8 @@ function toDangling(path: string): InputProblem {
 }
 
 async function searchFolder(folder: string, rules: InputRules): Promise<Omit<Found, 'kind'>> {
-  const { paths, failures } = await walkFolder(
-    folder,
-    (name) => isTranscriptName(name) && !(rules.skipsCompacted && isCompacted(name)),
-  );
+  const accepts = (name: string): boolean => isTranscriptName(name) && !(rules.skipsCompacted && isCompacted(name));
+  const { paths, failures } = await walkFolder(folder, accepts);
   return {
     files: paths.map((path) => {
       const pathInFolder = relative(folder, path);
@@ -182,17 +169,9 @@ async function matchPattern(pattern: string, rules: InputRules): Promise<Found> 
 export function dropRepeated<T extends { readonly path: string }>(files: readonly T[]): readonly T[] {
   const seen = new Map<string, T>();
   for (const file of files) {
-    const place = identify(file.path);
+    // If it cannot be read, it is compared by name; opening it will report why.
+    const place = orElse(file.path, () => realpathSync.native(file.path));
     if (!seen.has(place)) seen.set(place, file);
   }
   return [...seen.values()];
-}
-
-function identify(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // It cannot be read, so compare it by name; opening it will report why.
-    return path;
-  }
 }

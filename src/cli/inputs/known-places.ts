@@ -23,19 +23,13 @@ export function placesOf(formats: readonly Format[]): readonly Place[] {
   return formats.flatMap(({ places = [] }) => places);
 }
 
-/** What is in the places where producers keep transcripts. */
-type KnownFiles = {
-  /** `project` is the name of the folder that `*` matched. */
-  readonly files: readonly { readonly path: string; readonly project: string | null }[];
-  /** The places, for people; they may be empty. */
-  readonly looked: readonly string[];
-  readonly failures: readonly FileFailure[];
-};
+/** `project` is the name of the folder that `*` in the place matched. */
+type KnownFile = { readonly path: string; readonly project: string | null };
 
-/** Looks for transcripts where their producers keep them. A missing place is no failure. */
-export async function findKnownFiles(places: readonly Place[], host: HostEnvironment): Promise<KnownFiles> {
+/** Looks for transcripts where their producers keep them. A missing place is no failure. `looked`: the places, for people; they may be empty. */
+export async function findKnownFiles(places: readonly Place[], host: HostEnvironment) {
   const looked = new Set<string>();
-  const files: { path: string; project: string | null }[] = [];
+  const files: KnownFile[] = [];
   const failures: FileFailure[] = [];
   for (const place of places) {
     const root = findRoot(place, host);
@@ -78,16 +72,11 @@ function accepts({ file }: Place, name: string): boolean {
   return file.startsWith('*') ? name.endsWith(file.slice(1)) && !isCompacted(name) : name === file;
 }
 
-type Folders = {
-  readonly found: readonly { readonly path: string; readonly project: string | null }[];
-  readonly failures: readonly FileFailure[];
-};
-
-async function findFolders(root: string, pattern: string): Promise<Folders> {
-  let found: Folders['found'] = [{ path: root, project: null }];
+async function findFolders(root: string, pattern: string) {
+  let found: readonly KnownFile[] = [{ path: root, project: null }];
   const failures: FileFailure[] = [];
   for (const part of pattern.split('/')) {
-    const next: { path: string; project: string | null }[] = [];
+    const next: KnownFile[] = [];
     for (const { path, project } of found) {
       if (part !== '*') {
         next.push({ path: join(path, part), project });

@@ -69,8 +69,8 @@ export async function exportSession(
   // It ends before a pipe has taken all that it prints, so it prints into the file.
   const descriptor = openSync(path, 'w', 0o600);
   const hint = "'opencode session list' shows the sessions of a folder.";
-  const exporting = { args: ['export', id], folder: host.homeFolder, stdout: descriptor, what: id, hint } as const;
-  const done = await runOpenCode(session, exporting);
+  const exporting = { folder: host.homeFolder, stdout: descriptor, what: id, hint };
+  const done = await runOpenCode(session, ['export', id], exporting);
   closeSync(descriptor);
   const text = done.ok ? readFileSync(path, 'utf8') : '';
   const printed = done.ok ? readSession(text) : null;
@@ -119,7 +119,7 @@ export async function importCopy(
   const file = join(temporaryFolder(session), 'session.json');
   writeFileSync(file, copy, { mode: 0o600 });
   const hint = `'${session.terminal.program()} resume ${id}' tries again.`;
-  return runOpenCode(session, { args: ['import', file], folder, stdout: 'ignore', what: id, hint });
+  return runOpenCode(session, ['import', file], { folder, stdout: 'ignore', what: id, hint });
 }
 
 /**
@@ -191,19 +191,11 @@ function withIds(session: Printed, change: (id: string) => string): string {
 
 const COMMAND = 'opencode';
 
-type Running = {
-  readonly args: readonly [action: string, operand: string];
-  readonly folder: string;
-  readonly stdout: number | 'ignore';
-  /** What a failure is about, and what to try then. */
-  readonly what: string;
-  readonly hint: string;
-};
-
-/** The error is a sentence. */
+/** The error is a sentence. `what`, `hint`: what a failure is about, and what to try then. */
 async function runOpenCode(
   { terminal, useCases }: Pick<Session, 'terminal' | 'useCases'>,
-  { args, folder, stdout, what, hint }: Running,
+  args: readonly [action: string, operand: string],
+  { folder, stdout, what, hint }: Record<'folder' | 'what' | 'hint', string> & { readonly stdout: number | 'ignore' },
 ): Promise<Result<void, string>> {
   const { host, signal } = terminal;
   const path = findProgram(COMMAND, host, folder);

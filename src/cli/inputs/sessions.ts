@@ -45,12 +45,18 @@ export async function chooseSession(
   const [word = '', ...more] = words;
   if (more.length === 0 && OPENCODE_ID.test(word))
     return takeExported(session, await exportSession(session, word, { isCaptured }));
-  if (word !== '' && more.length === 0 && (await namesFile(word))) return openNamed(session, word);
+  // A word that exists, or that cannot be an id or a title.
+  const namesFile = word === '-' || /[/\\]|\.\w+$/.test(word) || (word !== '' && (await findNothing(word)) === null);
+  if (namesFile && more.length === 0) return openNamed(session, word);
   const scanned = await findScanned(session, { operands: [] });
   if (typeof scanned === 'number') return scanned;
-  const files = newestFirst(scanned.files.filter(({ path }) => !isOtherAgent(path)));
+  const times = new Map(scanned.files.map(({ path }) => [path, orElse(0, () => statSync(path).mtimeMs)]));
+  const files = scanned.files
+    .filter(({ path }) => !isOtherAgent(path))
+    .toSorted((a, b) => (times.get(b.path) ?? 0) - (times.get(a.path) ?? 0));
   if (words.length === 0) return chooseHere(session, files);
-  const byId = ID_START.test(word) ? files.filter(({ sessionId }) => isStart(word, sessionId)) : [];
+  const id = word.toLowerCase();
+  const byId = ID_START.test(word) ? files.filter(({ sessionId }) => sessionId?.startsWith(id) === true) : [];
   if (byId.length > 0 && more.length === 0) return chooseOf(session, byId, `several sessions' ids begin with ${word}`);
   const rows = await describeAll(session, files);
   const named = rows.filter(({ title, project }) => matchesAll(`${title ?? ''} ${basename(project ?? '')}`, words));
@@ -65,29 +71,13 @@ export async function chooseSession(
   return chooseRow(session, named, 'several sessions have these words in their titles or folders');
 }
 
-/** A word that exists, or that cannot be an id or a title. */
-async function namesFile(word: string): Promise<boolean> {
-  return word === '-' || /[/\\]|\.\w+$/.test(word) || (await findNothing(word)) === null;
-}
-
 async function openNamed(session: Session, word: string): Promise<ReadyInput | ExitCode> {
   const gathered = await gatherInputs(session, { operands: [word] }, { skipsCompacted: false });
   if (typeof gathered === 'number') return gathered;
   const [input, ...others] = gathered.inputs;
-  if (others.length > 0)
-    return session.refuse(
-      `${word}: this takes one session ('compact scan ${shellWord(word)}' lists those in a folder)`,
-    );
+  const hint = `'compact scan ${shellWord(word)}' lists those in a folder`;
+  if (others.length > 0) return session.refuse(`${word}: this takes one session (${hint})`);
   return input ?? (gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done);
-}
-
-function isStart(word: string, sessionId: string | null): boolean {
-  return sessionId?.startsWith(word.toLowerCase()) === true;
-}
-
-function newestFirst(files: readonly ScannedFile[]): readonly ScannedFile[] {
-  const times = new Map(files.map(({ path }) => [path, orElse(0, () => statSync(path).mtimeMs)]));
-  return files.toSorted((a, b) => (times.get(b.path) ?? 0) - (times.get(a.path) ?? 0));
 }
 
 /** So many sessions of a folder are offered. */
@@ -98,21 +88,17 @@ async function chooseHere(session: Session, files: readonly ScannedFile[]): Prom
   const here = realFolder(terminal.host.workingFolder);
   const most = canAsk(terminal) ? MAX_OFFERED : 1;
   const found: ScannedFile[] = [];
-  for (const { path, name, ...file } of files) {
+  for (const file of files) {
     if (terminal.signal.aborted) return interruptionCode(terminal.signal);
-    const located = await useCases.locateSession({
-      input: { path, name, format: null, refusesLinks: true },
-      findsUser: false,
-    });
+    const input = { path: file.path, name: file.name, format: null, refusesLinks: true };
+    const located = await useCases.locateSession({ input, findsUser: false });
     const folder = located.ok ? (located.value.place?.folder ?? null) : null;
-    if (folder === null || realFolder(folder) !== here) continue;
-    found.push({ path, name, ...file });
+    if (folder !== null && realFolder(folder) === here) found.push(file);
     if (found.length === most) break;
   }
   if (found.length > 0) return chooseOf(session, found, 'several sessions were held in this folder');
-  const { host } = terminal;
-  const others =
-    findProgram('opencode', host, host.workingFolder) === null ? '' : ", 'opencode session list' those of OpenCode";
+  const hasOpenCode = findProgram('opencode', terminal.host, terminal.host.workingFolder) !== null;
+  const others = hasOpenCode ? ", 'opencode session list' those of OpenCode" : '';
   return session.refuse(`no session was held in this folder: name one ('compact scan' lists them${others})`);
 }
 

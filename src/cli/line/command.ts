@@ -23,8 +23,8 @@ export type Command = {
   readonly takesPipe?: true;
   /** What stands behind `--` is for another program, and no operand. */
   readonly passesOn?: true;
-  /** The error names options that cannot be combined. */
-  readonly read: (line: ParsedLine) => Result<Call, string>;
+  /** The error names options that cannot be combined. `given`: the flags that stand on the line, in the command's order. */
+  readonly read: (line: Omit<Line, keyof CommonRequest> & { readonly given: readonly Flag[] }) => Result<Call, string>;
 };
 
 /** `flags`: those that not every action of the command takes; `takes`: what stands after it. */
@@ -33,11 +33,6 @@ export type ActionHelp = Pick<Action<never>, 'summary' | 'flags' | 'takes'> & { 
 export type Example = readonly [line: string, meaning: string];
 /** What a line asks for, and the function that does it. */
 export type Call = { readonly line: Line; readonly run: (context: CliContext) => Promise<ExitCode> };
-
-type ParsedLine = Pick<Line, 'command' | 'operands' | 'isStdinImplied' | 'options' | 'passed'> & {
-  /** The flags that stand on the line, in the command's order. */
-  readonly given: readonly Flag[];
-};
 
 type Declaration<F extends readonly Flag[]> = Omit<Command, 'flags' | 'actions' | 'read'> & {
   readonly flags: F;
@@ -142,21 +137,22 @@ type ActionsSpec<Place> = Pick<Command, 'flags' | 'examples'> & {
   /** Why an action that takes no operands does not take these. */
   readonly refuseOperands: (action: string, operands: readonly string[]) => string;
   /** Why an action does not take what stands on the line; null: it does. */
-  readonly refuse: (action: string, line: Doubtful) => string | null;
+  readonly refuse: (
+    action: string,
+    line: {
+      readonly operandProblem: string | null;
+      /** The flags on the line that only other actions take. */
+      readonly foreign: readonly Flag[];
+      /** Whether the action takes a flag. */
+      readonly takes: (flag: Flag) => boolean;
+    },
+  ) => string | null;
   /** Makes what the action works with, and runs it. */
   readonly run: (
     context: CliContext,
     line: Line & Pick<Action<Place>, 'needs'> & { readonly format: string | null },
     work: (place: Place) => Promise<ExitCode>,
   ) => Promise<ExitCode>;
-};
-
-type Doubtful = {
-  readonly operandProblem: string | null;
-  /** The flags on the line that only other actions take. */
-  readonly foreign: readonly Flag[];
-  /** Whether the action takes a flag. */
-  readonly takes: (flag: Flag) => boolean;
 };
 
 /** A command whose first operand is an action: `compact archive list`. */

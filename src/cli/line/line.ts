@@ -17,22 +17,18 @@ export type Flag = {
   readonly default?: string;
   /** The options (`inPlace`) that it cannot be used with. */
   readonly conflicts?: string | readonly string[];
-  /** Returns the value, or a sentence that says what is wrong with it. */
-  readonly parse?: ParseValue;
+  /** Returns the value, or a sentence that says what is wrong with it. `nowMs`: the time of the run, in Unix milliseconds. */
+  readonly parse?: (text: string, nowMs: number) => Result<string | number, string>;
   /** The flag may be repeated; the option is the list of its values. */
   readonly isRepeatable?: true;
   /** The heading in the long help; without one it is an option of this command alone. */
-  readonly group?: FlagGroup;
+  readonly group?: (typeof FLAG_GROUPS)[number];
   /** Few need it: the short help leaves it out. */
   readonly isRare?: true;
 };
 
 /** The headings of the long help, in its order. */
 export const FLAG_GROUPS = ['What to compact', 'How much to keep', 'The model', 'Output', 'Safety'] as const;
-type FlagGroup = (typeof FLAG_GROUPS)[number];
-
-/** `nowMs`: the time of the run, in Unix milliseconds. */
-export type ParseValue = (text: string, nowMs: number) => Result<string | number, string>;
 
 export function takesValue({ flags }: Flag): boolean {
   return flags.endsWith('>');

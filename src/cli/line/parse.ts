@@ -13,7 +13,7 @@ import {
 } from '../commands/table.ts';
 import type { Call, Command } from './command.ts';
 import type { UsageProblem } from '../../messages/problems.ts';
-import { type Flag, namesOf, type Operands, type ParseValue } from './line.ts';
+import { type Flag, namesOf } from './line.ts';
 
 /** What a command line asks for. */
 export type Parsed =
@@ -35,26 +35,21 @@ export async function parseArguments(
   const command = await loadCommand(name);
   const line = { name, command, isOpen, facts };
   const parsed = await parseLine({ ...line, argv: rest, isStdinImplied: false });
-  if (!facts.hasInput || command.takesPipe !== true || !lacksOperand(parsed)) {
+  const lacksOperand = !parsed.ok && parsed.error.lacksOperand === true;
+  if (!facts.hasInput || command.takesPipe !== true || !lacksOperand)
     return argv.length === 0 ? ok({ kind: 'help', text: shortHelp(facts.program()), isAnswer: false }) : parsed;
-  }
   const piped = await parseLine({ ...line, argv: [...rest, '-'], isStdinImplied: true });
   // If standard input cannot be used here, the operand was forgotten.
   return piped.ok ? piped : parsed;
 }
 
-type CommandLine = {
-  readonly command: CommandName | null;
-  readonly rest: readonly string[];
-  /** The first operand is where a command could be, so it may be a mistyped one. */
-  readonly isOpen: boolean;
-};
-
 /**
  * The command is the first argument that is neither a flag nor a flag's value, if it is a command's name: flags may come
- * before it. After `--` everything is a file.
+ * before it. After `--` everything is a file. `isOpen`: the first operand is where a command could be, so it may be a mistyped one.
  */
-export async function splitCommandLine(argv: readonly string[]): Promise<CommandLine> {
+export async function splitCommandLine(
+  argv: readonly string[],
+): Promise<{ readonly command: CommandName | null; readonly rest: readonly string[]; readonly isOpen: boolean }> {
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? '';
     if (word === '--') break;
@@ -65,10 +60,6 @@ export async function splitCommandLine(argv: readonly string[]): Promise<Command
     if (await takesNextWord(word)) index += 1;
   }
   return { command: null, rest: argv, isOpen: false };
-}
-
-function lacksOperand(parsed: Result<Parsed, UsageProblem>): boolean {
-  return !parsed.ok && parsed.error.lacksOperand === true;
 }
 
 type Topic = Exclude<CommandName, 'help'> | null;
@@ -96,11 +87,16 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
     const isVerbose = program.getOptionValue('verbose') === true;
     return ok({ kind: 'version', version: facts.version, isVerbose });
   }
-  const words = wordsBeforeDashes(program.args, argv);
+  // Every word after `--` is a file.
+  const dashes = argv.indexOf('--');
+  const behind = dashes === -1 ? 0 : argv.length - dashes - 1;
+  const words = program.args.slice(0, program.args.length - behind);
+  const isGiven = (option: Option): boolean => program.getOptionValueSource(option.attributeName()) === 'cli';
+  const given = program.options.filter(isGiven).map(({ flags }) => flags);
   const call = command.read({
     command: program.name(),
     options: program.opts(),
-    given: givenFlags(program, command),
+    given: command.flags.filter(({ flags }) => given.includes(flags)),
     ...(command.passesOn === true
       ? { operands: words, passed: program.args.slice(words.length) }
       : { operands: program.args }),
@@ -111,18 +107,6 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
     return err({ message: call.error, command: helpedBy(program, command, argv), ...lacking });
   }
   return ok({ kind: 'command', ...call.value, openWords: isOpen ? words : [] });
-}
-
-/** The command's flags that stand on the line. */
-function givenFlags(program: ReturnType<typeof buildProgram>, { flags }: Command): readonly Flag[] {
-  const given = program.options.filter((option) => program.getOptionValueSource(option.attributeName()) === 'cli');
-  return flags.filter((flag) => given.some((option) => option.flags === flag.flags));
-}
-
-/** The operands in front of `--`; every word after it is a file. */
-function wordsBeforeDashes(operands: readonly string[], argv: readonly string[]): readonly string[] {
-  const dashes = argv.indexOf('--');
-  return dashes === -1 ? operands : operands.slice(0, operands.length - (argv.length - dashes - 1));
 }
 
 async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<Result<Parsed, UsageProblem>> {
@@ -180,14 +164,12 @@ function buildProgram(name: string, { operands, flags }: Command, { nowMs }: Pic
     .configureHelp({ formatHelp: () => '' })
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
     .action(() => {});
-  for (const operand of [operands].flat()) program.addArgument(toArgument(operand));
+  for (const { syntax, choices } of [operands].flat()) {
+    const argument = new Argument(syntax);
+    program.addArgument(choices === undefined ? argument : argument.choices(choices));
+  }
   for (const flag of flags) program.addOption(toOption(flag, nowMs));
   return program;
-}
-
-function toArgument({ syntax, choices }: Operands): Argument {
-  const argument = new Argument(syntax);
-  return choices === undefined ? argument : argument.choices(choices);
 }
 
 function toOption(flag: Flag, nowMs: number): Option {
@@ -195,18 +177,16 @@ function toOption(flag: Flag, nowMs: number): Option {
   if (flag.choices !== undefined) option.choices(flag.choices);
   if (flag.default !== undefined) option.default(flag.default);
   if (flag.conflicts !== undefined) option.conflicts([flag.conflicts].flat());
-  if (flag.parse !== undefined) option.argParser(throwing(flag.parse, nowMs));
+  const { parse } = flag;
+  if (parse !== undefined)
+    option.argParser((text) => {
+      const parsed = parse(text, nowMs);
+      if (!parsed.ok) throw new InvalidArgumentError(parsed.error);
+      return parsed.value;
+    });
   if (flag.isRepeatable === true)
     option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text]);
   return option;
-}
-
-function throwing(parse: ParseValue, nowMs: number): (text: string) => string | number {
-  return (text) => {
-    const parsed = parse(text, nowMs);
-    if (!parsed.ok) throw new InvalidArgumentError(parsed.error);
-    return parsed.value;
-  };
 }
 
 /** The command line whose help explains a problem: with the action if it names one. */
@@ -257,7 +237,9 @@ async function describeError(
   if (flags === undefined && argument === undefined) return { message, command };
   const [, choices] = /^Allowed choices are (.*)\.$/s.exec(reason) ?? [];
   const must = choices === undefined ? reason : `It must be one of ${choices}`;
-  const likely = choices === undefined ? '' : suggestion(meantOf(value, choices.split(', ')));
+  const listed = choices?.split(', ') ?? [];
+  const other = OTHER_ACTIONS[value];
+  const likely = suggestion(other !== undefined && listed.includes(other) ? other : likelyName(value, listed));
   const name = flags?.replace(/ <.*/, '').split(', ').at(-1) ?? `the ${argument}`;
   return { message: `${name} cannot be '${value}'. ${must.replace(/\.$/, '')}${likely}`, command };
 }
@@ -273,11 +255,6 @@ const OTHER_ACTIONS: Readonly<Record<string, string>> = {
   gc: 'prune',
   verify: 'check',
 };
-
-function meantOf(value: string, choices: readonly string[]): string | null {
-  const other = OTHER_ACTIONS[value];
-  return other !== undefined && choices.includes(other) ? other : likelyName(value, choices);
-}
 
 /** commander's words for a wrong value of an option, or of an argument. */
 const INVALID =

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../../app/contract/archive-reports.ts';
 import type { LookupFailure } from '../../app/contract/failure.ts';
-import type { BatchReport } from '../../app/contract/reports.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../../messages/failure.ts';
 import { countOf } from '../../messages/quantities.ts';
@@ -46,12 +45,16 @@ export function createMemoryExpand(openUseCases: (signal: AbortSignal) => Promis
     input,
     hints: { ...READS_ONLY, openWorldHint: false },
     isOffered: true,
-    call: async (args, signal) => {
-      const target = readTarget(args);
-      if (!target.ok) return target;
+    call: async ({ label, id, what, cursor: text }, signal) => {
+      const name = label ?? id;
+      if (name === undefined || (label !== undefined && id !== undefined))
+        return err('Give either a label or an id; memory_read returns them.');
+      const cursor = text === undefined ? FIRST : parseCursor(text);
+      const wrong = `'${safeText(clipField(text ?? ''))}' is not a cursor`;
+      if (cursor === null) return err(`${wrong}: give the one from the previous answer, or none to begin.`);
       const useCases = await openUseCases(signal);
       try {
-        return await expand(useCases, target.value, scope);
+        return await expand(useCases, { name, what, cursor }, scope);
       } finally {
         await useCases.close();
       }
@@ -61,25 +64,19 @@ export function createMemoryExpand(openUseCases: (signal: AbortSignal) => Promis
 
 type Target = { readonly name: string; readonly what: Args['what']; readonly cursor: Cursor };
 
-function readTarget({ label, id, what, cursor: text }: Args): Result<Target, string> {
-  const name = label ?? id;
-  if (name === undefined || (label !== undefined && id !== undefined)) {
-    return err('Give either a label or an id; memory_read returns them.');
-  }
-  const cursor = text === undefined ? FIRST : parseCursor(text);
-  if (cursor === null) {
-    return err(
-      `'${safeText(clipField(text ?? ''))}' is not a cursor: give the one from the previous answer, or none to begin.`,
-    );
-  }
-  return ok({ name, what, cursor });
-}
-
 async function expand(useCases: UseCases, { name, what, cursor }: Target, scope: McpScope): ToolOutcome {
   const shown = await useCases.showArchived({ name });
-  if (!shown.ok) return err(isLimited(scope) && isAboutNames(shown.error) ? NOT_SHOWN : renderFailure(shown.error));
+  if (!shown.ok) {
+    const { kind } = shown.error;
+    // Similar names may belong to something that is not shown.
+    const isHidden = (kind === 'not-archived' || kind === 'ambiguous') && (scope.source ?? scope.since) !== null;
+    return err(isHidden ? NOT_SHOWN : renderFailure(shown.error));
+  }
   if (!showsReport(scope, shown.value)) return err(NOT_SHOWN);
-  const report = within(scope, shown.value);
+  const report =
+    shown.value.kind === 'compaction'
+      ? { ...shown.value, batches: shown.value.batches.filter((batch) => showsBatch(scope, batch)) }
+      : shown.value;
   if (what === 'summary') {
     return report.kind === 'message'
       ? err('That is a message, not a summary: leave out `what` to read it.')
@@ -93,40 +90,30 @@ async function expand(useCases: UseCases, { name, what, cursor }: Target, scope:
   return page.ok ? ok(answerPage(report, page.value)) : err(renderFailure(page.error));
 }
 
-function isLimited({ source, since }: McpScope): boolean {
-  return source !== null || since !== null;
-}
-
-/** Similar names may belong to something that is not shown. */
-function isAboutNames({ kind }: LookupFailure): boolean {
-  return kind === 'not-archived' || kind === 'ambiguous';
-}
-
-function within(scope: McpScope, report: ShowReport): ShowReport {
-  if (report.kind !== 'compaction') return report;
-  return { ...report, batches: report.batches.filter((batch) => showsBatch(scope, batch)) };
-}
-
 /** Further summaries must be searched for. */
 const MAX_BATCHES = 50;
 
 /** The messages of a page, what they belong to, and how to continue. */
 function answerPage(report: ShowReport, page: Page): ToolAnswer {
-  const { messages, skippedLines, next } = page;
+  const { messages, skippedLines } = page;
+  const next = page.next && formatCursor(page.next);
+  const isSummaryOfTranscript = report.kind === 'batch' && report.sources.length === 0;
+  const none = isSummaryOfTranscript
+    ? 'It has no further messages: it may be a summary that was already in the transcript (what: "summary" gives its text).'
+    : 'It has no further messages.';
   const hint = [
-    ...(messages.length === 0 && next === null ? [noMessages(report)] : []),
+    ...(messages.length === 0 && next === null ? [none] : []),
     ...(skippedLines === 0 ? [] : [`${countOf(skippedLines, 'line')} without a message skipped.`]),
-    next === null ? 'That is the end.' : `There is more: repeat the call with cursor "${formatCursor(next)}".`,
+    howToGoOn(next),
   ].join(' ');
   return {
     text: [describe(report), ...messages.map(renderMessage), hint].join('\n\n'),
-    data: {
-      ...aboutData(report),
-      messages: messages.map(toMessageData),
-      next_cursor: next === null ? null : formatCursor(next),
-      hint,
-    },
+    data: { ...aboutData(report), messages: messages.map(toMessageData), next_cursor: next, hint },
   };
+}
+
+function howToGoOn(cursor: string | null): string {
+  return cursor === null ? 'That is the end.' : `There is more: repeat the call with cursor "${cursor}".`;
 }
 
 /** The text of a summary, or the summaries of a compaction. */
@@ -135,7 +122,7 @@ export function answerSummary(report: BatchShown | CompactionShown, { char: from
   const text = takeChars(report.text.slice(from), MAX_ANSWER_CHARS);
   const to = from + text.length;
   const next = to < report.text.length ? formatCursor({ line: 0, char: to }) : null;
-  const hint = next === null ? 'That is the end.' : `There is more: repeat the call with cursor "${next}".`;
+  const hint = howToGoOn(next);
   return {
     text: [describe(report), textLines(text).join('\n'), hint].join('\n\n'),
     data: { ...aboutData(report), text, next_cursor: next, hint },
@@ -147,16 +134,21 @@ function answerBatches(report: CompactionShown): ToolAnswer {
   const left = report.batches.length - batches.length;
   const more = left === 0 ? '' : ` ${countOf(left, 'more', 'more')}: memory_read finds them by their words.`;
   const hint = `memory_expand with the label of one of these gives its messages.${more}`;
+  const lines = batches.map(({ label, depth, start, end, count }) => {
+    const times = start === null || end === null ? '' : `, ${start} to ${end}`;
+    return `${safeText(clipField(label))}\n  depth ${depth}, ${countOf(count, 'message')}${times}`;
+  });
+  const summaries = batches.map(({ label, depth, start, end, count: messages }) => ({
+    label: clipField(label),
+    depth,
+    messages,
+    start,
+    end,
+  }));
   return {
-    text: [describe(report), ...batches.map(renderBatch), hint].join('\n\n'),
-    data: { ...aboutData(report), summaries: batches.map(toBatchData), next_cursor: null, hint },
+    text: [describe(report), ...lines, hint].join('\n\n'),
+    data: { ...aboutData(report), summaries, next_cursor: null, hint },
   };
-}
-
-function noMessages(report: ShowReport): string {
-  return report.kind === 'batch' && report.sources.length === 0
-    ? 'It has no further messages: it may be a summary that was already in the transcript (what: "summary" gives its text).'
-    : 'It has no further messages.';
 }
 
 function describe(report: ShowReport): string {
@@ -198,15 +190,6 @@ function toMessageData({ message, text, piece }: PagedMessage): Readonly<Record<
   const { show, id, role, name, at, index, line } = message;
   const names = { show, id: clipField(id), role, name: clipField(name) };
   return { ...names, at, index, line, text, ...(piece === null ? {} : { piece }) };
-}
-
-function renderBatch({ label, depth, start, end, count }: BatchReport): string {
-  const times = start === null || end === null ? '' : `, ${start} to ${end}`;
-  return `${safeText(clipField(label))}\n  depth ${depth}, ${countOf(count, 'message')}${times}`;
-}
-
-function toBatchData({ label, depth, start, end, count }: BatchReport): Readonly<Record<string, unknown>> {
-  return { label: clipField(label), depth, messages: count, start, end };
 }
 
 /** Where a page begins: a line of the named item, and an offset in its text, in UTF-16 units. Both from 0. */

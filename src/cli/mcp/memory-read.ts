@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
+import type { SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
 import type { Failure } from '../../app/contract/failure.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
 import { parseSince, parseUntil } from '../../config/quantity.ts';
@@ -105,9 +105,8 @@ function toRequest(args: Args): Result<SearchRequest, string> {
   if (!since.ok) return since;
   const until = readTime('until', args.until, parseUntil);
   if (!until.ok) return until;
-  if (kind === 'summaries' && args.role !== undefined) {
+  if (kind === 'summaries' && args.role !== undefined)
     return err('Only messages have a role: leave out role, or search for messages.');
-  }
   return ok({
     query,
     kinds: KINDS[kind],
@@ -149,12 +148,11 @@ function toAnswer(
   const rest = unindexed === null ? '' : ` ${describeUnindexed(unindexed)}`;
   const nextOffset = offset + shown.length;
   const hasMore = report.hits.length > nextOffset && nextOffset <= MAX_OFFSET;
-  const hint =
-    report.archive === null
-      ? `Nothing is archived yet: no transcript was compacted into ${safeText(archivePath)}. Go on without the memory.`
-      : shown.length === 0
-        ? nothingFound(offset) + rest
-        : `memory_expand gives the exact words behind a label or an id.${hasMore ? ` There are more: repeat the call with offset ${nextOffset}.` : ''}${rest}`;
+  const empty = `Nothing is archived yet: no transcript was compacted into ${safeText(archivePath)}. Go on without the memory.`;
+  const more = hasMore ? ` There are more: repeat the call with offset ${nextOffset}.` : '';
+  const found = `memory_expand gives the exact words behind a label or an id.${more}`;
+  const none = offset > 0 ? 'There are no more results.' : NOTHING_FOUND;
+  const hint = report.archive === null ? empty : (shown.length === 0 ? none : found) + rest;
   return {
     text: [...shown, hint].join('\n\n'),
     data: {
@@ -165,10 +163,8 @@ function toAnswer(
   };
 }
 
-function nothingFound(offset: number): string {
-  if (offset > 0) return 'There are no more results.';
-  return 'Nothing found. Try other or fewer words that the text itself would contain (a name, a path, an error message, a number), or fewer filters.';
-}
+const NOTHING_FOUND =
+  'Nothing found. Try other or fewer words that the text itself would contain (a name, a path, an error message, a number), or fewer filters.';
 
 /** A hit for a model: its origin and an excerpt, with long fields cut. `show` always leads to it. */
 function toHitData(hit: SearchHit): Readonly<Record<string, unknown>> {
@@ -188,8 +184,18 @@ function renderHit(hit: SearchHit): string {
   const conversation = hit.conversation === null ? [] : [`conversation ${plain(hit.conversation)}`];
   const about =
     hit.kind === 'message'
-      ? [...aboutMessage(hit), ...conversation, `id ${plain(hit.id)}`]
-      : [...aboutBatch(hit), ...conversation];
+      ? [
+          hit.name === null ? hit.role : `${hit.role} ${plain(hit.name)}`,
+          ...(hit.at === null ? [] : [hit.at]),
+          ...(hit.index === null ? [] : [`message ${hit.index}`]),
+          ...conversation,
+          `id ${plain(hit.id)}`,
+        ]
+      : [
+          `summary of ${countOf(hit.count, 'message')}${hit.depth === 0 ? '' : `, depth ${hit.depth}`}`,
+          ...(hit.start === null || hit.at === null ? [] : [`${hit.start} to ${hit.at}`]),
+          ...conversation,
+        ];
   const label = hit.label === null ? [] : [`  label ${plain(hit.label)}`];
   const lines = [`${hit.show}: ${about.join(', ')}`, ...label, `  from ${plain(hit.file)}`];
   return [...lines, ...textLines(hit.text).map((line) => `  > ${line}`)].join('\n');
@@ -197,19 +203,4 @@ function renderHit(hit: SearchHit): string {
 
 function plain(field: string): string {
   return safeText(clipField(field));
-}
-
-function aboutMessage({ role, name, at, index }: MessageHit): readonly string[] {
-  return [
-    name === null ? role : `${role} ${plain(name)}`,
-    ...(at === null ? [] : [at]),
-    ...(index === null ? [] : [`message ${index}`]),
-  ];
-}
-
-function aboutBatch({ count, depth, start, at }: BatchHit): readonly string[] {
-  return [
-    `summary of ${countOf(count, 'message')}${depth === 0 ? '' : `, depth ${depth}`}`,
-    ...(start === null || at === null ? [] : [`${start} to ${at}`]),
-  ];
 }

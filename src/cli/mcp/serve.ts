@@ -47,28 +47,29 @@ function buildServer(options: ServeOptions, running: Set<Promise<unknown>>): Mcp
     const { name, title, description, input, hints } = tool;
     const config = { title, description, inputSchema: input, annotations: hints };
     server.registerTool(name, config, async (args, { mcpReq }) => {
-      const answer = callTool(tool, { args, signal: AbortSignal.any([options.signal, mcpReq.signal]), options });
+      const answer = callTool(tool, args, { ...options, signal: AbortSignal.any([options.signal, mcpReq.signal]) });
       running.add(answer);
       return answer.finally(() => running.delete(answer));
     });
   }
   // A tool that is not offered can still be called: the answer then says what to do.
+  const offered = tools.filter(({ isOffered }) => isOffered);
   server.server.setRequestHandler('tools/list', () => ({
-    tools: tools.filter(({ isOffered }) => isOffered).map(listTool),
+    tools: offered.map(({ name, title, description, input, hints }): ListedTool => {
+      const schema = JSON_FIELDS.parse(z.toJSONSchema(input, { io: 'input' }));
+      return { name, title, description, inputSchema: { ...schema, type: 'object' }, annotations: { ...hints } };
+    }),
   }));
   return server;
 }
 
 const JSON_FIELDS = z.record(z.string(), z.json());
 
-function listTool({ name, title, description, input, hints }: Tool): ListedTool {
-  const schema = JSON_FIELDS.parse(z.toJSONSchema(input, { io: 'input' }));
-  return { name, title, description, inputSchema: { ...schema, type: 'object' }, annotations: { ...hints } };
-}
-
-type Call = { readonly args: unknown; readonly signal: AbortSignal; readonly options: ServeOptions };
-
-async function callTool(tool: Tool, { args, signal, options }: Call): Promise<CallToolResult> {
+async function callTool(
+  tool: Tool,
+  args: unknown,
+  { signal, onBug }: Pick<ServeOptions, 'signal' | 'onBug'>,
+): Promise<CallToolResult> {
   try {
     const outcome = await tool.call(args, signal);
     if (!outcome.ok) return failed(outcome.error);
@@ -76,7 +77,7 @@ async function callTool(tool: Tool, { args, signal, options }: Call): Promise<Ca
     return { content: [{ type: 'text', text }], structuredContent: { ...data } };
   } catch (error) {
     // Errors while aborting are expected, and nobody waits for the answer.
-    return failed(signal.aborted ? 'interrupted' : options.onBug(error));
+    return failed(signal.aborted ? 'interrupted' : onBug(error));
   }
 }
 
@@ -101,21 +102,15 @@ type WireOptions = {
   readonly notice: (sentence: string) => void;
 };
 
-type Wire = {
-  readonly transport: Transport;
-  /** Every request is answered and no more input can come, or the wire was closed. */
-  readonly ended: Promise<void>;
-  readonly close: () => void;
-};
-
 /** Requests in an array, whose answers go into one. `openCount`: requests without an answer, and 1 while it is read. */
 type Batch = { readonly answers: unknown[]; openCount: number };
 
 /**
  * JSON lines in both directions, and batches of JSON-RPC as in protocol 2025-03-26. Requests from before the end of the input are still
- * answered: the protocol's own reader and writer would drop them, and keep answers in memory.
+ * answered: the protocol's own reader and writer would drop them, and keep answers in memory. `ended`: every request is answered and no more
+ * input can come, or the wire was closed.
  */
-function createWire({ input, write, signal, notice }: WireOptions): Wire {
+function createWire({ input, write, signal, notice }: WireOptions) {
   const closing = new AbortController();
   const ended = Promise.withResolvers<void>();
   /** The requests without an answer, each with its batch. */
@@ -249,10 +244,10 @@ function rpcError(id: RequestId | null, kind: keyof typeof RPC_ERRORS, message: 
   return { jsonrpc: '2.0', id, error: { code: RPC_ERRORS[kind], message } };
 }
 
-type Fields = { readonly [name in 'id' | 'method' | 'params' | 'requestId' | 'result' | 'error']?: unknown };
-
 /** The fields of an unchecked message. */
-function fieldsOf(value: unknown): Fields {
+function fieldsOf(value: unknown): {
+  readonly [name in 'id' | 'method' | 'params' | 'requestId' | 'result' | 'error']?: unknown;
+} {
   return typeof value === 'object' && value !== null ? value : {};
 }
 

@@ -32,14 +32,14 @@ export type Tool = {
   readonly call: (args: unknown, signal: AbortSignal) => ToolOutcome;
 };
 
-type Definition<Input extends z.ZodObject> = Omit<Tool, 'input' | 'call'> & {
+export function defineTool<Input extends z.ZodObject>({
+  call,
+  ...tool
+}: Omit<Tool, 'input' | 'call'> & {
   readonly input: Input;
   readonly call: (args: z.output<Input>, signal: AbortSignal) => ToolOutcome;
-};
-
-export function defineTool<Input extends z.ZodObject>(definition: Definition<Input>): Tool {
-  const { input, call } = definition;
-  return { ...definition, call: (args, signal) => call(input.parse(args), signal) };
+}): Tool {
+  return { ...tool, call: (args, signal) => call(tool.input.parse(args), signal) };
 }
 
 /** Characters of an answer. Clients cut longer ones anywhere (Claude Code at 25,000 tokens), and they take room in the context. */
@@ -55,9 +55,6 @@ export function clipField<T extends string | null>(field: T): T | string {
 /** The first UTF-16 units of a text, without splitting a surrogate pair. */
 export function takeChars(text: string, count: number): string {
   if (text.length <= count) return text;
-  return text.slice(0, isPairAt(text, count - 1) && count > 1 ? count - 1 : count);
-}
-
-function isPairAt(text: string, at: number): boolean {
-  return (text.codePointAt(at) ?? 0) > 0xffff;
+  const partsPair = (text.codePointAt(count - 1) ?? 0) > 0xffff;
+  return text.slice(0, partsPair && count > 1 ? count - 1 : count);
 }
