@@ -1,37 +1,35 @@
-import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, readSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import type { Environment, HostEnvironment } from '../config/find.ts';
 import type { LaunchCommand } from '../ports/clients.ts';
 import { shellWord } from '../messages/text.ts';
-import { systemCode } from '../core/result.ts';
-import { orElse } from '../system/files.ts';
+import { orElse, tryTo, withOpenFile } from '../system/files.ts';
 
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 /** What stands between the path of Node and the arguments of this program. Nothing, if this is one file with Node inside. */
 export const ENTRY_ARGS: readonly string[] = isSea() ? [] : [join(PACKAGE_FOLDER, 'bin', 'compact.js')];
 const NAMES = ['compact', 'compact-transcript'] as const;
 
-type Call = {
-  readonly environment: Environment;
-  readonly nodePath: string;
-  /** The path of the script, or of a link to it, that was started. */
-  readonly calledAs: string;
-  readonly folder: string;
-};
-
 /**
  * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, inside a clone by npx, by the
- * link that was called, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
+ * link that was called, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package. `calledAs`: the
+ * path of the script, or of a link to it, that was started.
  */
-export function programName({ environment, nodePath, calledAs, folder }: Call): string {
+export function programName({
+  environment,
+  nodePath,
+  calledAs,
+  folder,
+}: Record<'nodePath' | 'calledAs' | 'folder', string> & { readonly environment: Environment }): string {
   const known = findOnPath(environment, nodePath);
   if (known !== null) return known;
   const clone = isSea() ? null : realPath(PACKAGE_FOLDER);
   const prefix = realPath(environment['npm_config_local_prefix'] ?? '');
   const isByNpx = environment['npm_command'] === 'exec' && prefix !== null && prefix === clone;
-  if (isByNpx || (clone !== null && isInside(realPath(folder) ?? folder, clone))) return 'npx compact';
+  const isInClone = clone !== null && `${realPath(folder) ?? folder}${sep}`.startsWith(`${clone}${sep}`);
+  if (isByNpx || isInClone) return 'npx compact';
   const [entry = nodePath] = ENTRY_ARGS;
   if (realPath(calledAs) !== calledAs && isThisProgram(calledAs, entry)) return shellWord(calledAs);
   const node = findCommand('node', shellFolders(environment));
@@ -80,11 +78,8 @@ export function findProgram(
   const folders = shellFolders(environment).filter(
     (folder) => isHome || !`${realPath(folder) ?? folder}/`.startsWith(inside),
   );
+  const isExecutable = (path: string): boolean => isFile(path) && tryTo(() => accessSync(path, constants.X_OK));
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  return isFile(path) && orElse(false, () => accessSync(path, constants.X_OK) === undefined);
 }
 
 function findCommand(name: string, folders: readonly string[], endings: readonly string[] = ['']): string | null {
@@ -96,29 +91,15 @@ const SCRIPT_BYTES = 4096;
 /** Whether the file is a link to this program, or a package manager's script that starts it. */
 function isThisProgram(path: string | null, entry: string): boolean {
   if (path === null) return false;
-  return realPath(path) === realPath(entry) || /compact-transcript[\\/]bin[\\/]compact\.js/.test(readStart(path));
-}
-
-function readStart(path: string): string {
-  try {
-    const file = openSync(path, 'r');
-    const bytes = Buffer.alloc(SCRIPT_BYTES);
-    const length = readSync(file, bytes);
-    closeSync(file);
-    return bytes.toString('latin1', 0, length);
-  } catch (error) {
-    // A file that we cannot read is not ours.
-    if (systemCode(error) === null) throw error;
-    return '';
-  }
+  if (realPath(path) === realPath(entry)) return true;
+  const bytes = Buffer.alloc(SCRIPT_BYTES);
+  // A file that we cannot read is not ours.
+  const length = orElse(0, () => withOpenFile(path, 'r', (file) => readSync(file, bytes)));
+  return /compact-transcript[\\/]bin[\\/]compact\.js/.test(bytes.toString('latin1', 0, length));
 }
 
 function isFile(path: string): boolean {
   return orElse(false, () => statSync(path).isFile());
-}
-
-function isInside(folder: string, parent: string): boolean {
-  return folder === parent || folder.startsWith(`${parent}${sep}`);
 }
 
 /** Null: it does not exist. */

@@ -33,15 +33,20 @@ export async function run(context: CliContext): Promise<ExitCode> {
 }
 
 async function perform(context: CliContext, parsed: Parsed): Promise<ExitCode> {
-  const { stdout, stderr } = context.terminal;
+  const { stdout, stderr, host } = context.terminal;
   switch (parsed.kind) {
     case 'command': {
-      const mistake = await findMistake(parsed.openWords);
+      if (parsed.openWords.length === 0) return parsed.run(context);
+      const { describeMistakenWord } = await import('./line/mistaken-word.ts');
+      const mistake = await describeMistakenWord(parsed.openWords);
       if (mistake === null) return parsed.run(context);
       return refuse(context, { message: mistake, command: 'compact' });
     }
     case 'version':
-      stdout.write(parsed.isVerbose ? await describeVerbosely(parsed.version, context) : `${parsed.version}\n`);
+      if (parsed.isVerbose) {
+        const { describeProgram } = await import('./render/version.ts');
+        stdout.write(await describeProgram(parsed.version, host));
+      } else stdout.write(`${parsed.version}\n`);
       return EXIT_CODES.done;
     case 'help':
       (parsed.isAnswer ? stdout : stderr).write(parsed.text);
@@ -49,17 +54,6 @@ async function perform(context: CliContext, parsed: Parsed): Promise<ExitCode> {
     default:
       return assertNever(parsed);
   }
-}
-
-async function describeVerbosely(version: string, { terminal }: CliContext): Promise<string> {
-  const { describeProgram } = await import('./render/version.ts');
-  return describeProgram(version, terminal.host);
-}
-
-async function findMistake(words: readonly string[]): Promise<string | null> {
-  if (words.length === 0) return null;
-  const { describeMistakenWord } = await import('./line/mistaken-word.ts');
-  return describeMistakenWord(words);
 }
 
 async function refuse({ terminal }: CliContext, problem: UsageProblem): Promise<ExitCode> {

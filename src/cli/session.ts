@@ -5,7 +5,7 @@ import { nearestName } from '../config/nearest.ts';
 import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
 import { hideCredentials, type SettingsUse } from '../config/setting.ts';
 import { HIDDEN_PASSWORD, hidePassword, isArchiveUrl } from '../core/paths.ts';
-import { err, ok, type Result } from '../core/result.ts';
+import { err, ok } from '../core/result.ts';
 import type { CreateUseCases, UseCases } from '../compose/use-cases.ts';
 import type { RunMark } from '../ports/archive.ts';
 import type { CommonRequest } from './line/line.ts';
@@ -86,12 +86,9 @@ export async function inSession(
   reporter.report(read.value.remarks);
   const { settings, config } = read.value;
   const createUseCases = await context.loadUseCases();
-  const composition = {
-    archivePath: settings.archive.path,
-    indexing: settings.archive.index,
-    maxUnpackedBytes: request.settings.maxUnpackedBytes,
-    command: describeCommand(terminal.argv),
-  };
+  const { path: archivePath, index: indexing } = settings.archive;
+  const { maxUnpackedBytes } = request.settings;
+  const composition = { archivePath, indexing, maxUnpackedBytes, command: describeCommand(terminal.argv) };
   const readerGone = new AbortController();
   const openUseCases = (signal: AbortSignal): UseCases =>
     createUseCases({
@@ -105,13 +102,12 @@ export async function inSession(
         if (terminal.stdout.isClosed()) readerGone.abort();
       },
     });
-  const useCases = openUseCases(
-    request.endsWithStdout === true ? AbortSignal.any([terminal.signal, readerGone.signal]) : terminal.signal,
-  );
+  const orReader = AbortSignal.any([terminal.signal, readerGone.signal]);
+  const useCases = openUseCases(request.endsWithStdout === true ? orReader : terminal.signal);
   begun.run = useCases.run;
+  const { json, verbosity } = request.outputOptions;
   const explain = (failure: LookupFailure): void => {
-    if (request.outputOptions.verbosity === 'verbose')
-      reporter.report(renderNearFormats(failure), aboutFailure(failure));
+    if (verbosity === 'verbose') reporter.report(renderNearFormats(failure), aboutFailure(failure));
   };
   const fail = (failure: LookupFailure): ExitCode => {
     if (failure.kind === 'interrupted') {
@@ -122,7 +118,6 @@ export async function inSession(
     explain(failure);
     return EXIT_CODES.failed;
   };
-  const { json, verbosity } = request.outputOptions;
   const answer: Answer = (report, render) => {
     if (json) reporter.answerPiece(reportJson(report));
     else reporter.answer(render());
@@ -135,36 +130,21 @@ export async function inSession(
   const startProcesses: Session['startProcesses'] = async (processes) => {
     const { createFilePool } = await import('./pool/pool.ts');
     const { clearLeftovers, run } = useCases;
-    const pool = createFilePool({
-      composition: { ...composition, run },
-      terminal,
-      clearLeftovers,
-      entry: poolRules.entry,
-      isAlone: processes === 1,
-    });
+    const common = { composition: { ...composition, run }, terminal, clearLeftovers, entry: poolRules.entry };
+    const pool = createFilePool({ ...common, isAlone: processes === 1 });
     atEnd(pool.close);
     return pool.useCases;
   };
+  const answerUnlessQuiet: Answer = (report, render) => answer(report, verbosity === 'quiet' ? () => [] : render);
+  const telling = { reporter, explain, refuse, fail, answer, answerUnlessQuiet };
+  const using = { settings, config, useCases, openUseCases, poolRules, startProcesses, atEnd };
+  const { format } = request;
+  const names = format === null ? [] : useCases.listFormats().map(({ name }) => name);
   try {
-    const unknown = findUnknownFormat(request.format, useCases);
-    if (unknown !== null) return refuse(unknown);
-    return await work({
-      terminal,
-      reporter,
-      asked: request,
-      settings,
-      config,
-      useCases,
-      openUseCases,
-      poolRules,
-      startProcesses,
-      atEnd,
-      explain,
-      refuse,
-      fail,
-      answer,
-      answerUnlessQuiet: (report, render) => answer(report, verbosity === 'quiet' ? () => [] : render),
-    });
+    if (format === null || names.includes(format))
+      return await work({ terminal, asked: request, ...telling, ...using });
+    const meant = `did you mean ${nearestName(format, names)}? ('compact --formats' lists them)`;
+    return refuse(`there is no format '${format}': ${meant}`);
   } finally {
     await runAll(cleanUps);
   }
@@ -187,12 +167,7 @@ async function runAll(cleanUps: readonly (() => void | Promise<void>)[]): Promis
   if (errors.length > 0) throw errors[0];
 }
 
-type ReadSettings = Pick<Session, 'settings' | 'config'> & { readonly remarks: readonly string[] };
-
-async function readSettings(
-  { host, program }: Terminal,
-  { settings: request, needs, wants = [] }: SessionRequest,
-): Promise<Result<ReadSettings, readonly string[]>> {
+async function readSettings({ host, program }: Terminal, { settings: request, needs, wants = [] }: SessionRequest) {
   const loaded = await loadConfig(host, request);
   if (!loaded.ok) return err(loaded.error.map(renderConfigProblem));
   const config = loaded.value;
@@ -204,13 +179,6 @@ async function readSettings(
     ...renderMissed(config, program, { keys: findMissed({ ...given, uses: wants }), isNeeded: false }),
   ];
   return ok({ settings: resolveSettings(given), config, remarks });
-}
-
-function findUnknownFormat(format: string | null, useCases: UseCases): string | null {
-  if (format === null) return null;
-  const names = useCases.listFormats().map(({ name }) => name);
-  if (names.includes(format)) return null;
-  return `there is no format '${format}': did you mean ${nearestName(format, names)}? ('compact --formats' lists them)`;
 }
 
 /** The file names of a whole folder would say nothing more. */

@@ -6,11 +6,6 @@ import type { ClientName } from '../../ports/clients.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { createRuleNotes, removeExpired } from './rule-notes.ts';
 
-export type HookCall = {
-  readonly client: string;
-  readonly event: string;
-};
-
 /** Of the event, which has ids and paths. */
 const MAX_INPUT_BYTES = 1024 * 1024;
 
@@ -46,7 +41,10 @@ const WAIT_MS = 1500;
  * Answers an event of a client, and starts work that takes longer in a process of its own. Anything unexpected is no answer: a client must not
  * fail because of us.
  */
-export function answerHook({ client, event }: HookCall, terminal: HookTerminal): void {
+export function answerHook(
+  { client, event }: { readonly client: string; readonly event: string },
+  terminal: Pick<Terminal, 'host' | 'readStdin' | 'stderr' | 'stdout' | 'startDetached'>,
+): void {
   const action = findAction(client, event);
   // The event, as the client writes it in JSON.
   const input = terminal.readStdin(MAX_INPUT_BYTES);
@@ -56,11 +54,8 @@ export function answerHook({ client, event }: HookCall, terminal: HookTerminal):
   const state = stateFolder(terminal.host);
   // The plugin of OpenCode writes copies of its sessions there.
   removeExpired(join(state, 'opencode'));
-  const run = (args: readonly string[]): void =>
-    terminal.startDetached(args, {
-      folder: terminal.host.homeFolder,
-      log: join(state, 'hooks.log'),
-    });
+  const place = { folder: terminal.host.homeFolder, log: join(state, 'hooks.log') };
+  const run = (args: readonly string[]): void => terminal.startDetached(args, place);
   const capture = ['capture', '--quiet', '--', transcript];
   const notes = createRuleNotes(terminal.host);
   switch (action) {
@@ -78,7 +73,9 @@ export function answerHook({ client, event }: HookCall, terminal: HookTerminal):
         client === 'opencode'
           ? `the output of \`opencode export ${onOneLine(session ?? '')}\``
           : `${onOneLine(transcript)}, one JSON record per line`;
-      const additionalContext = writeReminder(rules, source);
+      const stored = `The full conversation from before the summary is in ${source}. ${HOW_TO_SEARCH}`;
+      // What the model is told after its client has replaced the conversation by a summary.
+      const additionalContext = rules === null ? stored : `${rules.trim()}\n\n${stored}`;
       terminal.stdout.write(`${JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext } })}\n`);
       return;
     }
@@ -91,8 +88,6 @@ function findAction(client: string, event: string): HookAction | null {
   const events = Object.entries(EVENTS).find(([name]) => name === client)?.[1] ?? {};
   return Object.entries(events).find(([name]) => name === event)?.[1] ?? null;
 }
-
-type HookTerminal = Pick<Terminal, 'host' | 'readStdin' | 'stderr' | 'stdout' | 'startDetached'>;
 
 /** Claude Code, Codex and Gemini CLI use the same names, and our plugin of OpenCode does too. */
 function readInput(input: string): { readonly session: string | null; readonly transcript: string | null } {
@@ -110,8 +105,5 @@ function onOneLine(name: string): string {
   return quoteText(name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
 }
 
-/** What the model is told after its client has replaced the conversation by a summary. */
-function writeReminder(rules: string | null, source: string): string {
-  const stored = `The full conversation from before the summary is in ${source}. Search it before you guess or ask again. Conversations that were compacted with the program compact are in its archive: use the tool memory_read of the MCP server "compact".`;
-  return rules === null ? stored : `${rules.trim()}\n\n${stored}`;
-}
+const HOW_TO_SEARCH =
+  'Search it before you guess or ask again. Conversations that were compacted with the program compact are in its archive: use the tool memory_read of the MCP server "compact".';

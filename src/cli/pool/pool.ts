@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import type { Failure } from '../../app/contract/failure.ts';
@@ -129,21 +129,13 @@ type Ended = {
 
 type Outcome = Extract<FromWorker, { readonly kind: 'result' | 'thrown' }> | Ended;
 
-type WorkerProcess = {
-  readonly send: (message: ToWorker) => void;
-  readonly run: (task: Task, progress: Progress) => Promise<Outcome>;
-  readonly ended: Promise<Ended>;
-};
+type WorkerProcess = ReturnType<typeof createWorkerProcess>;
 
 /**
  * Shows the progress of the file that it works on, and has what it creates removed when the program ends. It has no stdin
  * and no stdout; its stderr goes to the user, who then sees the message of a native crash.
  */
-function createWorkerProcess(
-  terminal: FilePoolOptions['terminal'],
-  entry: URL,
-  flags: readonly string[],
-): WorkerProcess {
+function createWorkerProcess(terminal: FilePoolOptions['terminal'], entry: URL, flags: readonly string[]) {
   const child = fork(entry, {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -179,7 +171,16 @@ function createWorkerProcess(
   // An error means that the process has ended, which is handled there.
   const send = (message: ToWorker | ({ readonly kind: 'task' } & Task)): void =>
     void child.send(message, () => undefined);
-  const ended = endOf(child).then((end) => {
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('error', ({ message }) => resolve({ kind: 'ended', how: message }));
+    // After 'exit', messages may still come; after 'close', all of them were read.
+    child.on('close', (code, signal) => {
+      const bySignal = signal === 'SIGINT' || signal === 'SIGTERM';
+      const likely = signal === 'SIGABRT' ? ', as it does when it is out of memory' : '';
+      const how = `its process ended with ${signal ?? `exit code ${code}`}${likely}`;
+      resolve({ kind: 'ended', bySignal, how });
+    });
+  }).then((end) => {
     forgetChild();
     // From now on `clearLeftovers` is responsible for them.
     created.forEach(forget);
@@ -188,7 +189,7 @@ function createWorkerProcess(
   return {
     send,
     ended,
-    run: async (task, progress) => {
+    run: async (task: Task, progress: Progress) => {
       const settled = new Promise<Outcome>((resolve) => Object.assign(state, { settle: resolve, progress }));
       send({ kind: 'task', ...task });
       return Promise.race([settled, ended]);
@@ -201,29 +202,11 @@ const FLAGS = ['--max-semi-space-size=4'];
 /** Saves another 50 MB where one large file fills the memory. With many files, collecting garbage so often takes an eighth of the time. */
 const SPARING = '--heap-growing-percent=80';
 
-function endOf(child: ChildProcess): Promise<Ended> {
-  return new Promise((resolve) => {
-    child.on('error', ({ message }) => resolve({ kind: 'ended', how: message }));
-    // After 'exit', messages may still come; after 'close', all of them were read.
-    child.on('close', (code, signal) => {
-      const bySignal = signal === 'SIGINT' || signal === 'SIGTERM';
-      const how = `its process ended with ${signal ?? `exit code ${code}`}`;
-      resolve({
-        kind: 'ended',
-        bySignal,
-        how: signal === 'SIGABRT' ? `${how}, as it does when it is out of memory` : how,
-      });
-    });
-  });
-}
-
 /** Work on 100 MB takes about 400 MB of memory: large files wait for each other, small ones do not. */
 const MAX_BYTES_AT_WORK = 64 * 1024 * 1024;
 
-type Room = { readonly enter: (sizeBytes: number) => Promise<() => void> };
-
 /** Lets files in, in the order in which they ask, while their sizes add up to no more than this. A larger one works alone. */
-function createRoom(maxBytes: number): Room {
+function createRoom(maxBytes: number) {
   const state = { bytes: 0, count: 0 };
   const waiting: { readonly sizeBytes: number; readonly enter: (leave: () => void) => void }[] = [];
   const admit = (): void => {
@@ -241,8 +224,8 @@ function createRoom(maxBytes: number): Room {
     }
   };
   return {
-    enter: (sizeBytes) =>
-      new Promise((enter) => {
+    enter: (sizeBytes: number) =>
+      new Promise<() => void>((enter) => {
         waiting.push({ sizeBytes, enter });
         admit();
       }),

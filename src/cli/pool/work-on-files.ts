@@ -41,9 +41,6 @@ export type FileSession = {
   readonly startProcesses: (processes: number) => Promise<FileUseCases>;
 };
 
-/** Use cases for many files, and how many of these to do at a time. */
-type FilesAtWork = { readonly useCases: FileUseCases; readonly jobs: number };
-
 type FilesRequest = {
   readonly files: readonly { readonly path: string }[];
   /** As the command line says it; null: one at a time, or in processes as many as there are cores. */
@@ -56,19 +53,17 @@ type FilesRequest = {
 
 /**
  * Other processes where the work is computing. Where it is waiting for a service, all is done in this one: rate limits, the
- * breaker and the prices hold for all files together.
+ * breaker and the prices hold for all files together. `jobs`: how many files to do at a time.
  */
-export async function openFilesAtWork(session: FileSession, request: FilesRequest): Promise<FilesAtWork> {
-  const { files, isOffline } = request;
-  const jobs = request.jobs ?? defaultJobs(isOffline);
-  const wanted = Math.min(jobs, files.length);
-  const processes = wanted > 1 && areWorthProcesses(files, session.poolRules) ? wanted : isWorthOne(session, request);
-  if (!isOffline || processes === 0) return { useCases: session.useCases, jobs: request.jobs ?? 1 };
+export async function openFilesAtWork(session: FileSession, request: FilesRequest) {
+  const { files, isOffline, needsMemory = false } = request;
+  const { poolRules, useCases } = session;
+  const wanted = Math.min(request.jobs ?? defaultJobs(isOffline), files.length);
+  const isLarge = ({ path }: { readonly path: string }): boolean => estimateBytes(path) >= poolRules.minBytesAlone;
+  const areSeveral = wanted > 1 && areWorthProcesses(files, poolRules);
+  const processes = areSeveral ? wanted : Number(needsMemory && files.some(isLarge));
+  if (!isOffline || processes === 0) return { useCases, jobs: request.jobs ?? 1 };
   return { useCases: await session.startProcesses(processes), jobs: processes };
-}
-
-function isWorthOne({ poolRules }: FileSession, { files, needsMemory = false }: FilesRequest): 0 | 1 {
-  return needsMemory && files.some(({ path }) => estimateBytes(path) >= poolRules.minBytesAlone) ? 1 : 0;
 }
 
 function areWorthProcesses(files: FilesRequest['files'], { minFiles, minBytes }: PoolRules): boolean {
@@ -90,19 +85,19 @@ type WorkOn<Item, T> = Pick<FilesRequest, 'jobs'> &
     readonly interrupted?: (item: Item) => void;
   };
 
-type WorkSession = FileSession & {
-  readonly reporter: Pick<Reporter, 'progress'>;
-  readonly terminal: { readonly signal: AbortSignal };
-};
+/** How far the work may run ahead of an item that takes long: this bounds the results that wait to be reported. */
+const MAX_AHEAD = 1024;
 
 /** Works on files, several at a time, and reports them in their order. Returns how many an interruption left undone. */
 export async function workOnFiles<Item extends { readonly path: string; readonly name: string }, T>(
-  session: WorkSession,
-  { items, jobs, isOffline = true, needsMemory, work, report, interrupted }: WorkOn<Item, T>,
+  session: FileSession & {
+    readonly reporter: Pick<Reporter, 'progress'>;
+    readonly terminal: { readonly signal: AbortSignal };
+  },
+  { items, jobs, isOffline = true, needsMemory = false, work, report, interrupted }: WorkOn<Item, T>,
 ): Promise<number> {
   const { signal } = session.terminal;
-  const request = { files: items, jobs, isOffline, ...(needsMemory !== undefined && { needsMemory }) };
-  const atWork = await openFilesAtWork(session, request);
+  const atWork = await openFilesAtWork(session, { files: items, jobs, isOffline, needsMemory });
   const attempt = async (item: Item, place: Place): Promise<Result<T, NotDone> | null> => {
     try {
       const done = await work(item, atWork.useCases, session.reporter.progress.of(item.name, place));
@@ -115,30 +110,7 @@ export async function workOnFiles<Item extends { readonly path: string; readonly
       return signal.aborted ? null : err({ kind: 'bug', message: renderBug(error).trimEnd() });
     }
   };
-  const isLast = (done: Result<T, NotDone>): boolean => !done.ok && done.error.kind === 'cost-limit';
-  return runInOrder({ items, jobs: atWork.jobs, signal, work: attempt, isLast, report });
-}
-
-type InOrder<T, R> = {
-  readonly items: readonly T[];
-  /** How many items are at work at the same time. */
-  readonly jobs: number;
-  /** Once it is aborted, no further item is begun. */
-  readonly signal: AbortSignal;
-  /** Null: it was interrupted, and nothing is reported. */
-  readonly work: (item: T, place: Place) => Promise<R | null>;
-  /** Whether no further item is begun. */
-  readonly isLast: (result: R) => boolean;
-  /** Called in the order of the items, as soon as all earlier ones are done. */
-  readonly report: (result: R, item: T) => void;
-};
-
-/** How far the work may run ahead of an item that takes long: this bounds the results that wait to be reported. */
-const MAX_AHEAD = 1024;
-
-/** Works on several items at a time and reports them in their order. Returns how many an interruption left undone. */
-async function runInOrder<T, R>({ items, jobs, signal, work, isLast, report }: InOrder<T, R>): Promise<number> {
-  const done = new Map<number, R>();
+  const done = new Map<number, Result<T, NotDone>>();
   const state = { nextBegun: 0, nextReported: 0, reportedCount: 0, isOver: false };
   const waiting: (() => void)[] = [];
   const reportAt = (index: number): void => {
@@ -162,13 +134,14 @@ async function runInOrder<T, R>({ items, jobs, signal, work, isLast, report }: I
       }
       const index = state.nextBegun;
       state.nextBegun += 1;
-      const result = await work(item, { index, count: items.length });
-      state.isOver ||= result === null || isLast(result);
+      const result = await attempt(item, { index, count: items.length });
+      // After an interruption, or at the limit of the cost, no further item is begun.
+      state.isOver ||= result === null || (!result.ok && result.error.kind === 'cost-limit');
       if (result !== null) done.set(index, result);
       reportReady();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, takeTurns));
+  await Promise.all(Array.from({ length: Math.min(atWork.jobs, items.length) }, takeTurns));
   // After an interruption, files behind an interrupted one may be done.
   for (const index of [...done.keys()].toSorted((a, b) => a - b)) reportAt(index);
   return items.length - state.reportedCount;

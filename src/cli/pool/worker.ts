@@ -3,7 +3,6 @@ import { enableCompileCache } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Composition, UseCases } from '../../compose/use-cases.ts';
-import type { CompactionConfig } from '../../core/policy.ts';
 import { assertNever } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
 
@@ -110,11 +109,10 @@ async function perform(
   }
 }
 
-type CompactRequest = Parameters<UseCases['compactFile']>[0];
-
 function compactOffline({ createSummarizer, compactFile }: UseCases) {
-  return async (request: Omit<CompactRequest, 'summarizer' | 'embeddings'>, progress: Progress) => {
-    const compaction: CompactionConfig = request.policy.compaction;
+  type Request = Omit<Parameters<typeof compactFile>[0], 'summarizer' | 'embeddings'>;
+  return async (request: Request, progress: Progress) => {
+    const { compaction } = request.policy;
     const created = await createSummarizer({ model: null, compaction });
     if (!created.ok) throw new Error(created.error);
     return compactFile({ ...request, summarizer: created.value.value, embeddings: null }, progress);

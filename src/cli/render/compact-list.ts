@@ -50,14 +50,17 @@ export function renderListHead(layout: ListLayout, theme: Theme): string {
  * One transcript of several: what was done, or why nothing was, and on a terminal its title under it. A log of a run should not quote what
  * people typed.
  */
-export function renderListRow(report: CompactReport, layout: ListLayout, theme: Theme): readonly string[] {
+export function renderListRow(
+  report: CompactReport,
+  layout: ListLayout,
+  theme: Theme,
+): readonly [line: string, ...title: string[]] {
   const { widthColumns } = layout;
   const title = Number.isFinite(widthColumns) ? titleLines(report.title ?? null, widthColumns, '  ') : [];
   return [renderListLine(report, layout, theme), ...title.map(theme.faint)];
 }
 
-/** The same without a title. */
-export function renderListLine(report: CompactReport, layout: ListLayout, theme: Theme): string {
+function renderListLine(report: CompactReport, layout: ListLayout, theme: Theme): string {
   const tokens = sumTokens(report);
   const name = safeText(report.file);
   const sizes = sizesOf(report);

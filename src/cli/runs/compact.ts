@@ -1,5 +1,5 @@
 import type { Summarizer } from '../../app/contract/deps.ts';
-import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
+import type { OutputTarget } from '../../app/contract/requests.ts';
 import { makeFolderFor, type OutputChoice } from '../../compose/outputs.ts';
 import type { Embeddings } from '../../compose/services.ts';
 import { defaultArchivePath } from '../../config/find.ts';
@@ -15,8 +15,7 @@ import { toFailedReport } from '../../messages/failure.ts';
 import { partFlags, quoteForShell } from '../../messages/text.ts';
 import type { RunTotals } from '../render/compact.ts';
 
-/** What the command line asks for every transcript. */
-type JobOptions = {
+type Run = {
   readonly options: PolicyOptions & { readonly format?: string | undefined; readonly minIdle?: number | undefined };
   readonly output: OutputChoice;
   /** Only transcripts whose last message was earlier; null: any. */
@@ -24,10 +23,6 @@ type JobOptions = {
   readonly isDryRun: boolean;
   /** Transcripts at a time; null: chosen for the machine. */
   readonly jobs?: number | null;
-};
-
-type Job = ReadyInput & { readonly output: OutputTarget };
-type Run = JobOptions & {
   readonly gathered: Gathered;
   /** For each input; none for the rest. */
   readonly outputs: readonly OutputTarget[];
@@ -47,7 +42,11 @@ export async function compactAll(session: Session, run: Run): Promise<RunTotals>
     names: inputs.map(({ name }) => name),
     failures,
   });
-  const items = inputs.map((input, index): Job => ({ ...input, output: outputs[index] ?? { kind: 'none' } }));
+  const items = inputs.map((input, index) => ({ ...input, output: outputs[index] ?? ({ kind: 'none' } as const) }));
+  const { minIdle } = run.options;
+  // When a file counts as idle: as the line says, or for one that nobody named as the settings say.
+  const idle =
+    minIdle === undefined ? { minIdleMs: minIdleOf(session.settings) } : { minIdleMs: minIdle, mustBeIdle: true };
   const isIntoFolder = !isDryRun && isInFolder(run.output, isSeveral);
   const common = {
     policy: policyOf(session, run.options),
@@ -69,7 +68,7 @@ export async function compactAll(session: Session, run: Run): Promise<RunTotals>
         ...common,
         input: inputOf(job, run.options),
         output: isDryRun ? ({ kind: 'none' } as const) : output,
-        ...idleOf(session.settings, { job, minIdle: run.options.minIdle }),
+        ...((minIdle !== undefined || (!job.isNamed && output.kind === 'in-place')) && idle),
       };
       return useCases.compactFile(request, progress);
     },
@@ -104,15 +103,6 @@ export function isInFolder(output: OutputChoice, isSeveral: boolean): boolean {
 }
 
 const MINUTE_MS = 60_000;
-
-/** When a file counts as idle: as the line says, or for one that nobody named as the settings say. */
-function idleOf(
-  settings: ResolvedSettings,
-  { job: { isNamed, output }, minIdle }: { readonly job: Job; readonly minIdle: number | undefined },
-): Pick<CompactFileRequest, 'minIdleMs' | 'mustBeIdle'> {
-  if (minIdle !== undefined) return { minIdleMs: minIdle, mustBeIdle: true };
-  return !isNamed && output.kind === 'in-place' ? { minIdleMs: minIdleOf(settings) } : {};
-}
 
 /** How long a file that nobody named must not have changed before it is replaced. */
 export function minIdleOf({ transcript }: ResolvedSettings): number {

@@ -62,13 +62,10 @@ export function doubtPlace(
       : `${program.title} keeps its sessions in a database ('${terminal.program()} resume ${id ?? 'ID'}' goes on with what it has there)`;
   if (!isOwn(file, host.userId)) return 'the file is not yours';
   if (folder === null) return 'the session does not say in which folder it was held';
-  if (!isFolder(folder)) return `its folder ${folder} is not there ('compact handoff' begins a new session elsewhere)`;
+  const isFolder = folder.startsWith('/') && orElse(false, () => statSync(folder).isDirectory());
+  if (!isFolder) return `its folder ${folder} is not there ('compact handoff' begins a new session elsewhere)`;
   if (isMisplaced) return `the file says that it was held in ${folder}, and lies where sessions of another folder are`;
   return isOwn(folder, host.userId) ? null : `its folder ${folder} is not yours`;
-}
-
-function isFolder(path: string): boolean {
-  return path.startsWith('/') && orElse(false, () => statSync(path).isDirectory());
 }
 
 function isOwn(path: string, userId: number | null): boolean {
@@ -94,13 +91,11 @@ export function describeLaunch(
   return [`cd ${shellWord(folder)}`, ...calls].join(' && ');
 }
 
-type Starting = (launch: Launch) => void;
-
 /** Runs a command that may end in another program. The session is over by then: nobody waits for the archive while the other one runs. */
 export async function inSessionBefore(
   context: CliContext,
   line: Parameters<typeof formatOf>[0],
-  work: (session: Session, start: Starting) => Promise<ExitCode>,
+  work: (session: Session, start: (launch: Launch) => void) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const request = { ...line, format: formatOf(line), needs: ['selection', 'model', 'archive'] as const };
   const next: { launch: Launch | null } = { launch: null };

@@ -21,10 +21,8 @@ export function skipUnreadable(
     return { schema: 'compact/report@1', file: name, result: 'skipped', reason: 'too-recent', notes };
   }
   if (isNamed || !isUnreadable(failure)) return null;
-  const notes = [
-    describeUnreadable(failure),
-    ...(failure.kind === 'bad-line' && failure.canCarry ? [CARRY_ADVICE] : []),
-  ];
+  const advice = failure.kind === 'bad-line' && failure.canCarry ? ['--keep-invalid carries such lines along'] : [];
+  const notes = [describeUnreadable(failure), ...advice];
   const isEmpty = failure.kind === 'not-a-transcript' && failure.isEmpty === true;
   const reason = isEmpty ? 'no-messages' : failure.kind;
   return { schema: 'compact/report@1', file: name, result: 'skipped', reason, notes };
@@ -48,8 +46,6 @@ const REASONS = ['no-messages', 'no-text', 'not-a-transcript', 'unknown-format',
 function isUnreadable(failure: NotDone | Failure): failure is Unreadable {
   return REASONS.some((reason) => reason === failure.kind);
 }
-
-const CARRY_ADVICE = '--keep-invalid carries such lines along';
 
 type OutcomeOptions = {
   /** How `--json` reports files that failed or were skipped; by default it does not. */

@@ -2,7 +2,7 @@ import type { CompactReport, FailedReport, SkippedFileReport, UsageReport } from
 import { addPriced } from '../../app/summarize/usage.ts';
 import { createSkipRenderer } from './outcomes.ts';
 import { renderFailed } from '../../messages/failure.ts';
-import { layList, renderListHead, renderListLine, renderListRow, skipWords } from '../render/compact-list.ts';
+import { layList, renderListHead, renderListRow, skipWords } from '../render/compact-list.ts';
 import {
   type CompactRendering,
   countLevels,
@@ -14,8 +14,8 @@ import {
   spendingOf,
   sumTokens,
 } from '../render/compact.ts';
-import { reportJson, safeText } from '../../messages/text.ts';
-import { countOf, formatCount } from '../../messages/quantities.ts';
+import { indent, reportJson, safeText } from '../../messages/text.ts';
+import { countOf, tally } from '../../messages/quantities.ts';
 import type { Theme } from '../render/theme.ts';
 import type { Session } from '../session.ts';
 import type { About } from '../terminal/log.ts';
@@ -52,15 +52,12 @@ const SCREEN_ROWS = 24;
 const MAX_REPEATED = 20;
 
 export function createRunReport(
-  {
-    reporter,
-    terminal,
-    asked,
-  }: Pick<Session, 'reporter' | 'asked'> & { readonly terminal: Pick<Session['terminal'], 'stderr' | 'program'> },
+  session: Pick<Session, 'reporter' | 'asked'> & { readonly terminal: Pick<Session['terminal'], 'stderr' | 'program'> },
   options: RunReportOptions,
 ): RunReport {
+  const { reporter, terminal } = session;
   const { names, isDryRun, isInPlace, archiveFlag } = options;
-  const { outputOptions } = asked;
+  const { outputOptions } = session.asked;
   const { isTerminal, widthColumns } = terminal.stderr;
   const rendering: CompactRendering = {
     theme: reporter.theme,
@@ -79,19 +76,8 @@ export function createRunReport(
   });
   const noteList = createNoteList();
   const renderSkipped = createSkipRenderer();
-  const state: {
-    totals: RunTotals;
-    hasHead: boolean;
-    linesSinceFailure: number;
-    archive: string | null;
-    isOverCost: boolean;
-  } = {
-    totals: NO_TOTALS,
-    hasHead: false,
-    isOverCost: false,
-    linesSinceFailure: 0,
-    archive: null,
-  };
+  const known: { totals: RunTotals; archive: string | null } = { totals: NO_TOTALS, archive: null };
+  const state = { ...known, hasHead: false, isOverCost: false, linesSinceFailure: 0 };
   const failures: string[] = []; // names only: the reasons were printed above
 
   const print = (lines: readonly string[], about?: About): void => {
@@ -102,11 +88,9 @@ export function createRunReport(
     if (!isList) return print(renderCompactReport(report, rendering));
     if (!state.hasHead && !isLog) print([renderListHead(layout, rendering.theme)]);
     state.hasHead = true;
+    const [line, ...title] = renderListRow(report, layout, rendering.theme);
     // Logs are collected: they name files, and quote nothing that somebody said.
-    const row = isLog
-      ? [renderListLine(report, layout, rendering.theme)]
-      : renderListRow(report, layout, rendering.theme);
-    print(row, report);
+    print(isLog ? [line] : [line, ...title], report);
     noteList.add(report);
   };
   const countFailure = (report: FailedReport): void => {
@@ -149,24 +133,15 @@ export function createRunReport(
       const totals: RunTotals = { ...state.totals, left: leftCount };
       // A worker may have found nothing to do.
       if (!isSeveral || (names === null && state.totals === NO_TOTALS)) return totals;
-      reporter.report([
-        ...noteList.render(rendering.theme),
-        ...renderTotals(
-          totals,
-          outputOptions.json ? { ...rendering, archive: null } : { ...rendering, archive: state.archive },
-        ),
-      ]);
-      const hasScrolled =
-        !outputOptions.json && outputOptions.verbosity !== 'quiet' && state.linesSinceFailure > SCREEN_ROWS;
-      if (hasScrolled) reporter.report(['Failed, for the reasons above:', ...indented(failures, totals.failed)]);
+      const archive = outputOptions.json ? null : state.archive;
+      reporter.report([...noteList.render(rendering.theme), ...renderTotals(totals, { ...rendering, archive })]);
+      if (outputOptions.json || state.linesSinceFailure <= SCREEN_ROWS) return totals;
+      const left = totals.failed - failures.length;
+      const more = left > 0 ? [`  … and ${countOf(left, 'more', 'more')}`] : [];
+      reporter.report(['Failed, for the reasons above:', ...indent(failures), ...more]);
       return totals;
     },
   };
-}
-
-function indented(failures: readonly string[], count: number): readonly string[] {
-  const lines = failures.map((failure) => `  ${failure}`);
-  return count > failures.length ? [...lines, `  … and ${countOf(count - failures.length, 'more', 'more')}`] : lines;
 }
 
 export const NO_TOTALS: RunTotals = {
@@ -226,11 +201,9 @@ function addSpending(totals: RunTotals, usage: UsageReport | undefined): RunTota
 /** If there are more notes than this, only their number is printed. */
 const MAX_NOTES = 20;
 
-type CountedNote = { readonly file: string; count: number };
-
 /** The notes on the transcripts of a run: each is printed once, with the number of transcripts that have it. */
 function createNoteList() {
-  const known = new Map<string, CountedNote>();
+  const known = new Map<string, { readonly file: string; count: number }>();
   const state = { unlisted: 0 };
   const addNote = (note: string, file: string): void => {
     const counted = known.get(note);
@@ -244,15 +217,11 @@ function createNoteList() {
       if (result !== 'skipped' || reason === 'in-use') for (const note of notes) addNote(note, file);
     },
     render: (theme: Theme): readonly string[] => [
-      ...[...known].map(([note, counted]) => theme.warning(renderNote(note, counted))),
-      ...(state.unlisted === 0
-        ? []
-        : [theme.warning(`note: … and ${formatCount(state.unlisted)} more; --json lists them all`)]),
+      ...[...known].map(([note, { file, count }]) => {
+        const others = count === 1 ? '' : ` and ${countOf(count - 1, 'other')}`;
+        return theme.warning(`note: ${safeText(file)}${others}: ${safeText(note)}`);
+      }),
+      ...tally([[state.unlisted, 'more; --json lists them all']]).map((more) => theme.warning(`note: … and ${more}`)),
     ],
   };
-}
-
-function renderNote(note: string, { file, count }: CountedNote): string {
-  const others = count === 1 ? '' : ` and ${countOf(count - 1, 'other', 'others')}`;
-  return `note: ${safeText(file)}${others}: ${safeText(note)}`;
 }

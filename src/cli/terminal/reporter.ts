@@ -60,7 +60,7 @@ export async function createReporter(
     logsStages ? (file, stage) => print('debug', [stage], { file }) : null,
   );
   const showPiece = stdout.isTerminal ? createTerminalFilter() : null;
-  /** stdout goes to a file or a pipe, so it cannot disturb the progress line. */
+  /** What goes to a file or a pipe cannot disturb the progress line. */
   const makeRoom = (): void => {
     if (stdout.isTerminal) progress.clear();
   };
@@ -101,7 +101,7 @@ type RunProgress = Progress & {
 };
 
 /**
- * One line that is redrawn in place; with `channel` null nothing is drawn. In a run over several transcripts it stays between them. `onStage` is
+ * One line that is redrawn in place, `[123/10,000] name: stage`; with `channel` null nothing is drawn. In a run over several transcripts it stays between them. `onStage` is
  * called when a transcript comes to another stage.
  */
 function createProgress(
@@ -120,8 +120,14 @@ function createProgress(
   const draw = (stage: string): void => {
     const nowMs = Date.now();
     if (channel === null || nowMs - state.drawnAtMs < REDRAW_MS) return;
+    const { transcript, place } = state;
     // One column short of the width: a full line would scroll on some terminals.
-    channel.write(`\r\u001b[2K${layLine(state, { stage, widthColumns: channel.widthColumns - 1 })}`);
+    const widthColumns = channel.widthColumns - 1;
+    const counter = place === null ? '' : `[${formatCount(place.index + 1)}/${formatCount(place.count)}] `;
+    const nameColumns = Math.max(MIN_NAME_COLUMNS, widthColumns - textWidth(counter) - textWidth(stage));
+    // A long name keeps its end, which identifies it.
+    const line = clipText(`${counter}${clipStart(safeText(transcript), nameColumns)}${stage}`, widthColumns);
+    channel.write(`\r\u001b[2K${line}`);
     state.isDrawn = true;
     state.drawnAtMs = nowMs;
   };
@@ -195,14 +201,4 @@ function createTimeLeft() {
       return `, about ${formatDuration((elapsedMs * (1 - state.share)) / state.share)} left`;
     },
   };
-}
-
-/** `[123/10,000] name: stage`. A long name keeps its end, which identifies it. */
-function layLine(
-  { transcript, place }: { readonly transcript: string; readonly place: Place | null },
-  { stage, widthColumns }: { readonly stage: string; readonly widthColumns: number },
-): string {
-  const counter = place === null ? '' : `[${formatCount(place.index + 1)}/${formatCount(place.count)}] `;
-  const nameColumns = Math.max(MIN_NAME_COLUMNS, widthColumns - textWidth(counter) - textWidth(stage));
-  return clipText(`${counter}${clipStart(safeText(transcript), nameColumns)}${stage}`, widthColumns);
 }

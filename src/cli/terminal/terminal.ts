@@ -67,16 +67,14 @@ export type Launch = { readonly path: string; readonly args: readonly string[]; 
 
 type DetachedPlace = { readonly folder: string; readonly log: string };
 
-export type OwnedTerminal = Terminal & {
-  readonly setExitCode: (code: ExitCode) => void;
-  /** Stops listening for signals, so that the process can end. */
-  readonly close: () => void;
-};
-
 const DEFAULT_WIDTH_COLUMNS = 80;
 
 /** The only file that uses `process`. */
-export function createTerminal(): OwnedTerminal {
+export function createTerminal(): Terminal & {
+  readonly setExitCode: (code: ExitCode) => void;
+  /** Stops listening for signals, so that the process can end. */
+  readonly close: () => void;
+} {
   const interruption = new AbortController();
   const leftovers = new Set<string>();
   const children = new Set<Pick<ChildProcess, 'kill'>>();
@@ -102,22 +100,24 @@ export function createTerminal(): OwnedTerminal {
   process.on('exit', clean);
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', terminate);
+  const close = (): void => {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', terminate);
+  };
   return {
     argv: process.argv.slice(2),
     nodeFlags: process.execArgv,
     host: {
       environment: process.env,
-      workingFolder: workingFolder(),
+      // The shell's current folder if it was deleted; paths in it are then reported as missing.
+      workingFolder: orElse(process.env['PWD'] ?? '/', () => process.cwd()),
       homeFolder: homedir(),
       userId: process.geteuid?.() ?? null,
     },
-    program: () =>
-      programName({
-        environment: process.env,
-        nodePath: process.execPath,
-        calledAs: process.argv[1] ?? '',
-        folder: process.cwd(),
-      }),
+    program: () => {
+      const { env: environment, execPath: nodePath, argv } = process;
+      return programName({ environment, nodePath, calledAs: argv[1] ?? '', folder: process.cwd() });
+    },
     launch: () => launchCommand(process.env, process.execPath),
     stdin: {
       get kind() {
@@ -125,15 +125,14 @@ export function createTerminal(): OwnedTerminal {
       },
       open: () => process.stdin,
     },
-    readStdin: (maxBytes) => (kindOfStdin() === 'input' ? readStart(0, maxBytes) : ''),
+    readStdin: (maxBytes) => (kindOfStdin() === 'input' ? readStart(maxBytes) : ''),
     startDetached,
     stdout: createChannel(1, () => process.stdout),
     stderr: createChannel(2, () => process.stderr),
     dialog: () => ({ input: process.stdin, output: process.stderr }),
     become: async (launch) => {
       const ended = become(launch);
-      process.off('SIGINT', interrupt);
-      process.off('SIGTERM', terminate);
+      close();
       return ended;
     },
     signal: interruption.signal,
@@ -159,26 +158,20 @@ export function createTerminal(): OwnedTerminal {
     setExitCode: (code) => {
       process.exitCode = code;
     },
-    close: () => {
-      process.off('SIGINT', interrupt);
-      process.off('SIGTERM', terminate);
-    },
+    close,
   };
 }
 
 // `isatty` loads Node's network modules, which takes as long as a fifth of the program's start. A terminal is always a character device,
 // and never the null device.
 function isTerminal(descriptor: number): boolean {
-  try {
+  // False if it is closed.
+  return orElse(false, () => {
     const stats = fstatSync(descriptor);
     if (!stats.isCharacterDevice()) return false;
     const isNull = stats.rdev === statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
     return !isNull && isatty(descriptor);
-  } catch (error) {
-    // Closed.
-    if (systemCode(error) === null) throw error;
-    return false;
-  }
+  });
 }
 
 function kindOfStdin(): Terminal['stdin']['kind'] {
@@ -263,11 +256,11 @@ function startDetached(args: readonly string[], { folder, log }: DetachedPlace):
   closeSync(descriptor);
 }
 
-/** Null: there is more. */
-function readStart(descriptor: number, maxBytes: number): string | null {
+/** Of standard input. Null: there is more. */
+function readStart(maxBytes: number): string | null {
   const bytes = Buffer.allocUnsafe(maxBytes + 1);
   for (let length = 0; length < bytes.length;) {
-    const count = retried(() => readSync(descriptor, bytes, length, bytes.length - length, null));
+    const count = retried(() => readSync(0, bytes, length, bytes.length - length, null));
     if (count === 0) return bytes.toString('utf8', 0, length);
     length += count;
   }
@@ -298,9 +291,4 @@ function writeAll(descriptor: number, bytes: Uint8Array): string | null {
     if (code === null) throw error;
     return code;
   }
-}
-
-/** The shell's current folder if it was deleted; paths in it are then reported as missing. */
-function workingFolder(): string {
-  return orElse(process.env['PWD'] ?? '/', () => process.cwd());
 }

@@ -8,12 +8,8 @@ type Part = Html | string | number | null | readonly (Html | null)[];
 
 /** A template of markup. Strings between its parts are texts: they are escaped, so that no transcript can add markup. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  const pieces = strings.map((text, at) => withoutIndent(text) + (at < parts.length ? markup(parts[at] ?? null) : ''));
+  const pieces = strings.map((text, at) => text.replaceAll(/\n\s+/g, '\n') + markup(parts[at] ?? null));
   return { html: pieces.join('') };
-}
-
-function withoutIndent(text: string): string {
-  return text.replaceAll(/\n\s+/g, '\n');
 }
 
 function markup(part: Part): string {

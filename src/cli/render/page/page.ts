@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { showMessages } from '../../../browser/show-messages.ts';
 import type { FileReport, ReportedMessage } from '../../../app/contract/file-report.ts';
 import { OUTCOMES } from '../../../core/overview/strip.ts';
-import { countOf, formatCount } from '../../../messages/quantities.ts';
+import { countOf, formatCount, sumOf } from '../../../messages/quantities.ts';
 import { textLines } from '../../../messages/text.ts';
 import { icicle, lineage, strip } from './charts.ts';
 import { counted, html, type Html, multiline, ownCode, scriptTag } from './html.ts';
@@ -37,6 +37,12 @@ export function renderPage(report: FileReport, context: PageContext): string {
     { id: 'ledger', title: 'Ledger', content: ledger(report) },
   ];
   const shown = sections.filter(({ content }) => content !== null);
+  const data = [
+    scriptTag(html` type="text/plain" id="index"`, packed.index),
+    ...packed.blocks.map(({ first, text }) =>
+      scriptTag(html` type="text/plain" class="block" data-first="${first}"`, text),
+    ),
+  ];
   const rest = html`<head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer"><title>${name}: compact report</title><style>${ownCode(STYLE)}</style></head><body>
 <a class="skip" href="#verdict">Skip to the verdict</a>
 <header><p class="brand">compact report</p><h1>${name}</h1><p class="faint">${describeFile(report)}</p></header>
@@ -44,7 +50,7 @@ export function renderPage(report: FileReport, context: PageContext): string {
 <main>${verdict(report, context)}
 ${shown.map(renderSection)}</main>
 <footer><p>Made offline by <code>compact report</code>. This page loads nothing and sends nothing. ${context.isRaw ? 'It may contain secrets: they are shown as they are (--raw).' : 'Known kinds of secrets are masked.'}</p></footer>
-${packedData(packed)}${scriptTag(html``, script)}</body></html>
+${data}${scriptTag(html``, script)}</body></html>
 `;
   return PAGE_START + rest.html;
 }
@@ -76,12 +82,11 @@ function hashSource(code: string): string {
 }
 
 function describeFile({ file, format, messages }: FileReport): string {
-  const times = messages.flatMap(({ at }) => at ?? []).sort();
-  const [first = '', last = ''] = [times.at(0)?.slice(0, 10), times.at(-1)?.slice(0, 10)];
+  const days = messages.flatMap(({ at }) => at?.slice(0, 10) ?? []).sort();
+  const [first = '', last = ''] = [days.at(0), days.at(-1)];
   const span = first === last ? first : `${first} to ${last}`;
-  return [file.includes('/') ? file : '', format, countOf(messages.length, 'message'), span]
-    .filter((part) => part !== '')
-    .join(' · ');
+  const parts = [file.includes('/') ? file : '', format, countOf(messages.length, 'message'), span];
+  return parts.filter((part) => part !== '').join(' · ');
 }
 
 /** Without scripts, the list shows as much of each message as fits in this many characters. */
@@ -147,19 +152,11 @@ function staticRow({ number, role, tools, outcome, tokens, text }: ReportedMessa
   </div> `;
 }
 
-function packedData({ index, blocks, firsts }: PackedMessages): readonly Html[] {
-  const data = blocks.map((block, at) =>
-    scriptTag(html` type="text/plain" class="block" data-first="${firsts[at] ?? 0}"`, block),
-  );
-  return [scriptTag(html` type="text/plain" id="index"`, index), ...data];
-}
-
 /** The messages as blocks of gzip in base64. Each block unpacks to a JSON list; `index` to an object of lists. */
 type PackedMessages = {
   readonly index: string;
-  readonly blocks: readonly string[];
-  /** The number of the first message in each block, from 1. */
-  readonly firsts: readonly number[];
+  /** `first`: the number of its first message, from 1. */
+  readonly blocks: readonly { readonly first: number; readonly text: string }[];
   /** Longer texts were cut here. */
   readonly maxChars: number;
 };
@@ -175,36 +172,28 @@ const USUAL_RATIO = 0.3;
 /** Cuts long texts as much as is needed. */
 function packMessages(messages: readonly ReportedMessage[]): PackedMessages {
   const index = pack(indexOf(messages));
-  let packed: PackedMessages = { index, blocks: [], firsts: [], maxChars: 0 };
+  let packed: PackedMessages = { index, blocks: [], maxChars: 0 };
   for (const maxChars of LIMITS) {
-    const chars = messages.reduce((sum, { text }) => sum + Math.min(text.length, maxChars), 0);
+    const chars = sumOf(messages, ({ text }) => Math.min(text.length, maxChars));
     const isLast = maxChars === LIMITS.at(-1);
     if (chars * USUAL_RATIO > 2 * MAX_PACKED_CHARS && !isLast) continue;
-    packed = { index, ...packTexts(messages, maxChars), maxChars };
-    if (packed.blocks.reduce((sum, block) => sum + block.length, index.length) <= MAX_PACKED_CHARS) break;
+    packed = { index, blocks: packTexts(messages, maxChars), maxChars };
+    if (index.length + sumOf(packed.blocks, ({ text }) => text.length) <= MAX_PACKED_CHARS) break;
   }
   return packed;
 }
 
-function packTexts(messages: readonly ReportedMessage[], maxChars: number): Pick<PackedMessages, 'blocks' | 'firsts'> {
-  const blocks: string[] = [];
-  const firsts: number[] = [];
-  let texts: string[] = [];
-  let chars = 0;
-  const flush = (): void => {
-    if (texts.length > 0) blocks.push(pack(texts));
-    texts = [];
-    chars = 0;
-  };
+function packTexts(messages: readonly ReportedMessage[], maxChars: number): PackedMessages['blocks'] {
+  const blocks: { readonly first: number; readonly texts: string[]; chars: number }[] = [];
   for (const { number, text } of messages) {
-    if (texts.length === 0) firsts.push(number);
     const shown = textLines(text.slice(0, maxChars)).join('\n');
-    texts.push(shown);
-    chars += shown.length;
-    if (chars >= BLOCK_CHARS || texts.length >= BLOCK_MESSAGES) flush();
+    const last = blocks.at(-1);
+    if (last !== undefined && last.chars < BLOCK_CHARS && last.texts.length < BLOCK_MESSAGES) {
+      last.texts.push(shown);
+      last.chars += shown.length;
+    } else blocks.push({ first: number, texts: [shown], chars: shown.length });
   }
-  flush();
-  return { blocks, firsts };
+  return blocks.map(({ first, texts }) => ({ first, text: pack(texts) }));
 }
 
 /** What the page's script knows of the messages beside their texts: lists in the order of the messages. */

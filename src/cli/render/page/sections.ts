@@ -19,8 +19,17 @@ export type PageContext = {
 export function verdict(report: FileReport, context: PageContext): Html {
   const { state } = report;
   const told = state.kind === 'planned' ? plan(state) : state.kind === 'unproven' ? unproven(state) : proof(state);
+  const facts =
+    state.kind !== 'compacted'
+      ? null
+      : html`<dl class="facts">
+          <dt>SHA-256 of the original</dt>
+          <dd><code>${state.verified.original.sha256}</code></dd>
+          <dt>Archive</dt>
+          <dd><code>${state.verified.archive}</code></dd>
+        </dl>`;
   return html`<section id="verdict" class="verdict">
-    ${told} ${figures(report)} ${command(report, context)} ${state.kind === 'compacted' ? facts(state) : null}
+    ${told} ${figures(report)} ${command(report, context)} ${facts}
   </section>`;
 }
 
@@ -43,9 +52,8 @@ function unproven({ claims, failure }: Extract<ReportState, { readonly kind: 'un
     <p class="problem">${renderFailure(failure)}</p>`;
 }
 
-type Compacted = Extract<ReportState, { readonly kind: 'compacted' }>;
-
-function proof({ verified: { result, lines, problems, erased = [] } }: Compacted): Html {
+function proof({ verified }: Extract<ReportState, { readonly kind: 'compacted' }>): Html {
+  const { result, lines, problems, erased = [] } = verified;
   if (result === 'failed')
     return html`<h2><span class="badge bad">✕ Failed</span></h2>
       <p>The original could not be put together from the file and the archive.</p>
@@ -65,15 +73,6 @@ function proof({ verified: { result, lines, problems, erased = [] } }: Compacted
       The original can be restored byte for byte. It was put together from the file and the archive for this page, and
       its SHA-256 is the one that was recorded before the first compaction. ${counts}
     </p>`;
-}
-
-function facts({ verified }: Compacted): Html {
-  return html`<dl class="facts">
-    <dt>SHA-256 of the original</dt>
-    <dd><code>${verified.original.sha256}</code></dd>
-    <dt>Archive</dt>
-    <dd><code>${verified.archive}</code></dd>
-  </dl>`;
 }
 
 function figures({ state, bytes, tokens, messages }: FileReport): Html {
@@ -258,6 +257,9 @@ export function audit({ audit: found }: FileReport): Html | null {
     ${groups.length === 0 ? html`<p class="faint">Nothing.</p>` : groups}`;
 }
 
+const CYCLE_HEADS =
+  'compaction, time, bytes before, bytes after, lines kept, lines archived, SHA-256 before, SHA-256 after';
+
 export function ledger({ state, messages, bytes, tokens }: FileReport): Html {
   const going = state.kind === 'planned' ? 'would leave' : 'left';
   const rowOf = (name: string, outcome: string | null): readonly [string, number, number] => {
@@ -276,16 +278,7 @@ export function ledger({ state, messages, bytes, tokens }: FileReport): Html {
       ? null
       : table(
           'compactions',
-          [
-            'compaction',
-            'time',
-            'bytes before',
-            'bytes after',
-            'lines kept',
-            'lines archived',
-            'SHA-256 before',
-            'SHA-256 after',
-          ],
+          CYCLE_HEADS.split(', '),
           state.cycles.map(({ at, source, output, keptLines, archivedLines }, index) => [
             index + 1,
             html`<span class="when">${at.replace('T', ' ').slice(0, 16)}</span>`,
