@@ -94,7 +94,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'adapters/archive/sqlite/extension.ts': ['+sqlite-vec'],
   'adapters/redact/gitleaks/rule.ts': ['+re2js'],
   'cli/render/theme.ts': ['+chalk'],
-  'cli/terminal/picker.ts': ['+@clack/prompts'],
+  'cli/inputs/sessions.ts': ['+@clack/prompts'],
   // The one lock of the system's that Node can have is SQLite's.
   'adapters/fs/file-lock.ts': ['+better-sqlite3'],
 };

@@ -3,21 +3,9 @@
  * use anything outside of it. Texts of a transcript reach the page only through `textContent`.
  */
 export function showMessages(): void {
-  type Index = {
-    readonly id: readonly string[];
-    readonly line: readonly number[];
-    readonly role: readonly string[];
-    readonly tools: readonly string[];
-    readonly at: readonly string[];
-    readonly tokens: readonly number[];
-    readonly chars: readonly number[];
-    readonly score: readonly (number | null)[];
-    readonly why: readonly string[];
-    readonly outcome: readonly number[];
-    readonly cycle: readonly number[];
-    readonly batch: readonly string[];
-    readonly isRequest: readonly number[];
-  };
+  type Index = Record<'id' | 'role' | 'tools' | 'at' | 'why' | 'batch', readonly string[]> &
+    Record<'line' | 'tokens' | 'chars' | 'outcome' | 'cycle' | 'isRequest', readonly number[]> &
+    Record<'score', readonly (number | null)[]>;
   const PAGE = 50;
   const OUTCOMES = ['kept', 'quoted', 'summarized', 'not summarized'];
   const element = <T extends HTMLElement>(id: string, kind: new () => T): T => {

@@ -1,38 +1,5 @@
-import type {
-  ArchiveBackupReport,
-  ArchiveEraseReport,
-  ArchiveExportReport,
-  ArchiveGrantsReport,
-  ArchiveHoldReport,
-  ArchiveIndexReport,
-  ArchiveListReport,
-  ArchiveLogReport,
-  ArchiveMergeReport,
-  ArchiveReceiptsReport,
-  ArchiveStatsReport,
-  SearchReport,
-  ShowReport,
-} from '../app/contract/archive-reports.ts';
-import type {
-  BeforeAfter,
-  CapturedFileReport,
-  CaptureReport,
-  CompactReport,
-  FailedCaptureReport,
-  FailedReport,
-  FailedRestoreReport,
-  PageReport,
-  RestoreCapturedReport,
-  RestoreReport,
-  RunReport,
-  ScoreReport,
-  SkippedCaptureReport,
-  SkippedFileReport,
-  SkippedRestoreReport,
-  UndoReport,
-  UsageReport,
-  VerifyReport,
-} from '../app/contract/reports.ts';
+import type * as archive from '../app/contract/archive-reports.ts';
+import type * as files from '../app/contract/reports.ts';
 import type { FileState } from '../app/jobs/records.ts';
 import type { BatchStatusReport } from '../app/jobs/submit.ts';
 import type { QueueReport } from '../app/jobs/work.ts';
@@ -102,8 +69,8 @@ export type BatchRunReport = {
   /** Fetched in this run. */
   readonly answers: Count;
   /** What the fetched answers cost, and what of all answers to the files of this run came to nothing. Absent: nothing did. */
-  readonly usage?: UsageReport | undefined;
-  readonly wasted?: UsageReport | undefined;
+  readonly usage?: files.UsageReport | undefined;
+  readonly wasted?: files.UsageReport | undefined;
   /** Custom ids of answers that nobody asked for. */
   readonly unknown: readonly string[];
   readonly canceled: Count;
@@ -144,7 +111,7 @@ export type ScanGroup = Pick<ScanRow, 'bytes' | 'netBytes' | 'saving' | 'cost'> 
   /** The project's folder, the program (or the format, where it is not one program's), or the month of the last message (`2026-03`); null: unknown. */
   readonly name: string | null;
   readonly transcripts: Count;
-  readonly tokens: BeforeAfter;
+  readonly tokens: files.BeforeAfter;
   /** ISO time of the latest message. */
   readonly at: IsoTime;
 };
@@ -154,39 +121,39 @@ export type HandoffReport = HandOff & { readonly schema: 'compact/handoff@1'; re
 
 /** What each command prints with `--json`. `npm run build` makes the JSON Schemas from it. */
 export type Reports = {
-  compact: CompactReport | SkippedFileReport | FailedReport;
-  score: ScoreReport;
-  capture: CaptureReport | SkippedCaptureReport | FailedCaptureReport | CapturedFileReport;
-  restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport | RestoreCapturedReport;
+  compact: files.CompactReport | files.SkippedFileReport | files.FailedReport;
+  score: files.ScoreReport;
+  capture: files.CaptureReport | files.SkippedCaptureReport | files.FailedCaptureReport | files.CapturedFileReport;
+  restore: files.RestoreReport | files.SkippedRestoreReport | files.FailedRestoreReport | files.RestoreCapturedReport;
   handoff: HandoffReport;
   rules: RulesReport;
-  undo: UndoReport;
-  'undo-list': RunReport;
-  verify: VerifyReport;
-  search: SearchReport;
-  show: ShowReport;
+  undo: files.UndoReport;
+  'undo-list': files.RunReport;
+  verify: files.VerifyReport;
+  search: archive.SearchReport;
+  show: archive.ShowReport;
   batch: BatchRunReport;
   'batch-status': BatchStatusReport;
-  'archive-list': ArchiveListReport;
-  'archive-backup': ArchiveBackupReport;
-  'archive-log': ArchiveLogReport;
-  'archive-stats': ArchiveStatsReport;
+  'archive-list': archive.ArchiveListReport;
+  'archive-backup': archive.ArchiveBackupReport;
+  'archive-log': archive.ArchiveLogReport;
+  'archive-stats': archive.ArchiveStatsReport;
   'archive-check': ArchiveCheckReport;
   'archive-embed': ArchiveEmbedReport;
-  'archive-index': ArchiveIndexReport;
-  'archive-grants': ArchiveGrantsReport;
-  'archive-hold': ArchiveHoldReport;
-  'archive-erase': ArchiveEraseReport;
-  'archive-receipts': ArchiveReceiptsReport;
-  'archive-merge': ArchiveMergeReport;
-  'archive-export': ArchiveExportReport;
+  'archive-index': archive.ArchiveIndexReport;
+  'archive-grants': archive.ArchiveGrantsReport;
+  'archive-hold': archive.ArchiveHoldReport;
+  'archive-erase': archive.ArchiveEraseReport;
+  'archive-receipts': archive.ArchiveReceiptsReport;
+  'archive-merge': archive.ArchiveMergeReport;
+  'archive-export': archive.ArchiveExportReport;
   scan: ScanRow;
   'scan-by': ScanGroup;
   work: QueueReport;
   'work-add': WorkAddReport;
   'work-retry': WorkRetryReport;
   install: InstallReport;
-  report: OutcomesReport | PageReport;
+  report: OutcomesReport | files.PageReport;
   config: ConfigReport;
   'config-path': ConfigPathReport;
   'config-get': ConfigGetReport;

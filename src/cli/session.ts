@@ -44,8 +44,8 @@ export type Session = Pick<FileSession, 'poolRules' | 'startProcesses'> & {
   readonly explain: (failure: LookupFailure) => void;
   /** Prints what is wrong with the command line and returns the exit code. */
   readonly refuse: (message: string) => ExitCode;
-  /** Prints what failed and returns the exit code. */
-  readonly fail: (failure: LookupFailure) => ExitCode;
+  /** Prints what failed, of which a text is the whole sentence, and returns the exit code. */
+  readonly fail: (failure: LookupFailure | string) => ExitCode;
   /** Answers with a report: as JSON if the line asks for it, otherwise with these lines. */
   readonly answer: Answer;
   /** The same, but the lines are not needed with `-q`. */
@@ -109,13 +109,15 @@ export async function inSession(
   const explain = (failure: LookupFailure): void => {
     if (verbosity === 'verbose') reporter.report(renderNearFormats(failure), aboutFailure(failure));
   };
-  const fail = (failure: LookupFailure): ExitCode => {
-    if (failure.kind === 'interrupted') {
+  const fail = (failure: LookupFailure | string): ExitCode => {
+    if (typeof failure === 'string') reporter.error(failure);
+    else if (failure.kind === 'interrupted') {
       // Without a signal, the reader of stdout is gone, which is no error.
       return terminal.signal.aborted ? interruptionCode(terminal.signal) : EXIT_CODES.done;
+    } else {
+      reporter.error(renderFailure(failure), aboutFailure(failure));
+      explain(failure);
     }
-    reporter.error(renderFailure(failure), aboutFailure(failure));
-    explain(failure);
     return EXIT_CODES.failed;
   };
   const answer: Answer = (report, render) => {

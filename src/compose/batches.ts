@@ -52,9 +52,10 @@ export function createBatchUseCases(deps: Deps) {
   };
 }
 
-type Prepared = Omit<BatchDeps, keyof WritingDeps | 'archive'>;
-
-async function prepare(deps: Deps, run: BatchRun): Promise<Result<Prepared, Failure>> {
+async function prepare(
+  deps: Deps,
+  run: BatchRun,
+): Promise<Result<Omit<BatchDeps, keyof WritingDeps | 'archive'>, Failure>> {
   const { model, compaction, ...listeners } = run;
   const refuse = (problem: string): Result<never, Failure> =>
     err({ kind: 'no-batch-api', provider: model.provider, problem });
@@ -73,14 +74,9 @@ async function prepare(deps: Deps, run: BatchRun): Promise<Result<Prepared, Fail
     }
   };
   try {
-    return ok({
-      ...listeners,
-      ask,
-      onStep: () => undefined,
-      service: await createService(model, deps),
-      provider: model.provider,
-      summarizer: { ...summarizer, service },
-    });
+    const { provider } = model;
+    const made = { service: await createService(model, deps), summarizer: { ...summarizer, service } };
+    return ok({ ...listeners, ...made, ask, onStep: () => undefined, provider });
   } catch (error) {
     if (error instanceof ModelError) return refuse(error.message);
     throw error;

@@ -92,15 +92,12 @@ async function nameTargets(
   wanted: Wanted & { readonly choice: Extract<OutputChoice, { readonly kind: 'default' | 'path' }> },
 ): Promise<Result<readonly PathTarget[], OutputProblem>> {
   const { files, isSeveral, choice, rename = compactedPath } = wanted;
-  if (choice.kind === 'default') {
-    return ok(files.map((file) => ({ kind: 'default', path: compactedPath(file.path) })));
-  }
+  if (choice.kind === 'default') return ok(files.map((file) => ({ kind: 'default', path: compactedPath(file.path) })));
   const existing = await identify(choice.path);
   const isFolder = existing === null ? choice.path.endsWith('/') || choice.path.endsWith(sep) : existing.isFolder;
   if (!isSeveral && !isFolder) return ok(files.map(() => ({ kind: 'file', path: choice.path })));
-  if (!isFolder && (existing !== null || isTranscriptName(choice.path))) {
+  if (!isFolder && (existing !== null || isTranscriptName(choice.path)))
     return err({ kind: 'needs-folder', path: choice.path, exists: existing !== null });
-  }
   return ok(files.map((file) => ({ kind: 'file', path: join(choice.path, rename(file.pathInFolder)) })));
 }
 

@@ -5,14 +5,11 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { orElse, toFileFailure } from '../system/files.ts';
 
-/** The files below a folder, and the folders that could not be read. */
-type Walk = { readonly paths: readonly string[]; readonly failures: readonly FileFailure[] };
-
 /**
- * Depth first, sorted, including hidden folders. Like ripgrep, it does not follow links (they may form a circle), and it skips
- * whatever is not a file (a pipe), whatever its name is.
+ * The files below a folder, and the folders that could not be read. Depth first, sorted, including hidden folders. Like ripgrep, it does not
+ * follow links (they may form a circle), and it skips whatever is not a file (a pipe), whatever its name is.
  */
-export async function walkFolder(folder: string, accepts: (name: string) => boolean): Promise<Walk> {
+export async function walkFolder(folder: string, accepts: (name: string) => boolean) {
   const paths: string[] = [];
   const failures: FileFailure[] = [];
   const walk = async (current: string): Promise<void> => {
@@ -66,7 +63,7 @@ export function isCompacted(path: string): boolean {
 export function compactedPath(path: string): string {
   const name = basename(path);
   const ending = ENDING.exec(name)?.[0] ?? '';
-  const stem = ending === '' ? name : name.slice(0, -ending.length);
+  const stem = name.slice(0, name.length - ending.length);
   // A name that consists of an extension (`.jsonl`) is a hidden file.
   const renamed = stem === '' ? `${name}.compact.jsonl` : `${stem}.compact${ending === '' ? '.jsonl' : ending}`;
   return folderPart(path) + renamed;
@@ -76,7 +73,7 @@ export function compactedPath(path: string): string {
 export function restoredPath(path: string): string {
   const name = basename(path);
   const ending = ENDING.exec(name)?.[0] ?? '';
-  const stem = (ending === '' ? name : name.slice(0, -ending.length)).replace(/\.compact$/i, '');
+  const stem = name.slice(0, name.length - ending.length).replace(/\.compact$/i, '');
   return `${folderPart(path)}${stem}.restored${ending === '' ? '.jsonl' : ending}`;
 }
 

@@ -23,13 +23,12 @@ import {
   type Mask,
   type SummarizerChoice,
 } from './services.ts';
-import { createTurns } from '../adapters/archive/sqlite/turns.ts';
 import type { ArchiveGrantsReport } from '../app/contract/archive-reports.ts';
 import type { OpenedSql } from '../adapters/archive/postgres/exchange.ts';
 import type { QueueDeps } from '../app/jobs/work.ts';
 import { hidePassword, isArchiveUrl } from '../core/paths.ts';
 import { lazily } from '../core/lazy.ts';
-import type { ArchiveExchange, ExportFolders } from '../ports/exchange.ts';
+import type { ArchiveExchange } from '../ports/exchange.ts';
 
 export type Composition = {
   readonly archivePath: string;
@@ -65,7 +64,9 @@ type WithEmbeddings = { readonly embeddings: Embeddings | null };
 export function createUseCases(composition: Composition) {
   const { archivePath, progress, signal, removeAtExit, maxUnpackedBytes } = composition;
   const opening = { ...composition, sleep: createNodeRuntime().sleep };
-  const archive = createArchiveOpener(archivePath, opening);
+  const isOnServer = isArchiveUrl(archivePath);
+  const engine = isOnServer ? createServerEngine(archivePath, opening) : createFileEngine(archivePath);
+  const archive = createArchiveOpener(engine);
   const deps: AppDeps = {
     files: createFileStore({ removeAtExit, maxUnpackedBytes }),
     formats: formatRegistry,
@@ -87,7 +88,14 @@ export function createUseCases(composition: Composition) {
     tellFuller: createFullerNotice(composition.notice),
     run: composition.run ?? beginRun(composition.command ?? null),
   };
-  const queueing = { ...deps, openQueue: createQueueOpener(archivePath, opening) };
+  /** The queue of jobs beside an archive, which only a database server can have. */
+  const openQueue: QueueDeps['openQueue'] = async (mode, waiting) => {
+    const { openPostgresQueue } = await import('../adapters/queue/queue.ts');
+    const { notice = () => undefined, sleep: wait } = opening;
+    return openPostgresQueue({ url: archivePath, create: mode === 'create', notice, wait, ...waiting });
+  };
+  const queueing = { ...deps, openQueue };
+  const locating = { ...deps, programs };
   const exchangeDeps = async (): Promise<MergeDeps & ArchiveUse> => {
     const use = await withVectors();
     const exchange = createExchange(use, { notice: composition.notice, sleep: deps.runtime.sleep });
@@ -95,7 +103,8 @@ export function createUseCases(composition: Composition) {
   };
   const exportDeps = async (): Promise<ExportDeps> => {
     const exchanging = await exchangeDeps();
-    return { ...exchanging, folders: await createFolders(exchanging) };
+    const { createExportFolders } = await import('../adapters/archive/exchange/folder.ts');
+    return { ...exchanging, folders: createExportFolders(exchanging.vectorExtension) };
   };
   const erasing = async () => ({ ...writing, openArchive: archive.openWith(await withVectors()) });
   /** With `archive.index = "at-once"`, what was stored is searchable when the run ends. */
@@ -124,10 +133,7 @@ export function createUseCases(composition: Composition) {
     scoreFile: later(deps, async () => (await import('../app/survey/score-file.ts')).scoreFile),
     listRules: later(deps, async () => (await import('../app/survey/list-rules.ts')).listRules),
     handOff: inFile(deps, async () => (await import('../app/survey/hand-off.ts')).handOff),
-    locateSession: later(
-      { ...deps, programs },
-      async () => (await import('../app/survey/locate-session.ts')).locateSession,
-    ),
+    locateSession: later(locating, async () => (await import('../app/survey/locate-session.ts')).locateSession),
     listPrograms: programs.list,
     scanFile: inFile(deps, async () => (await import('../app/survey/scan-file.ts')).scanFile),
     reportFile: async ({ mask = (text) => text, ...request }: ReportFileRequest & WithMask, progress: Progress) =>
@@ -238,30 +244,11 @@ type ArchiveUse = {
   readonly vectorExtension: string | null;
 };
 
-type ArchiveOpener = {
-  readonly openWith: (use: ArchiveUse) => OpenArchive;
-  readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
-  readonly close: () => Promise<void>;
-};
-
 type OpenerOptions = {
   /** Tells people that the database server is gone, and that it is back. */
   readonly notice?: ((sentence: string) => void) | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
-
-/** Opens the archive at a path or a URL. */
-function createArchiveOpener(place: string, options: OpenerOptions): ArchiveOpener {
-  return isArchiveUrl(place) ? createUrlOpener(place, options) : createFileOpener(place);
-}
-
-/** Opens the queue of jobs beside an archive, which only a database server can have. */
-function createQueueOpener(place: string, { notice = () => undefined, sleep }: OpenerOptions): QueueDeps['openQueue'] {
-  return async (mode, waiting) => {
-    const { openPostgresQueue } = await import('../adapters/queue/queue.ts');
-    return openPostgresQueue({ url: place, create: mode === 'create', notice, wait: sleep, ...waiting });
-  };
-}
 
 /** The SQL that lets a role use the archive in a database. It connects to nothing. */
 async function describeGrants(url: string, role: ArchiveRole): Promise<Result<ArchiveGrantsReport, ArchiveFailure>> {
@@ -273,71 +260,67 @@ async function describeGrants(url: string, role: ArchiveRole): Promise<Result<Ar
   return ok({ schema: 'compact/archive-grants@1', database: place.database, role, ...grantsFor(role, schema) });
 }
 
-/** A database server needs no threads here, so every use has the same archive. */
-function createUrlOpener(url: string, { notice = () => undefined, sleep }: OpenerOptions): ArchiveOpener {
-  const opened: { archive: Promise<Result<Archive | null, ArchiveFailure>> | null } = { archive: null };
-  const open = async (mode: ArchiveMode): ReturnType<OpenArchive> => {
-    const before = await opened.archive;
-    if (before?.ok === true && before.value !== null) return before;
-    const { openPostgresArchive } = await import('../adapters/archive/postgres/open.ts');
-    opened.archive = openPostgresArchive({ url, create: mode === 'create', notice, wait: sleep });
-    return opened.archive;
-  };
-  const takeTurn = createTurns();
+/** How archives at a place are opened. */
+type Engine = {
+  readonly exists: () => Promise<boolean>;
+  readonly open: (mode: ArchiveMode, use: ArchiveUse) => Promise<Result<Archive | null, ArchiveFailure>>;
+  readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
+  /** Uses of the same key share what was opened. */
+  readonly keyOf: (use: ArchiveUse) => string;
+};
+
+/** On a database server, vectors need no extension of ours. */
+function createServerEngine(url: string, { notice = () => undefined, sleep }: OpenerOptions): Engine {
   return {
-    openWith: () => async (mode) => {
-      const release = await takeTurn();
-      try {
-        return await open(mode);
-      } finally {
-        release();
-      }
+    exists: async () => true,
+    open: async (mode) => {
+      const { openPostgresArchive } = await import('../adapters/archive/postgres/open.ts');
+      return openPostgresArchive({ url, create: mode === 'create', notice, wait: sleep });
     },
     findPlaceProblem: async () => null,
-    close: async () => {
-      const archive = await opened.archive;
-      if (archive?.ok === true) await archive.value?.close();
-      opened.archive = null;
+    keyOf: () => '',
+  };
+}
+
+function createFileEngine(path: string): Engine {
+  return {
+    exists: async () => (await import('../adapters/archive/sqlite/file.ts')).archiveExists(path),
+    open: async (mode, { vectorExtension }) => {
+      const { openArchive } = await import('../adapters/archive/sqlite/open.ts');
+      return openArchive({ path, create: mode === 'create', ...(vectorExtension !== null && { vectorExtension }) });
     },
+    findPlaceProblem: async (options) =>
+      (await import('../adapters/archive/sqlite/file.ts')).findPlaceProblem(path, options),
+    keyOf: JSON.stringify,
   };
 }
 
 /** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
-function createFileOpener(path: string): ArchiveOpener {
-  const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
-  const openNow = async (
-    mode: ArchiveMode,
-    { vectorExtension }: ArchiveUse,
-  ): Promise<Result<Archive, ArchiveFailure>> => {
-    const { openArchive } = await import('../adapters/archive/sqlite/open.ts');
-    return openArchive({ path, create: mode === 'create', ...(vectorExtension !== null && { vectorExtension }) });
-  };
+function createArchiveOpener(engine: Engine) {
+  const opened = new Map<string, ReturnType<Engine['open']>>();
   const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
-    const { archiveExists } = await import('../adapters/archive/sqlite/file.ts');
-    if (mode === 'existing' && opened.size === 0 && !archiveExists(path)) return ok(null);
-    const key = JSON.stringify(use);
+    if (mode === 'existing' && opened.size === 0 && !(await engine.exists())) return ok(null);
+    const key = engine.keyOf(use);
     for (let known = opened.get(key); known !== undefined; known = opened.get(key)) {
       const archive = await known;
-      if (archive.ok) return archive;
+      if (archive.ok && archive.value !== null) return archive;
       // Another caller could not open it. This one may be allowed to create it.
       if (opened.get(key) === known) opened.delete(key);
     }
-    const opening = openNow(mode, use);
+    const opening = engine.open(mode, use);
     opened.set(key, opening);
     const archive = await opening;
-    if (!archive.ok && opened.get(key) === opening) opened.delete(key);
+    if ((!archive.ok || archive.value === null) && opened.get(key) === opening) opened.delete(key);
     return archive;
   };
   return {
-    openWith: (use) => (mode) => open(mode, use),
-    findPlaceProblem: async (options) => {
-      const { findPlaceProblem } = await import('../adapters/archive/sqlite/file.ts');
-      return opened.size > 0 ? null : findPlaceProblem(path, options);
-    },
+    openWith: (use: ArchiveUse) => (mode: ArchiveMode) => open(mode, use),
+    findPlaceProblem: async (...asked: Parameters<Engine['findPlaceProblem']>) =>
+      opened.size > 0 ? null : engine.findPlaceProblem(...asked),
     close: async () => {
       for (const opening of opened.values()) {
         const archive = await opening;
-        if (archive.ok) await archive.value.close();
+        if (archive.ok) await archive.value?.close();
       }
       opened.clear();
     },
@@ -385,9 +368,4 @@ export function createExchange(
 async function withVectors(): Promise<ArchiveUse> {
   const extension = await (await import('../adapters/archive/sqlite/extension.ts')).findVectorExtension();
   return { vectorExtension: extension.ok ? extension.value : null };
-}
-
-/** Reads and writes exports. */
-async function createFolders({ vectorExtension }: ArchiveUse): Promise<ExportFolders> {
-  return (await import('../adapters/archive/exchange/folder.ts')).createExportFolders(vectorExtension);
 }

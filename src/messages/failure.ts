@@ -17,7 +17,7 @@ type Sentences<F extends { readonly kind: string }> = {
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
 export function renderFailure(failure: LookupFailure): string {
-  const line = write(tellFailure(failure));
+  const line = write(tell<ByKind<LookupFailure>, LookupFailure['kind']>(FAILURES, failure.kind, failure));
   if (failure.kind !== 'ambiguous') return line;
   const candidates = failure.candidates.map(({ name, about }) => `\n  ${safeText(name)}  (${safeText(about)})`);
   return `${line}${candidates.join('')}${failure.hasMore ? '\n  …' : ''}`;
@@ -39,16 +39,8 @@ function tell<Failures extends { readonly [One in keyof Failures]: object }, Kin
   return [what, whatToTry, where];
 }
 
-function tellFailure(failure: LookupFailure): Sentence {
-  return tell<ByKind<LookupFailure>, LookupFailure['kind']>(FAILURES, failure.kind, failure);
-}
-
 function tellFile(failure: FileFailure): Sentence {
   return tell<ByKind<FileFailure>, FileFailure['kind']>(FILES, failure.kind, failure);
-}
-
-function tellArchive(failure: ArchiveFailure): Sentence {
-  return tell<ByKind<ArchiveFailure>, ArchiveFailure['kind']>(ARCHIVES, failure.kind, failure);
 }
 
 const NAME_ARCHIVE = 'Name another archive with --archive.';
@@ -104,11 +96,10 @@ const FILES: Sentences<FileFailure> = {
     `${unit} ${line} is longer than ${Math.floor(maxLineBytes / 1024 / 1024)} MiB.`,
     `Such a ${unit} is damage. Remove it.`,
   ],
-  damaged: ({ compression, problem }) => [
-    ...(compression === 'eval' && problem !== 'arranged-otherwise'
-      ? (['a part of this zip file is damaged.', 'Get another copy.'] as const)
-      : DAMAGES[problem](compression)),
-  ],
+  damaged: ({ compression, problem }) =>
+    compression === 'eval' && problem !== 'arranged-otherwise'
+      ? ['a part of this zip file is damaged.', 'Get another copy.']
+      : DAMAGES[problem](compression),
   'no-room': ({ folder, code }) => {
     const reason = isFullDisk(code) ? 'no space is left' : `the system says ${code}`;
     return [`its content cannot be stored in ${folder} while it is read (${reason}).`, NAME_TEMP_FOLDER];
@@ -133,9 +124,9 @@ const FILES: Sentences<FileFailure> = {
 
 const NAME_TEMP_FOLDER = 'Name another folder with TMPDIR.';
 
-type Damage = Extract<FileFailure, { readonly kind: 'damaged' }>['problem'];
-
-const DAMAGES: { readonly [problem in Damage]: (tool: string) => readonly [what: string, whatToTry: string] } = {
+const DAMAGES: Readonly<
+  Record<Extract<FileFailure, { readonly kind: 'damaged' }>['problem'], (tool: string) => Sentence>
+> = {
   'arranged-otherwise': () => [
     'this zip file is cut off, or was not written by Inspect.',
     "Get a complete copy, or rewrite it with 'inspect log convert'.",
@@ -153,7 +144,7 @@ const FAILURES: Sentences<LookupFailure> = {
   file: ({ failure }) => tellFile(failure),
   archive: ({ failure, replaced }) =>
     replaced === undefined
-      ? tellArchive(failure)
+      ? tell<ByKind<ArchiveFailure>, ArchiveFailure['kind']>(ARCHIVES, failure.kind, failure)
       : [
           'it was replaced, and then its archive failed, so it may not be possible to restore it.',
           `Keep the archive ${failure.path}, and run 'compact verify' for the file. The cause: ${'reason' in failure ? failure.reason : failure.kind}.`,
@@ -256,8 +247,8 @@ const FAILURES: Sentences<LookupFailure> = {
     `${CAPTURED_ADVICE} 'compact archive log' tells of what was pruned or erased.`,
   ],
   'no-version': () => ['it has no such version.', CAPTURED_ADVICE],
-  uncaptured: (failure) => [
-    `${describeUncaptured(failure)}, so it is not replaced.`,
+  uncaptured: ({ isDamaged }) => [
+    `its current content was ${isDamaged ? 'captured, but that capture is damaged' : 'not captured'}, so it is not replaced.`,
     "Capture it first, with 'compact capture --reread'.",
   ],
   ambiguous: ({ name }) => ['the name is ambiguous.', 'Give one of these:', name],
@@ -304,13 +295,6 @@ export function describeUnknown({ looksLike }: Extract<Failure, { kind: 'unknown
   return looksLike === null
     ? 'of no known format'
     : `it looks like ${safeText(looksLike)}, which this version does not read`;
-}
-
-/** Why a capture of what a file holds now cannot be relied on. */
-function describeUncaptured({ isDamaged }: { readonly isDamaged: boolean }): string {
-  return isDamaged
-    ? 'its current content was captured, but that capture is damaged'
-    : 'its current content was not captured';
 }
 
 const STDIN_REASONS: { readonly [kind in FileFailure['kind']]?: string } = {

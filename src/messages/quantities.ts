@@ -38,14 +38,10 @@ export function describeSpending(
   if (inputTokens + outputTokens + reused + retries === 0) return [];
   const about = isPlan ? 'about ' : '';
   const cached = cachedInputTokens === 0 ? '' : ` (${formatCount(cachedInputTokens)} cached)`;
+  const out = `${isPlan ? 'at most ' : ''}${formatCount(outputTokens)} out`;
+  const tokens = [`${about}${countOf(inputTokens, 'token')} in${cached}`, out];
   return [
-    calls === 0 ? 'no calls' : countOf(calls, isPlan ? 'request' : 'call'),
-    ...(calls === 0
-      ? []
-      : [
-          `${about}${countOf(inputTokens, 'token')} in${cached}`,
-          `${isPlan ? 'at most ' : ''}${formatCount(outputTokens)} out`,
-        ]),
+    ...(calls === 0 ? ['no calls'] : [countOf(calls, isPlan ? 'request' : 'call'), ...tokens]),
     ...(retries === 0 ? [] : [countOf(retries, 'retry', 'retries')]),
     ...(waitedMs === 0 ? [] : [`${formatDuration(waitedMs)} waited`]),
     ...(reused === 0 ? [] : [`${countOf(reused, 'summary', 'summaries')} paid before`]),

@@ -130,10 +130,8 @@ export function textWidth(text: string): number {
   return COMMON.test(text) ? text.length + (text.match(WIDE)?.length ?? 0) : unicode().measure(text);
 }
 
-type Unicode = { readonly measure: (text: string) => number; readonly graphemes: Intl.Segmenter };
-
 /** Loaded when a text first needs it: loading the Unicode tables takes as long as the rest of the start. */
-const unicode = lazily((): Unicode => {
+const unicode = lazily(() => {
   const require = createRequire(import.meta.url);
   const { default: measure }: { readonly default: typeof stringWidth } = require('string-width');
   return { measure, graphemes: new Intl.Segmenter(undefined, { granularity: 'grapheme' }) };
@@ -156,7 +154,9 @@ function clip(text: string, columns: number, cut: 'start' | 'end'): string {
   let kept = '';
   if (SIMPLE.test(text)) kept = isEnd ? text.slice(0, columns - 1) : text.slice(text.length - columns + 1);
   else {
-    const segments = charactersOf(text);
+    const segments = COMMON.test(text)
+      ? Array.from(text)
+      : Array.from(unicode().graphemes.segment(text), ({ segment }) => segment);
     let width = 0;
     for (const segment of isEnd ? segments : segments.toReversed()) {
       width += textWidth(segment);
@@ -165,11 +165,6 @@ function clip(text: string, columns: number, cut: 'start' | 'end'): string {
     }
   }
   return isEnd ? `${kept}…` : `…${kept}`;
-}
-
-function charactersOf(text: string): readonly string[] {
-  if (COMMON.test(text)) return Array.from(text);
-  return Array.from(unicode().graphemes.segment(text), ({ segment }) => segment);
 }
 
 /** The same, but cut in the middle: the beginning of a path identifies its owner, the end the file. */

@@ -172,7 +172,7 @@ export function moveFile(from: string, to: string, { isWindows, rename, wait }: 
   }
 }
 
-function sleepSync(ms: number): void {
+export function sleepSync(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 

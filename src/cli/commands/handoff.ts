@@ -62,10 +62,7 @@ async function handOff(
   if (typeof chosen === 'number') return chosen;
   const launch =
     program && findLaunch(session, { ...program.value, args: [], folder: await folderOf(session, chosen) });
-  if (program !== null && launch === null) {
-    reporter.error(describeMissing(program.value));
-    return EXIT_CODES.failed;
-  }
+  if (program !== null && launch === null) return session.fail(describeMissing(program.value));
   const made = await write(session, { chosen, options });
   if (typeof made === 'number') return made;
   const { report } = made;

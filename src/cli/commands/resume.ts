@@ -85,12 +85,10 @@ async function prepare(session: Session, line: ResumeLine, start: (launch: Launc
     reporter.answer([printed]);
     return EXIT_CODES.failed;
   }
-  if (user !== null) {
-    reporter.error(
+  if (user !== null)
+    return session.fail(
       `${name}: ${safeText(user.name)} (process ${user.processId}) has this session open. Go on there, or close it first.`,
     );
-    return EXIT_CODES.failed;
-  }
   const launch = findLaunch(session, { command: program.command, ...resumption });
   if (launch === null && !isShown) {
     reporter.error(describeMissing(program));
@@ -164,10 +162,8 @@ async function compactIfOver(
   const { result, reason, notes } = done.value;
   reporter.report(spendingRows(spendingOf(done.value), { isPlan: isDryRun }));
   const name = safeText(chosen.name);
-  if (reason === 'in-use') {
-    reporter.error(`${name}: ${safeText(notes.join('; '))}. Go on there, or close it first.`);
-    return EXIT_CODES.failed;
-  }
+  if (reason === 'in-use')
+    return session.fail(`${name}: ${safeText(notes.join('; '))}. Go on there, or close it first.`);
   if (result === 'skipped' && kept !== null) rmSync(kept);
   if (result === 'skipped') return { said: `${name}: ${safeText(notes.join('; '))}`, isShorter: false };
   // A compacted file still names its model, and takes less time to read.

@@ -55,8 +55,7 @@ export const command = defineCommand({
     const id = Number(named);
     const chosen = runs.find((one) => one.id === id);
     if (chosen !== undefined) return undo(session, line, { chosen, runs });
-    reporter.error(`${safeText(archive)}: it has no run ${id}. 'compact undo --list' shows the runs.`);
-    return EXIT_CODES.failed;
+    return session.fail(`${safeText(archive)}: it has no run ${id}. 'compact undo --list' shows the runs.`);
   },
 });
 

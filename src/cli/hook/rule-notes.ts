@@ -1,12 +1,11 @@
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HostEnvironment, stateFolder } from '../../config/find.ts';
-import { listNames, makeFolder, orElse, replaceFile } from '../../system/files.ts';
-import { systemCode } from '../../core/result.ts';
+import { listNames, makeFolder, orElse, replaceFile, sleepSync, tryTo } from '../../system/files.ts';
 import type { SessionNotes } from '../../ports/retention.ts';
 
 /** Notes of the rules of sessions that are being compacted. They bridge two events of a client, and expire after a week. */
-export type RuleNotes = {
+type RuleNotes = {
   /** From here on, `take` waits for the note. */
   readonly begin: (session: string) => void;
   readonly write: (session: string, text: string) => void;
@@ -26,9 +25,7 @@ export function createRuleNotes(host: HostEnvironment): RuleNotes {
     makeFolder(folder);
     replaceFile(pathOf(session), text);
   };
-  const read = (session: string): string | null => {
-    return orElse(null, () => readFileSync(pathOf(session), 'utf8'));
-  };
+  const read = (session: string): string | null => orElse(null, () => readFileSync(pathOf(session), 'utf8'));
   return {
     list: () =>
       listNames(folder).flatMap((name) => {
@@ -46,7 +43,7 @@ export function createRuleNotes(host: HostEnvironment): RuleNotes {
       if (!SESSION_ID.test(session)) return null;
       let text = read(session);
       for (let waited = 0; text === '' && waited < waitMs; waited += POLL_MS) {
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
+        sleepSync(POLL_MS);
         text = read(session);
       }
       rmSync(pathOf(session), { force: true });
@@ -70,13 +67,11 @@ export function removeExpired(
   for (const name of listNames(folder)) {
     if (!name.startsWith(start)) continue;
     const path = join(folder, name);
-    try {
+    // Another hook may be faster, or it cannot be removed: no reason for a hook to fail.
+    tryTo(() => {
       const { uid, mtimeMs } = lstatSync(path);
-      if (userId !== null && uid !== userId) continue;
-      if (Date.now() - mtimeMs > MAX_AGE_MS) rmSync(path, { recursive: true });
-    } catch (error) {
-      // Another hook was faster, or it cannot be removed: no reason for a hook to fail.
-      if (systemCode(error) === null) throw error;
-    }
+      const isOurs = userId === null || uid === userId;
+      if (isOurs && Date.now() - mtimeMs > MAX_AGE_MS) rmSync(path, { recursive: true });
+    });
   }
 }

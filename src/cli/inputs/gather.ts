@@ -10,7 +10,7 @@ import { isSessionId, sessionIdOf } from '../../core/paths.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { failedReport, renderFailure, renderStdinFailure, toFailedReport } from '../../messages/failure.ts';
 import type { Session } from '../session.ts';
-import { EXIT_CODES, type ExitCode } from '../terminal/exit-codes.ts';
+import type { ExitCode } from '../terminal/exit-codes.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { dropRepeated, findInputs, findNothing, type InputFile, type InputProblem, type InputRules } from './inputs.ts';
 import { countOf, formatCount } from '../../messages/quantities.ts';
@@ -95,10 +95,7 @@ export async function gatherInputs(
   const missing = isStdinImplied ? await describeMissingInput(terminal) : null;
   if (missing !== null) return session.refuse(missing);
   const spooled = await spoolStdin(terminal);
-  if (!spooled.ok) {
-    reporter.error(renderStdinFailure(spooled.error));
-    return EXIT_CODES.failed;
-  }
+  if (!spooled.ok) return session.fail(renderStdinFailure(spooled.error));
   session.atEnd(spooled.value.remove);
   const stdin: ReadyInput = {
     path: spooled.value.path,

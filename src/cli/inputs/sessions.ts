@@ -14,7 +14,8 @@ import { formatAge } from '../render/scan.ts';
 import { policyOf } from '../runs/compact.ts';
 import type { Session } from '../session.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-codes.ts';
-import { canAsk, matchesAll, pick } from '../terminal/picker.ts';
+import { isCi } from '../render/theme.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { findScanned, gatherInputs, type ReadyInput, type ScannedFile } from './gather.ts';
 import { findNothing } from './inputs.ts';
 import { type Exported, exportSession } from './opencode.ts';
@@ -135,7 +136,7 @@ async function chooseRow(session: Session, rows: readonly ScanReport[], several:
     return code;
   }
   reporter.progress.clear();
-  const chosen = await pick(terminal, 'Which session?', choices);
+  const chosen = await pick(terminal, choices);
   return chosen === null ? EXIT_CODES.interrupted : toInput(chosen);
 }
 
@@ -174,4 +175,35 @@ async function describeAll(session: Session, files: readonly ScannedFile[]): Pro
     },
   });
   return rows;
+}
+
+/** Whether a person can be asked: somebody sits at the terminal and sees what is printed. */
+function canAsk({ stdin, stderr, host }: Terminal): boolean {
+  return stdin.kind === 'terminal' && stderr.isTerminal && !isCi(host.environment['CI'] ?? '');
+}
+
+/** Lets a person choose one; typing filters them. Null: none was chosen. The list is shown on stderr, so that stdout stays the answer. */
+async function pick(
+  { signal, dialog }: Terminal,
+  choices: readonly { readonly value: string; readonly label: string; readonly hint: string }[],
+): Promise<string | null> {
+  const { autocomplete, isCancel } = await import('@clack/prompts');
+  const chosen = await autocomplete({
+    message: 'Which session?',
+    options: [...choices],
+    filter: (search, { label = '', hint = '' }) => matchesAll(`${label} ${hint}`, search.split(/\s+/)),
+    maxItems: MAX_SHOWN,
+    placeholder: 'type to filter',
+    ...dialog(),
+    signal,
+  });
+  return isCancel(chosen) ? null : chosen;
+}
+
+const MAX_SHOWN = 12;
+
+/** Whether a text contains all of these words, in any order and case. */
+function matchesAll(text: string, words: readonly string[]): boolean {
+  const lower = text.toLowerCase();
+  return words.every((word) => lower.includes(word.toLowerCase()));
 }

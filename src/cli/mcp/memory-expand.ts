@@ -6,7 +6,7 @@ import { renderFailure } from '../../messages/failure.ts';
 import { countOf } from '../../messages/quantities.ts';
 import { safeText, textLines } from '../../messages/text.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
-import { type McpScope, NOT_SHOWN, showsBatch, showsMessage, showsReport } from './scope.ts';
+import { isSince, type McpScope, NOT_SHOWN, shows } from './scope.ts';
 import {
   clipField,
   defineTool,
@@ -72,10 +72,10 @@ async function expand(useCases: UseCases, { name, what, cursor }: Target, scope:
     const isHidden = (kind === 'not-archived' || kind === 'ambiguous') && (scope.source ?? scope.since) !== null;
     return err(isHidden ? NOT_SHOWN : renderFailure(shown.error));
   }
-  if (!showsReport(scope, shown.value)) return err(NOT_SHOWN);
+  if (!shows(scope, shown.value)) return err(NOT_SHOWN);
   const report =
     shown.value.kind === 'compaction'
-      ? { ...shown.value, batches: shown.value.batches.filter((batch) => showsBatch(scope, batch)) }
+      ? { ...shown.value, batches: shown.value.batches.filter(({ start }) => isSince(scope, start)) }
       : shown.value;
   if (what === 'summary') {
     return report.kind === 'message'
@@ -85,7 +85,7 @@ async function expand(useCases: UseCases, { name, what, cursor }: Target, scope:
   // The report has its own key, which is found faster and cannot mean anything else later.
   const page = await readPage(useCases, report.kind === 'compaction' ? name : report.show, {
     cursor,
-    isShown: (message) => showsMessage(scope, message),
+    isShown: (message) => shows(scope, message),
   });
   return page.ok ? ok(answerPage(report, page.value)) : err(renderFailure(page.error));
 }

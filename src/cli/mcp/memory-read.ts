@@ -10,7 +10,7 @@ import { countOf } from '../../messages/quantities.ts';
 import { safeText, textLines } from '../../messages/text.ts';
 import type { Embeddings } from '../../compose/services.ts';
 import type { UseCases } from '../../compose/use-cases.ts';
-import { type McpScope, narrowSearch, showsHit } from './scope.ts';
+import { type McpScope, narrowSearch, shows } from './scope.ts';
 import { clipField, defineTool, MAX_ANSWER_CHARS, READS_ONLY, type Tool, type ToolAnswer } from './tool.ts';
 
 const MAX_QUERY_CHARS = 20_000; // as much as a search reads
@@ -91,7 +91,7 @@ async function searchWithin(
   for (let limit = request.limit; ; limit *= 4) {
     const found = await useCases.searchArchive({ ...request, limit });
     if (!found.ok) return found;
-    const hits = found.value.hits.filter((hit) => showsHit(scope, hit));
+    const hits = found.value.hits.filter((hit) => shows(scope, hit));
     const isAll = found.value.hits.length < limit || limit > MAX_SEARCHED;
     if (isAll || hits.length >= request.limit) return ok({ ...found.value, hits });
   }

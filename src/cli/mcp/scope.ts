@@ -1,5 +1,4 @@
-import type { MessageShown, SearchHit, ShowReport } from '../../app/contract/archive-reports.ts';
-import type { BatchReport } from '../../app/contract/reports.ts';
+import type { SearchHit, ShowReport } from '../../app/contract/archive-reports.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { safeText } from '../../messages/text.ts';
@@ -26,30 +25,14 @@ export function narrowSearch(request: SearchRequest, { source, since }: McpScope
 }
 
 /** A summary counts by its beginning: one that starts before that time describes hidden messages. */
-export function showsHit(scope: McpScope, hit: SearchHit): boolean {
-  return isFrom(scope, hit.file) && isSince(scope, hit.kind === 'batch' ? hit.start : hit.at);
+export function shows(scope: McpScope, found: SearchHit | ShowReport): boolean {
+  // Like a search by source.
+  if (scope.source !== null && found.file !== scope.source && !found.file.endsWith(`/${scope.source}`)) return false;
+  if (found.kind === 'compaction') return true; // its batches are checked one by one
+  return isSince(scope, found.kind === 'batch' ? found.start : found.at);
 }
 
-export function showsReport(scope: McpScope, report: ShowReport): boolean {
-  if (!isFrom(scope, report.file)) return false;
-  if (report.kind === 'compaction') return true; // its batches are checked one by one
-  return isSince(scope, report.kind === 'batch' ? report.start : report.at);
-}
-
-export function showsMessage(scope: McpScope, { file, at }: MessageShown): boolean {
-  return isFrom(scope, file) && isSince(scope, at);
-}
-
-export function showsBatch(scope: McpScope, { start }: BatchReport): boolean {
-  return isSince(scope, start);
-}
-
-/** Like a search by source. */
-function isFrom({ source }: McpScope, file: string): boolean {
-  return source === null || file === source || file.endsWith(`/${source}`);
-}
-
-function isSince({ since }: McpScope, at: string | null): boolean {
+export function isSince({ since }: McpScope, at: string | null): boolean {
   return since === null || (at !== null && new Date(at) >= since);
 }
 

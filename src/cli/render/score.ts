@@ -54,7 +54,7 @@ function layRows(rows: readonly ScoreRow[], { theme, widthColumns, isVerbose }: 
         title: '',
         // At full width from the start, so that a bar's length is its score whatever the table does.
         cell: ({ score }) => '█'.repeat(lengthOf(score)).padEnd(barColumns),
-        paint: theme.series[0],
+        paint: theme.bar,
         isOptional: true,
       },
       { title: 'role', cell: ({ role }) => roles[role] ?? safeText(role), minColumns: 4 },

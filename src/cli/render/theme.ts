@@ -12,8 +12,8 @@ export type Theme = {
   readonly bad: Paint;
   /** A word found by a search. */
   readonly match: Paint;
-  /** For the factors of a score, in turn. */
-  readonly series: readonly [Paint, Paint, Paint, Paint, Paint];
+  /** The bar of a score. */
+  readonly bar: Paint;
 };
 
 /** What every text for people depends on. */
@@ -32,7 +32,7 @@ export const PLAIN_THEME: Theme = {
   warning: asIs,
   bad: asIs,
   match: asIs,
-  series: [asIs, asIs, asIs, asIs, asIs],
+  bar: asIs,
 };
 
 /**
@@ -68,12 +68,6 @@ export async function loadTheme(hasColor: boolean): Promise<Theme> {
     warning: (text) => paint.yellow(text),
     bad: (text) => paint.red(text),
     match: (text) => paint.bold.red(text),
-    series: [
-      (text) => paint.blue(text),
-      (text) => paint.magenta(text),
-      (text) => paint.cyan(text),
-      (text) => paint.yellow(text),
-      (text) => paint.green(text),
-    ],
+    bar: (text) => paint.blue(text),
   };
 }

@@ -101,8 +101,8 @@ type RunProgress = Progress & {
 };
 
 /**
- * One line that is redrawn in place, `[123/10,000] name: stage`; with `channel` null nothing is drawn. In a run over several transcripts it stays between them. `onStage` is
- * called when a transcript comes to another stage.
+ * One line that is redrawn in place, `[123/10,000] name: stage`; with `channel` null nothing is drawn. In a run over several transcripts it
+ * stays between them. `onStage` is called when a transcript comes to another stage.
  */
 function createProgress(
   channel: Channel | null,
@@ -111,12 +111,8 @@ function createProgress(
   const stageOf = new Map<string, string>();
   const files = createTimeLeft();
   const stages = createTimeLeft();
-  const state: { transcript: string; place: Place | null; isDrawn: boolean; drawnAtMs: number } = {
-    transcript: '',
-    place: null,
-    isDrawn: false,
-    drawnAtMs: 0,
-  };
+  const at: { transcript: string; place: Place | null } = { transcript: '', place: null };
+  const state = { ...at, isDrawn: false, drawnAtMs: 0 };
   const draw = (stage: string): void => {
     const nowMs = Date.now();
     if (channel === null || nowMs - state.drawnAtMs < REDRAW_MS) return;

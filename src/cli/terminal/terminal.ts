@@ -10,7 +10,7 @@ import type { LaunchCommand } from '../../ports/clients.ts';
 import { EXIT_CODES, type ExitCode, type ProgramCode } from './exit-codes.ts';
 import { ENTRY_ARGS, launchCommand, programName } from '../program-name.ts';
 import { systemCode } from '../../core/result.ts';
-import { orElse, tryTo } from '../../system/files.ts';
+import { orElse, sleepSync, tryTo } from '../../system/files.ts';
 
 /** stdout or stderr. Writes are synchronous; they do nothing once the reader is gone or a write has failed. */
 export type Channel = {
@@ -276,7 +276,7 @@ function retried<T>(work: () => T): T {
       return work();
     } catch (error) {
       if (systemCode(error) !== 'EAGAIN') throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+      sleepSync(RETRY_MS);
     }
   }
 }

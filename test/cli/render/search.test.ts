@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { renderSearchReport } from '../../../src/cli/render/search.ts';
+import { renderSearchReport } from '../../../src/cli/commands/search.ts';
 import { textWidth } from '../../../src/messages/text.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { oddTexts } from '../../support/messages.ts';

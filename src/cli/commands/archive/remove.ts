@@ -48,8 +48,8 @@ export const holdAction = defineAction({
     session.answerUnlessQuiet(changed.value, () => renderHolds(changed.value));
     reportMissing(session, changed.value);
     if (result === 'missing') reporter.error("there is no such hold. 'compact archive hold list' shows them all.");
-    if (!isPurged) reportUnfinished(session);
-    return result === 'missing' || !isPurged ? EXIT_CODES.failed : EXIT_CODES.done;
+    if (!isPurged) return failUnfinished(session);
+    return result === 'missing' ? EXIT_CODES.failed : EXIT_CODES.done;
   },
 });
 
@@ -113,13 +113,11 @@ async function listReceipts(session: Session): Promise<ExitCode> {
   if (!listed.ok) return session.fail(listed.error);
   session.answer(listed.value, () => renderReceipts(listed.value));
   reportMissing(session, listed.value);
-  if (listed.value.isPurged) return EXIT_CODES.done;
-  reportUnfinished(session);
-  return EXIT_CODES.failed;
+  return listed.value.isPurged ? EXIT_CODES.done : failUnfinished(session);
 }
 
-function reportUnfinished({ reporter, settings }: Session): void {
-  reporter.error(
+function failUnfinished({ fail, settings }: Session): ExitCode {
+  return fail(
     `${safeText(settings.archive.path)}: an erasure is not finished, so the file still contains the old bytes. Close other programs that have it open, then run 'compact archive hold list'; it finishes the cleanup.`,
   );
 }
@@ -138,16 +136,15 @@ function answerErase(
   );
   reportMissing(session, erased.value);
   const path = safeText(settings.archive.path);
-  if (result === 'refused') {
-    reporter.error(`${path}: nothing was erased, because a hold protects it. Remove the hold, or use --despite-hold.`);
-    return EXIT_CODES.failed;
-  }
+  if (result === 'refused')
+    return session.fail(
+      `${path}: nothing was erased, because a hold protects it. Remove the hold, or use --despite-hold.`,
+    );
   if (unsearched > 0) reporter.error(`${path}: ${describeUnsearched(unsearched, selector)}`);
   if (isPurged) return unsearched > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
-  reporter.error(
+  return session.fail(
     `${path}: erased, but the file still contains the old bytes, because ${safeText(purgeProblem ?? '')}, then run 'compact archive hold list'; it finishes the cleanup.`,
   );
-  return EXIT_CODES.failed;
 }
 
 function describeUnsearched(count: number, { conversation, message }: OptionsOf<typeof SELECTOR_FLAGS>): string {

@@ -52,11 +52,8 @@ export const embedAction = defineAction({
     const { reporter, useCases, settings } = session;
     const chosen = await createEmbeddings(session);
     if (!chosen.ok) return session.refuse(chosen.error);
-    if (chosen.value === null) {
-      return session.refuse(
-        'the configuration has no [embedding] with a provider and a model, so no vectors can be created',
-      );
-    }
+    const none = 'the configuration has no [embedding] with a provider and a model, so no vectors can be created';
+    if (chosen.value === null) return session.refuse(none);
     reporter.progress.name(settings.archive.path);
     const embedded = await useCases.embedArchive(chosen.value);
     if (!embedded.ok) return session.fail(embedded.error);
@@ -66,10 +63,9 @@ export const embedAction = defineAction({
     reportMissing(session, embedded.value);
     if (result === 'complete') return EXIT_CODES.done;
     const why = result === 'interrupted' ? 'it was interrupted' : safeText(error ?? '');
-    reporter.error(
+    return session.fail(
       `${safeText(settings.archive.path)}: ${missing} have no vector, because ${why}. Run it again to continue.`,
     );
-    return EXIT_CODES.failed;
   },
 });
 

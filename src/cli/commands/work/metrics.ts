@@ -116,14 +116,12 @@ const DEADLINE_MS = 2000;
 /** Asks the database once at a time, however many ask here. */
 function createState({ status, archive, deadline }: MetricsSource) {
   const wait = deadline ?? (() => setTimeout(DEADLINE_MS, undefined, { ref: false }));
-  const state: { latest: Latest; asking: Promise<boolean> | null } = {
-    latest: { jobs: null, archive: null },
-    asking: null,
-  };
+  const latest: { -readonly [Key in keyof Latest]: Latest[Key] } = { jobs: null, archive: null };
+  const state: { asking: Promise<boolean> | null } = { asking: null };
   const ask = async (): Promise<boolean> => {
     try {
       const jobs = await status();
-      if (jobs !== null) state.latest = { jobs, archive: await archive() };
+      if (jobs !== null) Object.assign(latest, { jobs, archive: await archive() });
       return jobs !== null;
     } catch {
       return false; // the worker itself tells what is wrong
@@ -132,9 +130,7 @@ function createState({ status, archive, deadline }: MetricsSource) {
     }
   };
   return {
-    get latest() {
-      return state.latest;
-    },
+    latest,
     /** False: there is no answer in time. */
     refresh: async (): Promise<boolean> => {
       state.asking ??= ask();

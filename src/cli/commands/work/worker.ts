@@ -142,10 +142,8 @@ export async function runWorker(session: Session, options: WorkerOptions): Promi
   const { failed } = report.end(0);
   // After a signal, errors are expected.
   if (!done.ok) return terminal.signal.aborted ? EXIT_CODES.failed : session.fail(done.error);
-  if (done.value.stopped !== null) {
-    reporter.error(`${done.value.stopped} This worker has stopped and put its jobs back in the queue.`);
-    return EXIT_CODES.failed;
-  }
+  if (done.value.stopped !== null)
+    return session.fail(`${done.value.stopped} This worker has stopped and put its jobs back in the queue.`);
   // There may be open jobs.
   if (stopping.aborted) return interruptionCode(stopping);
   return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
