@@ -37,7 +37,7 @@ test('a row fits into 60 columns, where a long name keeps its end and a title it
   const long = [...lines, ...rowOf('\u001b[2J'.repeat(20), 60)];
   for (const line of long) assert.ok(textWidth(line) <= 60, line);
   // Elsewhere a transcript stays one line, and a log does not quote what people typed.
-  const [piped = '', ...others] = rowOf('The crane', null);
+  const [piped, ...others] = rowOf('The crane', null);
   assert.deepEqual([piped.slice(piped.indexOf('93 %')), others], ['93 % saved', []]);
 });
 
