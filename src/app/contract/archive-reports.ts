@@ -5,7 +5,7 @@ import type { ArchiveRole, Caller, Deed } from '../../ports/archive.ts';
 // The plain data of the commands that read the archive. `archive` null: it does not exist yet.
 
 /** The place of a found word, in UTF-16 units of the text; `end` is exclusive. */
-export type MarkReport = { readonly start: Count; readonly end: Count };
+type MarkReport = { readonly start: Count; readonly end: Count };
 
 type HitCommon = {
   /** The name for `compact show`: `message:N`, `captured:N`, `batch:N`. */
