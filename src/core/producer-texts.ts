@@ -2,7 +2,7 @@
  * How the summaries begin that programs write in the user's name when they compact a conversation, and what they type for the user to go on after
  * one: Claude Code and Cline, Codex, Gemini CLI and Qwen Code, pi, Copilot CLI, Kimi, Droid, OpenCode, Crush, and this program.
  */
-const SUMMARIES: readonly RegExp[] = [
+const SUMMARIES = anyOf([
   /^This session is being continued from a previous conversation/,
   /^Another language model started to solve this problem and produced a summary/,
   /^You were originally given instructions from a user over one or more turns/,
@@ -13,14 +13,19 @@ const SUMMARIES: readonly RegExp[] = [
   /^(?:<system>)?Previous context has been compacted/,
   /^(?:\[SYSTEM\][^\n]*\n)?A previous instance of [\w ]{1,40} has summarized the conversation/,
   /^\[Context Summary — /,
-];
-const CONTINUATIONS: readonly RegExp[] = [
+]);
+const CONTINUATIONS = anyOf([
   /^Use the above summary generated from your last session to resume/,
   /^Continue if you have next steps/,
   /^The previous session was interrupted because it got too long/,
   /^Please continue the conversation from where (?:we|it) left off without asking/,
   /^What did we do so far\?$/,
-];
+]);
+/** One pattern for all, because every prompt is compared with them. */
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'));
+}
+
 /**
  * What Claude Code writes in the user's name: output and echo of local commands (`/model`, `!ls`), notices of background tasks, reminders. A
  * slash command that the model answers begins with `<command-message>` and is a prompt; one that the client answers begins with
@@ -34,7 +39,7 @@ const READ_CHARS = 300;
 /** Whether a text in the user's name is a summary that a program wrote when it compacted the conversation. */
 export function isProducerSummary(text: string): boolean {
   const beginning = text.slice(0, READ_CHARS).trimStart();
-  return SUMMARIES.some((pattern) => pattern.test(beginning));
+  return SUMMARIES.test(beginning);
 }
 
 /** Whether the user's client wrote a text in the user's name, for example the output of a command. */
@@ -45,7 +50,7 @@ export function isClientText(text: string): boolean {
 /** Whether a program wrote a text in the user's name, so that it asks for nothing and sets no rules. */
 export function isWrittenByProducer(text: string): boolean {
   const beginning = text.slice(0, READ_CHARS).trim();
-  if (isProducerSummary(beginning) || CONTINUATIONS.some((pattern) => pattern.test(beginning))) return true;
+  if (isProducerSummary(beginning) || CONTINUATIONS.test(beginning)) return true;
   return CLIENT_TEXT.test(text) && isClientOnly(text);
 }
 

@@ -1,3 +1,4 @@
+import { lazily } from './lazy.ts';
 import type { ConversationMessage, Role } from './message.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from './policy.ts';
 
@@ -157,43 +158,20 @@ function matcherOf(keywords: readonly string[]): KeywordMatcher {
 /** Returns the keywords that a text contains, in the list's order. Equal results are one shared array. */
 type KeywordMatcher = (text: string) => readonly string[];
 
-/** What is still missing once some keywords are found. Texts with the same keywords share one array. */
-type Search = {
-  readonly found: readonly string[];
-  readonly missing: readonly string[];
-  readonly pattern: RegExp | null;
-};
-
 /**
  * Creates a matcher for keywords as substrings in any case (Unicode simple case folding). Keywords that differ only in case count once.
  * Empty keywords never match, and none is treated as a pattern.
  */
 export function createKeywordMatcher(keywords: readonly string[]): KeywordMatcher {
   const distinct = distinctKeywords(keywords);
-  const searches = new Map<string, Search>();
-  const searchAfter = (found: readonly string[]): Search => {
-    const key = JSON.stringify(found);
-    const known = searches.get(key);
-    if (known !== undefined) return known;
-    const missing = distinct.filter((keyword) => !found.includes(keyword));
-    const made = { found, missing, pattern: missing.length === 0 ? null : anyOf(missing) };
-    searches.set(key, made);
-    return made;
-  };
-  const start = searchAfter([]);
+  const arePlain = distinct.length <= MAX_SCANNED && distinct.every((keyword) => PLAIN_WORD.test(keyword));
+  const scan = arePlain ? createLetterScan(distinct) : createPatternScan(distinct);
+  const known = new Map<number | string, readonly string[]>();
   return (text) => {
-    let search = start;
-    for (let from = 0; search.pattern !== null;) {
-      search.pattern.lastIndex = from;
-      const match = search.pattern.exec(text);
-      if (match === null) break;
-      // Continue at the same place, since another keyword may begin there too.
-      from = match.index;
-      const hit = search.missing[match.findIndex((group, at) => at > 0 && group !== undefined) - 1];
-      const { found } = search;
-      search = searchAfter(distinct.filter((keyword) => keyword === hit || found.includes(keyword)));
-    }
-    return search.found;
+    const key = scan(text);
+    const found = known.get(key) ?? distinct.filter((_, at) => isIn(key, at));
+    known.set(key, found);
+    return found;
   };
 }
 
@@ -206,8 +184,61 @@ function distinctKeywords(keywords: readonly string[]): readonly string[] {
   return [...byFold.values()];
 }
 
-/** A pattern for all missing keywords, so that a text is searched once, plus once from each first match. */
-function anyOf(keywords: readonly string[]): RegExp {
-  const escaped = keywords.map((keyword) => `(${keyword.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')})`);
-  return new RegExp(escaped.join('|'), 'giu');
+/** Which keywords a text contains: bits from the lowest on, or a digit for each. */
+type Scan = (text: string) => number | string;
+
+function isIn(found: number | string, at: number): boolean {
+  return typeof found === 'string' ? found[at] === '1' : (found & (1 << at)) !== 0;
+}
+
+function createPatternScan(keywords: readonly string[]): Scan {
+  const patterns = keywords.map((keyword) => new RegExp(keyword.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'iu'));
+  return (text) => patterns.map((pattern) => (pattern.test(text) ? '1' : '0')).join('');
+}
+
+/** What the scan of letters can search for: one bit each, and three letters, of which every second place of a text shows two. */
+const MAX_SCANNED = 31;
+const PLAIN_WORD = /^[a-z]{3,}$/i;
+/** From the most frequent letter in English to the rarest. */
+const LETTERS = 'etaoinsrhldcumfpgwybvkxjqz';
+
+/** For each character its place among the letters, from 1, in any case; other characters have 0. */
+const letterNumbers = lazily(() => {
+  const numbers = new Uint8Array(65_536);
+  const variants = [LETTERS, LETTERS.toUpperCase(), LETTERS.replace('s', '\u017f').replace('k', '\u212a')];
+  for (const letters of variants)
+    for (let at = 0; at < letters.length; at += 1) numbers[letters.charCodeAt(at)] = at + 1;
+  return numbers;
+});
+
+/** Looks at every second pair of characters, and at the text around those that are the rarest of a keyword: in half the time of a pattern. */
+function createLetterScan(keywords: readonly string[]): Scan {
+  const numbers = letterNumbers();
+  const numberAt = (text: string, at: number): number => numbers[text.charCodeAt(at)] ?? 0;
+  const pairAt = (text: string, at: number): number => (numberAt(text, at) << 5) | numberAt(text, at + 1);
+  const places: { readonly keyword: string; readonly bit: number; readonly at: number }[][] = [];
+  for (const [bit, keyword] of keywords.entries()) {
+    const rareness = (at: number): number =>
+      numberAt(keyword, at) + numberAt(keyword, at + 1) + numberAt(keyword, at + 2);
+    const starts = Array.from({ length: keyword.length - 2 }, (_, at) => at);
+    const rarest = starts.reduce((best, at) => (rareness(at) > rareness(best) ? at : best));
+    for (const at of [rarest, rarest + 1]) (places[pairAt(keyword, at)] ??= []).push({ keyword, bit: 1 << bit, at });
+  }
+  const isPlace = Uint8Array.from({ length: 1024 }, (_, pair) => (places[pair] === undefined ? 0 : 1));
+  const standsAt = (text: string, start: number, keyword: string): boolean => {
+    if (start < 0 || start + keyword.length > text.length) return false;
+    for (let at = 0; at < keyword.length; at += 1)
+      if (numberAt(text, start + at) !== numberAt(keyword, at)) return false;
+    return true;
+  };
+  return (text) => {
+    let found = 0;
+    for (let start = 0; start < text.length - 1; start += 2) {
+      const pair = pairAt(text, start);
+      if (isPlace[pair] === 0) continue;
+      for (const { keyword, bit, at } of places[pair] ?? [])
+        if ((found & bit) === 0 && standsAt(text, start - at, keyword)) found |= bit;
+    }
+    return found;
+  };
 }

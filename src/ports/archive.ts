@@ -1,5 +1,6 @@
 import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { ModelUsage } from '../core/model-request.ts';
+import type { MessageTraits } from '../core/search/query-hints.ts';
 import type {
   ArchivedMessage,
   ArchivedOutcome,
@@ -44,10 +45,7 @@ export type CycleDraft = {
 };
 
 /** The message of an archived line, for search. */
-export type MessageDraft = ArchivedMessage & {
-  /** The text that search looks in. */
-  readonly text: string;
-};
+export type MessageDraft = ArchivedMessage & { readonly traits: MessageTraits };
 
 /** A line that leaves the transcript. */
 export type LineDraft = {

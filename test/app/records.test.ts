@@ -2,8 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { findCodec } from '../support/codecs.ts';
+import { chatLines } from '../../src/adapters/transcript/chat-lines/codec.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
-import { MAX_RECORD_BYTES, parseRecord, parseUntrimmed, readRecords, trimRecord } from '../../src/app/read/records.ts';
+import { createTextSharer, toEntry } from '../../src/app/read/index-records.ts';
+import {
+  createReaders,
+  factsOf,
+  MAX_RECORD_BYTES,
+  parseRecord,
+  parseUntrimmed,
+  readRecords,
+  trimRecord,
+} from '../../src/app/read/records.ts';
 import { runsOf } from '../support/runs.ts';
 
 test('a line parses to the same value or fault with its line ending as without it', () => {
@@ -70,4 +80,42 @@ test('a conversation in a list, or a printed object, without an end is refused a
     assert.deepEqual(refusedOf(source, format, 4 * MIB), refused);
     assert.ok(source.bytesRead() <= 6 * MIB);
   }
+});
+
+test('of more messages than fit into memory the same facts are known when they are archived', () => {
+  const codec = chatLines;
+  const time = fc.constantFrom('2026-03-01T08:00:00Z', '1970-01-01T00:00:00Z', 'no time', null);
+  const said = fc.record({
+    role: fc.constantFrom('user', 'assistant', 'system', 'tool', 'ada'),
+    content: fc.constantFrom('What is it?', 'It was on Monday.', 'Is it 2026?', 'No.', ''),
+    id: fc.constantFrom('m1', 'm2', 7),
+    name: fc.constantFrom('bob', undefined),
+    created_at: time,
+  });
+  const long = { role: 'user', content: 'x'.repeat(4_000_000) };
+  fc.assert(
+    fc.property(fc.array(said, { minLength: 1, maxLength: 8 }), (messages) => {
+      const session = codec.open();
+      const lines = [long, ...messages].map((message) => Buffer.from(`${JSON.stringify(message)}\n`));
+      const file = Buffer.concat(lines);
+      const source = { read: (start: number, length: number) => file.subarray(start, start + length) };
+      const share = createTextSharer();
+      const entries = lines.map((bytes, at) => {
+        const decoded = session.observe(JSON.parse(bytes.toString()), at + 1);
+        assert.ok(!('problem' in decoded));
+        const start = Buffer.concat(lines.slice(0, at)).length;
+        return toEntry(decoded, { line: at + 1, start, length: bytes.length }, { share, measure: undefined });
+      });
+      const readers = createReaders({ formats: formatRegistry }, { source, codec, session });
+      const read = entries.map(readers.readMessage);
+      const facts = entries.map((entry) =>
+        readers.messageFacts(entry, Buffer.from('{"role":"user","content":"another"}')),
+      );
+      assert.deepEqual(
+        facts,
+        read.map((message) => message && factsOf(message)),
+      );
+    }),
+    { numRuns: runsOf(20) },
+  );
 });

@@ -210,3 +210,30 @@ test('texts with the same keywords share one array', () => {
   assert.equal(find('a fix for the bug'), find('a bug, a fix'));
   assert.equal(find('nothing'), find('nothing else'));
 });
+
+test('what is found are the keywords that a pattern without case finds, wherever they stand', () => {
+  const keywords = [...DEFAULT_SCORING_CONFIG.importantKeywords, 'mask', 'Asks', 'terror', 'fixer'];
+  const find = createKeywordMatcher(keywords);
+  const words = fc.constantFrom(
+    ...keywords,
+    ...keywords.map((word) => word.slice(0, -1)),
+    'error',
+    'ask',
+    'ma\u017fk',
+    'Ma\u017f\u212a',
+  );
+  const pieces = fc.oneof(
+    words,
+    words.map((word) => word.toUpperCase()),
+    fc.constantFrom('', ' ', 'x', 's', 'ş', '😀', '\u0130'),
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 12 }), (all) => {
+      const text = all.join('');
+      assert.deepEqual(
+        find(text),
+        keywords.filter((word) => new RegExp(word, 'iu').test(text)),
+      );
+    }),
+  );
+});

@@ -1,4 +1,4 @@
-import type { ConversationMessage, MessagePart, ToolCall } from '../../core/message.ts';
+import type { ConversationMessage, MessagePart } from '../../core/message.ts';
 import { isWrittenByProducer } from '../../core/producer-texts.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
 import type { Json, RecordProblem, SummaryInput } from '../../ports/codec.ts';
@@ -69,18 +69,12 @@ export function documentText({ source }: JsonRecord): string {
 
 /** The parts of a message as one text: texts, calls as `name arguments`, texts of results. */
 export function textOfParts(parts: readonly MessagePart[]): string {
-  return parts
-    .map((part) => (part.kind === 'call' ? `${part.name} ${part.arguments}`.trim() : part.text))
-    .filter((text) => text !== '')
-    .join('\n');
-}
-
-/** The calls among the parts, as a message lists them; no key if there are none. */
-export function listCalls(parts: readonly MessagePart[]): { readonly tool_calls?: readonly ToolCall[] } {
-  const calls = parts.flatMap((part) =>
-    part.kind === 'call' ? [{ id: part.id, name: part.name, arguments: part.arguments }] : [],
-  );
-  return calls.length === 0 ? {} : { tool_calls: calls };
+  let whole = '';
+  for (const part of parts) {
+    const text = part.kind === 'call' ? `${part.name} ${part.arguments}`.trim() : part.text;
+    if (text !== '') whole = whole === '' ? text : `${whole}\n${text}`;
+  }
+  return whole;
 }
 
 /**

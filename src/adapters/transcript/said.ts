@@ -1,8 +1,8 @@
-import type { ConversationMessage, MessagePart, Role } from '../../core/message.ts';
+import type { ConversationMessage, MessagePart, PlainCall, Role } from '../../core/message.ts';
 import type { Decoded, EntryFacts } from '../../core/transcript.ts';
 import type { Json } from '../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, known, stringAt } from './json.ts';
-import { listCalls, withTyped } from './message-parts.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
+import { withTyped } from './message-parts.ts';
 import type { Noted } from './session.ts';
 
 /** Where a message comes from: its own id if it has one, and the line that names it otherwise. */
@@ -21,27 +21,40 @@ type Said = SaidPlace & {
 
 export type DecodedMessage = Decoded & { readonly message: ConversationMessage };
 
-/** A message made of parts: its text, its calls, and which calls it answers all follow from them. */
-export function decodeSaid({ id, line, at = null, conversation, role, parts, name }: Said): DecodedMessage {
-  const calls = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
-  const results = parts.flatMap((part) => (part.kind === 'result' ? [part.callId] : []));
-  const [answered] = results;
-  return {
-    kind: 'message',
-    ...(calls.length > 0 && { calls }),
-    ...(results.length > 0 && { results }),
-    message: {
-      id: id ?? `line:${line}`,
-      conversation_id: conversation ?? '',
-      role,
-      ...(name !== undefined && { name }),
-      content: contentOf(parts),
-      ...listCalls(parts),
-      ...(role === 'tool' && answered !== undefined && { tool_call_id: answered }),
-      created_at: at,
-      parts,
-    },
+type Writable<T> = { -readonly [key in keyof T]: T[key] };
+
+/** A message made of parts: its text, its calls, and which calls it answers all follow from them. Assigns keys, which is faster than spreading. */
+export function decodeSaid({ id, line, at = null, conversation = '', role, parts, name }: Said): DecodedMessage {
+  const calls: PlainCall[] = [];
+  const results: string[] = [];
+  let content = '';
+  for (const part of parts) {
+    if (part.kind === 'call') calls.push({ id: part.id, name: part.name, arguments: part.arguments });
+    else if (part.kind === 'result') results.push(part.callId);
+    const text = part.kind === 'call' ? textOfCall(part) : part.text;
+    if (text !== '') content = content === '' ? text : `${content}\n${text}`;
+  }
+  const message: Writable<ConversationMessage> = {
+    id: id ?? `line:${line}`,
+    conversation_id: conversation,
+    role,
+    content,
+    created_at: at,
+    parts,
   };
+  if (name !== undefined) message.name = name;
+  if (calls.length > 0) message.tool_calls = calls;
+  const [answered] = results;
+  if (role === 'tool' && answered !== undefined) message.tool_call_id = answered;
+  const decoded: Writable<DecodedMessage> = { kind: 'message', message };
+  if (calls.length > 0) decoded.calls = calls.map((call) => call.id);
+  if (results.length > 0) decoded.results = results;
+  return decoded;
+}
+
+/** Of a call without a name or arguments, the other stands alone. */
+function textOfCall({ name, arguments: given }: PlainCall): string {
+  return name === '' || given === '' ? name + given : `${name} ${given}`;
 }
 
 type Facts<Note> = { readonly [key in keyof EntryFacts]?: EntryFacts[key] | undefined } & { readonly note?: Note };
@@ -51,16 +64,19 @@ export function say<Note = never>(
   { typed, ruleText, ...said }: Said & { readonly typed?: string | undefined; readonly ruleText?: string | undefined },
   facts: Facts<Note> = {},
 ): Noted<Note> {
-  const { message, ...own } = decodeSaid(said);
-  return { ...known({ ...own, ...facts }), message: withTyped(message, typed, ruleText) };
+  const decoded: Writable<Noted<Note>> & DecodedMessage = decodeSaid(said);
+  decoded.message = withTyped(decoded.message, typed, ruleText);
+  return replaceKeys(decoded, facts);
 }
 
-/** The parts as one text. Of a call without a name or arguments, the other stands alone. */
-function contentOf(parts: readonly MessagePart[]): string {
-  const texts = parts.map((part) =>
-    part.kind === 'call' ? [part.name, part.arguments].filter((text) => text !== '').join(' ') : part.text,
-  );
-  return texts.filter((text) => text !== '').join('\n');
+/** Gives keys their new values, and removes those that have none. */
+function replaceKeys<T extends object>(record: T, values: { readonly [key in keyof T]?: T[key] | undefined }): T {
+  for (const key in values) {
+    const value = values[key];
+    if (value !== undefined) record[key] = value;
+    else if (key in record) delete record[key];
+  }
+  return record;
 }
 
 /** What a compaction left: one text that replaces everything before it. */

@@ -1,14 +1,7 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { Entry } from '../../core/transcript.ts';
-import type {
-  Archive,
-  CompactionDraft,
-  LineDraft,
-  MessageDraft,
-  StoredCompaction,
-  StoredLine,
-} from '../../ports/archive.ts';
+import type { Archive, CompactionDraft, LineDraft, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { readRecords } from '../read/records.ts';
@@ -44,8 +37,8 @@ export function* archivedLines(
     const batch = outcome.kind === 'summarized' ? (result?.batchOf.get(outcome.index) ?? null) : null;
     const isSaid = entry.kind === 'message' || entry.kind === 'instruction' || isFoundByWords(entry, result);
     const index = cycle === null ? 0 : (places[cycle]?.(line) ?? 0);
-    const message = isSaid ? draftMessage(transcript, { entry, bytes, index }) : null;
-    yield { line, bytes, outcome: outcome.kind, cycle, batch, message };
+    const facts = isSaid ? transcript.messageFacts(entry, bytes) : null;
+    yield { line, bytes, outcome: outcome.kind, cycle, batch, message: facts && { ...facts, index } };
   }
 }
 
@@ -68,16 +61,6 @@ function createPlaceFinder({ view, compressedBefore }: CompactedConversation['pr
     const index = byLine[at];
     return index !== undefined && lineOf(index) === line ? compressedBefore + index + 1 : 0;
   };
-}
-
-function draftMessage(
-  transcript: Prepared,
-  { entry, bytes, index }: { readonly entry: Entry; readonly bytes: Uint8Array; readonly index: number },
-): MessageDraft | null {
-  const message = transcript.decodeMessage(entry, bytes);
-  if (message === null) return null;
-  const { id, role, name, created_at: at, content: text } = message;
-  return { id, role, name: name ?? null, at, index, text };
 }
 
 /** Stores a compaction as prepared. The bytes of a line need only be valid until the next line is requested. */

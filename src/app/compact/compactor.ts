@@ -8,6 +8,7 @@ import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive
 import type { ModelProvider } from '../../ports/model.ts';
 import { uuidFromHash } from './compose.ts';
 import { foreignPrior, type Prior, readLineage } from '../read/lineage.ts';
+import { factsOf } from '../read/records.ts';
 import { createBreaker } from '../summarize/limits.ts';
 import { type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
 import type { ConversationMessage } from '../../core/message.ts';
@@ -257,9 +258,8 @@ async function storeHistory(
     const line = { line: at + 1, bytes, cycle: 0 };
     if (isPrior || message === undefined) return { ...line, outcome: 'other', batch: null, message: null } as const;
     const index = at - (firstKept - finished.batchOf.size);
-    const { id, role, name, created_at: when, content: text } = message;
     const lifeIndex = finished.draft.messagesCompressed - finished.batchOf.size + index + 1;
-    const draft = { id, role, name: name ?? null, at: when, index: lifeIndex, text };
+    const draft = { ...factsOf(message), index: lifeIndex };
     return { ...line, outcome: 'summarized', batch: finished.batchOf.get(index) ?? null, message: draft } as const;
   });
   const { id } = await storeLines(

@@ -52,7 +52,7 @@ export type CompactFileRequest = {
 export type ScoreFileRequest = {
   readonly input: TranscriptInput;
   readonly policy: TranscriptPolicy;
-  /** Selects the rows that will be shown; only these are checked for rules. Undefined: all are shown. */
+  /** Selects the rows that will be shown; only these have terms and are checked for rules. Undefined: all are shown. */
   readonly selectShown?: (rows: readonly ScoreRow[]) => readonly ScoreRow[];
   /** Whether the shown rows get the beginning of their text. */
   readonly hasExcerpts?: boolean;

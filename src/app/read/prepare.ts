@@ -4,7 +4,7 @@ import { DEFAULT_SCORING_CONFIG, type TranscriptPolicy } from '../../core/policy
 import type { Result } from '../../core/result.ts';
 import type { ClipMark, Decoded, Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCycle } from '../../ports/archive.ts';
-import type { Codec, CodecSession, Json, ListedFile, ListedRecord, RecordProblem } from '../../ports/codec.ts';
+import type { Codec, CodecSession, ListedFile, ListedRecord, RecordProblem } from '../../ports/codec.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
@@ -14,7 +14,7 @@ import { type Conversation, splitConversations } from './conversations.ts';
 import { asFileSource, createMeasure, indexRecords, type MeasureMessage, type RecordIndex } from './index-records.ts';
 import { type CarriedMessage, findRewrittenCycle, foreignPrior, type Prior, readCarried } from './lineage.ts';
 import { closedOnError, mayBeOlder, openTranscript } from './open-transcript.ts';
-import { isSameStamp, parseRecord, trimRecord } from './records.ts';
+import { createReaders, isSameStamp, type RecordReaders, trimRecord } from './records.ts';
 
 /** A conversation ready to be planned. */
 export type PreparedConversation = {
@@ -45,19 +45,12 @@ export type Pin = {
 export type ReadTranscript = IndexedTranscript & { readonly source: SourceFile };
 
 /** The same, wherever its bytes come from. */
-export type IndexedTranscript = {
+export type IndexedTranscript = RecordReaders & {
   readonly codec: Codec;
   readonly session: CodecSession;
   readonly recordIndex: RecordIndex;
   readonly conversations: readonly PreparedConversation[];
   readonly loose: readonly Entry[];
-  /** The exact bytes of an entry's line. */
-  readonly readLine: (entry: Entry) => Uint8Array;
-  /** The parsed line; null: it is not JSON. */
-  readonly readJson: (entry: Entry) => Json | null;
-  readonly readMessage: (entry: Entry) => ConversationMessage | null;
-  /** The message of an entry whose bytes were already read. */
-  readonly decodeMessage: (entry: Entry, bytes: Uint8Array) => ConversationMessage | null;
 };
 
 /** A transcript whose bytes were hashed as they were read, so that a later change is noticed. `sha256` (hex): of the whole file. */
@@ -167,39 +160,6 @@ export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<
   const conversations: PreparedConversation[] = [];
   for (const conversation of split.conversations) conversations.push(await prepareConversation(conversation, context));
   return { codec, session, recordIndex, conversations, loose: split.loose, ...readers };
-}
-
-/** A message is read to be scored, to be summarized and to be archived. Of most sessions, all fit into this. */
-const MAX_KNOWN_CHARS = 4_000_000;
-
-function createReaders(
-  deps: AppDeps,
-  { source, codec, session }: Pick<ReadInput, 'source' | 'codec'> & { readonly session: CodecSession },
-): Pick<Prepared, 'readLine' | 'readJson' | 'readMessage' | 'decodeMessage'> {
-  const readLine = (entry: Entry): Uint8Array => source.read(entry.start, entry.length);
-  const parse = (bytes: Uint8Array): Json | null => {
-    const parsed = parseRecord(deps.formats, codec, trimRecord(codec, bytes));
-    return parsed.ok ? parsed.value : null;
-  };
-  const known = new Map<Entry, ConversationMessage | null>();
-  let roomChars = MAX_KNOWN_CHARS;
-  const decode = (entry: Entry, bytes: Uint8Array): ConversationMessage | null => {
-    const decoded = session.decode(parse(bytes), entry.line);
-    const message = 'problem' in decoded ? null : (decoded.message ?? null);
-    roomChars -= bytes.length;
-    if (roomChars >= 0) known.set(entry, message);
-    return message;
-  };
-  const knownOr = (entry: Entry, bytes: () => Uint8Array): ConversationMessage | null => {
-    const message = known.get(entry);
-    return message === undefined ? decode(entry, bytes()) : message;
-  };
-  return {
-    readLine,
-    readJson: (entry) => parse(readLine(entry)),
-    readMessage: (entry) => knownOr(entry, () => readLine(entry)),
-    decodeMessage: (entry, bytes) => knownOr(entry, () => bytes),
-  };
 }
 
 type ConversationContext = Pick<ReadInput, 'policy' | 'codec'> & {

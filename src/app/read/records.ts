@@ -1,5 +1,16 @@
-import type { Codec, LineParse, RawRecord, RecordSplitter, FormatRegistry } from '../../ports/codec.ts';
-import type { KeptRun } from '../../ports/archive.ts';
+import type { ConversationMessage } from '../../core/message.ts';
+import { readTraits } from '../../core/search/query-hints.ts';
+import type { Entry } from '../../core/transcript.ts';
+import type { KeptRun, MessageDraft } from '../../ports/archive.ts';
+import type {
+  Codec,
+  CodecSession,
+  FormatRegistry,
+  Json,
+  LineParse,
+  RawRecord,
+  RecordSplitter,
+} from '../../ports/codec.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
@@ -164,4 +175,100 @@ export function isSameContent(a: FileStamp, b: FileStamp): boolean {
 /** Nothing was written to the file between the two stamps. `changedNs` cannot be set by a program that hides a write. */
 export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
   return isSameContent(a, b) && a.changedNs === b.changedNs;
+}
+
+/** Reads the records of an indexed transcript again. */
+export type RecordReaders = {
+  /** The exact bytes of an entry's line. */
+  readonly readLine: (entry: Entry) => Uint8Array;
+  /** The parsed line; null: it is not JSON. */
+  readonly readJson: (entry: Entry) => Json | null;
+  readonly readMessage: (entry: Entry) => ConversationMessage | null;
+  /** What the archive keeps of the message of an entry, whose bytes are at hand in case they must be read again. */
+  readonly messageFacts: (entry: Entry, bytes: Uint8Array) => MessageFacts | null;
+};
+
+/** What is known of a message without its text. */
+type MessageFacts = Omit<MessageDraft, 'index'>;
+
+export function factsOf({ id, role, name, created_at: at, content }: ConversationMessage): MessageFacts {
+  return { id, role, name: name ?? null, at, traits: readTraits(content) };
+}
+
+/** A message is read to be scored, to be summarized and to be archived. Of most sessions, all fit into this; of others the facts are kept. */
+const MAX_KNOWN_CHARS = 4_000_000;
+
+type ReadersInput = {
+  readonly source: Pick<SourceFile, 'read'>;
+  readonly codec: Codec;
+  readonly session: CodecSession;
+};
+
+export function createReaders(
+  { formats }: Pick<AppDeps, 'formats'>,
+  { source, codec, session }: ReadersInput,
+): RecordReaders {
+  const readLine = (entry: Entry): Uint8Array => source.read(entry.start, entry.length);
+  const parse = (bytes: Uint8Array): Json | null => {
+    const parsed = parseUntrimmed(formats, codec, bytes);
+    return parsed.ok ? parsed.value : null;
+  };
+  const known = new Map<Entry, ConversationMessage | null>();
+  const facts = createFactsTable();
+  let roomChars = MAX_KNOWN_CHARS;
+  const decode = (entry: Entry, bytes: Uint8Array): ConversationMessage | null => {
+    const decoded = session.decode(parse(bytes), entry.line);
+    const message = 'problem' in decoded ? null : (decoded.message ?? null);
+    roomChars -= bytes.length;
+    if (roomChars >= 0) known.set(entry, message);
+    else if (message !== null) facts.note(entry, message);
+    return message;
+  };
+  const knownOr = (entry: Entry, bytes: () => Uint8Array): ConversationMessage | null => {
+    const message = known.get(entry);
+    return message === undefined ? decode(entry, bytes()) : message;
+  };
+  return {
+    readLine,
+    readJson: (entry) => parse(readLine(entry)),
+    readMessage: (entry) => knownOr(entry, () => readLine(entry)),
+    messageFacts: (entry, bytes) => {
+      const noted = facts.read(entry);
+      const message = noted === null ? knownOr(entry, () => bytes) : null;
+      return message === null ? noted : factsOf(message);
+    },
+  };
+}
+
+const [IS_KNOWN, HAS_TIME, IS_QUESTION, MENTIONS_TIME] = [1, 2, 4, 8];
+
+/** The facts of many messages, in a few bytes for each. Ids and roles are those of their entries. */
+function createFactsTable() {
+  let marks = new Uint8Array();
+  let times = new Float64Array();
+  const names = new Map<number, string>();
+  return {
+    note: (entry: Entry, message: ConversationMessage): void => {
+      const { line } = entry;
+      const { id, role, name, at, traits } = factsOf(message);
+      if (id !== entry.id || role !== entry.role) return;
+      if (line >= marks.length) {
+        const [grownMarks, grownTimes] = [new Uint8Array(2 * line + 1), new Float64Array(2 * line + 1)];
+        grownMarks.set(marks);
+        grownTimes.set(times);
+        [marks, times] = [grownMarks, grownTimes];
+      }
+      const found = (traits.isQuestion ? IS_QUESTION : 0) + (traits.mentionsTime ? MENTIONS_TIME : 0);
+      marks[line] = IS_KNOWN + (at === null ? 0 : HAS_TIME) + found;
+      times[line] = at?.getTime() ?? 0;
+      if (name !== null) names.set(line, name);
+    },
+    read: ({ line, id, role }: Entry): MessageFacts | null => {
+      const mark = marks[line] ?? 0;
+      if (mark === 0 || id === undefined || role === undefined) return null;
+      const at = (mark & HAS_TIME) === 0 ? null : new Date(times[line] ?? 0);
+      const traits = { isQuestion: (mark & IS_QUESTION) !== 0, mentionsTime: (mark & MENTIONS_TIME) !== 0 };
+      return { id, role, name: names.get(line) ?? null, at, traits };
+    },
+  };
 }

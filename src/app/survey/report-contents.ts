@@ -72,7 +72,8 @@ function reportMessages(
   said: readonly Said[],
   { policy, outcomeOf, mask }: ContentsInput,
 ): readonly ReportedMessage[] {
-  const rows = new Map(scoreRows(transcript, { policy, selectShown: () => [] }).map((row) => [row.line, row]));
+  const scored = scoreRows(transcript, { policy, selectShown: () => [], explainsAll: true });
+  const rows = new Map(scored.map((row) => [row.line, row]));
   const toolsOf = createToolFinder();
   const calls = callLines(said.map(({ message }) => message));
   return said.map(({ line, tokens, message }, at) => ({

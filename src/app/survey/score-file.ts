@@ -1,12 +1,12 @@
-import { type ConversationView, groupsOf, type PlanMessage } from '../../core/plan/view.ts';
+import { groupsOf, type PlanMessage } from '../../core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { explainFeatures } from '../../core/scoring.ts';
+import { explainFeatures, scoreFeatures } from '../../core/scoring.ts';
 import { statesRule } from '../../core/standing-rules/rules.ts';
 import { type CompactPlan, planPrepared } from '../compact/plan.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
-import type { MessageOutcome, OutcomeReason, ScoreReport, ScoreRow } from '../contract/reports.ts';
+import type { ScoreReport, ScoreRow } from '../contract/reports.ts';
 import type { ScoreFileRequest } from '../contract/requests.ts';
 import { type IndexedTranscript, type PreparedConversation, readTranscript } from '../read/prepare.ts';
 import { holdsOnly, openUnsettled } from '../write/settle.ts';
@@ -48,30 +48,35 @@ async function isAsCompacted(deps: AppDeps, path: string, { conversations }: Ind
   return false;
 }
 
-/** The rows of every message, conversation after conversation. */
+type RowsRequest = Omit<ScoreFileRequest, 'input'> & {
+  /** Rows that are not shown have their terms too. */
+  readonly explainsAll?: boolean;
+};
+
+/** The rows of every message, conversation after conversation. What only people read is in those that are shown. */
 export function scoreRows(
   transcript: IndexedTranscript,
-  { policy, selectShown, hasExcerpts = false }: Omit<ScoreFileRequest, 'input'>,
+  { policy, selectShown, hasExcerpts = false, explainsAll = selectShown === undefined }: RowsRequest,
 ): readonly ScoreRow[] {
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
-  const rows = transcript.conversations.flatMap((prepared) => {
-    const isReadOnly = transcript.codec.format.whyReadOnly !== undefined;
+  const isReadOnly = transcript.codec.format.whyReadOnly !== undefined;
+  const scored = transcript.conversations.map((prepared): Scored => {
     const plan = isReadOnly ? null : planPrepared(transcript, prepared, { policy });
     const hasTarget = policy.targetTokens !== null;
-    return conversationRows(prepared, { plan: plan?.kind === 'compact' ? plan : null, scoring, hasTarget });
+    return { prepared, plan: plan?.kind === 'compact' ? plan : null, scoring, hasTarget };
   });
+  const rows = scored.flatMap(conversationRows);
   const shown = new Set((selectShown === undefined ? rows : selectShown(rows)).map(({ line }) => line));
+  const terms = explainPlaces(scored, explainsAll ? null : shown);
   const ruled = policy.compaction.keepRules === false ? new Set() : findRuled(transcript, shown);
   const excerpts = hasExcerpts ? readExcerpts(transcript, shown) : new Map<number, string>();
-  return rows.map((one) => {
+  for (const one of rows) {
     const excerpt = excerpts.get(one.line);
-    if (excerpt === undefined && !ruled.has(one.line)) return one;
-    return {
-      ...one,
-      ...(ruled.has(one.line) && { hasRule: true as const }),
-      ...(excerpt !== undefined && { excerpt }),
-    };
-  });
+    one.terms = terms.get(one.line) ?? one.terms;
+    if (ruled.has(one.line)) one.hasRule = true;
+    if (excerpt !== undefined) one.excerpt = excerpt;
+  }
+  return rows;
 }
 
 const EXCERPT_CHARS = 60;
@@ -101,92 +106,90 @@ function findRuled(transcript: IndexedTranscript, lines: ReadonlySet<number>): R
   return new Set(ruled.map(({ line }) => line));
 }
 
-function conversationRows(
-  { id, view }: PreparedConversation,
-  {
-    plan,
-    scoring,
-    hasTarget,
-  }: { readonly plan: CompactPlan | null; readonly scoring: ImportanceScoringConfig; readonly hasTarget: boolean },
-): readonly ScoreRow[] {
-  const boundary = plan?.boundary ?? 0;
-  const reasons = {
-    quoted: hasTarget ? 'target' : 'latest-request',
-    summarized: hasTarget ? 'below-target' : 'older',
-  } as const;
-  const rows = view.messages.map((message, index): Draft | null => {
-    if (message.carriedLineId !== undefined) return null;
-    const isOlder = index < boundary;
-    const at = isOlder ? { index, total: boundary } : { index, total: view.messages.length };
-    if (!isOlder) {
-      const because = plan === null ? 'unchanged' : 'recent';
-      return row(message, { ...at, scoring, conversation: id, outcome: 'kept', because });
-    }
-    const outcome = plan?.retained.has(index) === true ? 'quoted' : 'summarized';
-    return row(message, { ...at, scoring, conversation: id, outcome, because: reasons[outcome] });
-  });
-  const groups = groupsOf(view.messages);
-  const best = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
-  for (const [index, one] of rows.entries()) {
-    const group = groups[index] ?? index;
-    best[group] = Math.max(best[group] ?? 0, one?.score ?? Number.NEGATIVE_INFINITY);
-  }
-  for (const [index, one] of rows.entries()) {
-    const groupScore = best[groups[index] ?? index];
-    if (one !== null && groupScore !== undefined && groupScore !== one.score) one.groupScore = groupScore;
-  }
-  const instructions = instructionRows(view, { scoring, conversation: id });
-  const all = [...instructions, ...rows.filter((one) => one !== null)].sort((a, b) => a.line - b.line);
-  for (const [index, one] of all.entries()) one.index = index;
-  return all;
-}
+/** A conversation and what becomes of it; null: it stays as it is. */
+type Scored = {
+  readonly prepared: PreparedConversation;
+  readonly plan: CompactPlan | null;
+  readonly scoring: ImportanceScoringConfig;
+  readonly hasTarget: boolean;
+};
 
-/** A row whose number and whose group's score are added last, because copying a row for each would take longer than making it. */
-type Draft = { -readonly [key in keyof ScoreRow]: ScoreRow[key] };
+/** A message and its place among those that it is scored with. */
+type Place = {
+  readonly entry: PlanMessage;
+  readonly index: number;
+  readonly total: number;
+  readonly isInstruction: boolean;
+};
 
 /** Instructions stay whatever their score (P8). They are scored over the whole history, at the position of the next message. */
-function instructionRows(
-  { messages, instructions }: ConversationView,
-  { scoring, conversation }: { readonly scoring: ImportanceScoringConfig; readonly conversation: string },
-): readonly Draft[] {
+function* placesOf({ prepared, plan }: Scored): Generator<Place> {
+  const { messages, instructions } = prepared.view;
   const total = Math.max(1, messages.length);
-  let place = 0;
-  return instructions.map((entry) => {
-    while (place < messages.length && (messages[place]?.line ?? 0) < entry.line) place += 1;
-    return row(entry, {
-      index: Math.min(place, total - 1),
-      total,
-      scoring,
-      conversation,
-      outcome: 'kept',
-      because: 'instruction',
-    });
-  });
+  let next = 0;
+  for (const entry of instructions) {
+    while (next < messages.length && (messages[next]?.line ?? 0) < entry.line) next += 1;
+    yield { entry, index: Math.min(next, total - 1), total, isInstruction: true };
+  }
+  const boundary = plan?.boundary ?? 0;
+  for (const [index, entry] of messages.entries()) {
+    if (entry.carriedLineId !== undefined) continue;
+    yield { entry, index, total: index < boundary ? boundary : total, isInstruction: false };
+  }
 }
 
-function row(
-  message: PlanMessage,
-  at: {
-    readonly index: number;
-    readonly total: number;
-    readonly scoring: ImportanceScoringConfig;
-    readonly conversation: string;
-    readonly outcome: MessageOutcome;
-    readonly because: OutcomeReason;
-  },
-): Draft {
-  const { index, outcome, because, conversation } = at;
-  const scored = message.features && explainFeatures(message.features, index, at.total, at.scoring);
-  return {
-    index,
-    id: message.id ?? `line:${message.line}`,
-    role: message.role ?? 'user',
-    tokens: message.tokens ?? 0,
-    outcome,
-    because,
-    line: message.line,
-    conversation,
-    score: scored?.score ?? 0,
-    terms: scored?.terms ?? [],
-  };
+/** The parts of the scores in these lines; null: in all. */
+function explainPlaces(scored: readonly Scored[], lines: ReadonlySet<number> | null) {
+  const terms = new Map<number, ScoreRow['terms']>();
+  for (const one of scored)
+    for (const { entry, index, total } of placesOf(one)) {
+      if (entry.features === undefined || lines?.has(entry.line) === false) continue;
+      terms.set(entry.line, explainFeatures(entry.features, index, total, one.scoring).terms);
+    }
+  return terms;
+}
+
+/** What is still unknown when a row is made: copying it later would take longer than making it. */
+type Draft = { -readonly [key in keyof ScoreRow]: ScoreRow[key] };
+
+function conversationRows(scored: Scored): readonly Draft[] {
+  const { prepared, scoring } = scored;
+  const groups = groupsOf(prepared.view.messages);
+  const best = new Float64Array(groups.length).fill(Number.NEGATIVE_INFINITY);
+  const rows: Draft[] = [];
+  for (const place of placesOf(scored)) {
+    const { entry, index, total, isInstruction } = place;
+    const score = entry.features === undefined ? 0 : scoreFeatures(entry.features, index, total, scoring);
+    const group = isInstruction ? null : (groups[index] ?? index);
+    if (group !== null) best[group] = Math.max(best[group] ?? 0, score);
+    rows.push({
+      index: group ?? -1,
+      id: entry.id ?? `line:${entry.line}`,
+      role: entry.role ?? 'user',
+      tokens: entry.tokens ?? 0,
+      ...fateOf(place, scored),
+      line: entry.line,
+      conversation: prepared.id,
+      score,
+      terms: NO_TERMS,
+    });
+  }
+  for (const row of rows) {
+    const groupScore = best[row.index];
+    if (groupScore !== undefined && groupScore !== row.score) row.groupScore = groupScore;
+  }
+  rows.sort((a, b) => a.line - b.line);
+  for (const [index, row] of rows.entries()) row.index = index;
+  return rows;
+}
+
+const NO_TERMS: ScoreRow['terms'] = [];
+
+/** What becomes of a message, and why. */
+function fateOf({ index, isInstruction }: Place, { plan, hasTarget }: Scored): Pick<ScoreRow, 'outcome' | 'because'> {
+  if (isInstruction) return { outcome: 'kept', because: 'instruction' };
+  if (plan === null) return { outcome: 'kept', because: 'unchanged' };
+  if (index >= plan.boundary) return { outcome: 'kept', because: 'recent' };
+  if (plan.retained.has(index)) return { outcome: 'quoted', because: hasTarget ? 'target' : 'latest-request' };
+  return { outcome: 'summarized', because: hasTarget ? 'below-target' : 'older' };
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts';
 import { storeLines } from '../../../src/app/compact/archive-lines.ts';
+import { readTraits } from '../../../src/core/search/query-hints.ts';
 import type {
   Archive,
   ArchiveFailure,
@@ -94,23 +95,33 @@ export function cycleDraft(overrides: Partial<CycleDraft> = {}): CycleDraft {
   };
 }
 
-export function messageDraft(overrides: Partial<MessageDraft> = {}): MessageDraft {
+/** A message with the text that search is to find. */
+export type TextDraft = MessageDraft & { readonly text: string };
+
+export function messageDraft(overrides: Partial<TextDraft> = {}): TextDraft {
+  const { text = 'Which boat?' } = overrides;
   return {
     id: 'm1',
     role: 'user',
     name: null,
     at: new Date('2026-03-01T08:00:00.000Z'),
     index: 1,
-    text: 'Which boat?',
+    text,
+    traits: readTraits(text),
     ...overrides,
   };
+}
+
+/** The text of a message that has one. */
+export function textOf(message: MessageDraft | null | undefined): string | undefined {
+  return message && 'text' in message && typeof message.text === 'string' ? message.text : undefined;
 }
 
 /** A summarized line of the first batch of the first cycle. */
 export function lineDraft(line: number, overrides: Partial<LineDraft> = {}): LineDraft {
   return {
     line,
-    bytes: utf8(`${JSON.stringify({ n: line, content: overrides.message?.text })}\n`),
+    bytes: utf8(`${JSON.stringify({ n: line, content: textOf(overrides.message) })}\n`),
     outcome: 'summarized',
     cycle: 0,
     batch: 0,

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { SummaryBatch } from '../../../core/batch.ts';
-import { readTraits } from '../../../core/search/query-hints.ts';
 import type {
   Archive,
   BatchRef,
@@ -167,9 +166,8 @@ async function packBlock(
   return { data, blocks, heldBytes: LINE_BYTES * lines.length + data.length };
 }
 
-/** Without its text, which is not needed any more. */
-function toMessage({ id, role, name, at, index, text }: MessageDraft, line: number): LineRow['message'] {
-  const traits = traitsColumn(readTraits(text));
+function toMessage({ id, role, name, at, index, ...message }: MessageDraft, line: number): LineRow['message'] {
+  const traits = traitsColumn(message.traits);
   return { role, atMs: timeColumn(at), index: index ?? null, id: id === `line:${line}` ? null : id, name, traits };
 }
 

@@ -2,7 +2,7 @@ import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { idAt, isList, isRecord, type JsonRecord, parseText, stringAt, valueAt } from '../json.ts';
 import { argumentText, documentText, readPartText, textOfParts, typedText } from '../message-parts.ts';
-import { resultPart, textParts } from '../said.ts';
+import { resultPart } from '../said.ts';
 
 /** The content of a record, without thinking and media. */
 export type Content = {
@@ -28,10 +28,13 @@ type ContentPlace = {
 /** @throws RangeError if something is nested too deeply to be written as JSON. */
 export function readContent(record: JsonRecord, { line, isResult, findCall }: ContentPlace): Content {
   const parts: MessagePart[] = [];
-  const seen = new Set<string>();
+  let seen: Set<string> | undefined; // of most records it stays undefined
   let hasResultBlock = false;
-  const addText = (text: string): void => void parts.push(...textParts([text]));
-  const addCall = ({ id = `call:${line}:${seen.size}`, ...call }: Call): void => {
+  const addText = (text: string): void => {
+    if (text !== '') parts.push({ kind: 'text', text });
+  };
+  const addCall = ({ id = `call:${line}:${seen?.size ?? 0}`, ...call }: Call): void => {
+    seen ??= new Set();
     if (seen.has(id)) return; // some exports write a call both as a block and in tool_calls
     seen.add(id);
     parts.push({ kind: 'call', id, ...call });
@@ -59,7 +62,8 @@ export function readContent(record: JsonRecord, { line, isResult, findCall }: Co
       ? (ownCallId ?? findCall(stringAt(record, 'name') ?? stringAt(record, 'tool_name')))
       : null;
   const all = answered === null ? parts : asResult(parts, answered);
-  const texts = all.flatMap((part) => (part.kind === 'text' ? [withoutNote(part.text)] : []));
+  const texts: string[] = [];
+  for (const part of all) if (part.kind === 'text') texts.push(withoutNote(part.text));
   return { parts: all, text: textOfParts(all), hasResultBlock, typed: typedText(texts) };
 }
 
