@@ -95,7 +95,7 @@ type EditOptions = {
 
 /** Null: nothing of the edit stands, or it does not fit. */
 function textOf({ before, after }: Edit, { added, removed, declared, above, roomChars }: EditOptions): EditText | null {
-  const written = splitLines(after).filter((line) => /[\p{L}\p{N}]/u.test(line));
+  const written = splitLines(after).filter((line) => /\S/.test(line));
   const code = written.filter((line) => added.has(line.trim()) && isQuotable(line));
   if (code.length === 0) {
     const gone = splitLines(before).map((line) => line.trim());
@@ -110,49 +110,69 @@ function textOf({ before, after }: Edit, { added, removed, declared, above, room
   }
   if (code.every((line) => above.includes(line.trim().replace(/[;,]$/, '')))) return null;
   const indent = code.reduce((least, line) => Math.min(least, line.search(/\S/)), Infinity);
-  const isShown = new Set(code);
-  const shown = fittingLines(
-    // Null: a line that is not shown.
-    written.map((line) =>
-      isShown.has(line) ? cutAtBlank(line.slice(indent).replaceAll('\t', '  ').trimEnd(), MAX_LINE_CHARS) : null,
-    ),
-    roomChars,
-  );
+  const isNew = new Set(code);
+  const old = new Set(splitLines(before).map((line) => line.trim()));
+  const lines = written.flatMap((line): readonly EditLine[] => {
+    const lineIndent = line.search(/\S/);
+    // A blank line stands for the end of a function.
+    if (!/[\p{L}\p{N}]/u.test(line)) return lineIndent <= indent ? [{ text: '', isNew: false }] : [];
+    const code = line.trim();
+    const stands = added.has(code) || STEP.test(code) || (old.has(code) && !removed.has(code));
+    // What a later edit took away is left out, and what would end the block.
+    if (!stands || line.length > MAX_READ_CHARS || line.includes(FENCE)) return [];
+    const text = line.slice(Math.min(indent, lineIndent)).replaceAll('\t', '  ').trimEnd();
+    return [{ text: cutAtBlank(text, MAX_LINE_CHARS), isNew: isNew.has(line) }];
+  });
+  const shown = fittingLines(lines, roomChars);
   if (shown.join('').length < MIN_CODE_CHARS) return null;
   for (const line of code) added.delete(line.trim());
   return { removed: [], code: shown };
 }
 
-/** If not all lines fit: declarations with the comments above them, then the first others. `…` stands for three or more that are left out. */
-function fittingLines(code: readonly (string | null)[], maxChars: number): readonly string[] {
+type EditLine = {
+  readonly text: string;
+  /** Whether the line stands for itself. Others are shown between such lines. */
+  readonly isNew: boolean;
+};
+
+/** If not all lines fit: declarations with the comments above them, then the first others. `…` stands for lines that are left out. */
+function fittingLines(code: readonly EditLine[], maxChars: number): readonly string[] {
   const chosen = new Set<number>();
   let left = maxChars;
   const take = (at: number): void => {
-    const line = code[at] ?? null;
-    const chars = (line?.length ?? 0) + 3 + (chosen.has(at - 1) ? 0 : CUT.length + 3);
-    if (line === null || chosen.has(at) || chars > left) return;
+    const line = code[at];
+    const chars = (line?.text.length ?? 0) + 3 + (chosen.has(at - 1) ? 0 : CUT.length + 3);
+    if (line === undefined || chosen.has(at) || chars > left) return;
     left -= chars;
     chosen.add(at);
   };
-  const all = code.reduce((sum, line) => sum + (line === null ? 2 : line.length + 3), 0);
-  if (all > maxChars) {
-    for (const [at, line] of code.entries()) {
-      if (line === null || declaredName(line.trim()) === null) continue;
+  const isNew = (at: number): boolean => code[at]?.isNew === true;
+  if (code.reduce((sum, { text }) => sum + text.length + 3, 0) > maxChars) {
+    for (const [at, { text }] of code.entries()) {
+      if (!isNew(at) || declaredName(text.trim()) === null) continue;
       take(at);
-      for (let above = at - 1; COMMENT.test(code[above] ?? ''); above -= 1) take(above);
+      for (let above = at - 1; COMMENT.test(code[above]?.text ?? ''); above -= 1) take(above);
     }
   }
-  for (const at of code.keys()) take(at);
-  let last = Infinity;
-  return code.flatMap((line, at): readonly string[] => {
-    if (line === null || !chosen.has(at)) return [];
-    const gap = at - last > MAX_GAP_LINES ? [CUT] : [];
-    last = at;
-    return [...gap, line];
+  let last = -Infinity;
+  for (const at of code.keys()) {
+    if (!isNew(at)) continue;
+    // Without the few lines between two of them, neither can be read.
+    if (at - last <= MAX_GAP_LINES + 1) for (let gap = last + 1; gap < at; gap += 1) take(gap);
+    take(at);
+    if (chosen.has(at)) last = at;
+  }
+  if (code.length - last <= MAX_GAP_LINES + 1) for (let gap = last + 1; gap < code.length; gap += 1) take(gap);
+  const places = [...chosen].toSorted((a, b) => a - b);
+  const shown = places.flatMap((at, index) => {
+    const isGap = index > 0 && places[index - 1] !== at - 1;
+    return [...(isGap ? [CUT] : []), code[at]?.text ?? ''];
   });
+  const end = shown.findLastIndex((line) => line !== '');
+  return shown.slice(0, end + 1).filter((line, at) => line !== '' || (shown[at + 1] !== '' && shown[at + 1] !== CUT));
 }
 
-const MAX_GAP_LINES = 3;
+const MAX_GAP_LINES = 4;
 const CUT = '…';
 const COMMENT = /^\s*(?:\/\/|#|\/?\*|""")/;
 

@@ -112,6 +112,30 @@ test('newest edits come as code with its indentation, without brackets and impor
   );
 });
 
+test('between two new lines of an edit the few that stand there are shown, and none that a later edit took away', () => {
+  assert.equal(
+    newestOf([
+      ...edit(
+        '1',
+        '/srv/oven.ts',
+        'shut();',
+        'heatTheOven(240);\nif (err) {\nreturn;\n}\nwarmTheOven(20);\nopenTheDoor();',
+      ),
+      ...edit('2', '/srv/oven.ts', 'warmTheOven(20);\n', ''),
+    ]),
+    [
+      '- in `oven.ts`:',
+      `  ${FENCE}`,
+      '  heatTheOven(240);',
+      '  if (err) {',
+      '  return;',
+      '  ',
+      '  openTheDoor();',
+      `  ${FENCE}`,
+    ].join('\n'),
+  );
+});
+
 test('code of edits ends no block, and leaves out data and what is in every function', () => {
   const code = [
     'heatTheOven(240);',
@@ -120,6 +144,9 @@ test('code of edits ends no block, and leaves out data and what is in every func
     `const data = "${'x'.repeat(500)}";`,
     'if (err != nil) {',
     'return nil, err',
+    'if (err != nil) {',
+    'return nil, err',
+    'if (err != nil) {',
     'openTheDoor();',
   ];
   assert.equal(
