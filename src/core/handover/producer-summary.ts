@@ -20,11 +20,14 @@ export function summaryLines({ summaries, turns }: Conversation, maxChars: numbe
   const newest = summaries.at(-1);
   if (newest === undefined) return [];
   const place = turns.findIndex(({ steps }) => steps.includes(newest));
-  const isOver = turns.slice(place + 1).some(({ request }) => request !== null);
-  const lines = readLines(newest.text).filter(({ isCurrentWork }) => !isOver || !isCurrentWork);
+  const next = turns.slice(place + 1).find(({ request }) => request !== null);
+  const lines = readLines(newest.text).filter(({ isCurrentWork }) => next === undefined || !isCurrentWork);
+  const time = next === undefined ? 'As of that time' : `Before request ${next.number}`;
+  const head = `${time}; what came later stands in the other sections:`;
+  const room = maxChars - head.length - 1;
   const size = lines.reduce((sum, { text }) => sum + text.length + 1, 0);
-  const chosen = size <= maxChars ? lines.map(({ text }) => text) : outlineOf(withoutCode(lines), maxChars);
-  return chosen.map((text) => ({ text, messageIds: [newest.messageId] }));
+  const chosen = size <= room ? lines.map(({ text }) => text) : outlineOf(withoutCode(lines), room);
+  return chosen.length === 0 ? [] : [head, ...chosen].map((text) => ({ text, messageIds: [newest.messageId] }));
 }
 
 type SummaryLine = {
@@ -41,7 +44,6 @@ type SummaryLine = {
 const HEADING = /^(?:#|\d{1,2}\.\s|[^\s-].*:$|\*\*)/;
 const STALE_HEADING = /\b(?:next steps?|pending|todo|to do|remaining|current (?:work|state|task)|in progress)\b/i;
 const CURRENT_WORK_HEADING = /\b(?:next steps?|current (?:work|task|errors?|status))\b/i;
-const AS_OF_THEN = ' (as of that time)';
 const RULES =
   /\b(?:constraints?|rules?|instructions?|preferences?|requirements?|must|never|always|verbatim|do not|don['’]t)\b/i;
 const MATERIAL = /\b(?:files?|code|concepts?|analysis|artifacts?)\b/i;
@@ -77,11 +79,16 @@ function readLines(summary: string): readonly SummaryLine[] {
       if (CURRENT_WORK_HEADING.test(written)) currentDepth ??= depth;
       else if (currentDepth !== null && depth <= currentDepth) currentDepth = null;
       lead = null;
-    } else if (lead !== null && (indent < lead.indent || (indent === lead.indent && !ITEM.test(written)))) lead = null;
+    } else {
+      if (lead !== null && (indent < lead.indent || (indent === lead.indent && !ITEM.test(written)))) lead = null;
+      // An item may have a label of its own.
+      const depth = ITEM_DEPTH + indent;
+      if (currentDepth !== null && depth <= currentDepth) currentDepth = null;
+      if (CURRENT_WORK_HEADING.test(ITEM_LABEL.exec(written)?.[1] ?? '')) currentDepth ??= depth;
+    }
     if (!isCode && !isHeading && written.endsWith(':'))
       lead = { indent, weight: RULES.test(written) ? WEIGHT.rules : 0 };
-    const mark = isHeading && STALE_HEADING.test(written) ? AS_OF_THEN : '';
-    const text = `  ${quoteText(written.replace(HEADING_MARKS, '$1'))}${mark}`;
+    const text = `  ${quoteText(written.replace(HEADING_MARKS, '$1'))}`;
     const isCurrentWork = currentDepth !== null;
     lines.push({ text, section, isHeading, isCode, isCurrentWork, weight: Math.max(sectionWeight, lead?.weight ?? 0) });
   }
@@ -111,14 +118,16 @@ function withoutCode(lines: readonly SummaryLine[]): readonly SummaryLine[] {
   });
 }
 
+const ITEM_DEPTH = 10;
+const ITEM_LABEL = /^\s*[-*+•]\s+\*\*([^*]{1,60})\*\*/;
 /** A heading that was escaped when our own summary was written, before its producer took it over. */
 const ESCAPED_HEADING = /^(\s*)\\(?=#)/;
 const ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s/;
 const HEADING_MARKS = /^(\s*)#{1,6}\s+/;
 
 /**
- * Takes the headings, then lines from all sections in turn, more at a time from heavier ones, until nothing fits. In order, with counts of
- * what is missing.
+ * Takes the headings, then lines from all sections in turn, more at a time from heavier ones, until nothing fits. In order, with the number of
+ * lines that are missing at the end.
  */
 function outlineOf(lines: readonly SummaryLine[], maxChars: number): readonly string[] {
   const turnOf = new Map<string, number>();
@@ -130,45 +139,16 @@ function outlineOf(lines: readonly SummaryLine[], maxChars: number): readonly st
     return { index, turn, text: cutAtBlank(line.text, maxLineChars) };
   });
   const chosen = new Map<number, string>();
-  // Each section may end with a count.
-  const sections = new Set(lines.map(({ section }) => section)).size;
-  let left = maxChars - Math.min(sections * COUNT_CHARS, Math.floor(maxChars / 3));
+  let left = maxChars - COUNT_CHARS;
   for (const { index, text } of ranked.toSorted((a, b) => a.turn - b.turn || a.index - b.index)) {
     if (text.length + 1 > left) continue;
     left -= text.length + 1;
     chosen.set(index, text);
   }
-  return withCounts(lines, chosen, maxChars);
+  const missing = lines.length - chosen.size;
+  const count =
+    missing === 0 || chosen.size === 0 ? [] : [`  (${missing} ${missing === 1 ? 'line' : 'lines'} left out)`];
+  return [...lines.flatMap((_, index) => chosen.get(index) ?? []), ...count];
 }
 
-const COUNT_CHARS = '  … 100 more lines\n'.length;
-
-/** Adds the number of missing lines to each gap, as far as there is room. */
-function withCounts(
-  lines: readonly SummaryLine[],
-  chosen: ReadonlyMap<number, string>,
-  maxChars: number,
-): readonly string[] {
-  let left = maxChars - [...chosen.values()].reduce((sum, text) => sum + text.length + 1, 0);
-  let missing = 0;
-  const written: string[] = [];
-  const count = (): void => {
-    const text = `  … ${missing} more ${missing === 1 ? 'line' : 'lines'}`;
-    if (missing > 0 && written.length > 0 && text.length < left) {
-      left -= text.length + 1;
-      written.push(text);
-    }
-    missing = 0;
-  };
-  lines.forEach((_, index) => {
-    const text = chosen.get(index);
-    if (text === undefined) {
-      missing += 1;
-      return;
-    }
-    count();
-    written.push(text);
-  });
-  count();
-  return written;
-}
+const COUNT_CHARS = '  (1000 lines left out)\n'.length;

@@ -139,8 +139,8 @@ describe('a summary of the producer that does not fit', () => {
   });
 
   test('says of open work that it was open then, and how many lines are missing', () => {
-    assert.ok(lines.includes('  3. Pending Tasks: (as of that time)'));
-    assert.ok(lines.some((line) => /^ {2}… \d+ more lines$/.test(line)));
+    assert.equal(lines[0], 'As of that time; what came later stands in the other sections:');
+    assert.match(lines.at(-1) ?? '', /^ {2}\(\d+ lines left out\)$/);
     assert.ok(lines.join('\n').length <= 1_200);
   });
 });
@@ -245,13 +245,30 @@ test('a request does not end with an announcement where more was said before', (
   assert.ok(text.includes('1. Why does the loaf sink?\n   → (not finished: see “Where it stands”)'), text);
 });
 
+test('an earlier summary loses what was current then, also in a list', () => {
+  const text = '## Errors\n- **Current error**: the oven is cold\n  - seen today\n- **Old error**: the door squeaked';
+  const summary = { kind: 'summary', messageId: 'm1', text } as const;
+  const { turns } = readConversation(messages(typed('Go on.')));
+  const [turn] = turns;
+  assert.ok(turn !== undefined);
+  const before = { ...turn, request: null, number: 0, steps: [summary] };
+  assert.deepEqual(
+    summaryLines({ summaries: [summary], turns: [before, turn] }, 1_000).map((line) => line.text),
+    [
+      'Before request 1; what came later stands in the other sections:',
+      '  Errors',
+      '  - **Old error**: the door squeaked',
+    ],
+  );
+});
+
 test("headings of a producer's summary lose their marks, also where these were quoted before", () => {
   const text = 'This session is being continued from a previous conversation.\n\\# Bakery\n## Next Steps\n1. Buy rye.';
   assert.deepEqual(
     summaryLines({ summaries: [{ kind: 'summary', messageId: 'm1', text }], turns: [] }, 1_000).map(
       (line) => line.text,
     ),
-    ['  Bakery', '  Next Steps (as of that time)', '  1. Buy rye.'],
+    ['As of that time; what came later stands in the other sections:', '  Bakery', '  Next Steps', '  1. Buy rye.'],
   );
 });
 
