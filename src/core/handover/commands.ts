@@ -33,17 +33,17 @@ export function writeCommandLines(
     groups.delete(name);
     groups.set(name, [...runs, done]);
   }
-  const shown = new Set(hasState ? lastChecks(calls) : []);
-  const failure = hasState ? lastFailure(calls) : undefined;
+  const failure = lastFailure(calls);
+  const shown = new Set(hasState ? [...lastChecks(calls), ...(failure === undefined ? [] : [failure])] : []);
   const passedLater = createPassedLater(calls);
   const failures: HandoverLine[] = [];
   const passed: HandoverLine[] = [];
   let left = maxChars;
   for (const [name, runs] of [...groups].toReversed()) {
     const [only] = runs;
-    if (runs.length === 1 && only !== undefined && (only === failure || shown.has(only))) continue;
+    if (runs.length === 1 && only !== undefined && shown.has(only)) continue;
     const hasFailed = runs.some((done) => outcomeOf(done) === 'failed');
-    const end = hasFailed ? failuresOf(runs, passedLater) : passesOf(runs);
+    const end = hasFailed ? failuresOf(runs, { passedLater, shown }) : passesOf(runs);
     const text = `${hasFailed ? '- ' : ''}\`${quoted(name)}\`${end}`;
     const line = { text, messageIds: runs.flatMap(({ messageIds }) => messageIds) };
     const chars = charsOf(line) + (hasFailed || passed.length > 0 ? 1 : PASSED.length);
@@ -72,7 +72,13 @@ function passesOf(runs: readonly CompletedCall[]): string | null {
   return `${timesOf(passed)}${total === null ? '' : ` (“${quoted(total)}”)`}`;
 }
 
-function failuresOf(runs: readonly CompletedCall[], passedLater: ReturnType<typeof createPassedLater>): string {
+function failuresOf(
+  runs: readonly CompletedCall[],
+  {
+    passedLater,
+    shown,
+  }: { readonly passedLater: ReturnType<typeof createPassedLater>; readonly shown: ReadonlySet<CompletedCall> },
+): string {
   const last = runs.at(-1);
   const failure = runs.findLast((done) => outcomeOf(done) === 'failed');
   if (last === undefined || failure === undefined) return '';
@@ -87,7 +93,8 @@ function failuresOf(runs: readonly CompletedCall[], passedLater: ReturnType<type
         ? `, the last one ${end}`
         : '';
   const total = totalOf(last);
-  const said = [...new Set([...(total === null ? [] : [total]), ...errorLines(failure.answer ?? '', MAX_ERRORS)])];
+  const errors = shown.has(failure) ? [] : errorLines(failure.answer ?? '', MAX_ERRORS);
+  const said = [...new Set([...(total === null || shown.has(last) ? [] : [total]), ...errors])];
   const counts = failed < known.length ? `, ${failed} failed` : ' failed';
   return `${timesOf(runs)}${counts}${ended}${said.length === 0 ? '' : `: ${quoted(said.map((line) => `“${line}”`).join(' '))}`}`;
 }

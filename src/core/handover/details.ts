@@ -6,7 +6,8 @@ import { type CompletedCall, isAgentCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { charsOf, charsOfAll, type HandoverLine, quoted } from './line.ts';
 import { readPieces } from './prose.ts';
-import { isAnnouncement, isGuess, isPondering, statesCause, wordsIn } from './statements.ts';
+import { hasCue } from '../languages/pattern.ts';
+import { isAnnouncement, isGuess, isPondering, wordsIn } from './statements.ts';
 import { readableLine, readableText, withoutClientLines } from './tool-result.ts';
 import type { Conversation, Turn } from './turns.ts';
 
@@ -53,8 +54,7 @@ export function createDetails(
     },
     findings: (budgetChars) => {
       const worth: Worth = {
-        of: (text, unit) =>
-          statesCause(text) && !isOption(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0,
+        of: (text, unit) => (isFinding(text) && !isQuotedAbove(text) ? worthOfSentence(text, unit) : 0),
       };
       const chosen = selection.choose({ budgetChars, onlyNovel: true, worth });
       return [...new Map(chosen.map((unit) => [flat(bare(unit.text)), unit])).values()].map(lineOf);
@@ -148,16 +148,21 @@ function headOf({ request, number }: Turn): string {
   return request === null ? 'Before the first request:' : `Request ${number}:`;
 }
 
+const FINDS =
+  /\b(?:because|the (?:actual |real )?(?:problem|issue|bug|cause|reason|culprit) (?:is|was)|root cause|caused by|due to|turns out|decided|chose|chosen|that['’]s why|which is why)\b/i;
 /** What was only offered is no decision. */
-function isOption(text: string): boolean {
-  return /^(?:\*\*[^*]{1,100}\*\*:? )?[-*• ]*(?:\*\*)?(?:option |approach )?[A-H][.):]\s|\(recommended\)/i.test(text);
+const OFFERED = /^(?:\*\*[^*]{1,100}\*\*:? )?[-*• ]*(?:\*\*)?(?:option |approach )?[A-H][.):]\s|\(recommended\)/i;
+
+/** Whether a sentence says why something is as it is, or what was decided. */
+function isFinding(text: string): boolean {
+  return (FINDS.test(text) || hasCue(text, 'causes')) && !OFFERED.test(text);
 }
 
 const MIN_SENTENCE_WORDS = 5;
 const BEGINS = /^[\p{Lu}\p{Lo}\p{N}`"'“(*✅❌⚠[]/u;
-/** It says what it says of something that stands before it, or of the editor. */
+/** It says what it says of something that stands before it. */
 const NEEDS_MORE =
-  /^(?:however|but|so|then|also|otherwise|and|or|without (?:it|this|that|them)|this|that|these|those|it|they|there|same)\b|\b(?:diagnostics?|LSP|gopls)\b.*\b(?:stale|expected|clears?|re-?evaluat\w+|cached?)\b/i;
+  /^(?:however|but|so|then|also|otherwise|and|or|without (?:it|this|that|them)|this|that|these|those|it|they|there|same)\b/i;
 const OPENS_CODE = /^(?:const|let|var|if|for|while|return|def|class|function|import|export)\b.*[({=;:]/;
 
 /** Whether a sentence of the assistant says something on its own: 0 or 1. */
@@ -165,7 +170,7 @@ function worthOfSentence(text: string, { kind }: Unit): number {
   if (kind !== 'prose') return 0;
   const said = bare(text);
   if (!BEGINS.test(said) || OPENS_CODE.test(said) || /[,([{]$/.test(said)) return 0;
-  if (NEEDS_MORE.test(said) || isPondering(said) || isGuess(said)) return 0;
+  if (NEEDS_MORE.test(bare(said.replace(HEADED, ''))) || isPondering(said) || isGuess(said)) return 0;
   return wordsIn(said) < MIN_SENTENCE_WORDS || isAnnouncement(said) ? 0 : 1;
 }
 

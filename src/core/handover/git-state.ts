@@ -2,6 +2,7 @@ import { type CompletedCall, QUOTED_WORD } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { shortNames } from './files.ts';
 import { type HandoverLine, quoted } from './line.ts';
+import type { Conversation } from './turns.ts';
 
 const COMMITTED = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/gm;
 /** Options in front of what git is to do. */
@@ -87,14 +88,18 @@ type Run = {
 type MadeCommit = { readonly subject: string | null; readonly isAmending: boolean };
 
 /** The branch, the commits and pushes of the session, and what was changed after the last commit; long parts on lines of their own. */
-export function gitLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
+export function gitLines(calls: readonly CompletedCall[], { turns, summaries }: Conversation): readonly HandoverLine[] {
   const git = readGit(calls);
   const { branch, commits, pending, changed, messageIds } = git;
   if (branch === null && commits.length === 0 && pending.length === 0 && changed.size === 0) return [];
-  const parts = describe(git);
+  const steps = [...summaries, ...turns.flatMap((turn) => turn.steps)];
+  const tellsOfPush = steps.some(
+    (step) => (step.kind === 'said' || step.kind === 'summary') && /\bpushed\b/i.test(step.text),
+  );
+  const parts = describe(git, tellsOfPush);
   const all = parts.join('; ');
   const long = all.length > MAX_LINE_CHARS ? parts.filter((part) => part.length > MAX_PART_CHARS) : [];
-  const head = parts.filter((part) => !long.includes(part)).join('; ');
+  const head = parts.filter((part) => !long.includes(part)).join('; ') || (long.shift() ?? '');
   return [`Git: ${head}`, ...long.map((part) => `- ${part}`)].map((text) => ({
     text: quoted(text.trimEnd()),
     messageIds,
@@ -202,6 +207,8 @@ function readBranch(git: GitState, { command, said }: Run): void {
     git.branch = rebased;
     git.isRebased = true;
     git.isPushed = false;
+    // It begins with a clean tree, and what was edited for it is committed.
+    if (!said.includes('autostash')) git.changed.clear();
     for (const commit of commitsOf(git, rebased)) {
       // A pull leaves what is pushed as it is.
       if (commit.isPushed && /\bgit pull\b/.test(command)) continue;
@@ -276,23 +283,26 @@ function commitsIn(command: string): readonly MadeCommit[] {
   });
 }
 
-function describe(git: GitState): readonly string[] {
+/** `tellsOfPush`: The assistant says that it pushed something, perhaps in a way that no call shows. */
+function describe(git: GitState, tellsOfPush: boolean): readonly string[] {
   const { branch, commits, pending, pullRequest, underWay } = git;
   const known = new Set(commits.flatMap(({ hash, subject }) => (hash === null ? [] : [subject])));
   // A commit without a hash whose subject another one has was tried again.
   const made = commits.filter(({ hash, subject }) => hash !== null || !known.has(subject));
-  const counted = `${made.length} ${made.length === 1 ? 'commit' : 'commits'} in this session`;
+  const counted = `${made.length} ${made.length === 1 ? 'commit' : 'commits'} seen`;
   const waiting = made.filter(({ isPushed }) => !isPushed).length;
   const areNewest = made.slice(made.length - waiting).every(({ isPushed }) => !isPushed);
   const isPushed = made.length === 0 ? git.isPushed : waiting === 0;
   const unpushed =
     waiting === made.length
-      ? 'no push seen'
+      ? tellsOfPush
+        ? []
+        : ['no push seen']
       : !areNewest
-        ? `no push seen of ${waiting} of them`
+        ? [`no push seen of ${waiting} of them`]
         : waiting === 1
-          ? 'the newest is not pushed'
-          : `the newest ${waiting} are not pushed`;
+          ? ['the newest is not pushed']
+          : [`the newest ${waiting} are not pushed`];
   return [
     ...(branch === null ? [] : [`branch \`${branch}\``]),
     ...(git.isRebased ? ['rebased'] : []),
@@ -302,7 +312,7 @@ function describe(git: GitState): readonly string[] {
       .filter((subject) => !known.has(subject))
       .slice(-MAX_COMMITS)
       .map((subject) => `a commit without a result${subject === '' ? '' : `: ${quoteSubject(subject)}`}`),
-    ...(isPushed ? ['pushed'] : made.length > 0 || git.isRebased ? [unpushed] : []),
+    ...(isPushed ? ['pushed'] : made.length > 0 || git.isRebased ? unpushed : []),
     ...(pullRequest === null ? [] : [pullRequest]),
     ...describeChanges(git),
   ];

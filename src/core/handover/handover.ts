@@ -60,14 +60,14 @@ const HEADINGS = {
 
 /** The most that each section may take of the whole; the requests take what the others leave, and the details what they leave. */
 const SHARES = {
-  work: { summary: 0.3, state: 0.24, findings: 0.07, files: 0.14, commands: 0.05 },
+  work: { summary: 0.3, state: 0.24, findings: 0.05, files: 0.14, commands: 0.05 },
   chat: { summary: 0.3, state: 0, findings: 0.1, files: 0, commands: 0 },
 } as const;
 /** From a third of this length, an earlier summary gets its full share. */
 const SUMMARY_CHARS = 36_000;
 /** The most that the user's answers to questions take, and what is left beside them to what the assistant found. */
 const ANSWERS_SHARE = 0.2;
-const MIN_FINDINGS_SHARE = 0.04;
+const MIN_FINDINGS_SHARE = 0.03;
 /** What the details leave to the newest edits, and the most that these take. */
 const EDITS_SHARE = 0.14;
 const MAX_EDITS_SHARE = 0.35;

@@ -26,13 +26,24 @@ const MAX_TOTAL_LINES = 2;
 const MAX_PLACES = 10;
 const MAX_ROW_CHARS = 500;
 
-/** The last calls of an unfinished turn with what each of them found: whoever goes on has seen nothing of it. The newest come first if not all fit. */
-export function lastStepLines(calls: readonly CompletedCall[], maxChars: number): readonly HandoverLine[] {
-  const steps = calls.filter(({ call }) => call.tasks === null && call.task === null).slice(-MAX_STEPS);
+/** The last calls of an unfinished turn; the same call several times in a row is one step. */
+export function lastSteps(calls: readonly CompletedCall[]): readonly (readonly CompletedCall[])[] {
+  const steps: CompletedCall[][] = [];
+  for (const done of calls) {
+    if (done.call.tasks !== null || done.call.task !== null) continue;
+    const before = steps.at(-1)?.[0];
+    if (before !== undefined && stepName(before) === stepName(done)) steps.at(-1)?.push(done);
+    else steps.push([done]);
+  }
+  return steps.slice(-MAX_STEPS);
+}
+
+/** Steps with what each of them found: whoever goes on has seen nothing of it. The newest come first if not all fit. */
+export function lastStepLines(steps: readonly (readonly CompletedCall[])[], maxChars: number): readonly HandoverLine[] {
   const lines: HandoverLine[] = [];
   let left = maxChars - HEAD.length - 1;
-  for (const done of steps.toReversed()) {
-    const line = { text: `- ${quoted(stepText(done))}`, messageIds: done.messageIds };
+  for (const step of steps.toReversed()) {
+    const line = { text: `- ${quoted(stepText(step))}`, messageIds: step.flatMap(({ messageIds }) => messageIds) };
     if (charsOf(line) > left) break;
     left -= charsOf(line);
     lines.unshift(line);
@@ -40,17 +51,26 @@ export function lastStepLines(calls: readonly CompletedCall[], maxChars: number)
   return lines.length === 0 ? [] : [{ text: HEAD, messageIds: [] }, ...lines];
 }
 
-function stepText(done: CompletedCall): string {
-  const { name, call, hasFailed, answer } = done;
+/** What a call did to what. */
+function stepName(done: CompletedCall): string {
+  const { name, call } = done;
+  if (call.command !== null) return `\`${commandName(done)}\``;
   const [about = call.target ?? call.texts[0]?.split('\n')[0] ?? ''] = call.about;
-  const what =
-    call.command !== null
-      ? `\`${commandName(done)}\``
-      : `${cutAtBlank(name, MAX_ABOUT_CHARS)} ${call.written.length > 0 ? countedList(shortNames(call.written)) : namedTarget(about)}`;
-  const ended = call.command === null || !hasEffect(call.command) ? null : outcomeOf(done);
+  const target = call.written.length > 0 ? countedList(shortNames(call.written)) : namedTarget(about);
+  return `${cutAtBlank(name, MAX_ABOUT_CHARS)} ${target}`.trim();
+}
+
+/** The same call, once or several times in a row. */
+function stepText(step: readonly CompletedCall[]): string {
+  const [last] = step.slice(-1);
+  if (last === undefined) return '';
+  const { call, hasFailed, answer } = last;
+  const ended = call.command === null || !hasEffect(call.command) ? null : outcomeOf(last);
   const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : ended;
-  const found = foundIn(done);
-  return `${what.trim()}${outcome === null ? '' : ` (${outcome})`}${found === '' ? '' : `: ${found}`}`;
+  const times = step.length === 1 ? '' : ` ${step.length} times`;
+  // Only the last run of a command counts.
+  const found = [...new Set((call.command === null ? step : [last]).map(foundIn))].filter((text) => text !== '');
+  return `${stepName(last)}${times}${outcome === null ? '' : ` (${outcome})`}${found.length === 0 ? '' : `: ${found.join(', ')}`}`;
 }
 
 /** A file by its name, anything else as it is. */

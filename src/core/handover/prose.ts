@@ -1,7 +1,7 @@
 import { splitSentences } from '../extract/sentence.ts';
 import { linesOf } from '../extract/units.ts';
 import { cutAtBlank, openingOf } from './excerpt.ts';
-import { isAnnouncement, isPondering, worthOfStatement } from './statements.ts';
+import { isAnnouncement, isPlan, isPondering, worthOfStatement } from './statements.ts';
 
 /**
  * A part of a message that can be quoted on its own. Sentences of one paragraph share its number. Whoever quotes an item quotes the line that
@@ -163,15 +163,17 @@ const MORE_CHARS = ' (99 more)'.length;
 /**
  * Quotes the most telling pieces of a message in at most `maxChars`: its beginning, its end, what states a cause, a result or a value, then the
  * rest in order. A list is quoted whole if it fits, else its first items and how many are missing; nothing ends with the announcement of what
- * was left out.
+ * was left out. Plans of the speaker (“Let me check …”) only stay among the first `openings` pieces.
  */
-export function condenseProse(text: string, maxChars: number): string {
+export function condenseProse(text: string, maxChars: number, openings = OPENING_LEADS): string {
   if (maxChars < 12) return '';
   const pieces = readPieces(text).filter(
     ({ kind, text: said }, at, all) =>
       all.length === 1 ||
       kind !== 'sentence' ||
-      ((at < OPENING_LEADS || !LEADS.test(said)) && (at < OPENING_SENTENCES || !isPondering(said))),
+      ((at < openings || !LEADS.test(said)) &&
+        (at < OPENING_SENTENCES || !isPondering(said)) &&
+        (at < openings || !isPlan(said))),
   );
   if (pieces.length === 0) return cutAtBlank(openingOf(text, maxChars), maxChars);
   const whole = spell(pieces, new Set(pieces.keys()));

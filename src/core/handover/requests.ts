@@ -16,6 +16,8 @@ const FIRST_SENTENCE_CHARS = 160;
 const REQUESTS_SHARE = 0.6;
 /** As long as requests take less than this, long ones get more. */
 const GENEROUS_SHARE = 0.4;
+/** Longer requests that were typed again are not quoted twice. */
+const MAX_REPEATED_CHARS = 80;
 const ENDING_CHARS = 190;
 /** How much more room than an older one each of the newest turns gets. */
 const NEWEST_WEIGHTS = [3, 2, 1.5];
@@ -278,10 +280,11 @@ const MIN_REMARK_WORDS = 6;
 function wordLines(turn: Turn, roomChars: number, above: WordsAbove['quotes'] | null): readonly HandoverLine[] {
   const { ending, outcome } = turn;
   if (ending === null || roomChars < ENDING_MARK.length + 12) return [];
-  const lineOf = (said: AssistantText, mark: string, maxChars: number): HandoverLine => ({
-    text: mark + quoted(condenseProse(said.text, maxChars - mark.length - Math.floor(said.text.length / 60)), INDENT),
-    messageIds: [said.messageId],
-  });
+  const lineOf = (said: AssistantText, mark: string, maxChars: number): HandoverLine => {
+    const chars = maxChars - mark.length - Math.floor(said.text.length / 60);
+    const words = condenseProse(said.text, chars, mark === OTHER_MARK ? 0 : undefined);
+    return { text: mark + quoted(words, INDENT), messageIds: [said.messageId] };
+  };
   const last =
     above !== null
       ? { text: ENDING_MARK + (above === 'report' ? REPORTED : UNFINISHED), messageIds: [ending.messageId] }
@@ -320,8 +323,17 @@ function wordLines(turn: Turn, roomChars: number, above: WordsAbove['quotes'] | 
 function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap<number, string> {
   const edges = new Set([asked[0]?.number, asked.at(-1)?.number]);
   const edgeChars = Math.max(LONG_CHARS, Math.min(EDGE_CHARS, Math.floor(maxChars * EDGE_SHARE)));
+  const firstWith = new Map(asked.toReversed().map(({ request, number }) => [request.text, number]));
+  const textOf = (turn: AskedTurn, maxTextChars: number): string => {
+    const { text, isKept } = turn.request;
+    const first = firstWith.get(text) ?? turn.number;
+    const isRepeated = first < turn.number && text.length > MAX_REPEATED_CHARS && isKept !== true;
+    return isRepeated && !edges.has(turn.number)
+      ? `${turn.number}. (the same words as ${first})`
+      : requestText(turn, maxTextChars);
+  };
   const texts = new Map(
-    asked.map((turn) => [turn.number, requestText(turn, edges.has(turn.number) ? edgeChars : LONG_CHARS)]),
+    asked.map((turn) => [turn.number, textOf(turn, edges.has(turn.number) ? edgeChars : LONG_CHARS)]),
   );
   let chars = [...texts.values()].reduce((sum, text) => sum + text.length + 1, 0);
   // A plan is quoted whole, if there is room; what a terminal or a diff showed is not.
@@ -329,7 +341,7 @@ function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap
     const short = texts.get(turn.number) ?? '';
     const spare = Math.floor(maxChars * GENEROUS_SHARE) - chars;
     if (spare < MIN_SPARE_CHARS || turn.request.text.length < LONG_CHARS || !isWritten(turn.request.text)) continue;
-    const long = requestText(turn, short.length + spare);
+    const long = textOf(turn, short.length + spare);
     texts.set(turn.number, long);
     chars += long.length - short.length;
   }
@@ -344,14 +356,14 @@ function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap
       else texts.set(turn.number, short);
     }
   };
-  reduce(maxChars * REQUESTS_SHARE, (turn) => requestText(turn, TIGHT_CHARS));
-  reduce(maxChars, (turn) => requestText(turn, FIRST_SENTENCE_CHARS));
+  reduce(maxChars * REQUESTS_SHARE, (turn) => textOf(turn, TIGHT_CHARS));
+  reduce(maxChars, (turn) => textOf(turn, FIRST_SENTENCE_CHARS));
   reduce(maxChars, () => null);
   if (chars <= maxChars) return texts;
   const share = Math.floor(maxChars / edges.size) - 1;
   const shortest = asked
     .filter(({ number }) => edges.has(number))
-    .map((turn) => [turn.number, requestText(turn, share)] as const);
+    .map((turn) => [turn.number, textOf(turn, share)] as const);
   return new Map(shortest.filter(([, text]) => text.length <= share));
 }
 

@@ -1,4 +1,4 @@
-import { lastStepLines } from './last-steps.ts';
+import { lastStepLines, lastSteps } from './last-steps.ts';
 import {
   commandName,
   type CompletedCall,
@@ -48,8 +48,8 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
     ...questionLines(work.conversation),
     ...refusalLines(lastTurn(work.conversation)),
     ...taskLines(work.calls, lastTurn(work.conversation)?.number ?? 0),
-    ...gitLines(work.calls),
-    ...checkLines(work.calls),
+    ...gitLines(work.calls, work.conversation),
+    ...checkLines(work),
     ...failureLines(work.calls),
   ];
   const lines: HandoverLine[] = [];
@@ -142,6 +142,11 @@ const MAX_REMARKS = 5;
 /** Of the room for what an unfinished turn has found. */
 const STEPS_SHARE = 0.4;
 
+/** The calls of a turn that are told as its last steps. */
+function stepsOf({ number }: Turn, calls: readonly CompletedCall[]): readonly CompletedCall[] {
+  return lastSteps(calls.filter(({ turn }) => turn === number)).flatMap((step) => step.slice(-1));
+}
+
 /** What an unfinished turn has found and done: its newest remarks, the files that it changed, its last words and its last call. */
 function progressLines(
   turn: Turn,
@@ -167,7 +172,7 @@ function progressLines(
             messageIds: [lastSaid.messageId],
           },
         ]),
-    ...lastStepLines(own, Math.floor(maxChars * STEPS_SHARE)),
+    ...lastStepLines(lastSteps(own), Math.floor(maxChars * STEPS_SHARE)),
   ];
   const room = maxChars - charsOfAll(ends) - REMARKS.length - 1;
   const said = turn.steps.filter((step): step is AssistantText => step.kind === 'said' && step !== lastSaid);
@@ -195,7 +200,7 @@ function remarkOf({ text }: AssistantText, maxChars: number): string {
     ({ kind, text: said }) => kind !== 'lead' && !isAnnouncement(said) && !isPondering(said),
   );
   if (isPondering(text.trim())) return '';
-  return telling ? condenseProse(text, maxChars) : '';
+  return telling ? condenseProse(text, maxChars, 0) : '';
 }
 
 const QUESTION = /[?？؟]["'”’)\]*_]*$/;
@@ -270,8 +275,11 @@ function collectTasks(calls: readonly CompletedCall[]): readonly { readonly text
 }
 
 /** The last check of each kind, how it ended and how many files were changed afterwards. */
-function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
+function checkLines({ conversation, calls }: Work): readonly HandoverLine[] {
   const checks = lastChecks(calls);
+  const turn = lastTurn(conversation);
+  const told =
+    reportedTurn(conversation) !== null || turn === undefined || isFinished(turn) ? [] : stepsOf(turn, calls);
   if (checks.length === 0) return [];
   const texts = checks.map((done) => {
     const total = totalOf(done);
@@ -283,8 +291,9 @@ function checkLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
     const after = since.size === 0 ? '' : `, ${changed} changed since`;
     const outcome = outcomeOf(done) ?? '';
     const errors = outcome === 'failed' ? errorLines(done.answer ?? '', MAX_CHECK_ERRORS) : [];
-    const told = [...new Set([...(total === null ? [] : [total]), ...errors])].map((line) => `“${line}”`);
-    return `\`${commandName(done)}\` ${outcome}${told.length === 0 ? '' : ` (${told.join(' ')})`}${after}`;
+    const lines = told.includes(done) ? [] : [...new Set([...(total === null ? [] : [total]), ...errors])];
+    const said = lines.map((line) => `“${line}”`).join(' ');
+    return `\`${commandName(done)}\` ${outcome}${said === '' ? '' : ` (${said})`}${after}`;
   });
   const messageIds = checks.flatMap((done) => done.messageIds);
   if (texts.length === 1) return [{ text: `Last checks: ${quoted(texts.join(''))}`, messageIds }];

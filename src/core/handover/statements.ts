@@ -38,13 +38,17 @@ export function isGuess(text: string): boolean {
 
 /** Whether a text announces what comes next instead of saying what happened. */
 export function isAnnouncement(text: string): boolean {
-  const isAnnounced = ANNOUNCEMENT.test(text) || hasCue(text, 'announces');
-  return (isAnnounced && !REPORT.test(text)) || /[:：]\s*$/.test(text);
+  return isPlan(text) || /[:：]\s*$/.test(text);
 }
 
-/** Says that something is understood, not what, or which edit comes next. */
+/** Whether a text says what the speaker is about to do. */
+export function isPlan(text: string): boolean {
+  return (ANNOUNCEMENT.test(text) || hasCue(text, 'announces')) && !REPORT.test(text);
+}
+
+/** Says that something is understood, not what, which edit comes next, or what the editor shows. */
 const EMPTY =
-  /^(?:\w+[,!.]?\s+){0,2}(?:now )?i (?:now )?(?:have|understand) (?:a |the )?(?:complete|comprehensive|thorough|full|good|clear|whole)\b[^:]*(?:understanding|picture|view|overview)[^:]*$|^now (?:add|update|replace|change|insert|write|fix|run|create|remove|move|rename|implement|edit|register|check)\b/i;
+  /^(?:\w+[,!.]?\s+){0,2}(?:now )?i (?:now )?(?:have|understand) (?:a |the )?(?:complete|comprehensive|thorough|full|good|clear|whole)\b[^:]*(?:understanding|picture|view|overview)[^:]*$|^now (?:add|update|replace|change|insert|write|fix|run|create|remove|move|rename|implement|edit|register|check)\b|\b(?:diagnostics?|LSP|gopls)\b.*\b(?:stale|expected|clears?|re-?evaluat\w+|cached?)\b/i;
 /** Begins like an announcement, but says what was seen. */
 const REPORT =
   /^(?:\w+[,!.]?\s+){0,2}now i (?:see|understand|know|found|have)\b|^now i (?:see|understand|know|found|have)\b|^(?:checking|looking|reading|running)\b.*\b(?:shows?|showed|revealed|confirmed)\b/i;

@@ -21,7 +21,7 @@ test('a rebase, a merge that was not ended, a draft and the hash that a push sho
   ]);
   assert.match(
     state,
-    /^Git: branch `fix-oven`; a merge with conflicts was not ended; 1 commit in this session, newest first: 2222222 “Heat faster”; pushed; draft https:\/\/github\.com\/bakery\/oven\/pull\/7; no edits seen since$/m,
+    /^Git: branch `fix-oven`; a merge with conflicts was not ended; 1 commit seen, newest first: 2222222 “Heat faster”; pushed; draft https:\/\/github\.com\/bakery\/oven\/pull\/7; no edits seen since$/m,
   );
 });
 
@@ -51,15 +51,9 @@ describe('the state of git', () => {
 
   test('a message of several paragraphs is one commit, and other here-documents are none', () => {
     const several = `git commit -q -m "Don't squeak" -m "Because it is oiled."`;
-    assert.match(
-      gitOf(...oiled, ...run('1', several, '(no output)')),
-      /^1 commit in this session, newest first: “Don't squeak” /,
-    );
+    assert.match(gitOf(...oiled, ...run('1', several, '(no output)')), /^1 commit seen, newest first: “Don't squeak” /);
     const note = `git add -A && git commit -q -m 'Oil it'\ngh pr comment 7 -b "$(cat <<'EOF'\nHeads up, bakers.\nEOF\n)"`;
-    assert.match(
-      gitOf(...oiled, ...run('1', note, '(no output)')),
-      /^1 commit in this session, newest first: “Oil it” /,
-    );
+    assert.match(gitOf(...oiled, ...run('1', note, '(no output)')), /^1 commit seen, newest first: “Oil it” /);
   });
 
   test('a command for another folder is read like any', () => {
@@ -139,7 +133,7 @@ describe('the state of git', () => {
       /8888888/,
     );
     const rebased = run('2', 'git rebase garden', 'Successfully rebased and updated refs/heads/main.');
-    assert.match(gitOf(...oil, ...rebased), /rebased; 1 commit in this session, newest first: “Oil it” \(no hash/);
+    assert.match(gitOf(...oil, ...rebased), /rebased; 1 commit seen, newest first: “Oil it” \(no hash/);
   });
 
   test('a pull leaves pushed commits pushed, also if it rebases others', () => {
@@ -154,10 +148,7 @@ describe('the state of git', () => {
 
   test('only what a command amends is marked as amended', () => {
     const forbid = run('2', 'git commit -m "Forbid --amend"', '[main 2b3c4d5] Forbid --amend');
-    assert.match(
-      gitOf(...oil, ...forbid),
-      /2 commits in this session, newest first: 2b3c4d5 “Forbid --amend”, 1a2b3c4/,
-    );
+    assert.match(gitOf(...oil, ...forbid), /2 commits seen, newest first: 2b3c4d5 “Forbid --amend”, 1a2b3c4/);
     const both = run(
       '2',
       'git commit -m "Shut it" && git commit --amend --no-edit',
@@ -167,16 +158,13 @@ describe('the state of git', () => {
     const nothing = run('2', 'git commit --amend --no-edit || true', 'Aborting commit due to empty message.');
     assert.match(gitOf(...oil, ...nothing), /1a2b3c4 “Oil it”;/);
     const quiet = run('2', 'git commit -q --amend --no-edit', '');
-    assert.match(gitOf(...oil, ...quiet), /1 commit in this session, newest first: “Oil it” \(amended\)/);
+    assert.match(gitOf(...oil, ...quiet), /1 commit seen, newest first: “Oil it” \(amended\)/);
   });
 
   test('a commit of another branch is not amended, and a tag or another branch that is pushed says nothing of this one', () => {
     const away = run('2', 'git checkout garden', "Switched to branch 'garden'");
     const amend = run('3', 'git commit --amend -m "Dig it"', '[garden 2b3c4d5] Dig it');
-    assert.match(
-      gitOf(...oil, ...away, ...amend),
-      /2 commits in this session, newest first: 2b3c4d5 “Dig it”, 1a2b3c4/,
-    );
+    assert.match(gitOf(...oil, ...away, ...amend), /2 commits seen, newest first: 2b3c4d5 “Dig it”, 1a2b3c4/);
     const switched = gitOf(run('1', 'git switch garden', "Switched to branch 'garden'")[0] ?? {}, ...away);
     assert.match(switched, /branch `garden`/);
     for (const ref of ['main', 'refs/tags/warm'])
@@ -205,8 +193,25 @@ describe('the state of git', () => {
       ['HEAD^', 1],
       ['--soft HEAD~1 2>&1', 1],
     ] as const)
-      assert.match(gitOf(...all, ...run('3', `git reset ${to}`, '')), new RegExp(`${left} commits? in this`), to);
-    assert.doesNotMatch(gitOf(...all, ...run('3', 'git reset HEAD^^', '')), /in this session/);
+      assert.match(gitOf(...all, ...run('3', `git reset ${to}`, '')), new RegExp(`${left} commits? seen`), to);
+    assert.doesNotMatch(gitOf(...all, ...run('3', 'git reset HEAD^^', '')), /commits? seen,/);
+  });
+
+  test('nothing is said of a missing push where the assistant says that it pushed', () => {
+    assert.match(gitOf(...oil), /no push seen/);
+    assert.doesNotMatch(gitOf(...oil, said('Pushed all of it.')), /push/);
+  });
+
+  test('a rebase leaves no edits uncommitted, except those that it put aside', () => {
+    const ended = 'Successfully rebased and updated refs/heads/main.';
+    assert.match(
+      gitOf(...oiled, ...run('8', 'git rebase --continue', ended)),
+      /^branch `main`; rebased; no push seen$/,
+    );
+    assert.match(
+      gitOf(...oiled, ...run('8', 'git rebase garden', `Created autostash: 1a2b3c4\n${ended}\nApplied autostash.`)),
+      /changed, no commit seen: `door\.ts`/,
+    );
   });
 
   test('a pull request that was only read has its number', () => {

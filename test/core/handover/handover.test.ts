@@ -31,7 +31,7 @@ test('a hand-over has each request with its ending, the files and the commands',
   assert.match(text, /^1\. Why does the importer drop umlauts\?\n {3}→ The cause is the latin1 default in readRows\./m);
   assert.match(text, /^2\. Do it, but leave the exporter alone\.\n {3}→ Done: umlauts survive the import now\./m);
   assert.match(text, /^- `\/srv\/importer\/src\/read-rows\.ts` \(edited\): `latin1` → `utf8`$/m);
-  assert.match(text, /^- `npm test` 2 times, 1 failed, the last one passed: “13 passed”/m);
+  assert.match(text, /^- `npm test` 2 times, 1 failed, the last one passed: “FAIL test\/encoding\.test\.ts”$/m);
 });
 
 test('requests and their endings can be had alone, each with its message', () => {

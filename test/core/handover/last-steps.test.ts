@@ -162,3 +162,29 @@ test('a step that names many files or nothing is short, and does not hide the ot
     ],
   );
 });
+
+test('the same call several times in a row is one step, which does not crowd out others', () => {
+  const read = (id: string): readonly Part[] => [
+    call(id, 'Read', { file_path: '/srv/oven.ts' }),
+    result(id, `  7→export function heat${id}(): void {`),
+  ];
+  assert.deepEqual(
+    stepsOf([
+      ...run('1', 'git log --oneline', 'a1b2c3d Heat it'),
+      ...['2', '3', '4', '5', '6', '7', '8'].flatMap(read),
+    ]),
+    [
+      '- `git log --oneline`: “a1b2c3d Heat it”',
+      `- Read \`oven.ts\` 7 times: ${['2', '3', '4', '5', '6', '7', '8'].map((id) => `\`export function heat${id}(): void\``).join(', ')}`,
+    ],
+  );
+});
+
+test('a check among the last steps tells how it failed once', () => {
+  const state = section(
+    handoverOf([typed('Mend the oven.'), said('Let me test.'), ...run('1', 'npm test', 'Exit code 1\nError: too hot')]),
+    'Where it stands',
+  );
+  assert.equal(state.split('too hot').length, 2, state);
+  assert.match(state, /^Last checks: `npm test` failed$/m);
+});

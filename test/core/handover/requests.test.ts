@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { openingOf } from '../../../src/core/handover/excerpt.ts';
 import { writeRequests } from '../../../src/core/handover/handover.ts';
 import { messages } from '../../support/messages.ts';
-import { call, handoverOf as handover, said, section, typed } from './said.ts';
+import { call, handoverOf as handover, run, said, section, typed } from './said.ts';
 
 test('the opening of a text is its first sentence, however much follows or is blank before it', () => {
   for (const before of ['', '\n\n  ', '\n'.repeat(700), ' '.repeat(5_000)]) {
@@ -98,4 +98,29 @@ test('what a terminal showed is not quoted whole, however much room there is', (
   );
   assert.match(requests, /^1\. Why is this slow\?/);
   assert.ok(shown.filter((line) => requests.includes(line.trim())).length < 120, requests);
+});
+
+test('a long request that is typed again is not quoted again', () => {
+  const words = 'Please bake the rye loaf at 250 degrees, then let it rest for as long as the dough needs to.';
+  const text = handover([
+    typed(words),
+    ...run('1', 'bake', 'done'),
+    said('Baked.'),
+    typed(words),
+    said('Baked again.'),
+    typed('Now wash the tins.'),
+    said('Washed.'),
+  ]);
+  assert.match(text, /^2\. \(the same words as 1\)\n {3}→ Baked again\.$/m);
+  assert.equal(text.split(words).length, 2);
+});
+
+test('a remark loses what the assistant says that it will do next', () => {
+  const text = handover([
+    typed('Why does the loaf sink?'),
+    said('The oven door is opened after five minutes, so the loaf sinks. Let me check the timer.'),
+    ...run('1', 'timer', '5'),
+    said('The timer rings too early. I set it to 40 minutes and the loaf stands.'),
+  ]);
+  assert.match(text, /^ {3}- The oven door is opened after five minutes, so the loaf sinks\.$/m);
 });

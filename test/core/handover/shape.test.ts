@@ -118,7 +118,7 @@ describe('where it stands', () => {
     assert.match(state, /^Last request \(1\): “Fix the timer\.” — answered\.$/m);
     assert.match(
       state,
-      /^Git: branch `fix-timer`; 1 commit in this session, newest first: 1a2b3c4 “Bake longer”; no push seen; changed, no commit seen since: `door\.ts`$/m,
+      /^Git: branch `fix-timer`; 1 commit seen, newest first: 1a2b3c4 “Bake longer”; no push seen; changed, no commit seen since: `door\.ts`$/m,
     );
     assert.match(state, /^Last checks: `npm test` passed \(“12 passed”\), `door\.ts` changed since$/m);
   });
@@ -140,7 +140,7 @@ describe('where it stands', () => {
     assert.match(state, /^Tasks, as last written \(1 of 2 done\); done: Oil the hinge; open:\n- Paint the door$/m);
     assert.match(
       state,
-      /^Git: 1 commit in this session, newest first: “Oil the hinge” \(no hash was shown\); no push seen; no edits seen since$/m,
+      /^Git: 1 commit seen, newest first: “Oil the hinge” \(no hash was shown\); no push seen; no edits seen since$/m,
     );
   });
 
@@ -154,7 +154,7 @@ describe('where it stands', () => {
     ]);
     assert.match(
       section(text, 'Where it stands'),
-      /^Git: 1 commit in this session, newest first: 1a2b3c4 “Oil the hinge”; no push seen; no edits seen since$/m,
+      /^Git: 1 commit seen, newest first: 1a2b3c4 “Oil the hinge”; no push seen; no edits seen since$/m,
     );
   });
 
@@ -239,10 +239,7 @@ describe('requests', () => {
       ...run('2', 'git commit --amend -m "Bake longer"', '[main 5d6e7f8] Bake longer\n 1 file changed'),
       said('Done.'),
     ]);
-    assert.match(
-      section(text, 'Where it stands'),
-      /1 commit in this session, newest first: 5d6e7f8 “Bake longer” \(amended\);/,
-    );
+    assert.match(section(text, 'Where it stands'), /1 commit seen, newest first: 5d6e7f8 “Bake longer” \(amended\);/);
   });
 
   test('a command of the client with words of its own is a request, one without is none', () => {
