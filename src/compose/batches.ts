@@ -11,7 +11,6 @@ type Deps = WritingDeps & {
   readonly createSummarizer: (choice: SummarizerChoice) => Promise<Result<Created<Summarizer>, string>>;
 };
 
-/** A run that works with batches. */
 export type BatchRun = Pick<BatchDeps, 'priceOf' | 'onFile' | 'onWarning' | 'onProblem'> & {
   readonly model: ModelChoice;
   readonly compaction: SummarizerChoice['compaction'];

@@ -238,7 +238,6 @@ function inFile<Deps extends { readonly progress: Progress }, Request, T>(
 
 type OpenArchive = AppDeps['openArchive'];
 
-/** How a use case works with the archive. */
 type ArchiveUse = {
   /** Null: vectors are not used. */
   readonly vectorExtension: string | null;

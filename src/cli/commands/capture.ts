@@ -1,5 +1,5 @@
 import type { CaptureReport } from '../../app/contract/reports.ts';
-import { findScanned, gatherInputs } from '../inputs/gather.ts';
+import { findScanned } from '../inputs/gather.ts';
 import { defineCommand, type Line, type OptionsOf, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
 import { FILES_FROM_FLAG, OLDER_THAN_FLAG, READING_FLAGS, readTime } from '../line/flags.ts';
 import { countCapture, renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
@@ -66,7 +66,7 @@ async function list(session: Session, { operands }: CaptureLine): Promise<ExitCo
 async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
   const { useCases, terminal, reporter } = session;
   const { operands, options, outputOptions } = line;
-  const found = await findFiles(session, line);
+  const found = await findScanned(session, line);
   if (typeof found === 'number') return found;
   const { files, isSeveral } = found;
   const { dryRun: isDryRun = false, reread: rereads = false } = options;
@@ -109,14 +109,4 @@ async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
   if (counts.results.has('removed'))
     reporter.report([`To bring one back: ${terminal.program()} restore --captured FILE -i`]);
   return outcomes.counts.failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
-}
-
-async function findFiles(session: Session, line: CaptureLine) {
-  if (line.operands.length === 0 && line.options.filesFrom === undefined) {
-    const scanned = await findScanned(session, line);
-    return typeof scanned === 'number' ? scanned : { ...scanned, isSeveral: true };
-  }
-  const gathered = await gatherInputs(session, line, { skipsCompacted: true });
-  if (typeof gathered === 'number') return gathered;
-  return { files: gathered.inputs, isSeveral: gathered.isSeveral, failedCount: gathered.failures.length };
 }

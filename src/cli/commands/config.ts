@@ -29,7 +29,7 @@ export const command = defineActions<Console>({
     ['compact config set summarization.keep_recent 20', 'changes one line of the file'],
     ['compact config trust', "trusts the project's compact.toml as it is now"],
   ],
-  refuseOperands: (action) => noFile(action),
+  refuseOperands: noFile,
   refuse: (action, { operandProblem, foreign }) => {
     if (operandProblem !== null || foreign.length === 0) return operandProblem;
     const isTrust = TRUST_FLAGS.some((flag) => foreign.includes(flag));

@@ -95,32 +95,19 @@ function actionOf({ options: { add, status, retry } }: WorkLine): 'work' | 'add'
 
 function findConflict(line: WorkLine): string | null {
   const { operands, options } = line;
-  const {
-    filesFrom,
-    folder = [],
-    concurrency,
-    keepRunning,
-    metrics,
-    archiveWait,
-    grace,
-    provider,
-    model,
-    baseUrl,
-    maxCost,
-  } = options;
+  const { filesFrom, folder = [], concurrency, keepRunning, metrics, archiveWait, grace } = options;
   const action = actionOf(line);
   const namesFiles = operands.length > 0 || filesFrom !== undefined;
+  const ofWorker = concurrency ?? metrics ?? archiveWait ?? grace ?? keepRunning;
+  const ofModel = options.provider ?? options.model ?? options.baseUrl ?? options.maxCost;
   if (operands.includes('-')) return 'jobs are for files, not for standard input (-)';
   if (action !== 'add' && namesFiles) return 'transcripts are named with --add, which adds a job for each';
   if (action === 'add' && !namesFiles) return 'no transcript named: --add takes files, folders or globs';
-  if (
-    action !== 'work' &&
-    ((concurrency ?? metrics ?? archiveWait ?? grace ?? keepRunning) !== undefined || folder.length > 0)
-  )
+  if (action !== 'work' && (ofWorker !== undefined || folder.length > 0))
     return '--folder, --concurrency, --keep-running, --metrics, --archive-wait and --grace are for a worker, so --add, --status and --retry take none of them';
   if (action === 'work' && folder.length === 0)
     return 'name the folders that this worker may work in: --folder DIR, once for each';
-  if (action === 'add' && (provider ?? model ?? baseUrl ?? maxCost) !== undefined)
+  if (action === 'add' && ofModel !== undefined)
     return 'a job does not say which model summarizes: give --provider, --model, --base-url and --max-cost to the workers';
   if (action !== 'work' && (options.rules === false || (options.rule ?? options.dropRule) !== undefined))
     return 'jobs carry no rules: give --rule, --drop-rule and --no-rules to the workers';

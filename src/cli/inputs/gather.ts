@@ -116,34 +116,26 @@ export type ScannedFile = Pick<ReadyInput, 'path' | 'name' | 'isNamed' | 'refuse
   readonly sessionId: string | null;
 };
 
-export type Scanned = {
-  readonly files: readonly ScannedFile[];
-  /** The places that were searched, for people. */
-  readonly looked: readonly string[];
-  /** The number of places that could not be read; each was reported. */
-  readonly failedCount: number;
-};
-
-/** Searches the operands, or without any the places of the formats. A number is an exit code: the command is over. */
-export async function findScanned(
-  session: Session,
-  { operands, options = {} }: InputLine,
-): Promise<Scanned | ExitCode> {
-  if (operands.length > 0) {
-    const gathered = await gatherInputs(session, { operands }, { skipsCompacted: true });
+/**
+ * Searches the operands, or without any the places of the formats: `looked`, for people. `failedCount`: of places that could not be read; each
+ * was reported. A number is an exit code: the command is over.
+ */
+export async function findScanned(session: Session, { operands, options = {} }: InputLine) {
+  if (operands.length > 0 || options.filesFrom !== undefined) {
+    const gathered = await gatherInputs(session, { operands, options }, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
-    const files = gathered.inputs.map((input) => {
+    const files = gathered.inputs.map((input): ScannedFile => {
       const path = resolve(input.path);
       return { ...input, project: basename(dirname(path)), sessionId: sessionIdOf(path) };
     });
-    return { files, looked: operands, failedCount: gathered.failures.length };
+    return { files, looked: operands, failedCount: gathered.failures.length, isSeveral: gathered.isSeveral };
   }
   const { findKnownFiles, placesOf } = await import('./known-places.ts');
   const { useCases, terminal, reporter } = session;
   const formats = useCases.listFormats().filter(({ name }) => options.format === undefined || name === options.format);
   const known = await findKnownFiles(placesOf(formats), terminal.host);
   for (const failure of known.failures) reporter.error(renderFailure({ kind: 'file', failure }));
-  const files = dropRepeated(known.files).map(({ path, project }) => ({
+  const files = dropRepeated(known.files).map(({ path, project }): ScannedFile => ({
     path,
     name: path,
     isNamed: false,
@@ -151,7 +143,7 @@ export async function findScanned(
     project,
     sessionId: sessionIdOf(path),
   }));
-  return { files, looked: known.looked, failedCount: known.failures.length };
+  return { files, looked: known.looked, failedCount: known.failures.length, isSeveral: true };
 }
 
 /** Replaces the ids of sessions, as `compact scan` prints them, by the paths of their files. A file of that name comes first. */

@@ -146,9 +146,16 @@ function createWire({ input, write, signal, notice }: WireOptions) {
   };
   const receive = (value: unknown, batch: Batch | null): void => {
     const { id, method, params } = fieldsOf(value);
+    const isRequest = isRequestId(id) && !isResponse(value);
+    if (isRequest && (waiting.get(id) ?? null) !== null) {
+      const refusal = rpcError(id, 'invalid', 'Another request has this id');
+      if (batch === null) writeOut(refusal);
+      else batch.answers.push(refusal);
+      return;
+    }
     if (method === 'notifications/cancelled') settle(fieldsOf(params).requestId);
     // A subscription gets no answer.
-    if (isRequestId(id) && !isResponse(value) && method !== 'subscriptions/listen') {
+    if (isRequest && method !== 'subscriptions/listen') {
       waiting.set(id, batch);
       if (batch !== null) batch.openCount += 1;
     }
@@ -159,19 +166,11 @@ function createWire({ input, write, signal, notice }: WireOptions) {
     if (batch === null || isRequestId(id)) settle(id, refusal);
     else batch.answers.push(refusal);
   };
-  const isTaken = (value: unknown): boolean => {
-    const { id } = fieldsOf(value);
-    return isRequestId(id) && !isResponse(value) && (waiting.get(id) ?? null) !== null;
-  };
   const receiveBatch = (values: readonly unknown[]): void => {
-    if (values.length === 0 || values.length > MAX_REQUESTS) {
+    if (values.length === 0 || values.length > MAX_REQUESTS)
       return writeOut(rpcError(null, 'invalid', `A batch has 1 to ${MAX_REQUESTS} requests`));
-    }
     const batch: Batch = { answers: [], openCount: 1 };
-    for (const value of values) {
-      if (isTaken(value)) batch.answers.push(refuseTaken(value));
-      else receive(value, batch);
-    }
+    for (const value of values) receive(value, batch);
     closeOne(batch);
   };
   const take = (line: string): void => {
@@ -185,7 +184,6 @@ function createWire({ input, write, signal, notice }: WireOptions) {
       return writeOut(rpcError(null, 'parse', 'Not valid JSON'));
     }
     if (Array.isArray(value)) receiveBatch(value);
-    else if (isTaken(value)) writeOut(refuseTaken(value));
     else receive(value, null);
   };
   const readAll = async (): Promise<void> => {
@@ -213,11 +211,6 @@ function createWire({ input, write, signal, notice }: WireOptions) {
     },
   };
   return { transport, ended: ended.promise, close };
-}
-
-function refuseTaken(value: unknown) {
-  const { id } = fieldsOf(value);
-  return rpcError(isRequestId(id) ? id : null, 'invalid', 'Another request has this id');
 }
 
 /** The beginning of what a client sent, for a message on stderr. */

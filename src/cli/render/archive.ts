@@ -201,7 +201,6 @@ function renderCount({ new: added, known, refused }: MergeCount, one: string, ma
   return [rest.length > 1 ? `${what}: ${rest.join(', ')}` : `${what}, ${known > 0 ? 'already there' : 'left out'}`];
 }
 
-/** One line. */
 export function renderExport({ folder, isComplete, compactions, lines, capturedFiles }: ArchiveExportReport): string {
   const what = `${countOf(compactions, 'compaction')}, ${countOf(lines, 'line')}, ${countOf(capturedFiles, 'captured file')}`;
   if (!isComplete && compactions + lines + capturedFiles === 0)
@@ -228,7 +227,6 @@ function inParentheses(reason: string | null): string {
   return reason === null ? '' : `  (${safeText(reason)})`;
 }
 
-/** One line for each receipt. */
 export function renderReceipts({ receipts }: ArchiveReceiptsReport): readonly string[] {
   if (receipts.length === 0) return ['nothing was erased'];
   return receipts.map(({ receipt, kind, at, lines, captured, bytes, reason }) => {

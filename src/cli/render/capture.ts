@@ -48,7 +48,6 @@ function describeNew(newBytes: number, storedBytes: number): string {
 type CaptureCounts = Record<'results' | 'skipped' | 'left', Map<string, number>> &
   Record<'failed' | 'newBytes' | 'storedBytes' | 'netBytes', number>;
 
-/** Adds a report to the counts. */
 export function countCapture(counts: Omit<CaptureCounts, 'skipped' | 'failed'>, report: CaptureReport): void {
   const { result, reason, bytes, netBytes } = report;
   counts.results.set(result, (counts.results.get(result) ?? 0) + 1);

@@ -16,7 +16,6 @@ import type { Channel, Terminal } from './terminal.ts';
 
 /** How a command prints: answers to stdout, everything else to stderr. Lines come without a line ending. */
 export type Reporter = {
-  /** The theme for stdout. */
   readonly answerTheme: Theme;
   readonly answerWidthColumns: number;
   readonly theme: Theme;
@@ -96,7 +95,6 @@ type RunProgress = Progress & {
   readonly name: (transcript: string, place?: Place) => void;
   /** The progress of one transcript while several are running; the line shows the one that reported last. */
   readonly of: (transcript: string, place: Place) => Progress;
-  /** Clears the line before something else is printed. */
   readonly clear: () => void;
 };
 

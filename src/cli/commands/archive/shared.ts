@@ -31,12 +31,8 @@ export const CONFIRM_FLAG = {
   description: 'remove it; without --yes, only list what would be removed',
 } as const satisfies Flag;
 
-export function readSelectors({
-  conversation,
-  source,
-  match,
-  message,
-}: OptionsOf<typeof SELECTOR_FLAGS>): readonly EraseSelector[] {
+export function readSelectors(options: OptionsOf<typeof SELECTOR_FLAGS>): readonly EraseSelector[] {
+  const { conversation, source, match, message } = options;
   return [
     ...(conversation === undefined ? [] : [{ kind: 'conversation', id: conversation } as const]),
     ...(source === undefined ? [] : [{ kind: 'source', glob: absoluteGlob(source) } as const]),
@@ -66,7 +62,6 @@ export function answerFound<R extends Found>(
   return EXIT_CODES.done;
 }
 
-/** Says if there is no archive yet. */
 export function reportMissing({ reporter, settings }: Session, report: Found): void {
   if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
 }

@@ -78,7 +78,6 @@ export function fileOfJob(data: unknown): string {
   return named.success ? named.data.path : 'a job without a file';
 }
 
-/** Adds a job for each transcript, with these options. */
 export async function addJobs(session: Session, line: InputLine, options: JobOptions): Promise<ExitCode> {
   const gathered = await gatherInputs(session, line, { skipsCompacted: true });
   if (typeof gathered === 'number') return gathered;
@@ -95,7 +94,6 @@ export async function addJobs(session: Session, line: InputLine, options: JobOpt
   return gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
-/** Puts the failed jobs back. */
 export async function retryJobs(session: Session): Promise<ExitCode> {
   const retried = await session.useCases.retryJobs();
   if (!retried.ok) return session.fail(retried.error);

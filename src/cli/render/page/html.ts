@@ -113,7 +113,6 @@ function classOf(isNumber: boolean | undefined): Html | null {
   return isNumber === true ? html` class="n"` : null;
 }
 
-/** A link to a message. */
 export function messageLink(number: number | null): Html | null {
   return number === null
     ? null
