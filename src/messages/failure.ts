@@ -17,7 +17,7 @@ type Sentences<F extends { readonly kind: string }> = {
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
 export function renderFailure(failure: LookupFailure): string {
-  const line = write(tell<ByKind<LookupFailure>, LookupFailure['kind']>(FAILURES, failure.kind, failure));
+  const line = write(tell<LookupFailure>(FAILURES, failure));
   if (failure.kind !== 'ambiguous') return line;
   const candidates = failure.candidates.map(({ name, about }) => `\n  ${safeText(name)}  (${safeText(about)})`);
   return `${line}${candidates.join('')}${failure.hasMore ? '\n  …' : ''}`;
@@ -27,20 +27,14 @@ function write([what, whatToTry, where]: Sentence): string {
   return safeText(`${where}: ${what}${whatToTry === '' ? '' : ` ${whatToTry}`}`);
 }
 
-type ByKind<F extends { readonly kind: string }> = { readonly [One in F as One['kind']]: One };
+type Told = { readonly kind: string; readonly file?: string; readonly path?: string };
 
-function tell<Failures extends { readonly [One in keyof Failures]: object }, Kind extends keyof Failures>(
-  sentences: { readonly [One in keyof Failures]: (failure: Failures[One]) => Sentence },
-  kind: Kind,
-  failure: Failures[Kind],
-): Sentence {
-  const { file, path = file }: { readonly file?: string; readonly path?: string } = failure;
-  const [what, whatToTry, where = path] = sentences[kind](failure);
+function tell<F extends Told>(sentences: Sentences<F>, failure: F): Sentence {
+  const { kind, file, path = file }: Told = failure;
+  // The table has a sentence for each kind.
+  const describe = sentences[kind as F['kind']] as (one: F) => Sentence;
+  const [what, whatToTry, where = path] = describe(failure);
   return [what, whatToTry, where];
-}
-
-function tellFile(failure: FileFailure): Sentence {
-  return tell<ByKind<FileFailure>, FileFailure['kind']>(FILES, failure.kind, failure);
 }
 
 const NAME_ARCHIVE = 'Name another archive with --archive.';
@@ -114,11 +108,11 @@ const FILES: Sentences<FileFailure> = {
   ],
   unfinished: ({ keptAs, because }) => [
     `another program wrote to it while it was being replaced, and what it wrote could not be brought back: it is in ${keptAs}. The next command for this file brings it back.`,
-    `The cause: ${write(tellFile(because))}`,
+    `The cause: ${write(tell<FileFailure>(FILES, because))}`,
   ],
   'not-flushed': ({ because }) => [
     'it was replaced and the archive has its original, but the system could not confirm that it is safe on disk.',
-    `Nothing is left to do unless the machine crashes now. The cause: ${write(tellFile(because))}`,
+    `Nothing is left to do unless the machine crashes now. The cause: ${write(tell<FileFailure>(FILES, because))}`,
   ],
 };
 
@@ -141,10 +135,10 @@ const CAPTURED_ADVICE = "'compact capture --list' shows what there is.";
 const TRANSCRIPT_ADVICE = 'Name a transcript that holds a conversation.';
 
 const FAILURES: Sentences<LookupFailure> = {
-  file: ({ failure }) => tellFile(failure),
+  file: ({ failure }) => tell<FileFailure>(FILES, failure),
   archive: ({ failure, replaced }) =>
     replaced === undefined
-      ? tell<ByKind<ArchiveFailure>, ArchiveFailure['kind']>(ARCHIVES, failure.kind, failure)
+      ? tell<ArchiveFailure>(ARCHIVES, failure)
       : [
           'it was replaced, and then its archive failed, so it may not be possible to restore it.',
           `Keep the archive ${failure.path}, and run 'compact verify' for the file. The cause: ${'reason' in failure ? failure.reason : failure.kind}.`,
@@ -306,7 +300,7 @@ const STDIN_REASONS: { readonly [kind in FileFailure['kind']]?: string } = {
 /** Why standard input could not be stored in its temp file. */
 export function renderStdinFailure(failure: FileFailure): string {
   const reason = STDIN_REASONS[failure.kind];
-  if (reason === undefined) return write(tellFile(failure));
+  if (reason === undefined) return write(tell<FileFailure>(FILES, failure));
   return write([`standard input cannot be stored there (${reason}).`, NAME_TEMP_FOLDER, failure.path]);
 }
 

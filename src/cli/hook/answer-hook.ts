@@ -91,13 +91,9 @@ function findAction(client: string, event: string): HookAction | null {
 
 /** Claude Code, Codex and Gemini CLI use the same names, and our plugin of OpenCode does too. */
 function readInput(input: string): { readonly session: string | null; readonly transcript: string | null } {
-  const fields: unknown = parseJson(input);
-  const textOf = (key: string): string | null => {
-    const value: unknown =
-      typeof fields === 'object' && fields !== null ? Object.entries(fields).find(([name]) => name === key)?.[1] : null;
-    return typeof value === 'string' && value !== '' ? value : null;
-  };
-  return { session: textOf('session_id'), transcript: textOf('transcript_path') };
+  const { session_id: session, transcript_path: transcript } = Object(parseJson(input));
+  const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+  return { session: textOf(session), transcript: textOf(transcript) };
 }
 
 /** A name that somebody else chose must not look like a paragraph of ours. */
