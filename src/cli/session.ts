@@ -13,7 +13,7 @@ import { DEFAULT_POOL_RULES, type FileSession, type PoolRules } from './pool/wor
 import { renderMissed, renderIgnored } from './render/config.ts';
 import { renderFailure, renderNearFormats } from '../messages/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from '../messages/problems.ts';
-import { quoteForShell, reportJson, safeText } from '../messages/text.ts';
+import { quoteForShell, safeText } from '../messages/text.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './terminal/exit-codes.ts';
 import type { About } from './terminal/log.ts';
 import { createReporter, type Reporter } from './terminal/reporter.ts';
@@ -121,7 +121,7 @@ export async function inSession(
     return EXIT_CODES.failed;
   };
   const answer: Answer = (report, render) => {
-    if (json) reporter.answerPiece(reportJson(report));
+    if (json) reporter.answerJson(report);
     else reporter.answer(render());
   };
   const cleanUps: (() => void | Promise<void>)[] = [useCases.close, reporter.progress.clear];

@@ -3,7 +3,7 @@ import { findScanned } from '../inputs/gather.ts';
 import { defineCommand, type Line, type OptionsOf, type Session, EXIT_CODES, type ExitCode } from '../line/command.ts';
 import { FILES_FROM_FLAG, OLDER_THAN_FLAG, READING_FLAGS, readTime } from '../line/flags.ts';
 import { countCapture, renderCapture, renderCaptureCounts, renderCaptured } from '../render/capture.ts';
-import { safeText, reportJson } from '../../messages/text.ts';
+import { safeText } from '../../messages/text.ts';
 import { inputOf, minIdleOf } from '../runs/compact.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
 
@@ -81,7 +81,7 @@ async function capture(session: Session, line: CaptureLine): Promise<ExitCode> {
   outcomes.counts.failed = found.failedCount;
   const add = (report: CaptureReport): void => {
     countCapture(counts, report);
-    if (outputOptions.json) reporter.answerPiece(reportJson(report));
+    if (outputOptions.json) reporter.answerJson(report);
     else if (isShown || report.result === 'gone')
       reporter.report([renderCapture(report, { theme, isRemoving })], report);
   };

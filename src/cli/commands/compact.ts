@@ -146,10 +146,8 @@ async function printFormats(context: CliContext, { outputOptions }: CompactLine)
   const { createReporter } = await import('../terminal/reporter.ts');
   const reporter = await createReporter(context.terminal, outputOptions);
   const formats = await listFormats(context);
-  if (outputOptions.json) {
-    const { reportJson } = await import('../../messages/text.ts');
-    for (const format of formats) reporter.answerPiece(reportJson(format));
-  } else {
+  if (outputOptions.json) formats.forEach(reporter.answerJson);
+  else {
     const { renderFormats } = await import('../render/help.ts');
     const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns };
     reporter.answer(renderFormats(formats, rendering));

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { likelyName } from '../../config/nearest.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { toModel } from '../../config/resolve.ts';
-import { formatMinute, reportJson, safeLines, safeText, shellWord } from '../../messages/text.ts';
+import { formatMinute, safeLines, safeText, shellWord } from '../../messages/text.ts';
 import { err, ok } from '../../core/result.ts';
 import { programOf } from '../../ports/codec.ts';
 import { chooseSession, type ChosenSession, SESSION_OPERANDS } from '../inputs/sessions.ts';
@@ -77,7 +77,7 @@ async function handOff(
     if (!written.ok) return session.fail(written.error);
     reporter.report([`${safeText(chosen.name)} → ${safeText(output)}`]);
   }
-  if (outputOptions.json) reporter.answerPiece(reportJson(report));
+  if (outputOptions.json) reporter.answerJson(report);
   else if (output === '-') reporter.answerPiece(report.text);
   return EXIT_CODES.done;
 }

@@ -5,7 +5,7 @@ import { defineBareCommand, EXIT_CODES } from '../line/command.ts';
 import { OUTPUT_FLAGS } from '../line/flags.ts';
 import { extensionSource } from '../program-name.ts';
 import { renderFailure } from '../../messages/failure.ts';
-import { reportJson, safeText, textLines } from '../../messages/text.ts';
+import { safeText, textLines } from '../../messages/text.ts';
 import { createReporter } from '../terminal/reporter.ts';
 import type { Theme } from '../render/theme.ts';
 
@@ -45,7 +45,7 @@ export const command = defineBareCommand({
       const { report } = done.value;
       reports.push(report);
       const isShown = client !== undefined || action === 'status' || report.state !== 'not-found';
-      if (outputOptions.json) reporter.answerPiece(reportJson(report));
+      if (outputOptions.json) reporter.answerJson(report);
       else if (isShown && !isSilent)
         reporter.answer(renderInstallation(done.value, { action, theme: reporter.answerTheme }));
     }

@@ -14,7 +14,7 @@ import { CONVERSATION_FLAG, KEEP_FLAGS, READING_FLAGS, SETTINGS_FLAGS, SHARED_ST
 import type { Flag, Line, OptionsOf } from '../line/line.ts';
 import { describeOutputProblem } from '../../messages/problems.ts';
 import { countOf, formatBytes, formatChange, formatCount, formatSaving, sumOf } from '../../messages/quantities.ts';
-import { clipText, indent, reportJson, safeLines, safeText, shellWord, wrapText } from '../../messages/text.ts';
+import { clipText, indent, safeLines, safeText, shellWord, wrapText } from '../../messages/text.ts';
 import { describeNear, renderCandidates } from '../render/score.ts';
 import type { Rendering, Theme } from '../render/theme.ts';
 import { archiveToName, commandLine, inputOf, policyOf } from '../runs/compact.ts';
@@ -110,7 +110,7 @@ function answer(session: Session, described: FileReport, { options, outputOption
   if (message !== undefined && (first === undefined || found.length > 1))
     return session.fail(describeNoFate(report, message, found));
   if (outputOptions.json) {
-    reporter.answerPiece(reportJson({ ...report, messages: found }));
+    reporter.answerJson({ ...report, messages: found });
     return EXIT_CODES.done;
   }
   const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
@@ -149,7 +149,7 @@ async function writePage(session: Session, described: FileReport, { line, output
   const [bytes, messages] = [Buffer.byteLength(page), described.messages.length];
   const report: PageReport = { schema: 'compact/page@1', file, output, bytes, messages, result };
   const figures = `${countOf(messages, 'message')}, ${formatBytes(bytes)}; ${RESULTS[result]}`;
-  if (outputOptions.json) reporter.answerPiece(reportJson(report));
+  if (outputOptions.json) reporter.answerJson(report);
   else reporter.report([`${safeText(file)} → ${safeText(output)}: ${figures}`]);
   if (options.open === true && !(await openInBrowser(resolve(output), terminal)))
     reporter.report([`There is no program that opens it: set $BROWSER, or open ${safeText(output)} yourself.`]);

@@ -17,7 +17,6 @@ import { workOnFiles } from '../pool/work-on-files.ts';
 import { renderRestoredCapture } from '../render/capture.ts';
 import { describeOutputProblem } from '../../messages/problems.ts';
 import { CUT_SHORT, renderFileCounts, renderRestoredLine, renderRestoreReport } from '../render/restore.ts';
-import { reportJson } from '../../messages/text.ts';
 import { inputOf, isInFolder } from '../runs/compact.ts';
 import { createOutcomes, skipUncompacted } from '../runs/outcomes.ts';
 
@@ -114,7 +113,7 @@ async function restoreFiles(session: Session, line: RestoreLine): Promise<ExitCo
       if (!done.ok) return outcomes.add(done.error, item);
       restoredCount += 1;
       const render = isSeveral ? renderRestoredLine : renderRestoreReport;
-      if (outputOptions.json) reporter.answerPiece(reportJson(done.value));
+      if (outputOptions.json) reporter.answerJson(done.value);
       else reporter.report(render(done.value, reporter.theme), done.value);
     },
   });
@@ -137,7 +136,7 @@ async function restoreCaptured(session: Session, { options, outputOptions }: Res
   const restored = await useCases.restoreCaptured(request, reporter.progress);
   if (terminal.stdout.isClosed()) return EXIT_CODES.done;
   if (!restored.ok) return session.fail(restored.error);
-  if (outputOptions.json) reporter.answerPiece(reportJson(restored.value));
+  if (outputOptions.json) reporter.answerJson(restored.value);
   else reporter.report(renderRestoredCapture(restored.value, reporter.theme), restored.value);
   return EXIT_CODES.done;
 }

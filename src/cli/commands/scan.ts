@@ -10,7 +10,7 @@ import { renderFailure } from '../../messages/failure.ts';
 import { countOf, sumOf } from '../../messages/quantities.ts';
 import type { ScanGroup, ScanRow } from '../reports.ts';
 import { renderNextStep, renderScan, renderScanGroups, sumRows } from '../render/scan.ts';
-import { reportJson, safeText } from '../../messages/text.ts';
+import { safeText } from '../../messages/text.ts';
 import { policyOf } from '../runs/compact.ts';
 import { costOfReading } from '../runs/services.ts';
 import { createOutcomes } from '../runs/outcomes.ts';
@@ -113,7 +113,7 @@ export const command = defineCommand({
       (isTable ? Math.max(MIN_ROWS, terminal.stdout.heightRows - LINES_BELOW) : Number.POSITIVE_INFINITY);
     const shown = (groups ?? rows).slice(0, limit);
     if (options.null === true) for (const { file } of rows.slice(0, limit)) reporter.answerPiece(`${file}\0`);
-    else if (outputOptions.json) for (const row of shown) reporter.answerPiece(reportJson(row));
+    else if (outputOptions.json) for (const row of shown) reporter.answerJson(row);
     else if (rows.length > 0) answerTable(session, { rows, groups, limit, nowMs, isNamed: operands.length > 0 });
     // After a failure, the user already knows why nothing was found.
     if (rows.length + failedCount === 0) {

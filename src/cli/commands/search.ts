@@ -20,7 +20,6 @@ import {
   formatMinute,
   indent,
   type Piece,
-  reportJson,
   safeText,
   textWidth,
 } from '../../messages/text.ts';
@@ -144,14 +143,14 @@ async function answerLines(session: Session, request: Search): Promise<ExitCode>
   const answer = async (query: string, upcoming: readonly string[]): Promise<void> => {
     const found = await useCases.searchArchive({ ...request, withTitles: false, query, upcoming });
     if (found.ok) {
-      reporter.answerPiece(reportJson(found.value));
+      reporter.answerJson(found.value);
       if (found.value.archive === null && !hasToldOfNone) reporter.report([noArchive(settings.archive.path)]);
       hasToldOfNone ||= found.value.archive === null;
       return;
     }
     const error = renderFailure(found.error);
     const none: SearchReport = { schema: 'compact/search@1', query, hits: [], archive: null, unindexed: null, error };
-    reporter.answerPiece(reportJson(none));
+    reporter.answerJson(none);
     reporter.error(error);
     hasFailed = true;
   };

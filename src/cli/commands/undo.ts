@@ -7,7 +7,7 @@ import { workOnFiles } from '../pool/work-on-files.ts';
 import { type NotDone, toFailedReport } from '../../messages/failure.ts';
 import { noArchive } from '../../messages/problems.ts';
 import { nameOfRun, renderNextRun, renderUndoCounts, renderUndone, type UndoCounts } from '../render/restore.ts';
-import { reportJson, safeText } from '../../messages/text.ts';
+import { safeText } from '../../messages/text.ts';
 import { answerRuns } from './archive/read.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../terminal/exit-codes.ts';
 
@@ -87,7 +87,7 @@ async function undo(
     if (!isSilent) reporter.answer(lines);
   };
   const tell = (file: StoredRunFile, outcome: object): void => {
-    if (outputOptions.json) reporter.answerPiece(reportJson(reportUndone(chosen, file, outcome)));
+    if (outputOptions.json) reporter.answerJson(reportUndone(chosen, file, outcome));
   };
   const rendering = { theme: reporter.answerTheme, isDryRun };
   answer([`${nameOfRun(chosen)}${isDryRun ? ': the plan; nothing is changed' : ''}`]);

@@ -28,7 +28,7 @@ export type Command = {
 };
 
 /** `flags`: those that not every action of the command takes; `takes`: what stands after it. */
-export type ActionHelp = Pick<Action<never>, 'summary' | 'flags' | 'takes'> & { readonly name: string };
+export type ActionHelp = Required<Pick<Action<never>, 'summary' | 'flags' | 'takes'>> & { readonly name: string };
 
 export type Example = readonly [line: string, meaning: string];
 /** What a line asks for, and the function that does it. */
@@ -105,7 +105,7 @@ type ActionSpec<Place, Options, Flags extends readonly Flag[]> = {
   /** The command's help says this about it. */
   readonly summary: string;
   /** Those that not every action of the command takes. */
-  readonly flags: Flags;
+  readonly flags?: Flags;
   /** The operands after it, for its own help. */
   readonly takes?: readonly Operands[];
   /** Settings that it depends on, if they are not those of the command. */
@@ -121,7 +121,7 @@ type ActionSpec<Place, Options, Flags extends readonly Flag[]> = {
 /** An action whose options are known to itself alone. */
 export type Action<Place> = ActionSpec<Place, object, readonly Flag[]>;
 
-export function defineAction<Place, const F extends readonly Flag[]>(
+export function defineAction<Place, const F extends readonly Flag[] = readonly []>(
   action: ActionSpec<Place, OptionsOf<F>, F>,
 ): Action<Place> {
   // `defineActions` gives it the options that were parsed as its flags say.
@@ -162,15 +162,15 @@ export function defineActions<Place>(spec: ActionsSpec<Place>): Command {
   return {
     ...command,
     operands: [{ syntax: '<action>', description: 'what to do', choices: Object.keys(actions) }, ...operands],
-    actions: all.map(([name, { summary, flags, takes = [] }]) => ({ name, summary, flags, takes })),
+    actions: all.map(([name, { summary, flags = [], takes = [] }]) => ({ name, summary, flags, takes })),
     read: ({ given, ...parsed }) => {
       const [name = '', ...rest] = parsed.operands;
       const action = actions[name];
       // The parser lets no other word through.
       if (action === undefined) return err(`there is no ${kind} ${name}`);
       const line = { ...parsed, ...readCommon(parsed), operands: rest };
-      const takes = (flag: Flag): boolean => action.flags.includes(flag);
-      const foreign = given.filter((flag) => !takes(flag) && all.some(([, { flags }]) => flags.includes(flag)));
+      const takes = (flag: Flag, { flags = [] } = action): boolean => flags.includes(flag);
+      const foreign = given.filter((flag) => !takes(flag) && all.some(([, other]) => takes(flag, other)));
       const isBare = action.refuseOperands === undefined && rest.length > 0;
       const operandProblem = isBare ? refuseOperands(name, rest) : (action.refuseOperands?.(rest) ?? null);
       const conflict = refuse(name, { operandProblem, foreign, takes }) ?? action.findConflict?.(line) ?? null;

@@ -3,7 +3,7 @@ import type { FailedReport, SkippedFileReport, SkippedRestoreReport } from '../.
 import { assertNever } from '../../core/result.ts';
 import { describeNoText, describeUnknown, type NotDone, renderFailed, toFailedReport } from '../../messages/failure.ts';
 import { skipWords } from '../render/compact-list.ts';
-import { reportJson, safeText } from '../../messages/text.ts';
+import { safeText } from '../../messages/text.ts';
 import type { Session } from '../session.ts';
 
 type Unreadable = Extract<Failure, { readonly kind: (typeof REASONS)[number] }>;
@@ -66,7 +66,7 @@ export function createOutcomes(session: Pick<Session, 'reporter' | 'asked' | 'ex
   /** A file whose failure was printed before. */
   const countFailed = ({ file, error }: FailedReport): void => {
     counts.failed += 1;
-    if (tellsJson) reporter.answerPiece(reportJson({ schema, file, result: 'failed', error }));
+    if (tellsJson) reporter.answerJson({ schema, file, result: 'failed', error });
   };
   return {
     counts,
@@ -82,7 +82,7 @@ export function createOutcomes(session: Pick<Session, 'reporter' | 'asked' | 'ex
         const { reason, notes } = skipped;
         const words = skipWords(reason);
         counts.skipped.set(words, (counts.skipped.get(words) ?? 0) + 1);
-        if (tellsJson) reporter.answerPiece(reportJson({ schema, file, result: 'skipped', reason, notes }));
+        if (tellsJson) reporter.answerJson({ schema, file, result: 'skipped', reason, notes });
         else if (isSkipShown(failure)) reporter.report([renderSkipped({ file, notes })], { file, result: 'skipped' });
       }
       if (failure.kind !== 'bug') session.explain(failure);

@@ -14,7 +14,7 @@ import {
   spendingOf,
   sumTokens,
 } from '../render/compact.ts';
-import { indent, reportJson, safeText } from '../../messages/text.ts';
+import { indent, safeText } from '../../messages/text.ts';
 import { countOf, tally } from '../../messages/quantities.ts';
 import type { Theme } from '../render/theme.ts';
 import type { Session } from '../session.ts';
@@ -94,7 +94,7 @@ export function createRunReport(
     noteList.add(report);
   };
   const countFailure = (report: FailedReport): void => {
-    if (outputOptions.json) reporter.answerPiece(reportJson(report));
+    if (outputOptions.json) reporter.answerJson(report);
     state.totals = addSpending({ ...state.totals, failed: state.totals.failed + 1 }, report.usage);
     if (failures.length < MAX_REPEATED) failures.push(safeText(report.file));
     state.linesSinceFailure += 1;
@@ -102,7 +102,7 @@ export function createRunReport(
   options.failures.forEach(countFailure);
   return {
     done: (report) => {
-      if (outputOptions.json) reporter.answerPiece(reportJson(report));
+      if (outputOptions.json) reporter.answerJson(report);
       else printReport(report);
       if (!outputOptions.json) reporter.answer(renderPreview(report, { isSeveral, theme: reporter.answerTheme }));
       state.totals = addToTotals(state.totals, report);
@@ -116,7 +116,7 @@ export function createRunReport(
       countFailure(report);
     },
     skipped: (report) => {
-      if (outputOptions.json) reporter.answerPiece(reportJson(report));
+      if (outputOptions.json) reporter.answerJson(report);
       // Transcripts that the user did not ask for are only counted.
       else if (!isList || report.reason !== 'too-recent') print([renderSkipped(report)], report);
       state.totals = addToTotals(state.totals, report);

@@ -6,6 +6,7 @@ import {
   clipStart,
   clipText,
   createTerminalFilter,
+  reportJson,
   safeLines,
   safeText,
   textWidth,
@@ -20,6 +21,8 @@ export type Reporter = {
   readonly answerWidthColumns: number;
   readonly theme: Theme;
   readonly answer: (lines: readonly string[]) => void;
+  /** Prints a report as a line of JSON. */
+  readonly answerJson: (report: object) => void;
   /** Prints raw output in pieces: unchanged into a file or a pipe; on a terminal, control characters are escaped. */
   readonly answerPiece: (piece: string | Uint8Array) => void;
   /** Printed even with `--quiet`. */
@@ -63,6 +66,10 @@ export async function createReporter(
   const makeRoom = (): void => {
     if (stdout.isTerminal) progress.clear();
   };
+  const answerPiece = (piece: string | Uint8Array): void => {
+    makeRoom();
+    stdout.write(showPiece === null ? piece : showPiece(piece));
+  };
   return {
     answerTheme: await themeFor(stdout.isTerminal),
     answerWidthColumns: stdout.widthColumns,
@@ -71,10 +78,8 @@ export async function createReporter(
       makeRoom();
       if (lines.length > 0) stdout.write(`${safeLines(lines.join('\n'))}\n`);
     },
-    answerPiece: (piece) => {
-      makeRoom();
-      stdout.write(showPiece === null ? piece : showPiece(piece));
-    },
+    answerJson: (report) => answerPiece(reportJson(report)),
+    answerPiece,
     error: (line, about = {}) => print('error', [theme.bad(line)], about),
     report: (lines, about = {}) => {
       if (outputOptions.verbosity !== 'quiet') print('info', lines, about);

@@ -9,7 +9,6 @@ import { absoluteGlob, SELECTOR_FLAGS } from './shared.ts';
 
 export const mergeAction = defineAction({
   summary: 'add everything of other archives',
-  flags: [],
   takes: [{ syntax: '<archive...>', description: 'the other archives' }],
   refuseOperands: (operands) =>
     operands.length === 0 ? 'name the archives to merge: paths or postgres:// URLs' : null,

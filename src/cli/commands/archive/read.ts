@@ -3,7 +3,7 @@ import type { ArchiveGroup } from '../../../app/contract/archive-reports.ts';
 import { reportRun } from '../../../app/contract/reports.ts';
 import { isArchiveUrl } from '../../../core/paths.ts';
 import { formatBytes, formatCount } from '../../../messages/quantities.ts';
-import { clipStart, reportJson, safeText } from '../../../messages/text.ts';
+import { clipStart, safeText } from '../../../messages/text.ts';
 import type { ArchiveRole, StoredRun } from '../../../ports/archive.ts';
 import { defineAction, type Flag, type Session, EXIT_CODES, type ExitCode } from '../../line/command.ts';
 import { renderArchiveList, renderArchiveLog, renderArchiveStats } from '../../render/archive.ts';
@@ -16,13 +16,11 @@ import { answerFound, reportMissing } from './shared.ts';
 
 export const listAction = defineAction({
   summary: 'its compactions',
-  flags: [],
   run: async (session: Session) => answerFound(session, await session.useCases.listArchive(), renderArchiveList),
 });
 
 export const runsAction = defineAction({
   summary: 'the runs: who compacted what, and when',
-  flags: [],
   run: async (session: Session) => {
     const stored = await session.useCases.listRuns();
     if (!stored.ok) return session.fail(stored.error);
@@ -35,7 +33,7 @@ export const runsAction = defineAction({
 /** Also for `undo --list`. */
 export function answerRuns({ reporter, asked }: Session, runs: readonly StoredRun[]): ExitCode {
   const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
-  if (asked.outputOptions.json) for (const one of runs) reporter.answerPiece(reportJson(reportRun(one)));
+  if (asked.outputOptions.json) for (const one of runs) reporter.answerJson(reportRun(one));
   else reporter.answer(renderRuns(runs, { theme, widthColumns }));
   if (runs.length === 0) reporter.report(['No run is recorded yet.']);
   return EXIT_CODES.done;
@@ -43,7 +41,6 @@ export function answerRuns({ reporter, asked }: Session, runs: readonly StoredRu
 
 export const logAction = defineAction({
   summary: 'who pruned, erased, held, merged, imported, removed or trusted what',
-  flags: [],
   run: async (session: Session) => answerFound(session, await session.useCases.readLog(), renderArchiveLog),
 });
 
@@ -91,7 +88,6 @@ const toRole = ([name, ...more]: readonly string[]): ArchiveRole | undefined =>
 
 export const grantsAction = defineAction({
   summary: 'print the SQL for a role in Postgres',
-  flags: [],
   takes: [{ syntax: '<role>', description: 'owner, writer or reader' }],
   refuseOperands: (operands) =>
     toRole(operands) === undefined ? 'archive grants takes a role: owner, writer or reader' : null,

@@ -10,7 +10,6 @@ import { reportMissing } from './shared.ts';
 /** Exit code 1 if anything is wrong, so that a script can rely on it. */
 export const checkAction = defineAction({
   summary: 'look for damage',
-  flags: [],
   run: async (session: Session) => {
     const { reporter, useCases, settings, answer, answerUnlessQuiet } = session;
     reporter.progress.name(settings.archive.path);
@@ -26,7 +25,6 @@ export const checkAction = defineAction({
 /** Exit code 1 if anything is left. */
 export const indexAction = defineAction({
   summary: 'make everything searchable now',
-  flags: [],
   run: async (session: Session) => {
     const { reporter, useCases, settings, terminal } = session;
     reporter.progress.name(settings.archive.path);
@@ -46,7 +44,6 @@ export const indexAction = defineAction({
 /** Exit code 1 if any vector is still missing; the next run continues from there. */
 export const embedAction = defineAction({
   summary: 'create the missing vectors',
-  flags: [],
   needs: ['archive', 'embedding'],
   run: async (session: Session) => {
     const { reporter, useCases, settings } = session;
@@ -71,7 +68,6 @@ export const embedAction = defineAction({
 
 export const backupAction = defineAction({
   summary: 'copy the archive while runs go on',
-  flags: [],
   takes: [{ syntax: '<file>', description: 'the new file' }],
   refuseOperands: (operands) => (operands.length === 1 ? null : 'name one new file for the backup'),
   run: async (session: Session, { operands: [path = ''] }) => {

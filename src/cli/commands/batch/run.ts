@@ -2,7 +2,7 @@ import { addPriced } from '../../../app/summarize/usage.ts';
 import type { BatchRun } from '../../../compose/batches.ts';
 import { err, ok } from '../../../core/result.ts';
 import { noArchive } from '../../../messages/problems.ts';
-import { reportJson, safeText } from '../../../messages/text.ts';
+import { safeText } from '../../../messages/text.ts';
 import { defineAction, EXIT_CODES, type ExitCode, type Session } from '../../line/command.ts';
 import type { PolicyOptions } from '../../line/flags.ts';
 import { renderBatchStatus, renderFinished, renderRun } from '../../render/batch.ts';
@@ -13,7 +13,6 @@ import { chooseModel, findPrice } from '../../runs/services.ts';
 /** Without a usable provider, it shows what the archive knows. */
 export const statusAction = defineAction({
   summary: 'what is known',
-  flags: [],
   run: async (session: Session, asked) => {
     const { reporter, settings, useCases } = session;
     const opened = openRun(session, 'collect');
@@ -22,7 +21,7 @@ export const statusAction = defineAction({
     if (found.value === null) reporter.report([noArchive(settings.archive.path)]);
     if (asked.outputOptions.json) {
       const none = { schema: 'compact/batch-status@1', batches: [], files: [], warnings: [] } as const;
-      reporter.answerPiece(reportJson(found.value ?? none));
+      reporter.answerJson(found.value ?? none);
     } else if (found.value !== null) {
       reporter.answer(renderBatchStatus(found.value, reporter.answerWidthColumns));
       if (!opened.ok && found.value.batches.length > 0)
@@ -37,7 +36,6 @@ export const statusAction = defineAction({
 
 export const collectAction = defineAction({
   summary: 'fetch answers and compact what has them all',
-  flags: [],
   run: async (session: Session) => {
     const opened = openRun(session, 'collect');
     if (!opened.ok) return session.refuse(opened.error);
@@ -52,7 +50,6 @@ export const collectAction = defineAction({
 
 export const cancelAction = defineAction({
   summary: 'stop batches in progress',
-  flags: [],
   run: async (session: Session) => {
     const opened = openRun(session, 'cancel');
     if (!opened.ok) return session.refuse(opened.error);
@@ -117,7 +114,7 @@ export function openRun(
 
 /** Prints the report of a run, and gives its exit code. */
 export function end({ reporter, asked }: Session, report: BatchRunReport, failures = 0): ExitCode {
-  if (asked.outputOptions.json) reporter.answerPiece(reportJson(report));
+  if (asked.outputOptions.json) reporter.answerJson(report);
   else reporter.report(renderRun(report));
   const hasFailed = failures > 0 || report.problems.length > 0 || report.files.some(({ state }) => state === 'failed');
   return hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;

@@ -18,7 +18,7 @@ import { parseKey, type SetProblem, setValue } from '../../../config/set-value.t
 import { buildExample } from '../../../config/settings.ts';
 import { err, ok, type Result, systemCode } from '../../../core/result.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
-import { reportJson, safeText } from '../../../messages/text.ts';
+import { safeText } from '../../../messages/text.ts';
 import { makeFolder, replaceFile } from '../../../system/files.ts';
 import { defineAction, EXIT_CODES, type ExitCode, type Flag, type Line, type OptionsOf } from '../../line/command.ts';
 import type { ConfigFileReport } from '../../reports.ts';
@@ -215,8 +215,7 @@ function done(
   { sentence, ...what }: Omit<ConfigFileReport, 'schema'> & { readonly sentence: string },
 ): ExitCode {
   const { result, path } = what;
-  const report: ConfigFileReport = { schema: 'compact/config-file@1', ...what };
-  if (outputOptions.json) reporter.answerPiece(reportJson(report));
+  if (outputOptions.json) reporter.answerJson({ schema: 'compact/config-file@1', ...what } satisfies ConfigFileReport);
   const { found } = findConfig(terminal.host, settings);
   const isRead = found?.path === path;
   const notes = [

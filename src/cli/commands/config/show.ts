@@ -4,7 +4,7 @@ import { listFileSettings, listSettings, type SettingRow } from '../../../config
 import { resolveSettings } from '../../../config/resolve.ts';
 import { parseKey } from '../../../config/set-value.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
-import { reportJson, safeText } from '../../../messages/text.ts';
+import { safeText } from '../../../messages/text.ts';
 import { defineAction, EXIT_CODES, type Line } from '../../line/command.ts';
 import { renderIgnored, renderRefusal, renderSettings } from '../../render/config.ts';
 import type { ConfigGetReport, ConfigPathReport, ConfigReport } from '../../reports.ts';
@@ -12,7 +12,6 @@ import { type Console, refuse } from './file.ts';
 
 export const showAction = defineAction({
   summary: 'each setting and its source',
-  flags: [],
   run: async (console: Console, asked) => {
     const { terminal, reporter } = console;
     const loaded = await loadConfig(terminal.host, asked.settings);
@@ -23,15 +22,14 @@ export const showAction = defineAction({
     const refused = file === null ? [] : listFileSettings(file, config.refused);
     reporter.report(renderIgnored(config));
     if (asked.outputOptions.json) {
-      const report = {
+      reporter.answerJson({
         schema: 'compact/config@1',
         path: file?.path ?? null,
         trust: file?.trust ?? null,
         ignored,
         values: rows.map(toValue),
         refused: refused.map(toValue),
-      } satisfies ConfigReport;
-      reporter.answerPiece(reportJson(report));
+      } satisfies ConfigReport);
     } else {
       const comments = refused.length === 0 ? [] : renderRefusal(config, terminal.program()).map((line) => `# ${line}`);
       reporter.answer([...comments, ...renderSettings(rows, reporter.answerTheme, refused)]);
@@ -51,7 +49,6 @@ function toValue({ table, key, value, origin }: SettingRow) {
 /** The bare value, for scripts. */
 export const getAction = defineAction({
   summary: 'one setting',
-  flags: [],
   takes: [{ syntax: '<name>', description: 'a key, for example summarization.keep_recent' }],
   refuseOperands: (operands) => (operands.length === 1 ? null : 'config get takes one key'),
   run: async (console: Console, asked) => {
@@ -65,8 +62,7 @@ export const getAction = defineAction({
     const row = listRows(console, asked, config.value).find((one) => one.table === table && one.key === key);
     if (asked.outputOptions.json) {
       const { value, origin } = row ?? { value: null, origin: { kind: 'default' as const } };
-      const report = { schema: 'compact/config-get@1', key: name, value, origin } satisfies ConfigGetReport;
-      reporter.answerPiece(reportJson(report));
+      reporter.answerJson({ schema: 'compact/config-get@1', key: name, value, origin } satisfies ConfigGetReport);
     } else if (row?.isSecret === true) reporter.report([`${safeText(name)}: set, not shown.`]);
     else if (row === undefined || row.value === null) reporter.report([`${safeText(name)}: not set.`]);
     else reporter.answer([safeText(typeof row.value === 'string' ? row.value : JSON.stringify(row.value))]);
@@ -76,14 +72,12 @@ export const getAction = defineAction({
 
 export const pathAction = defineAction({
   summary: 'the file that is read',
-  flags: [],
   run: ({ terminal, reporter }: Console, { settings, outputOptions }) => {
     const { found, looked, ignored } = findConfig(terminal.host, settings);
     reporter.report(renderIgnored({ ignored }));
     if (outputOptions.json) {
       const path = found?.path ?? null;
-      const report = { schema: 'compact/config-path@1', path, looked, ignored } satisfies ConfigPathReport;
-      reporter.answerPiece(reportJson(report));
+      reporter.answerJson({ schema: 'compact/config-path@1', path, looked, ignored } satisfies ConfigPathReport);
     } else if (found === null) {
       reporter.report(['There is no configuration file, so the defaults apply. Looked for:']);
       reporter.report(looked.map((path) => `  ${safeText(path)}`));

@@ -6,7 +6,7 @@ import { readConfigText } from '../../../config/load.ts';
 import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../../../config/trust-store.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { renderSettings } from '../../render/config.ts';
-import { reportJson, safeText, shellWord } from '../../../messages/text.ts';
+import { safeText, shellWord } from '../../../messages/text.ts';
 import { renderFailure } from '../../../messages/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from '../../../messages/problems.ts';
 import type { ConfigTrustReport } from '../../reports.ts';
@@ -72,7 +72,7 @@ async function trust(place: Console, asked: TrustAsked, path: string): Promise<E
   if (!recorded.ok) return refuse(place, [`${safeText(recorded.error)}. Nothing is trusted.`]);
   if (outputOptions.json) {
     const values = rows.map(({ table, key, value }) => ({ key: `${table}.${key}`, value }));
-    reporter.answerPiece(toJson({ result: 'trusted', ...record, values }));
+    answerJson(place, { result: 'trusted', ...record, values });
   }
   const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
   const file = name === undefined ? '' : ` ${shellWord(name)}`;
@@ -97,7 +97,7 @@ async function revoke(place: Console, asked: TrustAsked, path: string): Promise<
   const revoked = createTrustStore(terminal.host).revoke(trustedPath(path));
   if (!revoked.ok) return refuse(place, [`${safeText(revoked.error)}.`]);
   const result = revoked.value ? 'revoked' : 'not-trusted';
-  if (outputOptions.json) reporter.answerPiece(toJson({ result, path }));
+  if (outputOptions.json) answerJson(place, { result, path });
   reporter.report([`${safeText(path)}: ${revoked.value ? 'no longer trusted' : 'it was not trusted'}.`]);
   return revoked.value ? logTrust(place, asked, { file: trustedPath(path), revoked: true }) : EXIT_CODES.done;
 }
@@ -110,13 +110,13 @@ async function listTrusted(place: Console, { outputOptions }: TrustAsked): Promi
     const read = await readConfigText({ path: record.path, place: 'project' }, terminal.host);
     const isSame = read.ok && hashConfig(read.value.bytes) === record.sha256;
     const state = !read.ok ? 'gone' : isSame ? 'trusted' : 'changed';
-    if (outputOptions.json) reporter.answerPiece(toJson({ result: state, ...record }));
+    if (outputOptions.json) answerJson(place, { result: state, ...record });
     else reporter.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
   }
   if (records.value.length === 0) reporter.report(['No file is trusted.']);
   return EXIT_CODES.done;
 }
 
-function toJson(report: Omit<ConfigTrustReport, 'schema'>): string {
-  return reportJson({ schema: 'compact/config-trust@1', ...report } satisfies ConfigTrustReport);
+function answerJson({ reporter }: Console, report: Omit<ConfigTrustReport, 'schema'>): void {
+  reporter.answerJson({ schema: 'compact/config-trust@1', ...report } satisfies ConfigTrustReport);
 }

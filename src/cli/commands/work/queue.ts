@@ -3,7 +3,6 @@ import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { countOf, formatCount } from '../../../messages/quantities.ts';
-import { reportJson } from '../../../messages/text.ts';
 import { gatherInputs, type InputLine } from '../../inputs/gather.ts';
 import type { NewJob } from '../../../ports/queue.ts';
 import { renderQueue } from '../../render/batch.ts';
@@ -103,7 +102,7 @@ export async function retryJobs(session: Session): Promise<ExitCode> {
 }
 
 function tell({ reporter, asked }: Session, report: object, sentence: string): void {
-  if (asked.outputOptions.json) reporter.answerPiece(reportJson(report));
+  if (asked.outputOptions.json) reporter.answerJson(report);
   else reporter.report([sentence]);
 }
 
