@@ -73,7 +73,7 @@ export function createUseCases(composition: Composition) {
     runtime: createNodeRuntime(),
     progress,
     signal,
-    openArchive: archive.openWith({ vectorExtension: null }),
+    openArchive: archive.openWith(null),
     archivePath,
     indexing: composition.indexing,
     notice: composition.notice,
@@ -96,17 +96,17 @@ export function createUseCases(composition: Composition) {
   };
   const queueing = { ...deps, openQueue };
   const locating = { ...deps, programs };
-  const exchangeDeps = async (): Promise<MergeDeps & ArchiveUse> => {
-    const use = await withVectors();
-    const exchange = createExchange(use, { notice: composition.notice, sleep: deps.runtime.sleep });
-    return { ...deps, ...use, openArchive: archive.openWith(use), exchange };
+  const exchangeDeps = async (): Promise<MergeDeps & { readonly vectorExtension: string | null }> => {
+    const vectorExtension = await findExtension();
+    const exchange = createExchange(vectorExtension, { notice: composition.notice, sleep: deps.runtime.sleep });
+    return { ...deps, vectorExtension, openArchive: archive.openWith(vectorExtension), exchange };
   };
   const exportDeps = async (): Promise<ExportDeps> => {
     const exchanging = await exchangeDeps();
     const { createExportFolders } = await import('../adapters/archive/exchange/folder.ts');
     return { ...exchanging, folders: createExportFolders(exchanging.vectorExtension) };
   };
-  const erasing = async () => ({ ...writing, openArchive: archive.openWith(await withVectors()) });
+  const erasing = async () => ({ ...writing, openArchive: archive.openWith(await findExtension()) });
   /** With `archive.index = "at-once"`, what was stored is searchable when the run ends. */
   const indexed = async <T extends { readonly ok: boolean }>(done: T, isDryRun: boolean): Promise<T> => {
     if (!done.ok || isDryRun || composition.indexing !== 'at-once') return done;
@@ -120,7 +120,7 @@ export function createUseCases(composition: Composition) {
 
     compactFile: async ({ embeddings, ...request }: CompactFileRequest & WithEmbeddings, progress: Progress) => {
       const { compactFile } = await import('../app/compact/compact-file.ts');
-      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null });
+      const openArchive = archive.openWith(embeddings?.vectorExtension ?? null);
       const compacting = { ...writing, openArchive, progress };
       const stores = request.output.kind !== 'none' && request.output.kind !== 'preview';
       const done = await indexed(await compactFile(compacting, request), !stores);
@@ -157,7 +157,7 @@ export function createUseCases(composition: Composition) {
     searchArchive: async ({ embeddings, mask, ...request }: SearchRequest & WithEmbeddings & WithMask) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
       const { queryVectors, vectorExtension = null } = embeddings ?? {};
-      const openArchive = archive.openWith({ vectorExtension });
+      const openArchive = archive.openWith(vectorExtension);
       return searchArchive({ ...deps, openArchive, queryVectors, mask }, request);
     },
     showArchived: async ({ mask, ...request }: ShowRequest & WithMask) =>
@@ -176,7 +176,7 @@ export function createUseCases(composition: Composition) {
     describeGrants: (role: ArchiveRole) => describeGrants(archivePath, role),
     embedArchive: async ({ service, vectorExtension }: Embeddings) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
-      return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension }), service });
+      return embedArchive({ ...deps, openArchive: archive.openWith(vectorExtension), service });
     },
 
     changeHolds: later(deps, async () => (await import('../app/archive/holds.ts')).changeHolds),
@@ -236,13 +236,6 @@ function inFile<Deps extends { readonly progress: Progress }, Request, T>(
   return async (request: Request, progress: Progress): Promise<T> => (await load())({ ...deps, progress }, request);
 }
 
-type OpenArchive = AppDeps['openArchive'];
-
-type ArchiveUse = {
-  /** Null: vectors are not used. */
-  readonly vectorExtension: string | null;
-};
-
 type OpenerOptions = {
   /** Tells people that the database server is gone, and that it is back. */
   readonly notice?: ((sentence: string) => void) | undefined;
@@ -262,10 +255,11 @@ async function describeGrants(url: string, role: ArchiveRole): Promise<Result<Ar
 /** How archives at a place are opened. */
 type Engine = {
   readonly exists: () => Promise<boolean>;
-  readonly open: (mode: ArchiveMode, use: ArchiveUse) => Promise<Result<Archive | null, ArchiveFailure>>;
+  /** `vectorExtension`: SQLite's; null: vectors are not used. */
+  readonly open: (mode: ArchiveMode, vectorExtension: string | null) => Promise<Result<Archive | null, ArchiveFailure>>;
   readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
-  /** Uses of the same key share what was opened. */
-  readonly keyOf: (use: ArchiveUse) => string;
+  /** It needs one, so an archive is opened with it, and once more without. */
+  readonly needsExtension: boolean;
 };
 
 /** On a database server, vectors need no extension of ours. */
@@ -277,43 +271,43 @@ function createServerEngine(url: string, { notice = () => undefined, sleep }: Op
       return openPostgresArchive({ url, create: mode === 'create', notice, wait: sleep });
     },
     findPlaceProblem: async () => null,
-    keyOf: () => '',
+    needsExtension: false,
   };
 }
 
 function createFileEngine(path: string): Engine {
   return {
     exists: async () => (await import('../adapters/archive/sqlite/file.ts')).archiveExists(path),
-    open: async (mode, { vectorExtension }) => {
+    open: async (mode, vectorExtension) => {
       const { openArchive } = await import('../adapters/archive/sqlite/open.ts');
       return openArchive({ path, create: mode === 'create', ...(vectorExtension !== null && { vectorExtension }) });
     },
     findPlaceProblem: async (options) =>
       (await import('../adapters/archive/sqlite/file.ts')).findPlaceProblem(path, options),
-    keyOf: JSON.stringify,
+    needsExtension: true,
   };
 }
 
 /** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
 function createArchiveOpener(engine: Engine) {
-  const opened = new Map<string, ReturnType<Engine['open']>>();
-  const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
+  const opened = new Map<string | null, ReturnType<Engine['open']>>();
+  const open = async (mode: ArchiveMode, vectorExtension: string | null): ReturnType<AppDeps['openArchive']> => {
     if (mode === 'existing' && opened.size === 0 && !(await engine.exists())) return ok(null);
-    const key = engine.keyOf(use);
+    const key = engine.needsExtension ? vectorExtension : null;
     for (let known = opened.get(key); known !== undefined; known = opened.get(key)) {
       const archive = await known;
       if (archive.ok && archive.value !== null) return archive;
       // Another caller could not open it. This one may be allowed to create it.
       if (opened.get(key) === known) opened.delete(key);
     }
-    const opening = engine.open(mode, use);
+    const opening = engine.open(mode, vectorExtension);
     opened.set(key, opening);
     const archive = await opening;
     if ((!archive.ok || archive.value === null) && opened.get(key) === opening) opened.delete(key);
     return archive;
   };
   return {
-    openWith: (use: ArchiveUse) => (mode: ArchiveMode) => open(mode, use),
+    openWith: (vectorExtension: string | null) => (mode: ArchiveMode) => open(mode, vectorExtension),
     findPlaceProblem: async (...asked: Parameters<Engine['findPlaceProblem']>) =>
       opened.size > 0 ? null : engine.findPlaceProblem(...asked),
     close: async () => {
@@ -328,7 +322,7 @@ function createArchiveOpener(engine: Engine) {
 
 /** Opens archives for merging. */
 export function createExchange(
-  { vectorExtension }: ArchiveUse,
+  vectorExtension: string | null,
   { notice = () => undefined, sleep }: Pick<OpenerOptions, 'notice' | 'sleep'>,
 ): ArchiveExchange {
   const sqlExchange = lazily(() => import('../adapters/archive/postgres/exchange.ts'));
@@ -364,7 +358,7 @@ export function createExchange(
 }
 
 /** Vectors can be removed only with SQLite's extension for them. */
-async function withVectors(): Promise<ArchiveUse> {
+async function findExtension(): Promise<string | null> {
   const extension = await (await import('../adapters/archive/sqlite/extension.ts')).findVectorExtension();
-  return { vectorExtension: extension.ok ? extension.value : null };
+  return extension.ok ? extension.value : null;
 }

@@ -18,7 +18,7 @@ import { createQuickStore } from './files.ts';
 const extension = await findVectorExtension();
 assert.ok(extension.ok, JSON.stringify(extension));
 const vectorExtension = extension.value;
-export const fileExchange = createExchange({ vectorExtension }, { sleep: async () => undefined });
+export const fileExchange = createExchange(vectorExtension, { sleep: async () => undefined });
 
 /** Where archives are merged into. */
 export type MergeTarget = {
