@@ -1,5 +1,6 @@
 import { splitSentences } from '../extract/sentence.ts';
 import { linesOf } from '../extract/units.ts';
+import { lazily, lazilyFor } from '../lazy.ts';
 import { cutAtBlank, openingOf } from './excerpt.ts';
 import { isAnnouncement, isPlan, isPondering, worthOfStatement } from './statements.ts';
 
@@ -166,7 +167,24 @@ const MORE_CHARS = ' (99 more)'.length;
  * was left out. Plans of the speaker (“Let me check …”) only stay among the first `openings` pieces.
  */
 export function condenseProse(text: string, maxChars: number, openings = OPENING_LEADS): string {
-  if (maxChars < 12) return '';
+  return createCondenser()(text, maxChars, openings);
+}
+
+/** The same for a caller who tries several lengths: a text is read and weighed once. */
+export function createCondenser(): typeof condenseProse {
+  const proseOf = lazilyFor((openings: number) => lazilyFor((text: string) => readProse(text, openings)));
+  return (text, maxChars, openings = OPENING_LEADS) =>
+    maxChars < 12 ? '' : condense(proseOf(openings)(text), maxChars);
+}
+
+type Prose = {
+  readonly text: string;
+  readonly pieces: readonly Piece[];
+  readonly whole: string;
+  readonly weighed: () => Weighed;
+};
+
+function readProse(text: string, openings: number): Prose {
   const pieces = readPieces(text).filter(
     ({ kind, text: said }, at, all) =>
       all.length === 1 ||
@@ -175,9 +193,13 @@ export function condenseProse(text: string, maxChars: number, openings = OPENING
         (at < OPENING_SENTENCES || !isPondering(said)) &&
         (at < openings || !isPlan(said))),
   );
+  return { text, pieces, whole: spell(pieces, new Set(pieces.keys())), weighed: lazily(() => weigh(pieces)) };
+}
+
+function condense({ text, pieces, whole, weighed }: Prose, maxChars: number): string {
   if (pieces.length === 0) return cutAtBlank(openingOf(text, maxChars), maxChars);
-  const whole = spell(pieces, new Set(pieces.keys()));
   if (whole.length <= maxChars) return whole;
+  const { begins, units } = weighed();
   const chosen = new Set<number>();
   const headings = new Set<string>();
   let left = maxChars;
@@ -204,13 +226,32 @@ export function condenseProse(text: string, maxChars: number, openings = OPENING
     headings.add(heading);
     left -= chars + (isWhole ? 0 : MORE_CHARS);
   };
-  const units = unitsOf(pieces);
+  for (const places of units) take(places);
+  const last = Math.max(...chosen);
+  // What an opening announces may have found no room.
+  if (chosen.size > 1 && pieces[last]?.kind === 'sentence' && LEADS.test(pieces[last].text)) chosen.delete(last);
+  if (chosen.size === 0) return cutAtBlank(pieces[begins]?.text ?? '', maxChars);
+  const spelt = spell(pieces, chosen);
+  const next = pieces.find((_, at) => !chosen.has(at));
+  // “Done.” alone says less than half of what was done.
+  if (spelt.length >= MIN_TOLD_CHARS || next === undefined || left < MIN_TOLD_CHARS) return spelt;
+  return `${spelt} ${cutAtBlank(next.text, left - 1)}`;
+}
+
+type Weighed = {
+  /** The first piece that announces nothing. */
+  readonly begins: number;
+  /** What is chosen together, the most telling first. */
+  readonly units: readonly (readonly number[])[];
+};
+
+function weigh(pieces: readonly Piece[]): Weighed {
   const begins = Math.max(
     0,
     pieces.findIndex(({ text: said }) => !isAnnouncement(said)),
   );
   let openingChars = 0;
-  const worths = units.map((places) => {
+  const worthOf = (places: readonly number[]): number => {
     const said = places.map((at) => pieces[at]?.text ?? '');
     if ((places.at(-1) ?? 0) >= begins && openingChars <= OPENING_CHARS) {
       openingChars += said.join(' ').length;
@@ -221,19 +262,9 @@ export function condenseProse(text: string, maxChars: number, openings = OPENING
     if (places.length === 1 && (isAnnouncement(opening) || isPondering(opening))) return 0.1;
     const mean = said.reduce((sum, one) => sum + worthOfStatement(one), 0) / said.length;
     return mean - (places.length > 1 ? 0.2 : 0) + (places.at(-1) === pieces.length - 1 ? 0.8 : 0);
-  });
-  for (const unit of [...units.keys()].toSorted((a, b) => (worths[b] ?? 0) - (worths[a] ?? 0) || a - b)) {
-    take(units[unit] ?? []);
-  }
-  const last = Math.max(...chosen);
-  // What an opening announces may have found no room.
-  if (chosen.size > 1 && pieces[last]?.kind === 'sentence' && LEADS.test(pieces[last].text)) chosen.delete(last);
-  if (chosen.size === 0) return cutAtBlank(pieces[begins]?.text ?? '', maxChars);
-  const spelt = spell(pieces, chosen);
-  const next = pieces.find((_, at) => !chosen.has(at));
-  // “Done.” alone says less than half of what was done.
-  if (spelt.length >= MIN_TOLD_CHARS || next === undefined || left < MIN_TOLD_CHARS) return spelt;
-  return `${spelt} ${cutAtBlank(next.text, left - 1)}`;
+  };
+  const weighed = unitsOf(pieces).map((places) => ({ places, worth: worthOf(places) }));
+  return { begins, units: weighed.toSorted((a, b) => b.worth - a.worth).map(({ places }) => places) };
 }
 
 /** What is chosen together: a list with its lead, a sentence with the one before it if it leans on that. */

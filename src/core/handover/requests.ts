@@ -1,7 +1,8 @@
 import { opensWithConsent } from '../languages/pattern.ts';
+import { lazilyFor } from '../lazy.ts';
 import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
 import { charsOfAll, type HandoverLine, quoted, quotedExactly } from './line.ts';
-import { condenseProse, type Piece, readPieces } from './prose.ts';
+import { type condenseProse, createCondenser, type Piece, readPieces } from './prose.ts';
 import { isAnnouncement, isPondering, statesCause, wordsIn } from './statements.ts';
 import type { AssistantText, Request, Turn } from './turns.ts';
 
@@ -224,8 +225,9 @@ function fitWords(
     rooms.set(turn.number, chars);
     left -= chars + 1;
   }
+  const writer = { condense: createCondenser(), rankedOf: lazilyFor(rankWords) };
   const lines = (turn: Turn, room: number): readonly HandoverLine[] =>
-    wordLines(turn, room, turn.number === above?.number ? above.quotes : null);
+    wordLines(turn, { roomChars: room, above: turn.number === above?.number ? above.quotes : null, ...writer });
   // The newest turn may be quoted above.
   const newest = rows.at(-1)?.turn.number === above?.number ? rows.length - 2 : rows.length - 1;
   const wants = rows.flatMap(({ turn }, at) => {
@@ -276,13 +278,20 @@ const MIN_OTHER_CHARS = 120;
 const MIN_REPORT_CHARS = 400;
 const MIN_REMARK_WORDS = 6;
 
+type WordsRequest = {
+  readonly roomChars: number;
+  readonly above: WordsAbove['quotes'] | null;
+  readonly condense: typeof condenseProse;
+  readonly rankedOf: (turn: Turn) => readonly AssistantText[];
+};
+
 /** The words of a turn within its room, in order: reports and telling remarks, then the ending. */
-function wordLines(turn: Turn, roomChars: number, above: WordsAbove['quotes'] | null): readonly HandoverLine[] {
-  const { ending, outcome } = turn;
+function wordLines(turn: Turn, { roomChars, above, condense, rankedOf }: WordsRequest): readonly HandoverLine[] {
+  const { ending } = turn;
   if (ending === null || roomChars < ENDING_MARK.length + 12) return [];
   const lineOf = (said: AssistantText, mark: string, maxChars: number): HandoverLine => {
     const chars = maxChars - mark.length - Math.floor(said.text.length / 60);
-    const words = condenseProse(said.text, chars, mark === OTHER_MARK ? 0 : undefined);
+    const words = condense(said.text, chars, mark === OTHER_MARK ? 0 : undefined);
     return { text: mark + quoted(words, INDENT), messageIds: [said.messageId] };
   };
   const last =
@@ -290,30 +299,35 @@ function wordLines(turn: Turn, roomChars: number, above: WordsAbove['quotes'] | 
       ? { text: ENDING_MARK + (above === 'report' ? REPORTED : UNFINISHED), messageIds: [ending.messageId] }
       : lineOf(ending, ENDING_MARK, roomChars);
   let left = roomChars - last.text.length - 1;
-  const others = turn.steps.filter(
-    (step): step is AssistantText => step.kind === 'said' && step !== ending && above !== 'remarks',
-  );
-  const firstCall = turn.steps.findIndex(({ kind }) => kind === 'call');
+  const lines = new Map<Turn['steps'][number], HandoverLine>();
+  for (const said of above === 'remarks' ? [] : rankedOf(turn)) {
+    if (left < MIN_OTHER_CHARS) continue;
+    const line = lineOf(said, OTHER_MARK, left);
+    if (line.text.length + 1 > left || line.text.length < OTHER_MARK.length + 12) continue;
+    lines.set(said, line);
+    left -= line.text.length + 1;
+  }
+  return [...turn.steps.flatMap((step) => lines.get(step) ?? []), last];
+}
+
+/** What is worth telling of a turn besides its ending, the most telling first. */
+function rankWords({ steps, ending, outcome }: Turn): readonly AssistantText[] {
+  const firstCall = steps.findIndex(({ kind }) => kind === 'call');
   const rank = (said: AssistantText): number => {
     if (said === outcome) return 4;
     if (said.text.length >= MIN_REPORT_CHARS) return 3;
-    if (turn.steps.indexOf(said) < firstCall && !isAnnouncement(said.text)) return 2;
+    if (steps.indexOf(said) < firstCall && !isAnnouncement(said.text)) return 2;
     const remarks = readPieces(said.text).filter(
       ({ text }) => !isAnnouncement(text) && !isPondering(text) && wordsIn(text) >= MIN_REMARK_WORDS,
     );
     if (isPondering(said.text.trim())) return -1;
     return remarks.length === 0 ? -1 : remarks.some(({ text }) => statesCause(text)) ? 1 : 0;
   };
-  const lines = new Map<AssistantText, HandoverLine>();
-  const ranked = others.map((said) => ({ said, worth: rank(said) })).toSorted((a, b) => b.worth - a.worth);
-  for (const { said, worth } of ranked) {
-    if (worth < 0 || left < MIN_OTHER_CHARS) continue;
-    const line = lineOf(said, OTHER_MARK, left);
-    if (line.text.length + 1 > left || line.text.length < OTHER_MARK.length + 12) continue;
-    lines.set(said, line);
-    left -= line.text.length + 1;
-  }
-  return [...others.flatMap((said) => lines.get(said) ?? []), last];
+  return steps
+    .flatMap((step) => (step.kind === 'said' && step !== ending ? [{ said: step, worth: rank(step) }] : []))
+    .filter(({ worth }) => worth >= 0)
+    .toSorted((a, b) => b.worth - a.worth)
+    .map(({ said }) => said);
 }
 
 /**
