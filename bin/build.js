@@ -121,15 +121,29 @@ const outputs = await bundle.write({
       },
       {
         name: 'reading',
-        test: /src\/(?:cli\/(?:session|inputs|runs\/outcomes|terminal|pool\/work-|render\/(?:compact|config|theme|table))|messages|compose\/(?!outputs|prices)|config\/(?:find|load|origins|resolve|settings)|adapters\/(?:transcript\/(?:detect|foreign|formats|json|registry)|fs\/(?:file-store|compr|source)|runtime|producer)|app\/(?:contract|read\/(?:index|lineage|open-tr|records)|write\/settle)|core\/(?:[a-z-]+\.ts|standing-rules|plan|extract\/(?:character|sentence))|system)/,
+        test: /src\/(?:cli\/(?:session|inputs|runs\/outcomes|terminal|pool\/work-|render\/(?:compact|config|theme|table))|messages|compose\/(?!outputs|prices)|config\/(?:find|load|origins|resolve|settings)|adapters\/(?:archive\/sqlite\/turns|transcript\/(?:detect|foreign|formats|json|registry)|fs\/(?:file-store|compr|source)|runtime|producer)|app\/(?:contract|read\/(?:index|lineage|open-tr|records)|write\/settle)|core\/(?:[a-z-]+\.ts|standing-rules|plan|extract\/(?:character|sentence))|system)/,
         minShareCount: 2,
       },
       { name: 'formats', test: /src\/adapters\/transcript/, minShareCount: 3 },
+      {
+        name: 'archive',
+        test: /src\/adapters\/archive\/(?:sqlite\/(?!later|turns)|read\/lines|store\/(?!audit|capture)|archive)/,
+        minShareCount: 2,
+      },
       { name: 'planning', test: /src\/app\/(?:compact\/plan\.ts|read\/prepare)/, minShareCount: 2 },
-      { name: 'writing', test: /src\/app\/(?:compact\/(?:leave|report|compose|store)|read|write)/, minShareCount: 3 },
+      {
+        name: 'writing',
+        test: /src\/(?:adapters\/(?:fs\/(?:file-lock|leftovers|new-file|open-elsewhere|swap)|model\/extractive)|app\/compact\/compact-file)/,
+        minShareCount: 2,
+      },
+      {
+        name: 'writing',
+        test: /src\/app\/(?:compact\/(?:leave|report|compose|store)|read|summarize|write)/,
+        minShareCount: 3,
+      },
       {
         name: 'summaries',
-        test: /src\/(?:core\/(?:handover|extract|retention|search)|app\/summarize)/,
+        test: /src\/core\/(?:handover|extract\/(?!summary-lines)|retention\/(?!quotations)|search)/,
         minShareCount: 2,
       },
       { name: 'common', test: /src/, minShareCount: 8 },

@@ -33,7 +33,7 @@ export async function compactFile(
   const choice = chooseOutput(options);
   if (!choice.ok) return choice;
   const file = { path, pathInFolder: basename(path) };
-  const outputs = await planOutputs({ files: [file], isSeveral: false, choice: choice.value });
+  const outputs = planOutputs({ files: [file], isSeveral: false, choice: choice.value });
   if (!outputs.ok) return usageError(describeOutputProblem(outputs.error));
   const output = options.dryRun === true ? ({ kind: 'none' } as const) : (outputs.value[0] ?? { kind: 'none' });
   return compactWith(options, { input: inputOf(path, options), output });
@@ -89,7 +89,7 @@ export async function restoreFile(
   const output = choice.value;
   if (output.kind === 'default') return usageError('restoreFile needs output or inPlace: true');
   const { isSameFile } = await import('./compose/outputs.ts');
-  if (output.kind === 'path' && (await isSameFile(output.path, path))) {
+  if (output.kind === 'path' && isSameFile(output.path, path)) {
     return usageError('the output is the compacted file itself: use inPlace: true to replace it');
   }
   const target = output.kind === 'path' ? ({ kind: 'file', path: output.path } as const) : output;

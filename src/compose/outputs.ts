@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { OutputTarget } from '../app/contract/requests.ts';
 import { err, ok, type Result, systemCode } from '../core/result.ts';
@@ -41,32 +41,32 @@ type Wanted = {
 };
 
 /** The output of each input, in the same order. Looks at existing files; writes nothing. */
-export async function planOutputs(wanted: Wanted): Promise<Result<readonly OutputTarget[], OutputProblem>> {
+export function planOutputs(wanted: Wanted): Result<readonly OutputTarget[], OutputProblem> {
   const { files, isSeveral, choice } = wanted;
   if (choice.kind === 'in-place') return ok(files.map(() => ({ kind: 'in-place' })));
   if (choice.kind === 'preview') return ok(files.map(() => ({ kind: 'preview' })));
   if (choice.kind === 'stdout') {
     return isSeveral ? err({ kind: 'several-on-stdout' }) : ok(files.map(() => ({ kind: 'stdout' })));
   }
-  const targets = await nameTargets({ ...wanted, choice });
+  const targets = nameTargets({ ...wanted, choice });
   if (!targets.ok) return targets;
-  const overwritten = await findOverwritten(files, targets.value);
+  const overwritten = findOverwritten(files, targets.value);
   const problem = overwritten ?? (wanted.mayCollide === true ? null : findCollision(files, targets.value));
   return problem === null ? targets : err(problem);
 }
 
 /** Whether both are the same file, under any names and links; false if one of them does not exist. */
-export async function isSameFile(path: string, other: string): Promise<boolean> {
-  const [one, two] = [await identify(path), await identify(other)];
+export function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [identify(path), identify(other)];
   return one !== null && one.key === two?.key;
 }
 
 /** Creates the folders for a target inside an output folder. */
-export async function makeFolderFor(target: OutputTarget): Promise<Result<void, FileFailure>> {
+export function makeFolderFor(target: OutputTarget): Result<void, FileFailure> {
   if (target.kind !== 'file') return ok(undefined);
   const folder = dirname(target.path);
   try {
-    await makeFolder(folder);
+    makeFolder(folder);
     return ok(undefined);
   } catch (error) {
     return err(toFileFailure(error, { path: folder, what: 'write', isFolder: true }));
@@ -74,26 +74,26 @@ export async function makeFolderFor(target: OutputTarget): Promise<Result<void, 
 }
 
 /** One folder after the other, from the top: Node's recursion never returns where folders cannot be created (/proc). */
-async function makeFolder(folder: string): Promise<void> {
+function makeFolder(folder: string): void {
   try {
-    await mkdir(folder);
+    mkdirSync(folder);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;
-    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return;
-    if (code !== 'ENOENT' || dirname(folder) === folder || (await identify(dirname(folder))) !== null) throw error;
-    await makeFolder(dirname(folder));
-    await makeFolder(folder);
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (code !== 'ENOENT' || dirname(folder) === folder || identify(dirname(folder)) !== null) throw error;
+    makeFolder(dirname(folder));
+    makeFolder(folder);
   }
 }
 
 type PathTarget = Extract<OutputTarget, { readonly path: string }>;
 
-async function nameTargets(
+function nameTargets(
   wanted: Wanted & { readonly choice: Extract<OutputChoice, { readonly kind: 'default' | 'path' }> },
-): Promise<Result<readonly PathTarget[], OutputProblem>> {
+): Result<readonly PathTarget[], OutputProblem> {
   const { files, isSeveral, choice, rename = compactedPath } = wanted;
   if (choice.kind === 'default') return ok(files.map((file) => ({ kind: 'default', path: compactedPath(file.path) })));
-  const existing = await identify(choice.path);
+  const existing = identify(choice.path);
   const isFolder = existing === null ? choice.path.endsWith('/') || choice.path.endsWith(sep) : existing.isFolder;
   if (!isSeveral && !isFolder) return ok(files.map(() => ({ kind: 'file', path: choice.path })));
   if (!isFolder && (existing !== null || isTranscriptName(choice.path)))
@@ -102,17 +102,14 @@ async function nameTargets(
 }
 
 /** Whether two paths are the same file, under any names and links. */
-async function findOverwritten(
-  files: readonly InputPath[],
-  targets: readonly PathTarget[],
-): Promise<OutputProblem | null> {
+function findOverwritten(files: readonly InputPath[], targets: readonly PathTarget[]): OutputProblem | null {
   const inputs = new Map<string, string>();
   for (const file of files) {
-    const identity = await identify(file.path);
+    const identity = identify(file.path);
     if (identity !== null) inputs.set(identity.key, file.path);
   }
   for (const { path } of targets) {
-    const identity = await identify(path);
+    const identity = identify(path);
     const input = identity === null ? undefined : inputs.get(identity.key);
     if (input !== undefined) return { kind: 'equals-input', output: path, input };
   }
@@ -131,9 +128,9 @@ function findCollision(files: readonly InputPath[], targets: readonly PathTarget
   return null;
 }
 
-async function identify(path: string): Promise<{ readonly key: string; readonly isFolder: boolean } | null> {
+function identify(path: string): { readonly key: string; readonly isFolder: boolean } | null {
   try {
-    const found = await stat(path, { bigint: true });
+    const found = statSync(path, { bigint: true });
     return { key: `${found.dev}:${found.ino}`, isFolder: found.isDirectory() };
   } catch (error) {
     // It does not exist or cannot be read; in the second case writing will report why.

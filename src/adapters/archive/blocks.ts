@@ -72,8 +72,9 @@ function toMember({ bytes, ...draft }: LineDraft, offset: number): BlockMember {
 
 const zstd = promisify(zstdCompress);
 
-/** In a thread of Node's own, so that several blocks are compressed at once, and beside the work on the next lines. */
+/** In a thread of Node's own, so that several blocks are compressed at once, and beside the work on the next lines. That pays for large ones. */
 export async function compressAside(raw: Uint8Array): Promise<Uint8Array> {
+  if (raw.length <= FIRST_BUFFER_BYTES) return new Uint8Array(zstdCompressSync(raw, zstdOptions(raw)));
   // zlib's chunk is larger than what is in it, and would be kept whole.
   // With its size known, the frame is as short as that of `zstdCompressSync`, and every one of its bytes matters.
   return new Uint8Array(await zstd(raw, { ...zstdOptions(raw), pledgedSrcSize: raw.length }));

@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../core/model-request.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import { addFeedback } from '../../core/prompt.ts';
 import { quoteText } from '../../core/quoted-text.ts';
-import { buildAppendix, auditRetention, type Retention } from '../../core/retention/audit.ts';
+import type { Retention } from '../../core/retention/audit.ts';
 import { describeFlaws, findFalseQuotations, markQuotations } from '../../core/retention/quotations.ts';
 import type { Redactor } from '../../ports/model.ts';
 import {
@@ -63,6 +63,7 @@ export async function summarizeChunk(
   if (isOwnWords) return audit({ ...deps, audit: deps.audit }, { chunk, options, answer: { ...answer, level } });
   // What a verbatim summary leaves out is measured without changing it.
   const messages = asShown(chunk, deps.audit);
+  const { auditRetention } = await import('../../core/retention/audit.ts');
   const retention = auditRetention({ summary: text, messages, previousSummary: chunk.previousSummary });
   return { kind: 'summary', text, level, usage, retention };
 }
@@ -163,21 +164,23 @@ const CHARS_PER_TOKEN = 4; // as estimateTokens counts
  */
 export async function auditSummary(audited: SummaryAudit): Promise<AuditedSummary> {
   const { summary, minShare, retry } = audited;
-  const first = judgeSummary(summary, audited);
+  const first = await judgeSummary(summary, audited);
   const { quotations, retention } = first;
   const isShort = retention.share < minShare;
   const isGood = quotations.length === 0 && !isShort;
   const second = isGood ? null : await retry(describeFlaws({ quotations, lost: isShort ? retention.lost : [] }));
-  const { quotations: unquoted, ...best } = second === null ? first : betterOf(first, judgeSummary(second, audited));
+  const { quotations: unquoted, ...best } =
+    second === null ? first : betterOf(first, await judgeSummary(second, audited));
   return { ...best, wasRetried: second !== null, unquoted: unquoted.length };
 }
 
-type Judged = ReturnType<typeof judgeSummary>;
+type Judged = Awaited<ReturnType<typeof judgeSummary>>;
 
-function judgeSummary(
+async function judgeSummary(
   summary: string,
   { messages, previousSummary, earlier, inputTokens, appendixShare: share, stem }: SummaryAudit,
 ) {
+  const { auditRetention, buildAppendix } = await import('../../core/retention/audit.ts');
   const maxChars = inputTokens * CHARS_PER_TOKEN;
   const quotations = findFalseQuotations({ summary, messages, previousSummary });
   const marked = markQuotations(summary, quotations, maxChars);

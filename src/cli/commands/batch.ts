@@ -80,10 +80,10 @@ const submitAction = defineAction({
     }
     const { inputs, isSeveral, failures } = gathered;
     const choice = outputOf(options);
-    const outputs = await planOutputs({ files: inputs, isSeveral, choice });
+    const outputs = planOutputs({ files: inputs, isSeveral, choice });
     if (!outputs.ok) return session.refuse(describeOutputProblem(outputs.error));
     for (const target of isInFolder(choice, isSeveral) ? outputs.value : []) {
-      const made = await makeFolderFor(target);
+      const made = makeFolderFor(target);
       if (!made.ok) return session.fail({ kind: 'file', failure: made.error });
     }
     const policy = policyOf(session, options);

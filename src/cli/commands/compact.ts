@@ -129,7 +129,7 @@ async function compact(context: CliContext, line: CompactLine): Promise<ExitCode
     const { inputs, isSeveral } = gathered;
     if (inputs.length > 1 && (options.keep ?? options.unkeep) !== undefined)
       return session.refuse('--keep and --unkeep name messages of one transcript: give only that one');
-    const outputs = await planOutputs({ files: inputs, isSeveral, choice: output });
+    const outputs = planOutputs({ files: inputs, isSeveral, choice: output });
     if (!outputs.ok) {
       const { describeOutputProblem } = await import('../../messages/problems.ts');
       return session.refuse(describeOutputProblem(outputs.error));

@@ -79,7 +79,7 @@ export const command = defineCommand({
     if (input === undefined) return gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
     const { name } = input;
     const output = options.output ?? (opens ? pageName(name) : null);
-    if (output !== null && output !== '-' && (await isSameFile(output, input.path)))
+    if (output !== null && output !== '-' && isSameFile(output, input.path))
       return session.refuse(describeOutputProblem({ kind: 'equals-input', output, input: input.path }));
     const mask = isRaw ? null : warned(session, await useCases.createMask(settings.privacy.redact_rules));
     if (mask?.ok === false) return session.refuse(mask.error);

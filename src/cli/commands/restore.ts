@@ -88,7 +88,7 @@ async function restoreFiles(session: Session, line: RestoreLine): Promise<ExitCo
   if (typeof gathered === 'number') return gathered;
   const { inputs, isSeveral, failures } = gathered;
   const choice = outputOf(options);
-  const outputs = await planOutputs({ files: inputs, isSeveral, choice, rename: originalPath, mayCollide: true });
+  const outputs = planOutputs({ files: inputs, isSeveral, choice, rename: originalPath, mayCollide: true });
   if (!outputs.ok) return session.refuse(describeOutputProblem(outputs.error));
   const items = inputs.map((input, index): ReadyInput & { readonly output: OutputTarget } => ({
     ...input,
@@ -103,7 +103,7 @@ async function restoreFiles(session: Session, line: RestoreLine): Promise<ExitCo
     items,
     jobs,
     work: async (item, useCases, progress) => {
-      const made = isInFolder(choice, isSeveral) ? await makeFolderFor(item.output) : null;
+      const made = isInFolder(choice, isSeveral) ? makeFolderFor(item.output) : null;
       if (made?.ok === false) return err({ kind: 'file', failure: made.error });
       const { output } = item;
       const target = output.kind === 'file' || output.kind === 'in-place' ? output : ({ kind: 'stdout' } as const);

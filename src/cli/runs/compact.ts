@@ -62,7 +62,7 @@ export async function compactAll(session: Session, run: Run): Promise<RunTotals>
     needsMemory: items.every(({ output }) => output.kind !== 'stdout'),
     work: async (job, useCases, progress) => {
       const { output } = job;
-      const made = isIntoFolder ? await makeFolderFor(output) : null;
+      const made = isIntoFolder ? makeFolderFor(output) : null;
       if (made?.ok === false) return err({ kind: 'file', failure: made.error });
       const request = {
         ...common,

@@ -228,7 +228,7 @@ async function compactAllowed(
   const { session, report, folders } = worker;
   const choice = { kind: options.inPlace === true ? 'in-place' : 'default' } as const;
   const files = [{ path: file.path, pathInFolder: basename(file.path) }];
-  const planned = await planOutputs({ files, isSeveral: false, choice });
+  const planned = planOutputs({ files, isSeveral: false, choice });
   if (!planned.ok) {
     const message = describeOutputProblem(planned.error);
     return failAttempt(worker, job, failedReport(path, { kind: 'output-exists', message }));
