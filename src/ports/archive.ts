@@ -113,6 +113,7 @@ export type KeptRun = {
   readonly firstLine: number;
   readonly lineCount: number;
   readonly sizeBytes: number;
+  /** The first half of each, in hex. */
   readonly lineSha256: readonly string[];
 };
 

@@ -97,6 +97,23 @@ export function textColumn(text: string): string | Uint8Array {
   return text.isWellFormed() ? text : Buffer.from(text, 'utf16le');
 }
 
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+const UUID_MARK = '\u0002';
+
+/** The id of a message. Most are UUIDs, which take 36 characters, and here 23. */
+export function messageIdColumn(id: string): string {
+  if (UUID.test(id)) return UUID_MARK + Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
+  return id.startsWith(UUID_MARK) ? UUID_MARK + id : id;
+}
+
+export function readMessageId(row: Row, column: string): string | null {
+  const stored = readOptionalText(row, column);
+  if (stored === null || !stored.startsWith(UUID_MARK)) return stored;
+  if (stored.startsWith(UUID_MARK, 1)) return stored.slice(1);
+  const hex = Buffer.from(stored.slice(1), 'base64url').toString('hex');
+  return [0, 8, 12, 16, 20].map((start, at, all) => hex.slice(start, all[at + 1])).join('-');
+}
+
 /** The 32 bytes of a sha256 in hex, or the 16 of the hash of a line. */
 export function hashColumn(hex: string): Uint8Array {
   if (!/^(?:[\da-f]{32}){1,2}$/.test(hex)) throw new TypeError(`not a sha256 in hex: ${JSON.stringify(hex)}`);

@@ -8,7 +8,7 @@ import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive
 import type { ModelProvider } from '../../ports/model.ts';
 import { uuidFromHash } from './compose.ts';
 import { foreignPrior, type Prior, readLineage } from '../read/lineage.ts';
-import { factsOf } from '../read/records.ts';
+import { factsOf, halfOfSha256 } from '../read/records.ts';
 import { createBreaker } from '../summarize/limits.ts';
 import { type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
 import type { ConversationMessage } from '../../core/message.ts';
@@ -249,7 +249,7 @@ async function storeHistory(
     firstLine: firstKept + 1,
     lineCount: kept.length,
     sizeBytes: measure(runtime, kept).sizeBytes,
-    lineSha256: kept.map(runtime.sha256),
+    lineSha256: kept.map((bytes) => halfOfSha256(runtime, bytes)),
   };
   const drafts = lines.slice(0, firstKept).map((bytes, at) => {
     const isPrior = firstKept > finished.batchOf.size && at === 0;

@@ -146,6 +146,11 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
+/** The hash of a kept line: the first half of its sha256, like that of an archived one. A whole one takes as much room as a short line itself. */
+export function halfOfSha256({ sha256 }: Pick<Runtime, 'sha256'>, line: Uint8Array | string): string {
+  return sha256(line).slice(0, 32);
+}
+
 /** The hash of a source line that stays; undefined: it does not. */
 export function keptHashes({ kept }: { readonly kept: readonly KeptRun[] }): (line: number) => string | undefined {
   return (line) => {

@@ -5,7 +5,7 @@ import type { Codec, Json } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { clipTextOf } from './lineage.ts';
-import { trimRecord } from './records.ts';
+import { halfOfSha256, trimRecord } from './records.ts';
 
 /**
  * How a kept record is recognized. A program writes a document anew as a whole, with other white space and keys in another order, so an
@@ -13,11 +13,11 @@ import { trimRecord } from './records.ts';
  */
 export function hashKept(runtime: Pick<Runtime, 'sha256'>, codec: Codec, bytes: Uint8Array): string {
   for (const hash of hashForms(runtime, codec, bytes)) return hash;
-  return runtime.sha256(bytes);
+  return halfOfSha256(runtime, bytes);
 }
 
 /** The hash of a record, then those that it may have had before its program went on in it. */
-function* hashForms({ sha256 }: Pick<Runtime, 'sha256'>, codec: Codec, bytes: Uint8Array): Generator<string> {
+function* hashForms(runtime: Pick<Runtime, 'sha256'>, codec: Codec, bytes: Uint8Array): Generator<string> {
   const { records, format, formsOf } = codec;
   if (format.layout.kind !== 'document' || records === undefined) return;
   const trimmed = records.trim(bytes);
@@ -27,7 +27,7 @@ function* hashForms({ sha256 }: Pick<Runtime, 'sha256'>, codec: Codec, bytes: Ui
   for (const form of formsOf?.(parsed.value) ?? [parsed.value]) {
     const canonical = canonicalText(form);
     if (canonical === null) return;
-    yield sha256(`element\n${canonical}`);
+    yield halfOfSha256(runtime, `element\n${canonical}`);
   }
 }
 

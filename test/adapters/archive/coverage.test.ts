@@ -5,7 +5,12 @@ import type { KeptRun } from '../../../src/ports/archive.ts';
 import { compactionDraft, lineDraft, sha256 } from './drafts.ts';
 
 function run(firstLine: number, lineCount: number): KeptRun {
-  return { firstLine, lineCount, sizeBytes: 10, lineSha256: Array.from({ length: lineCount }, () => sha256('line')) };
+  return {
+    firstLine,
+    lineCount,
+    sizeBytes: 10,
+    lineSha256: Array.from({ length: lineCount }, () => sha256('line').slice(0, 32)),
+  };
 }
 
 /** Gives the archived lines, in runs, if they and the kept ones cover the source. */
@@ -48,7 +53,7 @@ for (const [what, lineCount, kept, archived, message] of [
 }
 
 test('a run with too few hashes is refused', () => {
-  assert.throws(() => cover(2, [{ ...run(1, 2), lineSha256: [sha256('line')] }], []), {
+  assert.throws(() => cover(2, [{ ...run(1, 2), lineSha256: [sha256('line').slice(0, 32)] }], []), {
     message: 'the run of kept lines at source line 1 has 1 hashes for 2 lines',
   });
 });

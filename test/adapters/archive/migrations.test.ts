@@ -20,7 +20,7 @@ import { frozenVersions, thawArchive } from './frozen.ts';
 /** A step as a later version might have it: another column with what it is for every row, and an index. */
 const NEXT_STEP = `
 ALTER TABLE batches ADD COLUMN size_chars INTEGER NOT NULL DEFAULT 0;
-UPDATE batches SET size_chars = length(label);
+UPDATE batches SET size_chars = length(label_end);
 CREATE INDEX batches_by_size ON batches (size_chars);`;
 
 function openDatabase(t: TestContext, path: string): Database.Database {
@@ -97,7 +97,7 @@ test('a later step takes a file of version 1 forward, and what was in it is ther
   assert.deepEqual(rest, before);
   assert.deepEqual(
     after,
-    batches.map((row) => ({ ...Object(row), size_chars: String(Object(row).label).length })),
+    batches.map((row) => ({ ...Object(row), size_chars: String(Object(row).label_end).length })),
   );
 });
 

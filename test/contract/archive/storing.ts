@@ -26,8 +26,13 @@ export function storeContract(engine: Engine): void {
         { beforeLine: 4, bytes: new Uint8Array(0) },
       ],
       kept: [
-        { firstLine: 1, lineCount: 1, sizeBytes: 9, lineSha256: [sha256('one')] },
-        { firstLine: 4, lineCount: 2, sizeBytes: 20, lineSha256: [sha256('four'), sha256('five')] },
+        { firstLine: 1, lineCount: 1, sizeBytes: 9, lineSha256: [sha256('one').slice(0, 32)] },
+        {
+          firstLine: 4,
+          lineCount: 2,
+          sizeBytes: 20,
+          lineSha256: [sha256('four').slice(0, 32), sha256('five').slice(0, 32)],
+        },
       ],
     });
     const id = await stored(archive, draft, [lineDraft(2), lineDraft(3)]);

@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { isWithoutTexts } from '../erase/settings.ts';
 import type { ArchiveCheckStep, Archive } from '../../../ports/archive.ts';
 import { createUnpack } from '../blocks.ts';
-import { GET_COMPACTION, readHead } from '../read/compactions.ts';
+import { GET_COMPACTION, LABEL, readHead } from '../read/compactions.ts';
 import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, type Row, OUTCOMES } from '../rows.ts';
 import { countRows, type Sql, type Dialect } from '../sql/query.ts';
 import {
@@ -202,8 +202,8 @@ async function* checkReferences({ query, dialect }: CheckSource): AsyncGenerator
 }
 
 const LIST_TWINS = `
-SELECT y.conversation_id, b.label, count(*) AS count, min(y.compaction_id) AS first, max(y.compaction_id) AS last
-FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id GROUP BY y.conversation_id, b.label HAVING count(*) > 1 ORDER BY 4, 2 LIMIT ${MAX_OWNERS}`;
+SELECT y.conversation_id, ${LABEL} AS label, count(*) AS count, min(y.compaction_id) AS first, max(y.compaction_id) AS last
+FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id GROUP BY y.conversation_id, b.label_end HAVING count(*) > 1 ORDER BY 4, 2 LIMIT ${MAX_OWNERS}`;
 
 /** Finds labels that several batches of a conversation have: no index keeps them apart. */
 async function* checkLabels({ query }: CheckSource): AsyncGenerator<Finding> {
@@ -307,12 +307,12 @@ SELECT c.id, c.position, c.conversation_id, c.cycle, c.parent_cycle_id, c.messag
 FROM cycles AS c LEFT JOIN cycles AS p ON p.id = c.parent_cycle_id WHERE c.compaction_id = :id ORDER BY c.position`;
 const LIST_BATCHES = 'SELECT id FROM batches WHERE cycle_id = :id ORDER BY position';
 const getBatch = ({ isBatchIndexed }: Dialect): string => `
-SELECT b.label, y.compaction_id, b.text_offset, b.text_size, b.content_sha256, b.depth, b.message_count, (SELECT count(*) FROM carried_lines WHERE batch_id = b.id) AS carried_count, count(s.source_id) AS source_count,
+SELECT ${LABEL} AS label, y.compaction_id, b.text_offset, b.text_size, b.content_sha256, b.depth, b.message_count, (SELECT count(*) FROM carried_lines WHERE batch_id = b.id) AS carried_count, count(s.source_id) AS source_count,
   CAST(coalesce(sum(o.message_count), 0) AS bigint) AS source_messages, max(o.depth) AS source_depth, max(s.source_id) AS newest_source,
   CAST(NOT ${isBatchIndexed} AS int) AS is_unfindable,
   CAST((SELECT count(*) FROM lines AS l WHERE l.batch_id = b.id AND l.id IN (b.first_line_id, b.last_line_id))
     <> CASE WHEN b.first_line_id = b.last_line_id THEN 1 WHEN b.first_line_id IS NULL THEN 0 ELSE 2 END AS int) AS has_other_ends
-FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = :id GROUP BY b.id, y.compaction_id`;
+FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = :id GROUP BY b.id, y.compaction_id, y.conversation_id`;
 
 type Of = { readonly head: Head; readonly lines: LineFacts; readonly totals: Totals };
 

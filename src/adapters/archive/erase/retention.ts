@@ -9,6 +9,7 @@ import {
   readTime,
   type Row,
   timeColumn,
+  messageIdColumn,
 } from '../rows.ts';
 import type { Dialect, Query, Sql } from '../sql/query.ts';
 import { keepEntry, toLogEntry } from '../store/audit-log.ts';
@@ -59,7 +60,8 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
         yield found;
       }
     },
-    findMessageLines: async (messageId) => (await query(FIND_MESSAGE, { messageId })).map(toMessageLine),
+    findMessageLines: async (messageId) =>
+      (await query(FIND_MESSAGE, { messageId: messageIdColumn(messageId) })).map(toMessageLine),
     readPieces: async function* pages(id) {
       const [state] = await query(GET_STATE, { id });
       const step: Parameters<typeof readBlocksOf>[0] = (work) => sql.transaction('snapshot', work);

@@ -20,7 +20,7 @@ import { createUnpack } from '../blocks.ts';
 import { buildOrigin } from '../erase/captures.ts';
 import { DamageError } from '../failure.ts';
 import { createCapturedFiles, readBlocksOf, takeCaptured } from '../read/captured.ts';
-import { LIST_INSERTED, LIST_KEPT, readBatch, readHead, toInserted, toKept } from '../read/compactions.ts';
+import { LABEL, LIST_INSERTED, LIST_KEPT, readBatch, readHead, toInserted, toKept } from '../read/compactions.ts';
 import { readLineBlocks, takeLine } from '../read/lines.ts';
 import {
   hashColumn,
@@ -28,6 +28,7 @@ import {
   readCaller,
   readHash,
   readInteger,
+  readMessageId,
   readOptionalInteger,
   readOptionalText,
   readOutcome,
@@ -47,7 +48,7 @@ const LIST_CYCLES = `
 SELECT y.*, p.compaction_id AS parent_compaction_id, p.position AS parent_position
 FROM cycles AS y LEFT JOIN cycles AS p ON p.id = y.parent_cycle_id WHERE y.compaction_id = :id ORDER BY y.position`;
 const LIST_BATCHES = `
-SELECT b.*, y.compaction_id FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id WHERE b.cycle_id = :id ORDER BY b.position`;
+SELECT b.*, ${LABEL} AS label, y.compaction_id FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id WHERE b.cycle_id = :id ORDER BY b.position`;
 const LIST_SOURCES = `
 SELECT ${BATCH_NAME} FROM batch_sources AS s JOIN batches AS b ON b.id = s.source_id JOIN cycles AS y ON y.id = b.cycle_id
 WHERE s.batch_id = :id ORDER BY s.position`;
@@ -260,7 +261,7 @@ function toUnitLine(row: Row, raw: Uint8Array): UnitLine {
             role: ROLES[role] ?? 'user',
             atMs: readOptionalInteger(row, 'at_ms'),
             index: readOptionalInteger(row, 'message_index'),
-            id: readOptionalText(row, 'message_id'),
+            id: readMessageId(row, 'message_id'),
             name: readOptionalText(row, 'name'),
             traits: readInteger(row, 'traits'),
           },

@@ -111,7 +111,7 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
       z.strictObject({ beforeLine: count, erasedSha256: sha256.nullable(), ...content }).transform(withAllBytes),
     ),
     kept: z.array(
-      z.strictObject({ firstLine: count, lineCount: count, sizeBytes: count, lineSha256: z.array(sha256) }),
+      z.strictObject({ firstLine: count, lineCount: count, sizeBytes: count, lineSha256: z.array(lineSha256) }),
     ),
     carried: z.array(z.strictObject({ unit: key, ...batchPlace, line: count })),
     files: z.array(z.strictObject({ run: run.nullable(), sourcePath: z.string(), outputPath: text, undoneAtMs: ms })),

@@ -7,13 +7,14 @@ import type {
   CompactionSummary,
   LineName,
 } from '../../../ports/archive-lookup.ts';
-import { readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
+import { messageIdColumn, readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
 import type { CapturedMessages } from '../search/captured.ts';
 import { measureUnindexed } from '../search/indexing.ts';
 import type { Sql, Values, Dialect } from '../sql/query.ts';
 import { type Reading, withTexts } from '../texts.ts';
 import { IS_SETTLED } from '../store/packs.ts';
 import { OUTPUT_PATH } from '../store/runs.ts';
+import { LABEL } from './compactions.ts';
 import {
   BATCH_COLUMNS,
   IS_LIVE,
@@ -27,14 +28,14 @@ import {
 function createStatements({ batchJoins, lineJoins, blockOfLine, isAmong }: Dialect) {
   const batches = `SELECT ${BATCH_COLUMNS}, CAST(${IS_LIVE} AS int) AS is_live FROM batches AS b ${batchJoins} WHERE c.status = 'applied'`;
   const lines = `SELECT ${LINE_COLUMNS} FROM lines AS l ${lineJoins} WHERE c.status = 'applied'`;
-  const labels = `SELECT b.label FROM batches AS b ${batchJoins} WHERE c.status = 'applied'`;
+  const labels = `SELECT ${LABEL} AS label FROM batches AS b ${batchJoins} WHERE c.status = 'applied'`;
   const applied = "(SELECT id FROM compactions WHERE status = 'applied')";
   const archivedCount =
     'c.source_line_count - CAST((SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS bigint)';
   return {
     batchById: `${batches} AND b.id = :id LIMIT :limit`,
-    batchByLabel: `${batches} AND b.label = :label LIMIT :limit`,
-    batchesByPrefix: `${batches} AND b.label >= :prefix AND b.label < :end ORDER BY b.label LIMIT :limit`,
+    batchByLabel: `${batches} AND ${LABEL} = :label LIMIT :limit`,
+    batchesByPrefix: `${batches} AND ${LABEL} >= :prefix AND ${LABEL} < :end ORDER BY ${LABEL} LIMIT :limit`,
     sourcesOf: `${batches} AND b.id IN (SELECT source_id FROM batch_sources WHERE batch_id = :id) ORDER BY b.id`,
     replacementsOf: `${batches} AND b.id IN (SELECT batch_id FROM batch_sources WHERE source_id = :id) ORDER BY b.id`,
     lineById: `${lines} AND l.id = :id`,
@@ -43,8 +44,8 @@ function createStatements({ batchJoins, lineJoins, blockOfLine, isAmong }: Diale
     linesByMessage: `${lines} AND l.message_id = :messageId ORDER BY l.id`,
     linesByPlace: `${lines} AND l.line = :line AND l.message_id IS NULL AND l.role IS NOT NULL ORDER BY l.id`,
     // Labels are looked for in all batches, which are few. Those with the longest common prefix are among those just before a text in their order, and the next ones.
-    labelsBefore: `${labels} AND b.label < :text ORDER BY b.label DESC LIMIT :limit`,
-    labelsAfter: `${labels} AND b.label >= :text ORDER BY b.label LIMIT :limit`,
+    labelsBefore: `${labels} AND ${LABEL} < :text ORDER BY ${LABEL} DESC LIMIT :limit`,
+    labelsAfter: `${labels} AND ${LABEL} >= :text ORDER BY ${LABEL} LIMIT :limit`,
     compactions: `
 SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, ${OUTPUT_PATH} AS output_path, c.source_sha256, s.sha256 AS settings_sha256, c.source_size_bytes, c.output_size_bytes,
   c.source_line_count, ${archivedCount} AS archived_count
@@ -89,7 +90,7 @@ function chooseLines(sql: Statements, name: LineName): Chosen {
   if (name.kind === 'id') return [sql.lineById, { id: name.id }];
   const place = /^line:(\d{1,15})$/.exec(name.messageId)?.[1];
   return place === undefined
-    ? [sql.linesByMessage, { messageId: name.messageId }]
+    ? [sql.linesByMessage, { messageId: messageIdColumn(name.messageId) }]
     : [sql.linesByPlace, { line: Number(place) }];
 }
 

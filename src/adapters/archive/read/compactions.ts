@@ -37,10 +37,14 @@ const LIST_CYCLES = `SELECT ${CYCLE_COLUMNS} FROM cycles AS y WHERE y.compaction
 const FIND_CYCLES = `
 SELECT ${CYCLE_COLUMNS} FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
 WHERE ${hasHash('y.clip_sha256', 'clip')} AND c.status <> 'prepared' ORDER BY y.id DESC`;
+/** How every label begins that this program makes, before the id of its conversation. */
+export const LABEL_START = 'compaction-batch-';
+/** The label of batches AS b of cycles AS y. */
+export const LABEL = `CASE WHEN b.label_end LIKE '=%' THEN substr(b.label_end, 2) ELSE '${LABEL_START}' || y.conversation_id || b.label_end END`;
 const listMade = ({ isAmong }: Dialect): string =>
-  `SELECT b.*, y.compaction_id FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id WHERE ${isAmong('b.cycle_id', 'cycles')} ORDER BY b.cycle_id, b.position`;
+  `SELECT b.*, ${LABEL} AS label, y.compaction_id FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id WHERE ${isAmong('b.cycle_id', 'cycles')} ORDER BY b.cycle_id, b.position`;
 const listLive = ({ isAmong }: Dialect): string => `
-SELECT live.cycle_id AS shown_in, b.*, y.compaction_id FROM live_batches AS live JOIN batches AS b ON b.id = live.batch_id JOIN cycles AS y ON y.id = b.cycle_id
+SELECT live.cycle_id AS shown_in, b.*, ${LABEL} AS label, y.compaction_id FROM live_batches AS live JOIN batches AS b ON b.id = live.batch_id JOIN cycles AS y ON y.id = b.cycle_id
 WHERE ${isAmong('live.cycle_id', 'cycles')} ORDER BY live.cycle_id, live.position`;
 const listSources = ({ isAmong }: Dialect): string => `
 SELECT s.batch_id, s.source_id FROM batch_sources AS s JOIN batches AS b ON b.id = s.batch_id
@@ -173,7 +177,7 @@ export function toInserted(row: Row): StoredInsertedLine {
   return { beforeLine: readInteger(row, 'before_line'), bytes: readBytes(row, 'text'), erasedSha256 };
 }
 
-const HASH_HEX_LENGTH = 64;
+const HASH_HEX_LENGTH = 32;
 
 export function toKept(row: Row): KeptRun {
   const lineCount = readInteger(row, 'line_count');

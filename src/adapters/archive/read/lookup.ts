@@ -1,9 +1,10 @@
 import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from '../../../ports/archive-lookup.ts';
 import { DamageError } from '../failure.ts';
-import { toBatch } from './compactions.ts';
+import { LABEL, toBatch } from './compactions.ts';
 import {
   readHash,
   readInteger,
+  readMessageId,
   readOptionalInteger,
   readOptionalText,
   readOutcome,
@@ -24,7 +25,7 @@ const BATCH_OF_LINE = `CASE WHEN l.outcome <> 2 THEN l.batch_id ELSE (
 /** Select these from lines AS l with a dialect's `lineJoins`. */
 export const LINE_COLUMNS = `
 l.id, l.line, l.size_bytes, l.outcome, l.role, l.at_ms, l.message_index, l.message_id, l.name, l.sha256, ${ORIGIN_COLUMNS},
-(SELECT label FROM batches WHERE id = ${BATCH_OF_LINE}) AS batch_label, y.conversation_id`;
+(SELECT ${LABEL} FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id WHERE b.id = ${BATCH_OF_LINE}) AS batch_label, y.conversation_id`;
 
 /** The latest cycles, t, of lineages whose clip-archive contains batch b. */
 const TIPS = `
@@ -37,7 +38,7 @@ export const IS_LIVE = `EXISTS (${TIPS})`;
 export const IS_LIVE_IN = `EXISTS (${TIPS} AND (y.conversation_id = :conversation OR t.conversation_id = :conversation))`;
 
 /** Select these from batches AS b with a dialect's `batchJoins`. */
-export const BATCH_COLUMNS = `b.*, ${ORIGIN_COLUMNS}, y.conversation_id, y.cycle`;
+export const BATCH_COLUMNS = `b.*, ${LABEL} AS label, ${ORIGIN_COLUMNS}, y.conversation_id, y.cycle`;
 export function toArchivedLine(row: Row): ArchivedLine {
   const line = readInteger(row, 'line');
   return {
@@ -58,7 +59,7 @@ function toMessage(row: Row, line: number): ArchivedMessage {
   if (role === undefined) throw new DamageError("a row's role is not what was stored");
   const index = readOptionalInteger(row, 'message_index');
   return {
-    id: readOptionalText(row, 'message_id') ?? `line:${line}`,
+    id: readMessageId(row, 'message_id') ?? `line:${line}`,
     role,
     name: readOptionalText(row, 'name'),
     at: readTime(row, 'at_ms'),

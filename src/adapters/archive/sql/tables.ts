@@ -115,7 +115,7 @@ CREATE TABLE batches (
   id identity,
   cycle_id bigint NOT NULL REFERENCES cycles ON DELETE CASCADE,
   position int NOT NULL,
-  label anytext NOT NULL, -- unique in its conversation, whose id it has: an index would take as much room as the labels
+  label_end anytext NOT NULL, -- behind the id of the conversation (LABEL); '=' and the whole label if it begins otherwise. Unique in its conversation: an index would take as much room as the labels
   text_offset bigint NOT NULL, -- of its content among the texts of its compaction (texts.ts)
   text_size bigint NOT NULL, -- 0: erased
   content_sha256 bytea NOT NULL CHECK (length(content_sha256) = 32),
@@ -241,7 +241,7 @@ CREATE TABLE kept_runs (
   first_line bigint NOT NULL,
   line_count bigint NOT NULL,
   size_bytes bigint NOT NULL,
-  line_sha256 bytea NOT NULL CHECK (length(line_sha256) = 32 * line_count),
+  line_sha256 bytea NOT NULL CHECK (length(line_sha256) = 16 * line_count), -- the first halves
   PRIMARY KEY (compaction_id, position)
 ) keyed;
 

@@ -12,6 +12,7 @@ import type {
 } from '../../../ports/archive.ts';
 import { compressAside, createBlockGatherer, MAX_BLOCK_BYTES, type RawBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
+import { LABEL_START } from '../read/compactions.ts';
 import { readText, timeColumn, traitsColumn } from '../rows.ts';
 import { type Query, type Sql, readUsedBytes } from '../sql/query.ts';
 import { layOutTexts, TEXTS_POSITION, type Texts } from '../texts.ts';
@@ -287,7 +288,7 @@ type LabelInput = {
 
 /** The name that people use for a batch: by its end time, else by its messages, else by its cycle. Not yet unique. */
 export function buildLabel({ conversationId, cycle, position, batch }: LabelInput): string {
-  const stem = `compaction-batch-${conversationId.toWellFormed()}`;
+  const stem = `${LABEL_START}${conversationId.toWellFormed()}`;
   const endMs = timeColumn(batch.endTime);
   if (endMs !== null) return `${stem}-${new Date(endMs).toISOString()}`;
   if (batch.firstIndex === undefined || batch.lastIndex === undefined) return `${stem}-cycle-${cycle}-${position + 1}`;

@@ -1,6 +1,7 @@
 import type { InsertedLine } from '../../../ports/archive.ts';
 import type { Unit, UnitBatch, UnitCycle, UnitLine } from '../../../ports/exchange.ts';
-import { hashColumn, LEVELS, OUTCOMES, readInteger, readText, ROLES, type Row } from '../rows.ts';
+import { LABEL, LABEL_START } from '../read/compactions.ts';
+import { hashColumn, LEVELS, messageIdColumn, OUTCOMES, readInteger, readText, ROLES, type Row } from '../rows.ts';
 import { noteUnindexed } from '../search/indexing.ts';
 import type { Dialect, Query, Values } from '../sql/query.ts';
 import type { TextPlace, Texts } from '../texts.ts';
@@ -28,7 +29,7 @@ function lineColumns(row: LineRow): Values {
     role: message === null ? null : ROLES.indexOf(message.role),
     at_ms: message?.atMs ?? null,
     message_index: message?.index ?? null,
-    message_id: message?.id ?? null,
+    message_id: message === null || message.id === null ? null : messageIdColumn(message.id),
     name: message?.name ?? null,
     traits: message?.traits ?? 0,
     sha256: row.sha256,
@@ -233,8 +234,8 @@ const NO_IDS: CycleIds = { cycleId: 0, batchIds: [] };
 const NO_LINES: Row = { first_line_id: null, last_line_id: null };
 
 const LIST_TAKEN = `
-SELECT b.label FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id
-WHERE y.conversation_id = :conversationId AND (b.label = :label OR (b.label > :label || '-' AND b.label < :label || '.'))`;
+SELECT ${LABEL} AS label FROM cycles AS y JOIN batches AS b ON b.cycle_id = y.id
+WHERE y.conversation_id = :conversationId AND (${LABEL} = :label OR (${LABEL} > :label || '-' AND ${LABEL} < :label || '.'))`;
 
 /** If another batch of the conversation has its label, a number follows. An erased batch has no content, and is not in the index. */
 async function writeBatch(
@@ -247,7 +248,10 @@ async function writeBatch(
   await query.insert('batches', [
     {
       ...place,
-      label: makeUnique(label, (name) => taken.has(name)),
+      label_end: labelEnd(
+        conversationId,
+        makeUnique(label, (name) => taken.has(name)),
+      ),
       content_sha256: hashColumn(batch.contentSha256),
       depth: batch.depth,
       start_ms: batch.startMs,
@@ -259,6 +263,13 @@ async function writeBatch(
     },
   ]);
   if (content !== '') await engine.indexBatch(query, place.id, content);
+}
+
+function labelEnd(conversationId: string, label: string): string {
+  const start = LABEL_START + conversationId;
+  return conversationId.isWellFormed() && label.startsWith(`${start}-`)
+    ? label.slice(start.length)
+    : `=${label.toWellFormed()}`;
 }
 
 type CarriedRow = { readonly cycle_id: number; readonly line_id: number; readonly batch_id: number };
