@@ -171,9 +171,9 @@ export function condenseProse(text: string, maxChars: number, openings = OPENING
 }
 
 /** The same for a caller who tries several lengths: a text is read and weighed once. */
-export function createCondenser(): typeof condenseProse {
+export function createCondenser() {
   const proseOf = lazilyFor((openings: number) => lazilyFor((text: string) => readProse(text, openings)));
-  return (text, maxChars, openings = OPENING_LEADS) =>
+  return (text: string, maxChars: number, openings = OPENING_LEADS): string =>
     maxChars < 12 ? '' : condense(proseOf(openings)(text), maxChars);
 }
 

@@ -2,7 +2,7 @@ import { opensWithConsent } from '../languages/pattern.ts';
 import { lazilyFor } from '../lazy.ts';
 import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
 import { charsOfAll, type HandoverLine, quoted, quotedExactly } from './line.ts';
-import { type condenseProse, createCondenser, type Piece, readPieces } from './prose.ts';
+import { createCondenser, type Piece, readPieces } from './prose.ts';
 import { isAnnouncement, isPondering, statesCause, wordsIn } from './statements.ts';
 import type { AssistantText, Request, Turn } from './turns.ts';
 
@@ -281,7 +281,7 @@ const MIN_REMARK_WORDS = 6;
 type WordsRequest = {
   readonly roomChars: number;
   readonly above: WordsAbove['quotes'] | null;
-  readonly condense: typeof condenseProse;
+  readonly condense: ReturnType<typeof createCondenser>;
   readonly rankedOf: (turn: Turn) => readonly AssistantText[];
 };
 
