@@ -1,6 +1,6 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { lazily, lazilyFor } from '../lazy.ts';
-import { foldLetters } from './fold.ts';
+import { anyClass, foldLetters } from './fold.ts';
 import type { Language, Script } from './language.ts';
 import { LATIN } from './latin.ts';
 import { OTHER_SCRIPTS } from './other-scripts.ts';
@@ -28,9 +28,9 @@ const UNSPACED: ReadonlySet<Script> = new Set(['han', 'kana', 'hangul', 'thai'])
 const BY_SCRIPT = Map.groupBy(LANGUAGES, ({ script }) => script);
 const SCRIPT_NAMES = [...BY_SCRIPT.keys()];
 const NOT_ASCII = /[^\0-\x7f]/;
+const SEPARATOR = /[\s!-@[-`{-~«»„“”‘’…–—،؛؟।。、]/;
 /** Also the articles that French and Italian write without a blank. */
-const ASCII_LETTER = /[^\s!-@[-`{-~]/;
-const WORD = /[^\s!-@[-`{-~«»„“”‘’…–—،؛؟।。、]+'?/gu;
+const WORD = new RegExp(`${SEPARATOR.source.replace('[', '[^')}+'?`, 'gu');
 
 export function hasSpaces({ script }: Language): boolean {
   return !UNSPACED.has(script);
@@ -72,57 +72,94 @@ const accentsOf = lazilyFor((language: Language) => new Set(Object.values(langua
 type Evidence = { readonly counts: ReadonlyMap<Language, number>; readonly english: number };
 
 /** A function word of English or of other languages. `reading`: the latest text in which it was seen. */
-type FunctionWord = { readonly isEnglish: boolean; readonly languages: readonly Language[]; reading: number };
+type FunctionWord = {
+  readonly word: string;
+  readonly isEnglish: boolean;
+  readonly languages: readonly Language[];
+  reading: number;
+};
 
+/** Many times the number of function words. */
+const SLOTS = 16_384;
+
+/** Function words by the hash of their characters: where they are not taken out of a text as strings, it is read several times as fast. */
 const functionWords = lazily(() => {
-  const words = new Map<string, FunctionWord>();
-  for (const word of [...FUNCTION_WORDS, ...languagesOfWord().keys()]) {
+  const slots: (FunctionWord | undefined)[] = Array.from({ length: SLOTS });
+  for (const word of new Set([...FUNCTION_WORDS, ...languagesOfWord().keys()])) {
+    let slot = 0;
+    for (let at = 0; at < word.length; at += 1) slot = addToHash(slot, word.charCodeAt(at));
+    slot = slotOf(slot);
+    while (slots[slot] !== undefined) slot = (slot + 1) % SLOTS;
     const languages = languagesOfWord().get(word) ?? [];
-    words.set(word, { isEnglish: FUNCTION_WORDS.has(word), languages, reading: 0 });
+    slots[slot] = { word, isEnglish: FUNCTION_WORDS.has(word), languages, reading: 0 };
   }
-  return words;
+  return slots;
 });
-const state = { reading: 0 };
 
-function weigh(text: string): Evidence {
-  const counts = new Map<Language, number>();
-  const known = functionWords();
-  const isAscii = !NOT_ASCII.test(text);
+function addToHash(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193);
+}
+
+function slotOf(hash: number): number {
+  return (hash ^ (hash >>> 15)) & (SLOTS - 1);
+}
+
+const state = { reading: 0 };
+const APOSTROPHE = 39;
+/** Behind it, all characters are parts of words, but for the mark of the order of bytes. */
+const LAST_SEPARATOR = 0x3002;
+
+const isSeparator = lazily(() => {
+  const found = new Uint8Array(65_536);
+  for (let code = 0; code <= LAST_SEPARATOR; code += 1) found[code] = SEPARATOR.test(String.fromCharCode(code)) ? 1 : 0;
+  found[0xfeff] = 1;
+  return found;
+});
+
+/** The distinct function words among what `WORD` finds in a text. */
+export function functionWordsIn(text: string): readonly FunctionWord[] {
+  const [slots, separates] = [functionWords(), isSeparator()];
+  const found: FunctionWord[] = [];
   state.reading += 1;
-  let english = 0;
-  const add = (word: string): void => {
-    const found = known.get(word);
-    if (found === undefined || found.reading === state.reading) return;
-    found.reading = state.reading;
-    if (found.isEnglish) english += 1;
-    for (const one of found.languages) counts.set(one, (counts.get(one) ?? 0) + (found.isEnglish ? SHARED : 1));
-  };
-  if (isAscii) {
-    forEachAsciiWord(text, add);
-    return { counts, english };
+  for (let at = 0; at < text.length; at += 1) {
+    if (separates[text.charCodeAt(at)] === 1) continue;
+    const start = at;
+    let hash = 0;
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (separates[code] === 1 && code !== APOSTROPHE) break;
+      hash = addToHash(hash, code);
+      if (code !== APOSTROPHE) continue;
+      at += 1;
+      break;
+    }
+    let slot = slotOf(hash);
+    for (let one = slots[slot]; one !== undefined; one = slots[slot]) {
+      if (one.word.length === at - start && text.startsWith(one.word, start)) {
+        if (one.reading !== state.reading) found.push(one);
+        one.reading = state.reading;
+        break;
+      }
+      slot = (slot + 1) % SLOTS;
+    }
+    at -= 1;
   }
-  for (const word of text.match(WORD) ?? []) add(word);
+  return found;
+}
+
+function weigh(text: string, words: readonly FunctionWord[] = functionWordsIn(text)): Evidence {
+  const counts = new Map<Language, number>();
+  let english = 0;
+  for (const { isEnglish, languages } of words) {
+    if (isEnglish) english += 1;
+    for (const one of languages) counts.set(one, (counts.get(one) ?? 0) + (isEnglish ? SHARED : 1));
+  }
   for (const accent of new Set(text.match(LATIN_ACCENTS))) {
     for (const language of BY_SCRIPT.get('latin') ?? []) {
       if (!accentsOf(language).has(accent)) counts.set(language, (counts.get(language) ?? 0) - SHARED);
     }
   }
   return { counts, english };
-}
-
-const APOSTROPHE = 39;
-const IS_LETTER = Uint8Array.from({ length: 128 }, (_, code) => (ASCII_LETTER.test(String.fromCharCode(code)) ? 1 : 0));
-
-/** What `WORD` finds in a text of ASCII characters, in a third of the time. */
-function forEachAsciiWord(text: string, visit: (word: string) => void): void {
-  for (let at = 0; at < text.length; at += 1) {
-    if (IS_LETTER[text.charCodeAt(at)] === 0) continue;
-    const start = at;
-    while (at < text.length && IS_LETTER[text.charCodeAt(at)] === 1) at += 1;
-    if (text.charCodeAt(at) === APOSTROPHE) at += 1;
-    visit(text.slice(start, at));
-    at -= 1;
-  }
 }
 
 const SHARED = 0.5;
@@ -172,10 +209,15 @@ const MIN_EVIDENCE = 2;
 const MIN_SHARE = 0.06;
 const SHORT_WORDS = 30;
 
+/** A letter with an accent, or one of another script. */
+const FOREIGN = anyClass(LATIN_ACCENT, ...SCRIPT_NAMES.flatMap((name) => (name === 'latin' ? [] : SCRIPTS[name])));
+
 /** The languages, except English, in which a text of any kind is surely or probably written. */
 export function languagesOf(text: string): readonly Language[] {
   const sample = foldLetters(text.slice(0, SAMPLE_CHARS).toLowerCase());
-  const { counts, english } = weigh(sample);
+  const found = functionWordsIn(sample);
+  if (!FOREIGN.test(sample) && isRatherEnglish(found)) return [];
+  const { counts, english } = weigh(sample, found);
   const words = new Set(sample.match(WORD)).size;
   return scriptsIn(sample).flatMap((script) => {
     const all = BY_SCRIPT.get(script) ?? [];
@@ -187,6 +229,16 @@ export function languagesOf(text: string): readonly Language[] {
     }
     return most >= MIN_EVIDENCE ? withAtLeast(most * ALSO_LIKELY, all, counts) : all;
   });
+}
+
+/** Whether no language can have enough evidence, even if all words that are not only English speak for it. */
+function isRatherEnglish(words: readonly FunctionWord[]): boolean {
+  let [english, most] = [0, 0];
+  for (const { isEnglish, languages } of words) {
+    if (isEnglish) english += 1;
+    if (languages.length > 0) most += isEnglish ? SHARED : 1;
+  }
+  return most < Math.max(MIN_EVIDENCE, english);
 }
 
 /** All languages whose words a query may hold: those of its scripts. None of the Latin script if it is rather English. */

@@ -8,6 +8,13 @@ const ARABIC_MARKS = /[\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]/g;
 const HEBREW_MARKS = /[\u0591-\u05bd\u05bf-\u05c7]/g;
 const DIGITS = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef]/g;
 const IDEOGRAPHS = /[\u4e00-\u9fff\ufa11]+/g;
+
+/** One class with the characters of several, so that most texts are searched once. */
+export function anyClass(...classes: readonly RegExp[]): RegExp {
+  return new RegExp(`[${classes.map(({ source }) => source.replace(/^\[|\]\+?$/g, '')).join('')}]`);
+}
+
+export const FOLDED = anyClass(WIDTHS, ARABIC, HEBREW_MARKS, DIGITS, IDEOGRAPHS);
 /** Letters that people and keyboards exchange. */
 const ARABIC_LETTERS: ReadonlyMap<string, string> = new Map(
   ['أا', 'إا', 'آا', 'ٱا', 'ىي', 'یي', 'ةه', 'ؤو', 'ئي', 'کك'].map(([from = '', to = '']) => [from, to] as const),
@@ -21,7 +28,7 @@ const simplified = lazily(() => {
 
 /** Writes what a language spells in several ways in one: widths, digits, Arabic letters and vowel signs, traditional Chinese. */
 export function foldLetters(text: string): string {
-  if (!NOT_ASCII.test(text)) return text;
+  if (!FOLDED.test(text)) return text;
   const read = text
     .replace(WIDTHS, (run) => run.normalize('NFKC'))
     .replace(DIGITS, (digit) => String((digit.charCodeAt(0) - (digit < '\u0900' ? 0 : 6)) & 0xf))

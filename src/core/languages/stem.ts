@@ -15,7 +15,7 @@ const UMLAUT = /[aou]e(?=[^aeiou])/g;
 
 /** What the marks of Indian scripts become in the full text, which otherwise splits words at them: private-use characters. */
 const INDIAN_MARKS = /(?=[\u0900-\u0dff])\p{M}/gu;
-const INDIAN = /[\u0900-\u0dff]/;
+export const INDIAN = /[\u0900-\u0dff]/;
 const FIRST_MARK = 0xe100 - 0x0900;
 
 export function joinMarks(text: string): string {

@@ -1,7 +1,7 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { languagesOf } from '../languages/detect.ts';
-import { foldLetters } from '../languages/fold.ts';
-import { joinMarks, markedStems } from '../languages/stem.ts';
+import { anyClass, FOLDED, foldLetters } from '../languages/fold.ts';
+import { INDIAN, joinMarks, markedStems } from '../languages/stem.ts';
 
 /** More terms add little, and each costs an index lookup. */
 const MAX_TERMS = 64;
@@ -67,7 +67,7 @@ const RUN =
 const ANY = new RegExp(RUN.source, 'u');
 /** Ranges with all characters of these scripts and few others. Testing for them is far cheaper than testing for scripts. */
 const CANDIDATES = /[\u0e01-\u0eff\u1000-\u19ff\u2e80-\udfff\uf900-\uffef]+/g;
-const NOT_ASCII = /[^\0-\x7f]/;
+const PREPARED = anyClass(CANDIDATES, FOLDED, INDIAN);
 
 export function isSpaceless(text: string): boolean {
   return ANY.test(text);
@@ -106,7 +106,7 @@ export function spaceOutQuery(text: string): string {
 }
 
 function replaceRuns(text: string, toWords: (characters: readonly string[]) => readonly string[]): string {
-  if (!NOT_ASCII.test(text)) return text;
+  if (!PREPARED.test(text)) return text;
   const spaceRun = (run: string): string => ` ${toWords(Array.from(foldRun(run))).join(' ')} `;
   return joinMarks(foldLetters(text)).replace(CANDIDATES, (part) => part.replace(RUN, spaceRun));
 }

@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { LANGUAGES, languagesOf, likelyLanguages } from '../../../src/core/languages/detect.ts';
+import { FUNCTION_WORDS } from '../../../src/core/extract/word-lists.ts';
+import {
+  functionWordsIn,
+  hasSpaces,
+  LANGUAGES,
+  languagesOf,
+  likelyLanguages,
+} from '../../../src/core/languages/detect.ts';
 import { foldLetters } from '../../../src/core/languages/fold.ts';
 import { hasCue, opensWithConsent } from '../../../src/core/languages/pattern.ts';
 import { markedStems, STEM_MARK, stemOf } from '../../../src/core/languages/stem.ts';
 import { findRules } from '../../../src/core/standing-rules/rules.ts';
 import { findRuleSentences } from '../../../src/core/standing-rules/sentences.ts';
 import { oddTexts } from '../../support/messages.ts';
+import { runsOf } from '../../support/runs.ts';
 import { PROBES, type Probes } from './probes.ts';
 import { OTHER_PROBES } from './probes-other-alphabets.ts';
 
@@ -114,5 +122,43 @@ test('odd texts are folded and told in linear time, and no table breaks on them'
       for (const one of likelyLanguages(foldLetters(text.toLowerCase()))) assert.ok(LANGUAGES.includes(one));
       for (const one of LANGUAGES) assert.ok(stemOf(text.toLowerCase(), one).length <= 4 * text.length + 4);
     }),
+  );
+});
+
+test('the function words of a text are those of its words that a table has', () => {
+  const known = new Set([
+    ...FUNCTION_WORDS,
+    ...LANGUAGES.filter(hasSpaces).flatMap(({ words }) => foldLetters(words).split(' ')),
+  ]);
+  const words = fc.oneof(
+    fc.constantFrom('the', 'and', 'l', "l'", 'que', 'nicht', 'и', 'है', 'x', '的', 'dann', 'aujourd'),
+    fc.constantFrom(...known),
+    fc.string({ unit: 'binary', maxLength: 3 }),
+  );
+  const between = fc.constantFrom(
+    ' ',
+    '',
+    "'",
+    "''",
+    '’',
+    '—',
+    '\u3002',
+    '\u3000',
+    '\ufeff',
+    '\u2028',
+    '\u00a0',
+    '.',
+    '😀',
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(words, between), { maxLength: 8 }), (pairs) => {
+      const text = pairs.flat().join('');
+      const parts = text.match(/[^\s!-@[-`{-~«»„“”‘’…–—،؛؟।。、]+'?/gu) ?? [];
+      assert.deepEqual(
+        functionWordsIn(text).map(({ word }) => word),
+        [...new Set(parts)].filter((word) => known.has(word)),
+      );
+    }),
+    { numRuns: runsOf(100) },
   );
 });
