@@ -2,7 +2,7 @@ import { splitSentences } from '../extract/sentence.ts';
 import { linesOf } from '../extract/units.ts';
 import { lazily, lazilyFor } from '../lazy.ts';
 import { cutAtBlank, openingOf } from './excerpt.ts';
-import { isAnnouncement, isPlan, isPondering, worthOfStatement } from './statements.ts';
+import { isAnnouncement, isPlan, isPondering, wordsIn, worthOfStatement } from './statements.ts';
 
 /**
  * A part of a message that can be quoted on its own. Sentences of one paragraph share its number. Whoever quotes an item quotes the line that
@@ -26,9 +26,12 @@ const HEADING = /^#{1,6}\s+(.+?)\s*#*$/;
 /** A line that is bold as a whole works as a heading. */
 const BOLD_LINE = /^\*\*(.+?):?\*\*:?$/;
 const ITEM = /^(?:[-*+•]|\*{0,2}\d{1,3}[.)])\s+/;
+const NUMBERED = /^\*{0,2}\d{1,3}[.)]\s/;
 const ROW = /^\|(.*)\|$/;
 const RULE_ROW = /^\|?[\s|:-]+\|?$/;
-const LEADS = /[:：]\**$/;
+const LEFT_OUT = ' …';
+/** It announces what follows, or code that is left out. */
+const LEADS = /[:：]\**$| …$/;
 const MAX_CODE_CHARS = 120;
 const MAX_HEADING_CHARS = 100;
 
@@ -42,6 +45,7 @@ export function readPieces(text: string): readonly Piece[] {
   let lastRow: readonly string[] | null = null;
   let code: string[] | null = null;
   let isOpen = false;
+  let numberIndent: number | null = null;
   const push = (piece: Pick<Piece, 'kind' | 'depth' | 'text'>): void => {
     pieces.push({ ...piece, paragraph, heading });
   };
@@ -94,8 +98,12 @@ export function readPieces(text: string): readonly Piece[] {
     }
     columns = null;
     if (ITEM.test(line)) {
-      leadsIn(pieces, heading);
-      push({ kind: 'item', depth: indent < 2 ? 0 : indent < 5 ? 1 : 2, text: line });
+      if (leadsIn(pieces, heading) || pieces.at(-1)?.kind !== 'item') numberIndent = null;
+      const isNumbered = NUMBERED.test(line);
+      if (isNumbered) numberIndent = indent;
+      // Bullets under a number belong to it, wherever they begin.
+      const isBelow = !isNumbered && indent === numberIndent;
+      push({ kind: 'item', depth: isBelow ? 1 : indent < 2 ? 0 : indent < 5 ? 1 : 2, text: line });
       isOpen = false;
       continue;
     }
@@ -116,12 +124,14 @@ function leadsIn(pieces: Piece[], heading: string): boolean {
   return true;
 }
 
-/** A short piece of code stands behind the words that introduce it. */
+/** A short piece of code stands behind the words that introduce it, and `…` for a long one. */
 function joinCode(pieces: Piece[], code: readonly string[]): void {
   const last = pieces.at(-1);
   const joined = code.join('; ');
-  if (last === undefined || !LEADS.test(last.text) || joined.length > MAX_CODE_CHARS || joined.includes('`')) return;
-  if (joined !== '') pieces[pieces.length - 1] = { ...last, text: `${last.text} \`${joined}\`` };
+  if (last === undefined || !LEADS.test(last.text) || joined === '') return;
+  const text =
+    joined.length > MAX_CODE_CHARS || joined.includes('`') ? `${last.text}${LEFT_OUT}` : `${last.text} \`${joined}\``;
+  pieces[pieces.length - 1] = { ...last, text };
 }
 
 function rowText(columns: readonly string[], cells: readonly string[]): string {
@@ -155,6 +165,7 @@ const OPENING_LEADS = 3;
 /** So many sentences stay even if they think aloud. */
 const OPENING_SENTENCES = 2;
 const MIN_TOLD_CHARS = 40;
+const MIN_TELLING_WORDS = 4;
 /** A list that is cut shows at least its lead and an item, or two items. */
 const MIN_LISTED = 2;
 const GAP_CHARS = ' …'.length;
@@ -211,7 +222,9 @@ function condense({ text, pieces, whole, weighed }: Prose, maxChars: number): st
     const [first = 0] = places;
     const { heading = '', kind } = pieces[first] ?? {};
     const headed = heading === '' || headings.has(heading) ? 0 : heading.length + HEADING_CHARS;
-    const needed = places.filter((at) => !chosen.has(at));
+    // What stands below an item comes after all items.
+    const depthOf = (at: number): number => pieces[at]?.depth ?? 0;
+    const needed = places.filter((at) => !chosen.has(at)).toSorted((a, b) => depthOf(a) - depthOf(b));
     let chars = headed + GAP_CHARS;
     let fits = 0;
     for (const at of needed) {
@@ -260,6 +273,8 @@ function weigh(pieces: readonly Piece[]): Weighed {
     const [opening = ''] = said;
     if (places.length === 1 && (OFFER.test(opening) || FILLER.test(opening))) return 0.2;
     if (places.length === 1 && (isAnnouncement(opening) || isPondering(opening))) return 0.1;
+    // “Just a notice.” says nothing alone.
+    if (places.length === 1 && wordsIn(opening) < MIN_TELLING_WORDS) return 0.3;
     const mean = said.reduce((sum, one) => sum + worthOfStatement(one), 0) / said.length;
     return mean - (places.length > 1 ? 0.2 : 0) + (places.at(-1) === pieces.length - 1 ? 0.8 : 0);
   };
@@ -283,14 +298,20 @@ function spell(pieces: readonly Piece[], chosen: ReadonlySet<number>): string {
   let spelt = '';
   let missing = 0;
   let last: { readonly piece: Piece; readonly at: number } | null = null;
+  let isCut = false;
   const count = (): void => {
     if (missing > 0) spelt += ` (${missing} more)`;
+    else if (isCut) spelt += LEFT_OUT;
     missing = 0;
+    isCut = false;
   };
   for (const [at, piece] of pieces.entries()) {
     if (!chosen.has(at)) {
       const isListed = last !== null && last.piece.kind !== 'sentence' && last.piece.paragraph === piece.paragraph;
-      if (isListed && piece.kind === 'item') missing += 1;
+      if (isListed && piece.kind === 'item') {
+        if (piece.depth <= (last?.piece.depth ?? 0)) missing += 1;
+        else isCut = true;
+      }
       continue;
     }
     if (piece.kind !== 'item' || last?.piece.paragraph !== piece.paragraph) count();

@@ -38,7 +38,7 @@ export function isGuess(text: string): boolean {
 
 /** Whether a text announces what comes next instead of saying what happened. */
 export function isAnnouncement(text: string): boolean {
-  return isPlan(text) || /[:：]\s*$/.test(text);
+  return isPlan(text) || /[:：](?:\s*| …)$/.test(text);
 }
 
 /** Whether a text says what the speaker is about to do. */

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { errorLines, outcomeOf, readCalls, totalOf } from '../../../src/core/handover/calls.ts';
 import { quoted, splitLines } from '../../../src/core/handover/line.ts';
+import { condenseProse } from '../../../src/core/handover/prose.ts';
 import { summaryLines } from '../../../src/core/handover/producer-summary.ts';
 import { isAnnouncement, statesCause, worthOfStatement } from '../../../src/core/handover/statements.ts';
 import { isNoise, readableText } from '../../../src/core/handover/tool-result.ts';
@@ -308,4 +309,26 @@ test('stops in a row and analyses without an end take linear time', () => {
   };
   assertLinear('.', 50_000, (text) => handOver('', text));
   assertLinear('Analysis:\n', 50_000, (text) => handOver(text, 'Bake'));
+});
+
+test('a list that is cut keeps its upper items, and long code leaves a mark behind the words that introduce it', () => {
+  const list = [
+    'The bakery has changed in three ways this week:',
+    '1. **Oven**: heats faster than it did',
+    '- a new fan blows the air around inside of it',
+    '- the door has a second pane of thick glass now',
+    '2. **Scale**: reads in grams only',
+    '3. **Tins**: hold one loaf each',
+  ].join('\n');
+  assert.equal(
+    condenseProse(list, 180),
+    [
+      'The bakery has changed in three ways this week:',
+      '1. **Oven**: heats faster than it did',
+      '2. **Scale**: reads in grams only',
+      '3. **Tins**: hold one loaf each …',
+    ].join('\n'),
+  );
+  const code = '```\n' + 'heat(240);\n'.repeat(20) + '```';
+  assert.equal(condenseProse(`The recipe becomes:\n${code}\nIt is short.`, 200), 'The recipe becomes: …\nIt is short.');
 });
