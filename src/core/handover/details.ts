@@ -92,6 +92,7 @@ export function createDetails(
       const byHead = Map.groupBy(units, subjectKey);
       let lineRoom = roomChars;
       let number = -1;
+      let written = 0;
       return [...byHead.values()].flatMap((group): readonly HandoverLine[] => {
         const [first] = group;
         const source = sources.get(first?.messageId ?? '');
@@ -107,8 +108,9 @@ export function createDetails(
         const messageIds = [...new Set(group.flatMap(({ messageId }) => sources.get(messageId)?.messageId ?? []))];
         const lines = [...head, { text: `- ${quoted(flat(said))}`, messageIds }];
         const chars = charsOfAll(lines);
-        if (chars > lineRoom) return [];
+        if (chars > lineRoom || (!isNext && written >= MAX_REQUEST_LINES)) return [];
         lineRoom -= chars;
+        written = isNext ? 1 : written + 1;
         ({ number } = source.turn);
         return lines;
       });
@@ -120,6 +122,8 @@ export function createDetails(
 const GROUPED_SHARE = 0.9;
 /** More lines under one heading are a listing. */
 const MAX_SUBJECT_LINES = 3;
+/** More under one request are a heap. */
+const MAX_REQUEST_LINES = 12;
 const MIN_QUOTED_CHARS = 12;
 const LIST_MARK = /^(?:[-*+•>|]|\d{1,3}[.)])\s+/;
 const HEADED = /^\*\*[^*\n]{1,100}:?\*\*:? (?=.)/;

@@ -44,6 +44,7 @@ type SummaryLine = {
 const HEADING = /^(?:#|\d{1,2}\.\s|[^\s-].*:$|\*\*)/;
 const STALE_HEADING = /\b(?:next steps?|pending|todo|to do|remaining|current (?:work|state|task)|in progress)\b/i;
 const CURRENT_WORK_HEADING = /\b(?:next steps?|current (?:work|task|errors?|status))\b/i;
+const AS_OF_THEN = ' (at that time)';
 const RULES =
   /\b(?:constraints?|rules?|instructions?|preferences?|requirements?|must|never|always|verbatim|do not|don['’]t)\b/i;
 const MATERIAL = /\b(?:files?|code|concepts?|analysis|artifacts?)\b/i;
@@ -88,7 +89,8 @@ function readLines(summary: string): readonly SummaryLine[] {
     }
     if (!isCode && !isHeading && written.endsWith(':'))
       lead = { indent, weight: RULES.test(written) ? WEIGHT.rules : 0 };
-    const text = `  ${quoteText(written.replace(HEADING_MARKS, '$1'))}`;
+    const mark = isHeading && STALE_HEADING.test(written) ? AS_OF_THEN : '';
+    const text = `  ${quoteText(written.replace(HEADING_MARKS, '$1'))}${mark}`;
     const isCurrentWork = currentDepth !== null;
     lines.push({ text, section, isHeading, isCode, isCurrentWork, weight: Math.max(sectionWeight, lead?.weight ?? 0) });
   }

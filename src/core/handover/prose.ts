@@ -128,7 +128,7 @@ function leadsIn(pieces: Piece[], heading: string): boolean {
 function joinCode(pieces: Piece[], code: readonly string[]): void {
   const last = pieces.at(-1);
   const joined = code.join('; ');
-  if (last === undefined || !LEADS.test(last.text) || joined === '') return;
+  if (last === undefined || !LEADS.test(last.text) || last.text.endsWith(LEFT_OUT) || joined === '') return;
   const text =
     joined.length > MAX_CODE_CHARS || joined.includes('`') ? `${last.text}${LEFT_OUT}` : `${last.text} \`${joined}\``;
   pieces[pieces.length - 1] = { ...last, text };

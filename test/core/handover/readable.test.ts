@@ -269,7 +269,12 @@ test("headings of a producer's summary lose their marks, also where these were q
     summaryLines({ summaries: [{ kind: 'summary', messageId: 'm1', text }], turns: [] }, 1_000).map(
       (line) => line.text,
     ),
-    ['As of that time; what came later stands in the other sections:', '  Bakery', '  Next Steps', '  1. Buy rye.'],
+    [
+      'As of that time; what came later stands in the other sections:',
+      '  Bakery',
+      '  Next Steps (at that time)',
+      '  1. Buy rye.',
+    ],
   );
 });
 
@@ -329,6 +334,6 @@ test('a list that is cut keeps its upper items, and long code leaves a mark behi
       '3. **Tins**: hold one loaf each …',
     ].join('\n'),
   );
-  const code = '```\n' + 'heat(240);\n'.repeat(20) + '```';
+  const code = ('```\n' + 'heat(240);\n'.repeat(20) + '```\n').repeat(2);
   assert.equal(condenseProse(`The recipe becomes:\n${code}\nIt is short.`, 200), 'The recipe becomes: …\nIt is short.');
 });
