@@ -190,11 +190,7 @@ const UNLIMITED = { requestsPerMinute: null, inputTokensPerMinute: null, outputT
 /** Null: summaries are made offline. */
 async function chooseModel(
   { model, dryRun = false }: CompactFileOptions,
-  {
-    settings,
-    flags,
-    host,
-  }: { readonly settings: ResolvedSettings; readonly flags: SettingFlags; readonly host: HostEnvironment },
+  { settings, flags, host }: { settings: ResolvedSettings; flags: SettingFlags; host: HostEnvironment },
 ): Promise<Result<ModelChoice | null, LibraryError>> {
   if (model === undefined) return ok(null);
   const common = {
@@ -217,7 +213,7 @@ async function chooseModel(
   return ok(access.value === null ? null : { ...common, ...access.value });
 }
 
-function inputOf(path: string, { format = null }: { readonly format?: string | null | undefined }) {
+function inputOf(path: string, { format = null }: { format?: string | null | undefined }) {
   return { path, name: path, format };
 }
 
@@ -229,7 +225,7 @@ async function withUseCases<T>(
     format,
     onProgress,
     stdout = () => undefined,
-  }: FileOptions & { readonly stdout?: ((bytes: Uint8Array) => void) | undefined },
+  }: FileOptions & { stdout?: ((bytes: Uint8Array) => void) | undefined },
   work: (useCases: UseCases, progress: Progress) => Promise<Result<T, LibraryError>>,
 ): Promise<Result<T, LibraryError>> {
   const { createUseCases } = await import('./compose/use-cases.ts');

@@ -99,7 +99,7 @@ const MAX_CONFIG_BYTES = 1024 * 1024; // a larger file was named by mistake
  * FIFO that never ends. A file that the user named may be a pipe: `--config <(…)`.
  */
 export async function readConfigText(
-  { path, place }: { readonly path: string; readonly place: ConfigPlace },
+  { path, place }: { path: string; place: ConfigPlace },
   host: Pick<HostEnvironment, 'userId'>,
 ): Promise<Result<ConfigText, ConfigProblem>> {
   const read = place === 'project' ? readProjectFile(path, host) : await readNamedFile(path);

@@ -23,14 +23,12 @@ const COUNTS: ReadonlyMap<string, number> = new Map([
   ['g', 1e9],
 ]);
 
-const countParser =
-  (least: 0 | 1) =>
-  (text: string): Result<number, string> => {
-    // 1.1 * 1000 is 1100.0000000000002.
-    const count = Number((readQuantity(text.toLowerCase(), COUNTS) ?? Number.NaN).toFixed(6));
-    if (Number.isSafeInteger(count) && count >= least) return ok(count);
-    return err(`It must be a whole number of ${least} or more: 30000, 100_000, 30k, 1.5M.`);
-  };
+const countParser = (least: 0 | 1) => (text: string) => {
+  // 1.1 * 1000 is 1100.0000000000002.
+  const count = Number((readQuantity(text.toLowerCase(), COUNTS) ?? Number.NaN).toFixed(6));
+  if (Number.isSafeInteger(count) && count >= least) return ok(count);
+  return err(`It must be a whole number of ${least} or more: 30000, 100_000, 30k, 1.5M.`);
+};
 
 /** '30000', '30_000', '30,000', '30k' or '1.5M' as a whole number of 1 or more. */
 export const parseCount = countParser(1);
@@ -152,12 +150,10 @@ function day(startMs: number): Moment {
   return { fromMs: startMs, toMs: startMs + DAY_MS };
 }
 
-const momentParser =
-  (edge: keyof Moment) =>
-  (text: string, nowMs: number): Result<number, string> => {
-    const moment = parseMoment(text, nowMs);
-    return moment.ok ? ok(moment.value[edge]) : moment;
-  };
+const momentParser = (edge: keyof Moment) => (text: string, nowMs: number) => {
+  const moment = parseMoment(text, nowMs);
+  return moment.ok ? ok(moment.value[edge]) : moment;
+};
 
 /** The start of a period, in Unix milliseconds; a day counts from its start. */
 export const parseSince = momentParser('fromMs');

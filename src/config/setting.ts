@@ -96,13 +96,13 @@ export function decimal<D extends number | null>({
 
 export function oneOf<const C extends string, D extends C | null>(
   choices: readonly C[],
-  { aliases = {}, ...facts }: Facts<C, D> & { readonly aliases?: Aliases },
+  { aliases = {}, ...facts }: Facts<C, D> & { aliases?: Aliases },
 ): Setting<C, D> {
   return { form: { kind: 'choice', choices, aliases }, ...facts };
 }
 
 /** Everything that can be written for a choice. */
-export function namesOfChoice({ choices, aliases }: Extract<Form, { readonly kind: 'choice' }>): readonly string[] {
+export function namesOfChoice({ choices, aliases }: Extract<Form, { kind: 'choice' }>): readonly string[] {
   return [...choices, ...Object.keys(aliases)];
 }
 
@@ -136,7 +136,7 @@ export function describeForm(form: Form): string {
   }
 }
 
-function describeRange({ min, above, max }: Extract<Form, { readonly kind: 'number' }>): string {
+function describeRange({ min, above, max }: Extract<Form, { kind: 'number' }>): string {
   if (above !== undefined) return max === undefined ? `above ${above}` : `above ${above} and at most ${max}`;
   return max === undefined ? `of ${min ?? 0} or more` : `from ${min ?? 0} to ${max}`;
 }

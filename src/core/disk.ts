@@ -2,15 +2,7 @@
 const BLOCK_BYTES = 4096;
 
 /** By how many bytes a disk becomes emptier if a file changes its size and an archive grows; negative: fuller. */
-export function netBytesFreed({
-  before,
-  after,
-  archive,
-}: {
-  readonly before: number;
-  readonly after: number;
-  readonly archive: number;
-}): number {
+export function netBytesFreed({ before, after, archive }: { before: number; after: number; archive: number }): number {
   return onDisk(before) - onDisk(after) - archive;
 }
 

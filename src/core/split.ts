@@ -28,7 +28,9 @@ export function splitHistory(
   keepRecent: number,
   scoringConfig: ImportanceScoringConfig = DEFAULT_SCORING_CONFIG,
 ): HistorySplit {
-  const priorSummary = priorSummaryOf(history);
+  const first = history[0];
+  const priorSummary =
+    first !== undefined && first.role === 'system' && isClipArchiveText(first.content) ? first : null;
   const conversation = priorSummary === null ? history : history.slice(1);
   const groups = findGroups(conversation.map(groupInputOf));
   const boundary = moveBackToWholeGroups(groups, conversation.length - keepRecent);
@@ -37,11 +39,6 @@ export function splitHistory(
     toKeep: conversation.slice(boundary),
     priorSummary,
   };
-}
-
-function priorSummaryOf(history: readonly ConversationMessage[]): ConversationMessage | null {
-  const first = history[0];
-  return first !== undefined && first.role === 'system' && isClipArchiveText(first.content) ? first : null;
 }
 
 function leastImportantFirst(messages: readonly ConversationMessage[], config: ImportanceScoringConfig) {

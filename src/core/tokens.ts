@@ -25,10 +25,7 @@ export function countOf(value: number, noun: string, plural = `${noun}s`): strin
 }
 
 /** '7,582 tokens, below the limit of 1M'. */
-export function describeUnder(
-  tokens: number,
-  { what, limit }: { readonly what: string; readonly limit: number },
-): string {
+export function describeUnder(tokens: number, { what, limit }: { what: string; limit: number }): string {
   return `${formatCount(tokens)} tokens, ${tokens < limit ? 'below' : 'at'} the ${what} of ${formatLimit(limit)}`;
 }
 

@@ -52,11 +52,7 @@ export function createLineSource(fd: number, path: string, sizeBytes: number): L
   };
 }
 
-function readAt(
-  fd: number,
-  path: string,
-  { into, position }: { readonly into: Uint8Array; readonly position: number },
-): number {
+function readAt(fd: number, path: string, { into, position }: { into: Uint8Array; position: number }): number {
   try {
     return readSync(fd, into, 0, into.length, position);
   } catch (error) {
@@ -99,7 +95,7 @@ export async function* readOutsideLines(
 /** A whole file that must be small. */
 export function readOutsideFile(
   path: string,
-  { maxBytes, ...opening }: Opening & { readonly maxBytes: number },
+  { maxBytes, ...opening }: Opening & { maxBytes: number },
 ): Result<{ readonly bytes: Uint8Array; readonly stats: BigIntStats }, FileFailure> {
   const opened = openOutsideFile(path, opening);
   if (!opened.ok) return opened;
@@ -136,10 +132,10 @@ export async function readOutsideStream(
     signal,
     patienceMs = PATIENCE_MS,
   }: {
-    readonly name: string;
-    readonly maxBytes: number;
-    readonly signal?: AbortSignal;
-    readonly patienceMs?: number;
+    name: string;
+    maxBytes: number;
+    signal?: AbortSignal;
+    patienceMs?: number;
   },
 ): Promise<Result<Buffer, FileFailure>> {
   const pieces: Buffer[] = [];
@@ -272,7 +268,7 @@ export function* readLines(source: LineSource, range: LineRange): Generator<RawL
 /** The size of a line of which the first `rest` bytes have no LF, or a size beyond the limit. Nothing of it is kept: it may be endless. */
 function measureLine(
   source: LineSource,
-  { start, rest, maxLineBytes }: { readonly start: number; readonly rest: number; readonly maxLineBytes: number },
+  { start, rest, maxLineBytes }: { start: number; rest: number; maxLineBytes: number },
 ): number {
   const window = Buffer.allocUnsafe(BUFFER_BYTES);
   let size = rest;

@@ -72,12 +72,10 @@ export function arrangeLines<T extends Line & Pick<Scored<ArchivedLine>, 'conver
     if (subjects[at] === null || same === undefined) return [line];
     const place = same.indexOf(at);
     if (place > 0 && isTasks(at)) return [];
-    const newestFirst = same.flatMap((one) => told[one] ?? []).toSorted((a, b) => timeOf(b) - timeOf(a));
+    // Captured lines have negative ids, which grow downwards.
+    const newestFirst = same
+      .flatMap((one) => told[one] ?? [])
+      .toSorted((a, b) => Math.abs(b.lineId) - Math.abs(a.lineId));
     return [{ ...(newestFirst[place] ?? line), score: line.score }];
   });
-}
-
-/** Captured lines have negative ids, which grow downwards. */
-function timeOf({ lineId }: Line): number {
-  return Math.abs(lineId);
 }

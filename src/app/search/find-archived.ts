@@ -114,19 +114,9 @@ async function nearNames(archive: Archive, name: string): Promise<readonly strin
 }
 
 /**
- * The text of a message, from the bytes of its line: as its format reads it, otherwise the record's `content`, otherwise the line itself
- * (truncated, or of a format that this version does not know).
+ * The message in the bytes of a line, as its format reads it; otherwise the record's `content`, otherwise the line itself as a text (truncated, or
+ * of a format that this version does not know).
  */
-export function readArchivedText(
-  formats: FormatRegistry,
-  codec: Codec | null,
-  stored: { readonly line: number; readonly bytes: Uint8Array },
-): string {
-  const read = readArchivedMessage(formats, codec, stored);
-  return typeof read === 'string' ? read : read.content;
-}
-
-/** The message in the bytes of a line, or the text of what is none. */
 export function readArchivedMessage(
   formats: FormatRegistry,
   codec: Codec | null,

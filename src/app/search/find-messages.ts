@@ -1,21 +1,8 @@
-import {
-  chooseFeedback,
-  FEEDBACK_MESSAGES,
-  FEEDBACK_SHARE,
-  MAX_FEEDBACK_PART,
-  RELATED_SHARE,
-  relatedWords,
-} from '../../core/search/added-words.ts';
+import { chooseFeedback, relatedWords } from '../../core/search/added-words.ts';
 import {
   countAnsweredKinds,
   isFromPeriod,
-  KIND_MESSAGES,
-  KIND_SHARE,
   type Period,
-  PERIOD_MESSAGES,
-  PERIOD_SHARE,
-  PHRASE_MESSAGES,
-  PHRASE_SHARE,
   readAnswerKinds,
   readPeriod,
   readPhrases,
@@ -81,6 +68,19 @@ const MIN_QUESTION_WORDS = 3;
 /** A question with so few words that occur is broad: its best messages differ, so that what they share says less. */
 const MAX_BROAD_WORDS = 2;
 const BROAD_FEEDBACK = 0.5;
+/** The weight of a word from the best messages, relative to a query word. */
+const FEEDBACK_SHARE = 0.15;
+const FEEDBACK_MESSAGES = 10;
+/** A word in more than this share of the messages does not distinguish them. */
+const MAX_FEEDBACK_PART = 0.1;
+/** The weight of a related word, relative to the query word. */
+const RELATED_SHARE = 0.4;
+/** Bonuses, as shares of the best word score: for a message with the kind of answer that is asked for, from the named period, and with all phrases. */
+const [KIND_SHARE, PERIOD_SHARE, PHRASE_SHARE] = [0.2, 0.6, 0.3];
+/** How many of the best messages are checked for kinds of answers and for phrases. */
+const [KIND_MESSAGES, PHRASE_MESSAGES] = [30, 20];
+/** More messages from a period tell nothing. */
+const PERIOD_MESSAGES = 150;
 
 /** Ids of the archived messages that match a text best. All calls should see one state of the archive. */
 export async function findMessages(messages: MessageIndex, search: MessageSearch): Promise<readonly RankedLine[]> {
@@ -95,7 +95,8 @@ export async function findMessages(messages: MessageIndex, search: MessageSearch
   const others = [...nearest, ...(await listFrom(messages, period))];
   const loaded = addCandidates(byWords, inOrder(others, await messages.loadCandidates(others, filter)));
   if (loaded.length === 0) return [];
-  const around = idsAround(loaded);
+  const ids = loaded.flatMap(({ lineId, near }) => [lineId, ...near.map((one) => one.lineId)]);
+  const around = [...new Set(ids)].toSorted((a, b) => a - b);
   const words = [...listed];
   for (const { word, weight } of common) words.push({ lineIds: await messages.listHitsAmong(word, around), weight });
   const near = new Set(others);
@@ -160,7 +161,7 @@ function sharePeriod(candidates: readonly StoredCandidate[], period: Period | nu
 /** Favors messages that contain the query's phrases verbatim, or the kind of thing that it asks for. */
 async function shareTold(
   ranked: readonly Ranked<StoredCandidate>[],
-  { search, isKeywords }: { readonly search: MessageSearch; readonly isKeywords: boolean },
+  { search, isKeywords }: { search: MessageSearch; isKeywords: boolean },
 ): Promise<Share> {
   const phrases = readPhrases(search.query);
   const kinds = isKeywords ? [] : readAnswerKinds(search.query);
@@ -218,11 +219,6 @@ function addCandidates(known: readonly StoredCandidate[], more: readonly StoredC
 function inOrder(lineIds: readonly number[], candidates: readonly StoredCandidate[]): readonly StoredCandidate[] {
   const byId = new Map(candidates.map((candidate) => [candidate.lineId, candidate]));
   return lineIds.flatMap((id) => byId.get(id) ?? []);
-}
-
-function idsAround(candidates: readonly StoredCandidate[]): readonly number[] {
-  const ids = candidates.flatMap(({ lineId, near }) => [lineId, ...near.map((one) => one.lineId)]);
-  return [...new Set(ids)].toSorted((a, b) => a - b);
 }
 
 /** How many batches are compared by meaning. */

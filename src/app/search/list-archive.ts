@@ -1,13 +1,8 @@
 import { formatTime } from '../../core/batch.ts';
 import { ok, type Result, parseJson } from '../../core/result.ts';
-import type { ArchiveFigures, CompactionSummary, IndexBacklog, VectorStore } from '../../ports/archive-lookup.ts';
+import type { ArchiveFigures, IndexBacklog, VectorStore } from '../../ports/archive-lookup.ts';
 import type { Archive, Deed } from '../../ports/archive.ts';
-import type {
-  ArchivedCompactionReport,
-  ArchiveListReport,
-  ArchiveLogReport,
-  ArchiveStatsReport,
-} from '../contract/archive-reports.ts';
+import type { ArchiveListReport, ArchiveLogReport, ArchiveStatsReport } from '../contract/archive-reports.ts';
 import { type ArchiveGrouping, measureGroups } from '../archive/measure-groups.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -20,7 +15,17 @@ export async function listArchive(deps: LookDeps): Promise<Result<ArchiveListRep
   return look(deps, async (archive) => ({
     schema: 'compact/archive-list@1',
     archive: archive === null ? null : deps.archivePath,
-    compactions: ((await archive?.listCompactions()) ?? []).map(reportCompaction),
+    compactions: ((await archive?.listCompactions()) ?? []).map((one) => ({
+      at: formatTime(one.archivedAt) ?? '',
+      file: one.sourcePath,
+      title: one.title,
+      output: one.outputPath,
+      format: one.format,
+      conversations: one.conversations,
+      lines: one.lines,
+      bytes: one.sizeBytes,
+      sha256: one.sourceSha256,
+    })),
   }));
 }
 
@@ -54,7 +59,7 @@ export async function logDeed(
 /** Reports how much an archive contains and how large it is. */
 export async function measureArchive(
   deps: LookDeps,
-  { by = null }: { readonly by?: ArchiveGrouping | null } = {},
+  { by = null }: { by?: ArchiveGrouping | null } = {},
 ): Promise<Result<ArchiveStatsReport, Failure>> {
   return look(deps, async (archive) => {
     const figures = (await archive?.measure()) ?? NOTHING;
@@ -105,18 +110,4 @@ async function reportVectors({ findModel, count }: VectorStore): Promise<Archive
 
 async function look<T>(deps: LookDeps, work: (archive: Archive | null) => Promise<T>): Promise<Result<T, Failure>> {
   return attempt({ file: deps.archivePath }, async () => ok(await work(await openUnsettled(deps))));
-}
-
-function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {
-  return {
-    at: formatTime(one.archivedAt) ?? '',
-    file: one.sourcePath,
-    title: one.title,
-    output: one.outputPath,
-    format: one.format,
-    conversations: one.conversations,
-    lines: one.lines,
-    bytes: one.sizeBytes,
-    sha256: one.sourceSha256,
-  };
 }

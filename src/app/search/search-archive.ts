@@ -169,7 +169,7 @@ async function findLines(
     filter,
     reader,
     vector,
-  }: Omit<Asked, 'formats'> & { readonly filter: SearchFilter; readonly reader: TextReader },
+  }: Omit<Asked, 'formats'> & { filter: SearchFilter; reader: TextReader },
 ): Promise<readonly FoundLine[]> {
   if (order === 'newest') {
     const { words } = readQuestion(query, []);
@@ -208,10 +208,7 @@ function scaleBatches(batches: readonly Scored<ArchivedBatch>[], messages: reado
 
 /** Merges two ordered lists. Of equals, the batch comes first. */
 function mergeFound(
-  {
-    messages,
-    batches,
-  }: { readonly messages: readonly FoundLine[]; readonly batches: readonly Scored<ArchivedBatch>[] },
+  { messages, batches }: { messages: readonly FoundLine[]; batches: readonly Scored<ArchivedBatch>[] },
   order: SearchRequest['order'],
 ): readonly Found[] {
   // A captured message is as new as what it says.

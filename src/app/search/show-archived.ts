@@ -47,8 +47,7 @@ export async function showOriginals(
     for await (const { bytes, find } of readFound(archive, found)) {
       if (deps.signal.aborted) break;
       count += 1;
-      const report = async (): Promise<MessageShown> =>
-        masked(await reportMessage(deps, await find(), { bytes }), mask);
+      const report = async () => masked(await reportMessage(deps, await find(), { bytes }), mask);
       if (!(await onLine({ bytes, report }))) break;
     }
     return count;
@@ -114,7 +113,7 @@ async function reportShownBatch(archive: Archive, batch: ArchivedBatch): Promise
 /** Shows the compaction that a clip-archive's key names, with all its live summaries, shown or not. */
 async function reportShownCompaction(
   archive: Archive,
-  { key, compaction }: Extract<FoundArchived, { readonly kind: 'compaction' }>,
+  { key, compaction }: Extract<FoundArchived, { kind: 'compaction' }>,
 ): Promise<CompactionShown> {
   const cycles = (await archive.loadCompaction(compaction.compactionId))?.cycles ?? [];
   return {
@@ -135,7 +134,7 @@ async function reportShownCompaction(
 async function reportMessage(
   { formats, runtime }: Pick<ShowDeps, 'formats' | 'runtime'>,
   line: ArchivedLine,
-  { bytes, callOf = () => null }: { readonly bytes: Uint8Array; readonly callOf?: CallFinder },
+  { bytes, callOf = () => null }: { bytes: Uint8Array; callOf?: CallFinder },
 ): Promise<MessageShown> {
   const { message, format } = line;
   const read = readArchivedMessage(formats, await formats.load(format), { line: line.line, bytes });

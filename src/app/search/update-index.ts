@@ -6,7 +6,7 @@ import type { ArchiveIndexReport } from '../contract/archive-reports.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import { openUnsettled, refuseReadOnly } from '../write/settle.ts';
-import { readArchivedText, readCaptured } from './find-archived.ts';
+import { readArchivedMessage, readCaptured } from './find-archived.ts';
 
 export type IndexDeps = Pick<AppDeps, 'formats' | 'runtime' | 'signal' | 'progress'>;
 
@@ -60,7 +60,8 @@ export async function readMessages(
   for (const { lineId, format, line, bytes } of lines) {
     const codec = await formats.load(format);
     if (lineId > 0) {
-      messages.push({ lineId, text: readArchivedText(formats, codec, { line, bytes }), captured: null });
+      const read = readArchivedMessage(formats, codec, { line, bytes });
+      messages.push({ lineId, text: typeof read === 'string' ? read : read.content, captured: null });
       continue;
     }
     const found = await readCaptured(archive, formats, { lineId, codec, bytes });
@@ -72,7 +73,7 @@ export async function readMessages(
 /** `maxBytes`: how much at most; null: everything. */
 export async function indexArchive(
   deps: AppDeps,
-  { maxBytes }: { readonly maxBytes: number | null },
+  { maxBytes }: { maxBytes: number | null },
 ): Promise<Result<ArchiveIndexReport, Failure>> {
   return attempt<ArchiveIndexReport>({ file: deps.archivePath, progress: deps.progress }, async () => {
     const archive = await openUnsettled(deps);

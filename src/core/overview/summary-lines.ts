@@ -10,9 +10,32 @@ export type SummaryLine = {
 /** Splits a clip-archive into lines, and finds for each line of text a message that contains its words. */
 export function readSummaryLines(
   text: string,
-  { messages, isLeft }: { readonly messages: readonly ConversationMessage[]; readonly isLeft: (at: number) => boolean },
+  { messages, isLeft }: { messages: readonly ConversationMessage[]; isLeft: (at: number) => boolean },
 ): readonly SummaryLine[] {
-  const find = createSourceFinder(messages, isLeft);
+  // Looks for quotations in what people and models said, then in calls and results. Messages that left are searched first. White space, list
+  // marks, heading marks and escapes do not matter.
+  const order = [...messages.keys()].sort((a, b) => Number(isLeft(b)) - Number(isLeft(a)) || a - b);
+  const said: Piece[] = [];
+  const tools: Piece[] = [];
+  for (const at of order) {
+    const message = messages[at];
+    if (message === undefined) continue;
+    if (message.typed !== undefined) said.push({ at, text: message.typed });
+    if (message.role === 'tool' || message.tool_calls !== undefined || message.parts !== undefined) {
+      tools.push({ at, text: message.content });
+      for (const part of message.parts ?? []) if (part.kind === 'text') said.push({ at, text: part.text });
+    } else said.push({ at, text: message.content });
+  }
+  const searches = [createSearch(said), createSearch(tools)];
+  const find = (line: string) => {
+    for (const needle of needlesOf(line)) {
+      for (const search of searches) {
+        const found = search(needle);
+        if (found !== null) return found;
+      }
+    }
+    return null;
+  };
   return text.split('\n').map((line, at): SummaryLine => {
     const kind = kindOf(line, at);
     return { kind, text: line, source: kind === 'text' ? find(line) : null };
@@ -30,38 +53,6 @@ function kindOf(line: string, at: number): SummaryLine['kind'] {
 const MAX_MESSAGE_CHARS = 60_000;
 const MIN_NEEDLE_CHARS = 8;
 const MAX_NEEDLE_CHARS = 200;
-
-/**
- * Looks for quotations in what people and models said, then in calls and results. Messages that left are searched first. White space, list
- * marks, heading marks and escapes do not matter.
- */
-function createSourceFinder(
-  messages: readonly ConversationMessage[],
-  isLeft: (at: number) => boolean,
-): (line: string) => number | null {
-  const order = [...messages.keys()].sort((a, b) => Number(isLeft(b)) - Number(isLeft(a)) || a - b);
-  const said: Piece[] = [];
-  const tools: Piece[] = [];
-  for (const at of order) {
-    const message = messages[at];
-    if (message === undefined) continue;
-    if (message.typed !== undefined) said.push({ at, text: message.typed });
-    if (message.role === 'tool' || message.tool_calls !== undefined || message.parts !== undefined) {
-      tools.push({ at, text: message.content });
-      for (const part of message.parts ?? []) if (part.kind === 'text') said.push({ at, text: part.text });
-    } else said.push({ at, text: message.content });
-  }
-  const searches = [createSearch(said), createSearch(tools)];
-  return (line) => {
-    for (const needle of needlesOf(line)) {
-      for (const search of searches) {
-        const found = search(needle);
-        if (found !== null) return found;
-      }
-    }
-    return null;
-  };
-}
 
 type Piece = { readonly at: number; readonly text: string };
 

@@ -18,8 +18,7 @@ const UNKNOWN_TOOL = 'unknown tool';
 export function countTokenTree(messages: Iterable<ConversationMessage>): TokenNode {
   const root = createBranch();
   const calls = new Map<string, readonly [tool: string, object: string | null]>();
-  const resultOf = ({ callId }: { readonly callId: string }): readonly [string, string | null] =>
-    calls.get(callId) ?? [UNKNOWN_TOOL, null];
+  const resultOf = ({ callId }: { callId: string }) => calls.get(callId) ?? [UNKNOWN_TOOL, null];
   for (const message of messages) {
     for (const part of partsOf(message)) {
       if (part.kind === 'call') calls.set(part.id, [part.name, objectOf(part)]);

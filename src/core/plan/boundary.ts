@@ -51,15 +51,8 @@ export function findBoundary(input: BoundaryInput): Boundary {
   if (anywhere === null) return noCut(input, latest);
   const { index, beginning } = growRecentPart(input, anywhere, isCut);
   const note = keepRecent === 0 ? 'the last turn stays: in this format something must stand behind the summary' : null;
-  return { kind: 'cut', index, note, heldBy: holderOf(input, { wanted, latest, anywhere }), beginning };
-}
-
-function holderOf(
-  { messages, cutProblem }: BoundaryInput,
-  found: { readonly wanted: number; readonly latest: number; readonly anywhere: number },
-): string | null {
-  if (found.anywhere < found.latest) return cutProblem(messages[found.latest]?.line ?? 0) ?? TOGETHER;
-  return found.latest < found.wanted ? TOGETHER : null;
+  const held = anywhere < latest ? input.cutProblem(messages[latest]?.line ?? 0) : null;
+  return { kind: 'cut', index, note, heldBy: anywhere < wanted ? (held ?? TOGETHER) : null, beginning };
 }
 
 const TOGETHER = 'tool calls and their results stay together';

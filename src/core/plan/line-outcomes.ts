@@ -50,7 +50,11 @@ export function planLines(
     }
     const cutLine = view.messages[plan.boundary]?.line ?? Number.POSITIVE_INFINITY;
     earliestCut = Math.min(earliestCut, cutLine);
-    setMessages(view, plan, { conversation, isChain: options.isChain, set });
+    for (let index = 0; index < plan.boundary; index += 1) {
+      const line = view.messages[index]?.line ?? 0;
+      if (!plan.retained.has(index)) set(line, { kind: 'summarized', conversation, index });
+      else if (options.isChain) set(line, { kind: 'quoted', conversation });
+    }
     setRest(view, cutLine, { conversation, set, isKept });
     const header = leadingHeader(view, isKept);
     const last = view.entries.findLast(({ kind }) => kind !== 'header');
@@ -69,29 +73,12 @@ export function planLines(
 
 /** The lines that the conversation's producer will still send, without looking at the rest of the file. */
 export function keptMessageLines({ view, plan }: PlannedConversation, isChain: boolean): ReadonlySet<number> {
-  const stays = (index: number): boolean =>
-    plan === null || index >= plan.boundary || (!isChain && plan.retained.has(index));
+  const stays = (index: number) => plan === null || index >= plan.boundary || (!isChain && plan.retained.has(index));
   const messages = view.messages.filter((_, index) => stays(index));
   return new Set([...view.instructions, ...messages].map(({ line }) => line));
 }
 
 type SetOutcome = (line: number, outcome: LineOutcome) => void;
-
-function setMessages(
-  view: ConversationView,
-  plan: Extract<ConversationPlan, { kind: 'compact' }>,
-  {
-    conversation,
-    isChain,
-    set,
-  }: { readonly conversation: number; readonly isChain: boolean; readonly set: SetOutcome },
-): void {
-  for (let index = 0; index < plan.boundary; index += 1) {
-    const line = view.messages[index]?.line ?? 0;
-    if (!plan.retained.has(index)) set(line, { kind: 'summarized', conversation, index });
-    else if (isChain) set(line, { kind: 'quoted', conversation });
-  }
-}
 
 /**
  * Handles everything else: stale messages, the earlier summary, meta records, blank lines. Records decided by their own place come first,
@@ -100,11 +87,7 @@ function setMessages(
 function setRest(
   view: ConversationView,
   cutLine: number,
-  {
-    conversation,
-    set,
-    isKept,
-  }: { readonly conversation: number; readonly set: SetOutcome; readonly isKept: (line: number) => boolean },
+  { conversation, set, isKept }: { conversation: number; set: SetOutcome; isKept: (line: number) => boolean },
 ): void {
   const { entries, prior, mustDrop = () => false, anchorOf = () => null } = view;
   const pinned = latestOfEachPin(entries.filter((entry) => !mustDrop(entry)));

@@ -119,14 +119,9 @@ function recentLimits(
 
 /** Scores the messages before `end` as if they were the whole conversation. */
 function scoreOlder(messages: readonly PlanMessage[], end: number, config: ImportanceScoringConfig): readonly number[] {
-  return messages.slice(0, end).map((message, index) => scoreAt(message, { index, total: end, config }));
-}
-
-function scoreAt(
-  message: PlanMessage,
-  at: { readonly index: number; readonly total: number; readonly config: ImportanceScoringConfig },
-): number {
-  return message.features === undefined ? 0 : scoreFeatures(message.features, at.index, at.total, at.config);
+  return messages
+    .slice(0, end)
+    .map(({ features }, index) => (features === undefined ? 0 : scoreFeatures(features, index, end, config)));
 }
 
 function chunkIndices(
@@ -135,7 +130,7 @@ function chunkIndices(
     messages,
     scores,
     settings,
-  }: { readonly messages: readonly PlanMessage[]; readonly scores: readonly number[]; readonly settings: PlanSettings },
+  }: { messages: readonly PlanMessage[]; scores: readonly number[]; settings: PlanSettings },
 ): readonly (readonly number[])[] {
   const byImportance = (a: number, b: number): number => (scores[a] ?? 0) - (scores[b] ?? 0);
   const ordered = settings.chunkOrder === 'importance' ? [...going].sort(byImportance) : going;
@@ -146,21 +141,19 @@ function chunkIndices(
   return chunks.map((chunk) => inTimeOrder(chunk, (index) => index));
 }
 
-function sumTokens(messages: readonly PlanMessage[]): number {
-  return messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0);
+function sumTokens(some: readonly Pick<PlanMessage, 'tokens'>[]): number {
+  return some.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
 }
-
-type ResultSize = {
-  readonly tokensAfter: number;
-  readonly targetTokens: number | null;
-  readonly hasPins?: boolean;
-};
 
 /** Explains by how much a result misses its target and which of the fixed parts is largest; null if it fits. */
 export function describeMissedTarget(
   { messages, instructions }: ConversationView,
   { boundary, retained, heldBy }: Extract<ConversationPlan, { kind: 'compact' }>,
-  { tokensAfter, targetTokens, hasPins = false }: ResultSize,
+  {
+    tokensAfter,
+    targetTokens,
+    hasPins = false,
+  }: { tokensAfter: number; targetTokens: number | null; hasPins?: boolean },
 ): string | null {
   if (targetTokens === null || tokensAfter <= targetTokens) return null;
   const recent = messages.slice(boundary);
@@ -219,7 +212,7 @@ export function chooseRetained(input: RetainInput): ReadonlySet<number> {
   const { candidates, fixedTokens, unchangedTokens, targetTokens, clipTokens } = input;
   if (targetTokens === null) return new Set(candidates.flatMap(({ isFixed, members }) => (isFixed ? members : [])));
   const retained = new Set(candidates.flatMap((candidate) => candidate.members));
-  let staying = fixedTokens + candidates.reduce((sum, candidate) => sum + candidate.tokens, 0);
+  let staying = fixedTokens + sumTokens(candidates);
   let going: Going = { messages: 0, tokens: 0, staying: retained.size };
   const total = (): number => (going.messages === 0 ? unchangedTokens : staying + clipTokens(going));
   for (const candidate of orderOfGoing(input, targetTokens)) {
@@ -260,10 +253,9 @@ function fitsNowhere(
   { candidates, fixedTokens, clipTokens }: RetainInput,
   targetTokens: number,
 ): (candidate: Candidate) => boolean {
-  const sum = (some: readonly Candidate[]): number => some.reduce((all, { tokens }) => all + tokens, 0);
   const movable = candidates.filter(({ isFixed }) => !isFixed);
-  const least = fixedTokens + sum(candidates.filter(({ isFixed }) => isFixed));
-  const movableTokens = sum(movable);
+  const least = fixedTokens + sumTokens(candidates.filter(({ isFixed }) => isFixed));
+  const movableTokens = sumTokens(movable);
   const messages = movable.reduce((all, { members }) => all + members.length, 0);
   return ({ tokens, members }) => {
     const going = { messages: messages - members.length, tokens: movableTokens - tokens, staying: members.length };

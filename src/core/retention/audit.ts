@@ -29,8 +29,8 @@ type AuditInput = {
 /** Measures what a summary lost. Deterministic, in time linear in the text. */
 export function auditRetention({ summary, messages, previousSummary = null }: AuditInput): Retention {
   const facts = findFacts(messages);
-  const said = readSummaries(previousSummary === null ? [summary] : [previousSummary, summary]);
-  const lost = facts.filter((fact) => !said.has(fact));
+  const isSaid = readSummaries(previousSummary === null ? [summary] : [previousSummary, summary]);
+  const lost = facts.filter((fact) => !isSaid(fact));
   const kept = facts.length - lost.length;
   return {
     kept,
@@ -40,16 +40,13 @@ export function auditRetention({ summary, messages, previousSummary = null }: Au
   };
 }
 
-/** The content of summaries, which can be searched for facts. */
-type SummaryFacts = { readonly has: (fact: KeyedFact) => boolean };
-
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
- * Reads summaries. A name is found in any form (a path by its end, a commit by its first digits, a quantity without separators), and a
- * sentence if one sentence contains all its content words.
+ * Reads summaries, for finding facts in them. A name is found in any form (a path by its end, a commit by its first digits, a quantity without
+ * separators), and a sentence if one sentence contains all its content words.
  */
-function readSummaries(texts: readonly string[]): SummaryFacts {
+function readSummaries(texts: readonly string[]): (fact: KeyedFact) => boolean {
   const keys = new Set<string>();
   const fileNames = new Set<string>();
   const sentencesOf = new Map<string, number[]>();
@@ -74,16 +71,11 @@ function readSummaries(texts: readonly string[]): SummaryFacts {
     }
   }
   const whole = texts.map(sentenceKey).join('\n');
-  return {
-    has: ({ kind, key, text }) => {
-      if (kind === 'error' || kind === 'rule') {
-        return UNSPACED.test(text)
-          ? whole.includes(key)
-          : sentencesIn(text).every((words) => hasAll(sentencesOf, words));
-      }
-      // Summaries often name a file without its folder.
-      return keys.has(`${kind} ${key}`) || (kind === 'path' && fileNames.has(fileNameOf(key)));
-    },
+  return ({ kind, key, text }) => {
+    if (kind === 'error' || kind === 'rule')
+      return UNSPACED.test(text) ? whole.includes(key) : sentencesIn(text).every((words) => hasAll(sentencesOf, words));
+    // Summaries often name a file without its folder.
+    return keys.has(`${kind} ${key}`) || (kind === 'path' && fileNames.has(fileNameOf(key)));
   };
 }
 
@@ -152,9 +144,7 @@ function addFacts(text: string, { segment, message, add }: AddOptions): void {
     } else if (kind === 'prose') {
       for (const name of namesIn(written)) add(name.kind, name.text, name.key);
       if (message.role !== 'user') continue;
-      for (const rule of rulesIn(text, line)) {
-        add('rule', rule, sentenceKey(rule));
-      }
+      for (const rule of rulesIn(text, line)) add('rule', rule, sentenceKey(rule));
     }
   }
 }

@@ -66,7 +66,7 @@ function isLongEnough(text: string): boolean {
   return isUnspaced ? text.length >= MIN_UNSPACED_CHARS : text.trim().split(/\s+/).length >= MIN_WORDS;
 }
 
-function isOfUser(summary: string, { start, end }: { readonly start: number; readonly end: number }): boolean {
+function isOfUser(summary: string, { start, end }: { start: number; end: number }): boolean {
   const before = summary.slice(Math.max(0, start - CONTEXT_CHARS), start).replace(/"[^"\n]{0,600}"/g, '…');
   return BEFORE.test(before) || AFTER.test(summary.slice(end, end + CONTEXT_CHARS));
 }
@@ -120,8 +120,8 @@ export function describeFlaws({
   quotations,
   lost,
 }: {
-  readonly quotations: readonly FalseQuotation[];
-  readonly lost: readonly Fact[];
+  quotations: readonly FalseQuotation[];
+  lost: readonly Fact[];
 }): string {
   const words = listed(quotations.map(({ text }) => text).slice(0, MAX_QUOTATIONS));
   const facts = listed(

@@ -2,16 +2,11 @@ import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { wordsOf } from './question.ts';
 import { rootOf, spaceOutQuery } from './words.ts';
 
-/** The weight of a word from the best messages, relative to a query word. */
-export const FEEDBACK_SHARE = 0.15;
-export const FEEDBACK_MESSAGES = 10;
 const FEEDBACK_WORDS = 20;
 /** Per message, so that the output of one tool does not take all places. */
 const MAX_WORDS_A_MESSAGE = 30;
 const MAX_CHARS = 4000;
 const MIN_WORD_CHARS = 3;
-/** A word in more than this share of the messages does not distinguish them. */
-export const MAX_FEEDBACK_PART = 0.1;
 
 /**
  * Words of the best messages that are not in the query in any form. `weigh` returns the weight of each word; null: it is too common or not
@@ -24,10 +19,10 @@ export async function chooseFeedback(
     weigh,
     maxWeight,
   }: {
-    readonly asked: readonly string[];
-    readonly weigh: (words: readonly string[]) => Promise<readonly (number | null)[]>;
+    asked: readonly string[];
+    weigh: (words: readonly string[]) => Promise<readonly (number | null)[]>;
     /** No word weighs more. */
-    readonly maxWeight: number;
+    maxWeight: number;
   },
 ): Promise<readonly string[]> {
   const askedRoots = new Set(asked.map(rootOf));
@@ -69,9 +64,6 @@ function takeBest(words: readonly Weighed[]): readonly Weighed[] {
 function isInformative(word: string): boolean {
   return !FUNCTION_WORDS.has(word) && (word.length >= MIN_WORD_CHARS || /[^\p{ASCII}]/u.test(word));
 }
-
-/** The weight of a related word, relative to the query word. */
-export const RELATED_SHARE = 0.4;
 
 /**
  * Maps general words to specific ones, because a question about somebody's pets is answered by a message about a puppy. General words stand

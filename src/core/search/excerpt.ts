@@ -8,8 +8,6 @@ export type Excerpt = { readonly text: string; readonly marks: readonly ExcerptM
 
 type ExcerptMark = { readonly start: number; readonly end: number };
 
-type ExcerptOptions = { readonly terms: readonly string[]; readonly maxChars: number };
-
 /** The index reads no more of a text, so nothing beyond it was matched. */
 const MAX_TEXT_CHARS = 200_000;
 /** The window is chosen among the first this many matches. */
@@ -19,7 +17,7 @@ const MAX_LEAD_CHARS = 60;
 const MAX_SNAP_CHARS = 24;
 
 /** Creates a function that finds the part of a text with the most of the terms' words, in any form. Without matches it returns the beginning. */
-export function createExcerpter({ terms, maxChars }: ExcerptOptions): (text: string) => Excerpt {
+export function createExcerpter({ terms, maxChars }: { terms: readonly string[]; maxChars: number }) {
   const words = terms.flatMap((term) => term.split(' '));
   const findWords = createWordFinder(words.filter((word) => !isSpaceless(word)));
   const findPieces = createPieceFinder(words.filter(isSpaceless));
@@ -27,7 +25,7 @@ export function createExcerpter({ terms, maxChars }: ExcerptOptions): (text: str
     findPieces === null
       ? findWords
       : (text) => [...findWords(text), ...findPieces(text)].toSorted((a, b) => a.start - b.start).slice(0, MAX_FOUND);
-  return (whole) => {
+  return (whole: string): Excerpt => {
     const text = whole.slice(0, MAX_TEXT_CHARS);
     const { start, end } = chooseWindow(find(text), maxChars);
     const cut = cutText(text, { start, end, maxChars, isWhole: whole.length === text.length });
@@ -127,10 +125,7 @@ function cutText(text: string, window: ExcerptMark & { readonly maxChars: number
 }
 
 /** The nearest place between words, or else between characters. */
-function snap(
-  text: string,
-  { from, step, limit }: { readonly from: number; readonly step: 1 | -1; readonly limit: number },
-): number {
+function snap(text: string, { from, step, limit }: { from: number; step: 1 | -1; limit: number }): number {
   for (let moved = 0; moved <= MAX_SNAP_CHARS; moved += 1) {
     const at = from + moved * step;
     if (step > 0 ? at > limit : at < limit) break;

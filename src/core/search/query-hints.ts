@@ -6,10 +6,6 @@ import { INDEXED_WORD, isSpaceless } from './words.ts';
 /** The kind of answer that a question asks for. Time is separate: see `MessageTraits.mentionsTime`. */
 type AnswerKind = 'person' | 'place' | 'number' | 'title' | 'reason';
 
-/** The bonus for a message with that kind of answer, as a share of the best word score. */
-export const KIND_SHARE = 0.2;
-/** How many of the best messages are checked for it. */
-export const KIND_MESSAGES = 30;
 const MAX_QUERY_CHARS = 500;
 const MAX_TEXT_CHARS = 4000;
 
@@ -51,10 +47,6 @@ export function countAnsweredKinds(text: string, kinds: readonly AnswerKind[]): 
 /** A day, month or year named in a query. Months count from 0, as in `Date`; null means any. */
 export type Period = { readonly year: number | null; readonly month: number | null; readonly day: number | null };
 
-/** The bonus for a message from the named period, as a share of the best word score. */
-export const PERIOD_SHARE = 0.6;
-/** More messages from it tell nothing. */
-export const PERIOD_MESSAGES = 150;
 /** People report what happened some days later. */
 const REPORTED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
@@ -111,10 +103,6 @@ export function spanOf({ month, day }: Period, year: number): { readonly since: 
   return { since: new Date(Date.UTC(year, month ?? 0, day ?? 1)), until: new Date(end + REPORTED_WITHIN_MS) };
 }
 
-/** The bonus for a message that contains all phrases, as a share of the best word score. */
-export const PHRASE_SHARE = 0.3;
-/** How many of the best messages are checked for it. */
-export const PHRASE_MESSAGES = 20;
 const MAX_PHRASES = 4;
 const MAX_PHRASE_TEXT_CHARS = 200_000;
 /** Text in quotes, or else anything without spaces: a path, a URL, `can't-do`. */

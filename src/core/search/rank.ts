@@ -138,10 +138,7 @@ function adjust(candidate: Candidate, score: number, options: RankOptions & { re
   return timed * (isQuestion ? 1 - weights.question : 1);
 }
 
-function scoreByWords(
-  candidates: readonly Candidate[],
-  { words, weights }: Pick<RankOptions, 'words' | 'weights'>,
-): ReadonlyMap<number, number> {
+function scoreByWords(candidates: readonly Candidate[], { words, weights }: Pick<RankOptions, 'words' | 'weights'>) {
   const meanBytes = candidates.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) / Math.max(1, candidates.length);
   const lengthFactor = (sizeBytes: number): number => {
     const norm = 1 - weights.length + weights.length * (sizeBytes / Math.max(1, meanBytes));
@@ -187,7 +184,7 @@ function includesSorted(sorted: readonly number[], wanted: number): boolean {
 /** The bonus that a message gets from its session: a share of the mean of the session's best. */
 function scoreSessions<T extends Candidate>(
   candidates: readonly T[],
-  { own, share: sessionShare }: { readonly own: (candidate: T) => number; readonly share: number },
+  { own, share: sessionShare }: { own: (candidate: T) => number; share: number },
 ): (candidate: T) => number {
   const sessions = groupSessions(candidates);
   const scores = new Map(
@@ -259,7 +256,8 @@ export function weighWord(hitCount: number, messageCount: number, rarityPower: n
  * nearest counts. Approximate, since neighbors are found by number alone.
  */
 export function findPlaces(words: readonly WordHits[], limit: number): readonly number[] {
-  const [first, last] = spanOf(words);
+  const ids = words.flatMap(({ lineIds }) => (lineIds.length === 0 ? [] : [lineIds[0] ?? 0, lineIds.at(-1) ?? 0]));
+  const [first, last] = [Math.min(...ids), Math.max(...ids)];
   if (first > last) return [];
   const base = first - 2;
   const length = last - base + 3;
@@ -280,11 +278,6 @@ export function findPlaces(words: readonly WordHits[], limit: number): readonly 
     }
   });
   return bestOf(scores, limit).map((at) => at + base);
-}
-
-function spanOf(words: readonly WordHits[]): readonly [first: number, last: number] {
-  const ids = words.flatMap(({ lineIds }) => (lineIds.length === 0 ? [] : [lineIds[0] ?? 0, lineIds.at(-1) ?? 0]));
-  return [Math.min(...ids), Math.max(...ids)];
 }
 
 /** The places with the highest scores, best first. The first of equals wins. */

@@ -3,16 +3,13 @@ import { foldLetters } from '../languages/fold.ts';
 import { patternsOf } from '../languages/pattern.ts';
 import { stemOf } from '../languages/stem.ts';
 
-/** What a sentence of another language than English may be. */
-export type OtherStatement = 'rule' | 'permission' | null;
-
 const ASKS = /[?？؟]["'”’)\]）」]*$/u;
 
 /** Who quotes two texts wants one replaced by the other. */
 const QUOTED = /["“„«»「『][^"“”„«»「」『』]{1,60}["”“«»」』]/gu;
 
 /** Reads a sentence in lower case. "From now on" makes any statement a rule, even one with a veto. */
-export function readOtherLanguage(sentence: string): OtherStatement {
+export function readOtherLanguage(sentence: string): 'rule' | 'permission' | null {
   if (ASKS.test(sentence)) return null;
   const said = foldLetters(sentence);
   const read = likelyLanguages(said).map(patternsOf);

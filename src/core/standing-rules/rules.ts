@@ -54,11 +54,11 @@ export function statesRule(text: string): boolean {
   return findRuleSentences(text).some(({ isPermission }) => !isPermission);
 }
 
-/** Rules that the user adds, and texts whose rules the user drops. */
-type RulesByHand = { readonly add: readonly string[]; readonly drop: readonly string[] };
-
 /** Removes rules that contain a dropped text (in any case) and appends the added ones. */
-export function applyByHand(rules: readonly Rule[], { add, drop }: RulesByHand): readonly Rule[] {
+export function applyByHand(
+  rules: readonly Rule[],
+  { add, drop }: { add: readonly string[]; drop: readonly string[] },
+): readonly Rule[] {
   const added = add.map((text): Rule => ({ text: oneLine(text), index: null })).filter(({ text }) => text !== '');
   const unwanted = drop.map(fold).filter((text) => text !== '');
   const replaced = new Set(added.map(({ text }) => fold(text)));
@@ -103,9 +103,13 @@ export function rulesBudget(summaryTokens: number): number {
  */
 export function formatRules(
   rules: readonly Rule[],
-  { maxChars, dropped = [] }: { readonly maxChars: number; readonly dropped?: readonly string[] },
+  { maxChars, dropped = [] }: { maxChars: number; dropped?: readonly string[] },
 ): string | null {
-  const notes = formatDropped(dropped);
+  // Records what the user dropped, because every compaction finds the rules again.
+  const texts = dropped
+    .map((text) => quoteText(oneLine(text)).slice(0, MAX_DROPPED_CHARS))
+    .filter((text) => text !== '');
+  const notes = [...new Set(texts)].slice(-MAX_DROPPED).map((text) => `${DROPPED}${text})`);
   if (rules.length === 0 && notes.length === 0) return null;
   const lines = rules.map(formatRule);
   const byHand = [...lines.keys()].filter((at) => rules[at]?.index === null);
@@ -121,14 +125,6 @@ export function formatRules(
   const left = lines.length - shown.size;
   const count = left === 0 ? [] : [`(${left} older ${left === 1 ? 'rule is' : 'rules are'} left out)`];
   return [RULES_HEADING, ...count, ...lines.filter((_, at) => shown.has(at)), ...notes].join('\n');
-}
-
-/** Records what the user dropped, because every compaction finds the rules again. */
-function formatDropped(dropped: readonly string[]): readonly string[] {
-  const texts = dropped
-    .map((text) => quoteText(oneLine(text)).slice(0, MAX_DROPPED_CHARS))
-    .filter((text) => text !== '');
-  return [...new Set(texts)].slice(-MAX_DROPPED).map((text) => `${DROPPED}${text})`);
 }
 
 function formatRule({ text, index }: Rule): string {

@@ -49,10 +49,7 @@ export function findRuleSentences(text: string): readonly Statement[] {
 const ABBREVIATED = /(?:^|[^\p{L}\p{N}])(?:\p{N}+|(\p{L}{1,6}|\p{L}+(?:\.\p{L}+)+))\.$/u;
 const MAX_LAST_WORD = 20;
 
-function isBrokenOff(
-  text: string,
-  { from, next }: { readonly from: Span | undefined; readonly next: Span | undefined },
-): boolean {
+function isBrokenOff(text: string, { from, next }: { from: Span | undefined; next: Span | undefined }): boolean {
   if (from === undefined || next === undefined) return false;
   const before = text.slice(Math.max(from.start, from.end - MAX_LAST_WORD), from.end);
   if (!before.endsWith('.')) return false;

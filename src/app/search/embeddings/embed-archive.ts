@@ -1,4 +1,3 @@
-import type { ModelError } from '../../../core/model-request.ts';
 import type { Count } from '../../../core/units.ts';
 import { assertNever, ok, type Result } from '../../../core/result.ts';
 import type { Archive } from '../../../ports/archive.ts';
@@ -44,10 +43,10 @@ export type ArchiveEmbedReport = {
 /** No person waits for the result. */
 const ARCHIVE_LIMITS = { timeoutMs: 120_000, maxRetries: 4 } as const;
 
-type EmbedArchiveDeps = AppDeps & { readonly service: EmbeddingService };
-
 /** Gives a vector to everything in the archive that has none; if all vectors are another model's, to everything. */
-export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<ArchiveEmbedReport, Failure>> {
+export async function embedArchive(
+  deps: AppDeps & { readonly service: EmbeddingService },
+): Promise<Result<ArchiveEmbedReport, Failure>> {
   const { provider, model } = deps.service;
   const base = { schema: 'compact/archive-embed@1', provider, model } as const;
   return attempt<ArchiveEmbedReport>({ file: deps.archivePath, progress: deps.progress }, async () => {
@@ -100,10 +99,7 @@ export async function embedCompacted(deps: EmbedCompactedDeps, report: CompactRe
   return { ...noted, usage: addPriced(summaries, priced(meter.total(), await deps.service.findPrice?.())) };
 }
 
-async function embedAndDescribe(
-  deps: EmbedCompactedDeps & { readonly meter: Meter },
-  sourceSha256: string,
-): Promise<string | null> {
+async function embedAndDescribe(deps: EmbedCompactedDeps & { readonly meter: Meter }, sourceSha256: string) {
   try {
     const opened = await deps.openArchive('existing');
     if (!opened.ok || opened.value === null) return `embeddings: none, the archive cannot be opened; ${FINISH}`;
@@ -201,18 +197,19 @@ export async function embedMissing(deps: EmbedMissingDeps, { sourceSha256, mayRe
       // All vectors were removed: start again from the beginning.
       Object.assign(state, { scope: scopeOf(false), done: 0, dropped: had, after: START });
       state.total = (await vectors.countMissing(state.scope)) + missing.length;
-    } else state.after = cursorBehind(missing, state.after);
+    } else
+      state.after = missing.reduce<VectorCursor>(
+        (after, { of }) =>
+          of.kind === 'message' ? { ...after, lineId: of.lineId } : { ...after, batchId: of.batchId },
+        state.after,
+      );
     state.hasKept ||= embedded.value.some(({ vector }) => vector !== null);
     state.done += missing.length;
   }
 }
 
 /** Sends equal texts once and empty ones never. */
-async function embedOnce(
-  deps: EmbedMissingDeps,
-  missing: readonly MissingText[],
-  limits: EmbedOptions,
-): Promise<Result<readonly VectorDraft[], ModelError>> {
+async function embedOnce(deps: EmbedMissingDeps, missing: readonly MissingText[], limits: EmbedOptions) {
   const texts = [...new Set(missing.flatMap(({ text }) => (text === '' ? [] : [text])))];
   const embedded = texts.length === 0 ? ok([]) : await embedTexts({ ...deps, ...deps.service }, texts, limits);
   if (!embedded.ok) return embedded;
@@ -240,13 +237,6 @@ async function keep(
   return dimensions === undefined ? 'kept' : vectors.keep({ provider, model, dimensions }, drafts, { mayReplace });
 }
 
-function cursorBehind(missing: readonly MissingText[], before: VectorCursor): VectorCursor {
-  return missing.reduce<VectorCursor>(
-    (after, { of }) => (of.kind === 'message' ? { ...after, lineId: of.lineId } : { ...after, batchId: of.batchId }),
-    before,
-  );
-}
-
 /** Something without a vector, and the text to send for it (may be empty). */
 type MissingText = { readonly of: MissingVector; readonly text: string };
 
@@ -256,11 +246,7 @@ const MAX_REQUEST_CHARS = 100_000;
 
 /** The next texts without vectors that fit into one request. */
 async function readMissingTexts(
-  {
-    archive,
-    formats,
-    redactor,
-  }: Pick<EmbedMissingDeps, 'archive' | 'formats'> & { readonly redactor: Redactor | null },
+  { archive, formats, redactor }: Pick<EmbedMissingDeps, 'archive' | 'formats'> & { redactor: Redactor | null },
   scope: MissingScope,
   after: VectorCursor,
 ): Promise<readonly MissingText[]> {

@@ -51,11 +51,7 @@ export async function embedTexts(
   return second.ok ? ok([...first.value, ...second.value]) : second;
 }
 
-async function tryUntilDone(
-  deps: EmbedDeps,
-  texts: readonly string[],
-  { timeoutMs, maxRetries }: EmbedOptions,
-): Promise<Result<readonly Float32Array[], ModelError>> {
+async function tryUntilDone(deps: EmbedDeps, texts: readonly string[], { timeoutMs, maxRetries }: EmbedOptions) {
   for (let failed = 0; ; failed += 1) {
     const tried = await tryOnce(deps, texts, timeoutMs);
     if (tried.ok) return tried;
