@@ -1,6 +1,5 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
-import type { Entry } from '../../core/transcript.ts';
 import type { Archive, CompactionDraft, LineDraft, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
@@ -35,19 +34,14 @@ export function* archivedLines(
     const cycle = outcome.conversation === null ? null : (positionOf.get(outcome.conversation) ?? null);
     const result = cycle === null ? undefined : compacted[cycle];
     const batch = outcome.kind === 'summarized' ? (result?.batchOf.get(outcome.index) ?? null) : null;
-    const isSaid = entry.kind === 'message' || entry.kind === 'instruction' || isFoundByWords(entry, result);
+    // A summary that another program wrote and later replaced. Our own summaries are found as batches, and so is the one that represents the
+    // messages before it.
+    const isReplaced = entry.kind === 'summary' && entry.sha256 === undefined && entry !== result?.prepared.view.prior;
+    const isSaid = entry.kind === 'message' || entry.kind === 'instruction' || isReplaced;
     const index = cycle === null ? 0 : (places[cycle]?.(line) ?? 0);
     const facts = isSaid ? transcript.messageFacts(entry, bytes) : null;
     yield { line, bytes, outcome: outcome.kind, cycle, batch, message: facts && { ...facts, index } };
   }
-}
-
-/**
- * A summary that another program wrote and later replaced. Our own summaries are found as batches, and so is the one that represents the
- * messages before it.
- */
-function isFoundByWords(entry: Entry, result: Leaving | undefined): boolean {
-  return entry.kind === 'summary' && entry.sha256 === undefined && entry !== result?.prepared.view.prior;
 }
 
 /** The 1-based position of a line's message in the whole conversation; 0: the line has no message. Must be called for lines in ascending order. */

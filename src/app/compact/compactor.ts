@@ -6,7 +6,7 @@ import { splitHistory } from '../../core/split.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { ModelProvider } from '../../ports/model.ts';
-import { uuidFromHash } from './compose.ts';
+import { measure, uuidFromHash } from './compose.ts';
 import { foreignPrior, type Prior, readLineage } from '../read/lineage.ts';
 import { factsOf, halfOfSha256 } from '../read/records.ts';
 import { createBreaker } from '../summarize/limits.ts';
@@ -234,11 +234,11 @@ async function storeHistory(
     finished,
     firstKept,
   }: {
-    readonly written: WrittenHistory;
-    readonly clip: ConversationMessage;
-    readonly finished: FinishedCycle;
+    written: WrittenHistory;
+    clip: ConversationMessage;
+    finished: FinishedCycle;
     /** The position of the first message that stays. */
-    readonly firstKept: number;
+    firstKept: number;
   },
 ): Promise<boolean> {
   const { archive, runtime } = options;
@@ -304,10 +304,4 @@ function decodeMessage(bytes: Uint8Array): ConversationMessage {
     new TextDecoder().decode(bytes),
   );
   return { ...value, created_at: value.created_at === null ? null : new Date(value.created_at) };
-}
-
-function measure(runtime: Runtime, lines: readonly Uint8Array[]) {
-  const hash = runtime.createHash();
-  for (const bytes of lines) hash.update(bytes);
-  return { sha256: hash.digest(), sizeBytes: lines.reduce((sum, bytes) => sum + bytes.length, 0) };
 }

@@ -27,18 +27,23 @@ type ComposeInput = {
 
 export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOutput {
   const { transcript, outcomes, compacted } = input;
-  const { entries } = transcript.recordIndex;
-  const kept = buildRuns(keptLines(outcomes), {
-    breakBefore: new Set(compacted.map(({ insertBefore }) => insertBefore)),
-    factsOf: (line) => {
-      const entry = entries[line - 1];
-      if (entry === undefined) throw new Error(`no line ${line}`);
-      return { sizeBytes: entry.length, sha256: hashKept(runtime, transcript.codec, transcript.readLine(entry)) };
-    },
-  });
+  const breakBefore = new Set(compacted.map(({ insertBefore }) => insertBefore));
+  // Runs that are as long as possible without crossing the place of an inserted line.
+  const kept: { firstLine: number; lineCount: number; sizeBytes: number; lineSha256: string[] }[] = [];
+  for (const [at, entry] of transcript.recordIndex.entries.entries()) {
+    if (outcomes[at]?.kind !== 'kept') continue;
+    const line = at + 1;
+    const sha256 = hashKept(runtime, transcript.codec, transcript.readLine(entry));
+    const last = kept.at(-1);
+    if (last !== undefined && last.firstLine + last.lineCount === line && !breakBefore.has(line)) {
+      last.lineCount += 1;
+      last.sizeBytes += entry.length;
+      last.lineSha256.push(sha256);
+    } else kept.push({ firstLine: line, lineCount: 1, sizeBytes: entry.length, lineSha256: [sha256] });
+  }
   const { inserted, clipSha256 } = renderListed(runtime, input, kept);
   const parts = { inserted, kept };
-  return { ...parts, ...measure(runtime, transcript, parts), clipSha256 };
+  return { ...parts, ...measure(runtime, outputBytes(parts, transcript)), clipSha256 };
 }
 
 type Rendered = { readonly inserted: readonly InsertedLine[]; readonly clipSha256: readonly string[] };
@@ -93,18 +98,14 @@ export function* outputBytes(parts: OutputParts, transcript: Prepared): Generato
   }
 }
 
-function measure(runtime: Runtime, transcript: Prepared, parts: OutputParts) {
+export function measure(runtime: Pick<Runtime, 'createHash'>, pieces: Iterable<Uint8Array>) {
   const hash = runtime.createHash();
   let sizeBytes = 0;
-  for (const bytes of outputBytes(parts, transcript)) {
+  for (const bytes of pieces) {
     hash.update(bytes);
     sizeBytes += bytes.length;
   }
   return { sha256: hash.digest(), sizeBytes };
-}
-
-function* keptLines(outcomes: readonly LineOutcome[]): Generator<number> {
-  for (const [index, outcome] of outcomes.entries()) if (outcome.kind === 'kept') yield index + 1;
 }
 
 function renderInsertedLines(
@@ -115,9 +116,9 @@ function renderInsertedLines(
     insertBefore,
     listedAs,
   }: {
-    readonly result: CompactedConversation;
-    readonly insertBefore: number;
-    readonly listedAs: string | undefined;
+    result: CompactedConversation;
+    insertBefore: number;
+    listedAs: string | undefined;
   },
 ): { readonly lines: readonly InsertedLine[]; readonly clipSha256: string } {
   const { recordIndex, session, codec } = transcript;
@@ -138,7 +139,9 @@ function renderInsertedLines(
     firstDropped: json(firstDropped),
     lastDropped: json(lastDropped),
     lastDroppedBefore: json(
-      prepared.view.entries.findLast((entry) => entry.line < insertBefore && !isKept(entry) && isRecord(entry)),
+      prepared.view.entries.findLast(
+        (entry) => entry.line < insertBefore && !isKept(entry) && entry.kind !== 'blank' && entry.kind !== 'opaque',
+      ),
     ),
     prior: json(prepared.view.prior ?? undefined),
     lastKeptId: lastKept?.recordId ?? null,
@@ -169,10 +172,6 @@ function separatorIn({ codec, readLine }: Prepared, elements: readonly Entry[]):
   return new Uint8Array();
 }
 
-function isRecord({ kind }: Entry): boolean {
-  return kind !== 'blank' && kind !== 'opaque';
-}
-
 /** What an output consists of: inserted lines, and runs of source lines that stay. */
 export type OutputParts = { readonly inserted: readonly InsertedLine[]; readonly kept: readonly KeptRun[] };
 
@@ -191,28 +190,6 @@ function outputPieces({ inserted, kept }: OutputParts): readonly OutputPiece[] {
     ...kept.map((run) => ({ at: run.firstLine, rank: 1, piece: { kind: 'kept', run } satisfies OutputPiece })),
   ];
   return pieces.sort((a, b) => a.at - b.at || a.rank - b.rank).map(({ piece }) => piece);
-}
-
-type LineFacts = { readonly sizeBytes: number; readonly sha256: string };
-
-/** The kept lines as runs that are as long as possible without crossing the place of an inserted line. */
-function buildRuns(
-  keptLines: Iterable<number>,
-  options: { readonly breakBefore: ReadonlySet<number>; readonly factsOf: (line: number) => LineFacts },
-): readonly KeptRun[] {
-  const runs: { firstLine: number; lineCount: number; sizeBytes: number; lineSha256: string[] }[] = [];
-  for (const line of keptLines) {
-    const { sizeBytes, sha256 } = options.factsOf(line);
-    const last = runs.at(-1);
-    if (last !== undefined && last.firstLine + last.lineCount === line && !options.breakBefore.has(line)) {
-      last.lineCount += 1;
-      last.sizeBytes += sizeBytes;
-      last.lineSha256.push(sha256);
-    } else {
-      runs.push({ firstLine: line, lineCount: 1, sizeBytes, lineSha256: [sha256] });
-    }
-  }
-  return runs;
 }
 
 /**

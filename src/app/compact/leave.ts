@@ -118,7 +118,7 @@ const UNITS = [
 export async function leaveUnchanged(
   deps: WritingDeps,
   request: CompactFileRequest,
-  { transcript, skip }: { readonly transcript: Prepared; readonly skip: Skip },
+  { transcript, skip }: { transcript: Prepared; skip: Skip },
 ): Promise<CompactReport> {
   const { output, input } = request;
   const path = explicitPath(request);

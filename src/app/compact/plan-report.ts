@@ -97,7 +97,7 @@ function describeLittle({ minSaving = 0 }: TranscriptPolicy, { before, after }: 
 /** The bytes of disk that replacing a transcript frees. `after`: of the content. */
 export function netInPlace(
   { source }: Pick<Prepared, 'source'>,
-  { after, archive }: { readonly after: number; readonly archive: number },
+  { after, archive }: { after: number; archive: number },
 ): number {
   return netBytesFreed({ before: source.stamp.sizeBytes, after: sizeOnDisk(source, after), archive });
 }
@@ -198,15 +198,11 @@ function describePlan(
   return { ...plan, tokensIn, cost, ...(price?.listedOn !== undefined && { listedOn: price.listedOn }), asked };
 }
 
-type Counted = Omit<PlanReport, 'cost' | 'listedOn' | 'asked' | keyof ExpectedBytes> & {
-  readonly mergedTokens: number;
-};
-
 function countRequests(
   { conversations }: Prepared,
   plans: readonly (CompactPlan | null)[],
   { policy }: CompactFileRequest,
-): Counted {
+) {
   const compaction = compactionWithin(policy);
   const counts = { chunks: 0, merges: 0, messageTokens: 0, mergedBatches: 0 };
   for (const [index, plan] of plans.entries()) {

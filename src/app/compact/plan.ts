@@ -83,7 +83,7 @@ export function planPrepared(
 export function expectClipTokens(
   { codec }: Prepared,
   prepared: PreparedConversation,
-  { plan, ...expectation }: Expectation & { readonly plan: CompactPlan },
+  { plan, ...expectation }: Expectation & { plan: CompactPlan },
 ): number {
   const tokensOfMessage = (index: number): number => prepared.view.messages[index]?.tokens ?? 0;
   const sum = (indices: readonly number[]): number => indices.reduce((all, index) => all + tokensOfMessage(index), 0);
@@ -98,14 +98,15 @@ export function expectClipTokens(
 function expectBatchTokens(
   { prior }: PreparedConversation,
   fresh: Fresh,
-  { policy, batchTokens, extraTokens = 0, rulesTokens }: Expectation & { readonly rulesTokens: number },
+  { policy, batchTokens, extraTokens = 0, rulesTokens }: Expectation & { rulesTokens: number },
 ): number {
   const compaction = compactionWithin(policy);
   const { clipFirst, clipLast, summaryTokens, requestTokens = 0 } = compaction;
   const isWhole = summaryTokens !== undefined;
   const live = prior.kind === 'lineage' ? prior.cycle.live : [];
   const largestTokens = batchTokens ?? batchTokensOf(compaction);
-  const freshTokens = Math.min(largestTokens, isWhole ? mostWhole(prior, fresh) : meanSource(fresh));
+  const meanSource = Math.ceil(fresh.sourceTokens / Math.max(1, fresh.count));
+  const freshTokens = Math.min(largestTokens, isWhole ? mostWhole(prior, fresh) : meanSource);
   const sizes = [
     // The new batch replaces the last one; the batches before it came from another archive.
     ...(isWhole ? live.slice(0, -1) : live).map(({ content }) => estimateTokensByBytes(content)),
@@ -133,10 +134,6 @@ function mostRulesTokens({ prior, view }: PreparedConversation, compaction: Comp
 }
 
 type Fresh = { readonly count: number; readonly sourceTokens: number };
-
-function meanSource({ count, sourceTokens }: Fresh): number {
-  return Math.ceil(sourceTokens / Math.max(1, count));
-}
 
 const MIN_SUMMARY_TOKENS = 100;
 
@@ -188,13 +185,11 @@ export function describeSettings(
 export function writeSettings(compaction: CompactionConfig, others: Record<string, unknown>): string {
   const { timeout: _timeout, maxRetries: _retries, maxConsecutiveFailures: _failures, ...result } = compaction;
   const value = { version: RESULT_VERSION, ...others, ...result };
-  return JSON.stringify(value, (_key, part: unknown) => (isRecord(part) ? sortKeys(part) : part));
+  return JSON.stringify(value, (_key, part: unknown) =>
+    isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function sortKeys(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

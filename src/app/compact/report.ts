@@ -75,7 +75,7 @@ export function reportBatch(batch: StoredBatch): BatchReport {
 
 /** `label` is empty if nothing was stored. */
 export function labelBatch(
-  { depth, startTime, endTime, messageCount, level = 'plain' }: SummaryBatch & { readonly level?: SummaryLevel },
+  { depth, startTime, endTime, messageCount, level = 'plain' }: SummaryBatch & { level?: SummaryLevel },
   label: string,
 ): BatchReport {
   const times = { start: formatTime(startTime), end: formatTime(endTime) };
@@ -84,8 +84,7 @@ export function labelBatch(
 
 /** Counts every line of the input once. */
 export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
-  const count = (kind: LineOutcome['kind']): number =>
-    outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
+  const count = (kind: LineOutcome['kind']) => outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
   const [kept, summarized, quoted, other] = [count('kept'), count('summarized'), count('quoted'), count('other')];
   return { kept, summarized, quoted, other, total: outcomes.length };
 }

@@ -5,7 +5,7 @@ import { attemptDamaged, attemptStep, carriedFailure, must, stop, stoppedBy } fr
 import { checkReplaceable, deliver, describeWritten, targetPath } from '../write/deliver.ts';
 import { lookAgain } from '../write/write-output.ts';
 import { archivedLines, findUnprovable, storeLines } from './archive-lines.ts';
-import { type ComposedOutput, composeOutput, outputBytes } from './compose.ts';
+import { type ComposedOutput, composeOutput, measure, outputBytes } from './compose.ts';
 import { planOutcomes, planPrepared } from './plan.ts';
 import {
   buildReport,
@@ -93,7 +93,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     notes: [
       ...attempts.flatMap((one) => (one.kind === 'compacted' ? one.notes : [])),
       ...noteWritten(transcript, request, written),
-      ...noteOtherArchive(transcript),
+      ...(transcript.conversations.some((one) => one.isArchiveMissing) ? [OTHER_ARCHIVE] : []),
       ...told.notes,
     ],
     output: targetPath(request) ?? '-',
@@ -119,14 +119,8 @@ function netOf(
   return netBytesFreed({ before: 0, after: output.kind === 'stdout' ? 0 : sizeBytes, archive });
 }
 
-/** What an earlier compaction removed is in the archive that was used then, and cannot be restored from this one. */
-function noteOtherArchive({ conversations }: Prepared): readonly string[] {
-  return conversations.some((one) => one.isArchiveMissing)
-    ? [
-        'this archive does not have its earlier compaction; only the archive that was used then can restore what that removed',
-      ]
-    : [];
-}
+const OTHER_ARCHIVE =
+  'this archive does not have its earlier compaction; only the archive that was used then can restore what that removed';
 
 /** What was written to standard output cannot be taken back, so the source is checked first. Appended lines do not matter. */
 async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }: Prepared): Promise<boolean> {
@@ -153,7 +147,7 @@ async function proveStored(
     id,
     transcript,
     output,
-  }: Pick<StoreInput, 'archive' | 'transcript'> & { readonly id: number; readonly output: ComposedOutput },
+  }: Pick<StoreInput, 'archive' | 'transcript'> & { id: number; output: ComposedOutput },
 ): Promise<void> {
   let isProven = false;
   try {
@@ -213,7 +207,7 @@ const MAX_TITLE_CHARS = 80;
 function draftCompaction(
   deps: WritingDeps,
   { request, transcript, settings, settingsSha256 }: StoreInput,
-  { results, output }: { readonly results: readonly CompactedConversation[]; readonly output: ComposedOutput },
+  { results, output }: { results: readonly CompactedConversation[]; output: ComposedOutput },
 ): CompactionDraft {
   const { recordIndex, source, codec } = transcript;
   const path = targetPath(request);
@@ -298,9 +292,9 @@ export async function reuseCompaction(
     lock,
     replaceable,
   }: Pick<StoreInput, 'request' | 'transcript' | 'archive' | 'lock'> & {
-    readonly same: StoredCompaction;
-    readonly ledger: Ledger;
-    readonly replaceable: FileStamp | null;
+    same: StoredCompaction;
+    ledger: Ledger;
+    replaceable: FileStamp | null;
   },
 ): Promise<CompactReport> {
   const path = targetPath(request);
@@ -350,15 +344,9 @@ export async function reuseCompaction(
  */
 async function checkReusable(
   { runtime }: Pick<WritingDeps, 'runtime'>,
-  {
-    same,
-    transcript,
-    archive,
-  }: { readonly same: StoredCompaction; readonly transcript: Prepared; readonly archive: Archive },
+  { same, transcript, archive }: { same: StoredCompaction; transcript: Prepared; archive: Archive },
 ): Promise<Ledger | null> {
-  const hash = runtime.createHash();
-  for (const piece of outputBytes(same, transcript)) hash.update(piece);
-  if (hash.digest() !== same.output.sha256) return null;
+  if (measure(runtime, outputBytes(same, transcript)).sha256 !== same.output.sha256) return null;
   const counts = { summarized: 0, quoted: 0, other: 0 };
   const onArchived = ({ outcome }: StoredLine): void => {
     counts[outcome] += 1;
@@ -387,13 +375,9 @@ function notesAgain(
   });
 }
 
-async function clipTokensByHash(
-  deps: WritingDeps,
-  { session }: Prepared,
-  same: StoredCompaction,
-): Promise<(sha256: string) => number> {
+async function clipTokensByHash(deps: WritingDeps, { session }: Prepared, same: StoredCompaction) {
   const recordOf = await insertedRecords(deps, same);
-  return (sha256) => {
+  return (sha256: string): number => {
     const record = recordOf(sha256);
     const decoded = record === undefined ? null : session.decode(record, 0);
     return decoded !== null && 'message' in decoded ? estimateTokensByBytes(decoded.message?.content ?? '') : 0;

@@ -72,9 +72,9 @@ export async function summarizeAll(
     archive,
     summaries,
   }: Pick<Input, 'transcript' | 'request' | 'summaries'> & {
-    readonly settingsSha256: string;
-    readonly plans: readonly ConversationPlan[];
-    readonly archive: Archive | null;
+    settingsSha256: string;
+    plans: readonly ConversationPlan[];
+    archive: Archive | null;
   },
 ): Promise<readonly Attempted[]> {
   const { breaker } = request.summarizer;
@@ -166,7 +166,7 @@ function withSpending(failure: Failure, { summaries: { meter }, request: { summa
 async function attemptConversation(
   deps: WritingDeps,
   input: Input,
-  { prepared, plan: first }: { readonly prepared: PreparedConversation; readonly plan: ConversationPlan },
+  { prepared, plan: first }: { prepared: PreparedConversation; plan: ConversationPlan },
 ): Promise<Result<Attempted, Failure>> {
   const { targetTokens } = input.request.policy;
   if (first.kind === 'skip') return ok({ kind: 'skipped', reason: first.reason, detail: first.detail });
@@ -184,7 +184,8 @@ function planAgain({ transcript, request: { policy } }: Input, { result, report 
   const { prepared, plan } = result;
   const isOver = report.tokens.after > targetTokens;
   // An estimate that was too small may grow when more messages leave, so use the maximum size.
-  const size = isOver ? { policy } : { policy, batchTokens: largestBatchTokens(result) };
+  const largest = result.live.reduce((most, { content }) => Math.max(most, estimateTokensByBytes(content)), 0);
+  const size = isOver ? { policy } : { policy, batchTokens: largest };
   const expected = expectClipTokens(transcript, prepared, { ...size, plan });
   const extraTokens = estimateTokensByBytes(result.text()) - expected;
   const next = planPrepared(transcript, prepared, { ...size, extraTokens });
@@ -225,10 +226,11 @@ type Summarized = { readonly result: CompactedConversation; readonly report: Con
 async function summarizePlan(
   deps: WritingDeps,
   { transcript, request, summaries, originKey, readLineage: read }: Input,
-  { prepared, plan }: { readonly prepared: PreparedConversation; readonly plan: CompactPlan },
+  { prepared, plan }: { prepared: PreparedConversation; plan: CompactPlan },
 ): Promise<Result<Summarized, Failure>> {
   const load = createLoader(transcript, prepared);
   const { messages, carriedCount } = prepared.view;
+  const going = new Set(plan.chunks.flat());
   const { runCycle } = await import('../summarize/run-cycle.ts');
   const finished = await runCycle(summaries, {
     conversationId: prepared.id,
@@ -239,7 +241,7 @@ async function summarizePlan(
     load,
     readStale: () => readStale(transcript, prepared),
     isTyped: (index) => messages[index]?.typedTokens !== undefined,
-    keptRequests: keptRequestsOf(messages, plan),
+    keptRequests: [...messages.keys()].filter((at) => messages[at]?.typedTokens !== undefined && !going.has(at)),
     readLineage: read,
     keptWordForWord: transcript.codec.format.layout.links === 'parents' ? wordForWord(plan, load) : [],
     config: compactionWithin(request.policy),
@@ -256,11 +258,6 @@ async function summarizePlan(
   });
   const result = { ...finished.value, prepared, plan, carried };
   return ok({ result, report: reportOf(transcript, result) });
-}
-
-function keptRequestsOf(messages: PreparedConversation['view']['messages'], plan: CompactPlan): readonly number[] {
-  const going = new Set(plan.chunks.flat());
-  return messages.flatMap(({ typedTokens }, index) => (typedTokens === undefined || going.has(index) ? [] : [index]));
 }
 
 function reportOf(transcript: Prepared, result: CompactedConversation): ConversationReport {
@@ -286,10 +283,6 @@ function judge({ result, report }: Summarized, targetTokens: number | null): Att
   }
   const notes = planNotes(result.prepared, result.plan, { tokensAfter: after, targetTokens });
   return { kind: 'compacted', result, report, notes };
-}
-
-function largestBatchTokens({ live }: CompactedConversation): number {
-  return live.reduce((most, { content }) => Math.max(most, estimateTokensByBytes(content)), 0);
 }
 
 /** What the producer's own compaction has put out of its context: typed messages and a clip-archive of ours. */

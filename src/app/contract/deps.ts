@@ -7,7 +7,7 @@ import type { ModelRequest, ModelResponse } from '../../core/model-request.ts';
 import type { ModelProvider, Price, Redactor } from '../../ports/model.ts';
 import type { Progress, Runtime, StepListener } from '../../ports/runtime.ts';
 import type { Breaker, Budget, RateLimiter } from '../summarize/limits.ts';
-import type { InFlight } from '../summarize/paid-summaries.ts';
+import type { InFlight, PaidAs } from '../summarize/paid-summaries.ts';
 
 /** existing: a missing archive is not created. */
 export type ArchiveMode = 'existing' | 'create';
@@ -58,13 +58,7 @@ export type Summarizer = {
 
 /** What calling a service needs besides the model. */
 export type ModelService = {
-  /** The key under which its summaries are remembered. */
-  readonly paidAs: {
-    readonly provider: string;
-    readonly scope: string;
-    /** Whether the model is asked again for what it was paid for in an earlier run. */
-    readonly asksAgain?: boolean;
-  };
+  readonly paidAs: PaidAs;
   /** Requests that are running now, shared by all transcripts. */
   readonly inFlight: InFlight;
   readonly limiter: RateLimiter;

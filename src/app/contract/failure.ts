@@ -167,7 +167,7 @@ export function noSummary(file: string, problem: string): Failure {
  * `file` is the name for messages.
  */
 export async function attempt<T, E = never>(
-  { file, progress }: { readonly file: string; readonly progress?: Pick<Progress, 'finish'> },
+  { file, progress }: { file: string; progress?: Pick<Progress, 'finish'> },
   work: () => Promise<Result<T, E | Failure>>,
 ): Promise<Result<T, E | Failure>> {
   try {

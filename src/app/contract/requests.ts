@@ -102,8 +102,6 @@ export type RestoreCapturedRequest = {
   readonly output: Exclude<RestoreFileRequest['output'], { readonly kind: 'none' }>;
 };
 
-export type VerifyFileRequest = { readonly input: TranscriptInput };
-
 export type SearchRequest = Omit<SearchFilter, 'conversationId'> & {
   /** Any text. */
   readonly query: string;

@@ -67,7 +67,7 @@ export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<
       hash?.update(raw.bytes);
       const indexed = indexRecord(deps, input, { raw, share });
       const entry = indexed instanceof Promise ? await indexed : indexed;
-      if (isListOpening(raw)) ({ conversation } = entry);
+      if (raw.around !== undefined && raw.around !== null) ({ conversation } = entry);
       entries.push(raw.list === undefined ? entry : inList(entry, raw.list, conversation));
       eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
       if (raw.start < nextYield) continue;
@@ -90,10 +90,6 @@ function faultPlace({ line, findPlace }: RawRecord, content: Uint8Array, column:
     : { line: start.line + ends, column: column - 1 - before.lastIndexOf('\n') };
 }
 
-function isListOpening({ around }: RawRecord): boolean {
-  return around !== undefined && around !== null;
-}
-
 function inList(entry: Entry, list: number, conversation: string | undefined): Entry {
   return conversation === undefined ? { ...entry, list } : { ...entry, list, conversation };
 }
@@ -101,7 +97,7 @@ function inList(entry: Entry, list: number, conversation: string | undefined): E
 function indexRecord(
   { formats, runtime }: IndexDeps,
   input: IndexInput,
-  { raw, share }: { readonly raw: RawRecord; readonly share: ShareText },
+  { raw, share }: { raw: RawRecord; share: ShareText },
 ): Entry | Promise<Entry> {
   const { codec, session } = input;
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
@@ -221,8 +217,8 @@ type Writable<T> = { -readonly [key in keyof T]: T[key] };
 /** Turns a decoded line into what the plan keeps of it. Assigns one key after another, which is several times as fast as spreading. */
 export function toEntry(
   decoded: Decoded,
-  { line, start, length }: { readonly line: number; readonly start: number; readonly length: number },
-  { share, measure }: { readonly share: ShareText; readonly measure: MeasureMessage | undefined },
+  { line, start, length }: { line: number; start: number; length: number },
+  { share, measure }: { share: ShareText; measure: MeasureMessage | undefined },
 ): Entry {
   const { conversation, recordId, parentId, isSide, isAside, calls, results, groupKey, message } = decoded;
   const { isPrompt, isUnmarked, latestKey, hidesBefore } = decoded;

@@ -39,7 +39,7 @@ const NO_RULES = { rules: [], dropped: [] };
  */
 export function foreignPrior(
   text: string,
-  { staleMessageCount, isMarked }: { readonly staleMessageCount: number; readonly isMarked: boolean },
+  { staleMessageCount, isMarked }: { staleMessageCount: number; isMarked: boolean },
 ): Extract<Prior, { readonly kind: 'foreign' }> {
   const head = parseClipArchiveHead(text);
   if (head === null || Math.max(head.messages, head.cycles) > MAX_BELIEVED)
@@ -204,20 +204,6 @@ function openWith(codec: Codec, headers: readonly Json[]): CodecSession {
 
 type Deps = Pick<AppDeps, 'formats' | 'runtime'>;
 
-/** The compactions whose key is in the last line of a clip-archive, newest first. */
-async function* findNamedCompactions(
-  { runtime }: Pick<Deps, 'runtime'>,
-  archive: Archive,
-  { key }: ClipMark,
-): AsyncGenerator<StoredCompaction> {
-  if (key === null) return;
-  for (const { compactionId, sourceSha256, settingsSha256 } of await archive.listCompactions()) {
-    if (!runtime.sha256(originOf(sourceSha256, settingsSha256)).startsWith(key)) continue;
-    const compaction = await archive.loadCompaction(compactionId);
-    if (compaction !== null) yield compaction;
-  }
-}
-
 /**
  * The cycle whose clip-archive has the same text, although its producer rewrote the record: a document that became a log, a session of an
  * older version, an export. The key alone proves nothing, because anybody can write one into a transcript.
@@ -235,12 +221,15 @@ export async function* findRewrittenCycles(
   archive: Archive,
   clip: ClipMark,
 ): AsyncGenerator<RewrittenCycle> {
-  for await (const compaction of findNamedCompactions(deps, archive, clip)) {
-    const codec = await deps.formats.load(compaction.format);
-    if (codec === null) continue;
+  const { key, textSha256 } = clip;
+  for (const { compactionId, sourceSha256, settingsSha256 } of key === null ? [] : await archive.listCompactions()) {
+    if (!deps.runtime.sha256(originOf(sourceSha256, settingsSha256)).startsWith(key ?? '')) continue;
+    const compaction = await archive.loadCompaction(compactionId);
+    const codec = compaction === null ? null : await deps.formats.load(compaction.format);
+    if (compaction === null || codec === null) continue;
     const recordOf = await insertedRecords(deps, compaction);
     const textOf = ({ clipSha256 }: StoredCycle): string | null => clipTextOf(deps, codec, recordOf(clipSha256));
-    const cycle = compaction.cycles.find((one) => textOf(one) === clip.textSha256);
+    const cycle = compaction.cycles.find((one) => textOf(one) === textSha256);
     if (cycle !== undefined) yield { cycle, format: compaction.format };
   }
 }
@@ -288,7 +277,6 @@ export function createLineageCheck(archive: Archive) {
     },
     addFound,
     /** Cycles that continue one that was not found: what came before it is lost. */
-    orphans: (): readonly StoredCycle[] =>
-      [...children].flatMap(([parentId, child]) => (found.has(parentId) ? [] : [child])),
+    orphans: () => [...children].flatMap(([parentId, child]) => (found.has(parentId) ? [] : [child])),
   };
 }

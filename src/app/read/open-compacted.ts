@@ -85,11 +85,7 @@ export type Revision = {
 /** Indexes a revision; invalid lines are allowed. */
 export async function readRevision(
   deps: AppDeps,
-  {
-    name,
-    hash,
-    ...file
-  }: Omit<Revision, 'session' | 'recordIndex'> & { readonly name: string; readonly hash?: RunningHash },
+  { name, hash, ...file }: Omit<Revision, 'session' | 'recordIndex'> & { name: string; hash?: RunningHash },
 ): Promise<Revision> {
   const { lines, hasBom, codec } = file;
   const session = codec.open();
@@ -156,11 +152,6 @@ function rewriteOf(deps: AppDeps, compaction: StoredCompaction, { codec, recordI
   return findRewrite(deps, { compaction, codec, entries: recordIndex.entries, lines: lines() });
 }
 
-/** The number of the records before a compaction, without those that were added since. A document's last record is the text after its list. */
-function ownLinesOf({ compaction: { source }, rewrite }: Located): number {
-  return rewrite === null ? source.lineCount : source.lineCount - 1;
-}
-
 /** Whether a compaction's output is unchanged; appended lines do not matter. */
 async function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Revision): Promise<boolean> {
   const start = hashStart(deps.runtime, { sizeBytes: output.sizeBytes, hasBom });
@@ -168,14 +159,10 @@ async function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, ha
   return start.isFull() && start.digest() === output.sha256;
 }
 
-/** The codec that read the original. What remains of it might be detected as another format. */
-async function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: StoredCompaction, revision: Revision) {
-  return (await formats.load(format)) ?? revision.codec;
-}
-
 /** What restoring the revision before a compaction needs. */
 export async function restoringOf(deps: AppDeps, { archive, located, revision }: WrittenBy): Promise<RestoreInput> {
-  const codec = await codecBefore(deps, located.compaction, revision);
+  // The codec that read the original: what remains of it might be detected as another format.
+  const codec = (await deps.formats.load(located.compaction.format)) ?? revision.codec;
   return { ...located, archive, runtime: deps.runtime, output: revision.lines, codec };
 }
 
@@ -189,7 +176,9 @@ export async function readBefore(
 ): Promise<Revision> {
   const { located, revision, restore, name } = input;
   const { hasBom, lineCount } = located.compaction.source;
-  const file = { hasBom, ownLines: ownLinesOf(located), codec: restore.codec, name };
+  // A document's last record is the text after its list.
+  const ownLines = located.rewrite === null ? lineCount : lineCount - 1;
+  const file = { hasBom, ownLines, codec: restore.codec, name };
   if (located.rewrite !== null)
     return readRevision(deps, { ...file, lines: input.lines, appended: [], heldBytes: revision.heldBytes });
   const { lines, rest, heldBytes } = splitLines(input.lines, lineCount, revision.heldBytes);
@@ -291,20 +280,14 @@ export async function wasRewritten(deps: AppDeps, written: WrittenBy): Promise<b
   return problem !== null && problem.kind !== 'erased';
 }
 
-/** A clip-archive that is in the archive, in a record that another program wrote. */
-type KnownClip = {
-  readonly cycle: StoredCycle;
-  readonly key: string | null;
-  /** A person pasted the summary of another conversation; otherwise the producer rewrote the record. */
-  readonly isPasted: boolean;
-};
-
+/** The clip-archives that are in the archive, in records that another program wrote. */
 export async function findKnownClips(deps: AppDeps, archive: Archive, revision: Revision) {
   const conversation = revision.recordIndex.entries.find((entry) => entry.conversation !== undefined)?.conversation;
-  const known: KnownClip[] = [];
+  const known: { readonly cycle: StoredCycle; readonly key: string | null; readonly isPasted: boolean }[] = [];
   for (const { clip, isUnmarked } of summariesOf(revision)) {
     const found = clip === undefined ? null : await findRewrittenCycle(deps, archive, clip);
     if (clip === undefined || found === null) continue;
+    // A person pasted the summary of another conversation; otherwise the producer rewrote the record.
     const isPasted = isUnmarked === true && found.cycle.conversationId !== conversation;
     known.push({ cycle: found.cycle, key: clip.key, isPasted });
   }
@@ -314,7 +297,7 @@ export async function findKnownClips(deps: AppDeps, archive: Archive, revision: 
 /** Why no compaction can be undone. A null `archive` means that there is none. */
 export async function notFound(
   deps: AppDeps,
-  { revision, file, archive }: { readonly revision: Revision; readonly file: string; readonly archive: Archive | null },
+  { revision, file, archive }: { revision: Revision; file: string; archive: Archive | null },
 ): Promise<never> {
   if (summariesOf(revision).length === 0) stop({ kind: 'not-compacted', file });
   const known = archive === null ? [] : await findKnownClips(deps, archive, revision);

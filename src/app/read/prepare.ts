@@ -75,8 +75,11 @@ export async function prepareTranscript(
   const read = await attemptStep(() => readTranscript(deps, input, { ...options, hash }));
   const changed: Failure = { kind: 'source-changed', file: input.name };
   if (!read.ok) {
-    const isUnsettled = isMaybeUnfinished(read.error) && (await hasChanged(deps, input, unread));
-    return stop(isUnsettled ? changed : read.error);
+    const { error } = read;
+    // An invalid line or a truncated compressed file may be one that is still being written.
+    const isUnfinished = error.kind === 'bad-line' || (error.kind === 'file' && error.failure.kind === 'damaged');
+    const isUnsettled = isUnfinished && (await hasChanged(deps, input, unread));
+    return stop(isUnsettled ? changed : error);
   }
   const { source, recordIndex } = read.value;
   const sha256 = hash.digest();
@@ -84,11 +87,6 @@ export async function prepareTranscript(
     return { ...read.value, recordIndex: { ...recordIndex, sha256 } };
   source.close();
   return stop(changed);
-}
-
-/** An invalid line or a truncated compressed file may be one that is still being written. */
-function isMaybeUnfinished(failure: Failure): boolean {
-  return failure.kind === 'bad-line' || (failure.kind === 'file' && failure.failure.kind === 'damaged');
 }
 
 async function hasChanged({ files }: AppDeps, { path }: TranscriptInput, before: Result<FileStamp, unknown>) {
@@ -100,7 +98,7 @@ async function hasChanged({ files }: AppDeps, { path }: TranscriptInput, before:
 export async function readTranscript(
   deps: AppDeps,
   input: TranscriptInput,
-  { before, ...options }: ReadOptions & { readonly hash?: RunningHash; readonly before?: Date | undefined },
+  { before, ...options }: ReadOptions & { hash?: RunningHash; before?: Date | undefined },
 ): Promise<ReadTranscript> {
   const opened = await openTranscript(input, deps);
   return closedOnError(opened.source, async () => {
@@ -112,7 +110,7 @@ export async function readTranscript(
 }
 
 /** The content of a transcript: a file's, or one that was restored into memory. */
-export type TranscriptBytes = Pick<SourceFile, 'bomLength' | 'sizeBytes' | 'lines' | 'read'>;
+type TranscriptBytes = Pick<SourceFile, 'bomLength' | 'sizeBytes' | 'lines' | 'read'>;
 
 type ReadInput = {
   readonly source: TranscriptBytes;
@@ -287,10 +285,8 @@ export function isOlder(transcript: Prepared, before: Date): boolean {
   return (findLastTime(transcript) ?? lastWrite(transcript.source)) < before;
 }
 
-const NANOSECONDS_PER_MILLISECOND = 1_000_000n;
-
 export function lastWrite({ stamp }: Pick<SourceFile, 'stamp'>): Date {
-  return new Date(Number(stamp.mtimeNs / NANOSECONDS_PER_MILLISECOND));
+  return new Date(Number(stamp.mtimeNs / 1_000_000n));
 }
 
 /** Messages may be stored out of order, so a few more than the last one are looked at. If none of these has a time, we assume that none has. */
@@ -304,14 +300,10 @@ export function findLastTime({ recordIndex, readMessage }: Pick<IndexedTranscrip
     const entry = recordIndex.entries[index];
     if (entry?.kind !== 'message') continue;
     looked += 1;
-    newest = newerOf(newest, readMessage(entry)?.created_at);
+    const time = readMessage(entry)?.created_at ?? null;
+    if (time !== null && (newest === null || time > newest)) newest = time;
   }
   return newest;
-}
-
-function newerOf(time: Date | null, other: Date | null | undefined): Date | null {
-  if (other === null || other === undefined) return time;
-  return time === null || other > time ? other : time;
 }
 
 type Reading = Pick<IndexedTranscript, 'recordIndex' | 'readJson'>;

@@ -98,7 +98,7 @@ const PIECE_BYTES = 1024 * 1024;
 /** The bytes between two offsets, one MiB at a time. */
 export function* readPieces(
   { read }: Pick<SourceFile, 'read'>,
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: { from: number; to: number },
 ): Generator<Uint8Array> {
   for (let start = from; start < to; start += PIECE_BYTES) yield read(start, Math.min(PIECE_BYTES, to - start));
 }
@@ -106,10 +106,7 @@ export function* readPieces(
 /** sha256 of the first bytes of a file's content; null: the file is shorter. */
 export function hashPrefix(
   runtime: Pick<Runtime, 'createHash'>,
-  source: {
-    readonly sizeBytes: number;
-    readonly read: (start: number, length: number) => Uint8Array;
-  },
+  source: Pick<SourceFile, 'sizeBytes' | 'read'>,
   sizeBytes: number,
 ): string | null {
   if (source.sizeBytes < sizeBytes) return null;
@@ -152,7 +149,7 @@ export function halfOfSha256({ sha256 }: Pick<Runtime, 'sha256'>, line: Uint8Arr
 }
 
 /** The hash of a source line that stays; undefined: it does not. */
-export function keptHashes({ kept }: { readonly kept: readonly KeptRun[] }): (line: number) => string | undefined {
+export function keptHashes({ kept }: { kept: readonly KeptRun[] }): (line: number) => string | undefined {
   return (line) => {
     let low = 0;
     let high = kept.length;

@@ -217,7 +217,7 @@ export async function* provenLines(
 /** Hashes the first `sizeBytes` bytes of the lines that are added. */
 export function hashStart(
   runtime: Pick<Runtime, 'createHash'>,
-  { sizeBytes, hasBom = false }: { readonly sizeBytes: number; readonly hasBom?: boolean },
+  { sizeBytes, hasBom = false }: { sizeBytes: number; hasBom?: boolean },
 ) {
   const hash = runtime.createHash();
   let left = sizeBytes;
@@ -339,24 +339,18 @@ function createCursor<T extends object>(batches: AsyncIterable<Iterable<T>>): Cu
 const BATCH_BYTES = 1024 * 1024;
 
 /** Gathers lines; `add` and `isFull` say whether it is time to take them. */
-type LineBatch = {
-  readonly add: (bytes: Uint8Array) => boolean;
-  readonly isFull: () => boolean;
-  readonly take: () => readonly Uint8Array[];
-};
-
-function createLineBatch(): LineBatch {
+function createLineBatch() {
   let lines: Uint8Array[] = [];
   let sizeBytes = 0;
   const isFull = (): boolean => sizeBytes >= BATCH_BYTES;
   return {
-    add: (bytes) => {
+    add: (bytes: Uint8Array): boolean => {
       lines.push(bytes);
       sizeBytes += bytes.length;
       return isFull();
     },
     isFull,
-    take: () => {
+    take: (): readonly Uint8Array[] => {
       const taken = lines;
       lines = [];
       sizeBytes = 0;

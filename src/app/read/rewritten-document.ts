@@ -68,16 +68,12 @@ function isEscaped(text: string, at: number): boolean {
 function canonicalText(value: Json): string | null {
   try {
     return JSON.stringify(value, (_, inner: Json) =>
-      isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(byKey)) : inner,
+      isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
     );
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
   }
-}
-
-function byKey([a]: readonly [string, Json], [b]: readonly [string, Json]): number {
-  return a < b ? -1 : 1;
 }
 
 function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
@@ -100,6 +96,13 @@ export type Rewrite = {
   readonly continued: readonly string[];
 };
 
+/** A compaction that left a document, with the codec and the records of that. */
+type Written = {
+  readonly compaction: StoredCompaction;
+  readonly codec: Codec;
+  readonly entries: readonly Entry[];
+};
+
 type Expected = {
   readonly line: number | null;
   readonly isSame: (at: number) => boolean;
@@ -112,17 +115,7 @@ type Expected = {
  */
 export async function findRewrite(
   deps: Pick<AppDeps, 'formats' | 'runtime'>,
-  {
-    compaction,
-    codec,
-    entries,
-    lines,
-  }: {
-    readonly compaction: StoredCompaction;
-    readonly codec: Codec;
-    readonly entries: readonly Entry[];
-    readonly lines: AsyncIterable<Iterable<Uint8Array>>;
-  },
+  { compaction, codec, entries, lines }: Written & { lines: AsyncIterable<Iterable<Uint8Array>> },
 ): Promise<Rewrite | null> {
   const { source, format } = compaction;
   if (format !== codec.format.name || codec.format.layout.kind !== 'document' || !hasOneList(entries)) return null;
@@ -162,19 +155,7 @@ function hasOneList(entries: readonly Entry[]): boolean {
 /** The elements that a compaction wrote, in order. */
 function expectedRecords(
   deps: Pick<AppDeps, 'formats' | 'runtime'>,
-  {
-    compaction,
-    codec,
-    entries,
-    records,
-    hashes,
-  }: {
-    readonly compaction: StoredCompaction;
-    readonly codec: Codec;
-    readonly entries: readonly Entry[];
-    readonly records: readonly Uint8Array[];
-    readonly hashes: readonly string[];
-  },
+  { compaction, codec, entries, records, hashes }: Written & Pick<Rewrite, 'records'> & { hashes: readonly string[] },
 ): readonly Expected[] {
   const valueOf = (bytes: Uint8Array): Json | undefined => {
     const parsed = codec.records?.parse(trimRecord(codec, bytes));

@@ -54,19 +54,13 @@ type Undone = {
   readonly isStillCompacted?: true;
 };
 
-type Compacted = Parameters<typeof deliver>[1]['transcript'];
-
 /** The lines that were left out when `lines` was last read to its end. */
 type ErasedLines = { count: number; mark: ErasureMark | null };
 
 /** Undoes one compaction, or all of them. */
 async function undo(
   deps: WritingDeps,
-  {
-    revision: first,
-    archive,
-    request,
-  }: { readonly revision: Revision; readonly archive: Archive; readonly request: RestoreFileRequest },
+  { revision: first, archive, request }: { revision: Revision; archive: Archive; request: RestoreFileRequest },
 ): Promise<Undone> {
   const { name } = request.input;
   let undone: Undone | null = null;
@@ -132,8 +126,9 @@ async function undo(
 async function write(
   deps: WritingDeps,
   request: RestoreFileRequest,
-  { lines, source, cycles, erased, rewrites, isStillCompacted, compacted }: Undone & { readonly compacted: Compacted },
+  undone: Undone & { readonly compacted: Parameters<typeof deliver>[1]['transcript'] },
 ): Promise<RestoreReport> {
+  const { lines, source, cycles, erased, rewrites, isStillCompacted, compacted } = undone;
   const { input, output } = request;
   if (output.kind === 'stdout' && compacted.source.compression === 'eval')
     stop({ kind: 'zip-on-stdout', file: input.name });

@@ -124,16 +124,8 @@ async function undo(deps: WritingDeps, request: UndoFileRequest, compaction: Sto
   }
   if (sourcePath !== outputPath) return removeOutput(deps, request, compaction);
   if (await beginsWith(deps, outputPath, compaction.source)) return { result: 'unchanged', reason: 'as-before' };
-  return restoreInPlace(deps, request, compaction);
-}
-
-async function restoreInPlace(
-  deps: WritingDeps,
-  request: UndoFileRequest,
-  { id }: StoredCompaction,
-): Promise<UndoneFile> {
   const { input, output } = request;
-  const restored = await restoreFile(deps, { input, output, all: false, compactionId: id });
+  const restored = await restoreFile(deps, { input, output, all: false, compactionId: compaction.id });
   const kind = restored.ok ? null : restored.error.kind;
   if (!restored.ok && restored.error.kind === 'altered') cannotUndo(request, 'edited', restored.error.problem);
   // The archive has the compaction, so the file no longer has its summary.
@@ -143,11 +135,7 @@ async function restoreInPlace(
 }
 
 /** Removes a file that a run wrote beside its source, byte for byte as it was written, while its original is still there. */
-async function removeOutput(
-  deps: WritingDeps,
-  request: UndoFileRequest,
-  { source, output }: StoredCompaction,
-): Promise<UndoneFile> {
+async function removeOutput(deps: WritingDeps, request: UndoFileRequest, { source, output }: StoredCompaction) {
   const { path } = request.input;
   const removed: UndoneFile = { result: 'removed', bytes: output.sizeBytes };
   const check = async (): Promise<FileStamp> => {

@@ -8,7 +8,7 @@ import type { ErasureMark } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, attemptDamaged, attemptStep, type Failure } from '../contract/failure.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
-import type { VerifyFileRequest } from '../contract/requests.ts';
+import type { TranscriptInput } from '../contract/requests.ts';
 import { splitConversations } from '../read/conversations.ts';
 import { createLineageCheck, insertedRecords } from '../read/lineage.ts';
 import {
@@ -29,7 +29,10 @@ import { attemptRestore, provenLines } from '../read/restored-lines.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** Proves that a compacted file and the archive together contain the original, back to its first compaction, but for what was erased; otherwise reports what is wrong. */
-export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
+export async function verifyFile(
+  deps: AppDeps,
+  { input }: { input: TranscriptInput },
+): Promise<Result<VerifyReport, Failure>> {
   const verified = await withCompacted(deps, input, ({ revision, archive }) =>
     verifyRevisions(deps, { revision, archive, name: input.name }),
   );
@@ -62,10 +65,10 @@ export async function verifyRevisions(
     name,
     onStep,
   }: {
-    readonly revision: Revision;
-    readonly archive: Archive;
-    readonly name: string;
-    readonly onStep?: (step: ProvenStep) => void;
+    revision: Revision;
+    archive: Archive;
+    name: string;
+    onStep?: (step: ProvenStep) => void;
   },
 ): Promise<VerifyReport> {
   const found = await locateCompaction(deps, archive, first);
@@ -120,8 +123,7 @@ export async function verifyRevisions(
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
     original = compaction.source;
     const left = new Map<number, LeftLine>();
-    const onLeft =
-      onStep && (({ line, id, outcome, batchId }: StoredLine): unknown => left.set(line, { id, outcome, batchId }));
+    const onLeft = onStep && (({ line, id, outcome, batchId }: StoredLine) => left.set(line, { id, outcome, batchId }));
     const before = await revisionBefore(deps, { revision, archive, name, located, onLeft, erased });
     problems = [
       ...before.problems,
@@ -250,12 +252,8 @@ function partedGroups(messages: readonly PlanMessage[], isKept: (line: number) =
   return messages.flatMap((message, index): readonly VerifyProblem[] => {
     const first = messages[groups[index] ?? index];
     if (first === undefined || isKept(first.line) === isKept(message.line)) return [];
-    return [
-      {
-        kind: 'parted-group',
-        message: `lines ${first.line} and ${message.line} of the original belong together, one is kept and one is not`,
-      },
-    ];
+    const lines = `lines ${first.line} and ${message.line} of the original`;
+    return [{ kind: 'parted-group', message: `${lines} belong together, one is kept and one is not` }];
   });
 }
 
@@ -263,11 +261,7 @@ function partedGroups(messages: readonly PlanMessage[], isKept: (line: number) =
  * Checks that every batch of a clip-archive exists and is unchanged, in the archive and in the file, and that no batch has more lines than
  * messages (it may have fewer: some were carried from an earlier clip-archive). `linesOf`: summarized lines by batch id.
  */
-async function checkBatches(
-  deps: AppDeps,
-  compaction: StoredCompaction,
-  linesOf: ReadonlyMap<number | null, number>,
-): Promise<readonly VerifyProblem[]> {
+async function checkBatches(deps: AppDeps, compaction: StoredCompaction, linesOf: ReadonlyMap<number | null, number>) {
   const recordOf = await insertedRecords(deps, compaction);
   return compaction.cycles.flatMap((cycle) => [
     ...checkLive(cycle),
@@ -276,12 +270,8 @@ async function checkBatches(
     ...cycle.made.flatMap((batch): readonly VerifyProblem[] => {
       const lines = linesOf.get(batch.id) ?? 0;
       if (lines <= batch.messageCount) return [];
-      return [
-        {
-          kind: 'wrong-count',
-          message: `batch ${batch.label} counts ${batch.messageCount} messages but ${lines} lines belong to it`,
-        },
-      ];
+      const message = `batch ${batch.label} counts ${batch.messageCount} messages but ${lines} lines belong to it`;
+      return [{ kind: 'wrong-count', message }];
     }),
     ...checkOwned(cycle, linesOf),
   ]);
@@ -298,24 +288,16 @@ function checkLive(cycle: StoredCycle): readonly VerifyProblem[] {
 function checkOwned(cycle: StoredCycle, linesOf: ReadonlyMap<number | null, number>): readonly VerifyProblem[] {
   const orphans = linesOf.get(null) ?? 0;
   if (orphans === 0 || cycle.made.length === 0) return [];
-  return [
-    {
-      kind: 'missing-batch',
-      message: `${orphans} archived lines belong to no batch of conversation ${cycle.conversationId}`,
-    },
-  ];
+  const message = `${orphans} archived lines belong to no batch of conversation ${cycle.conversationId}`;
+  return [{ kind: 'missing-batch', message }];
 }
 
 /** Checks batches that are not shown too: those in the middle, and the sources of merged ones. One that was erased has no text. */
-function checkContents(
-  { runtime }: AppDeps,
-  { erased }: StoredCompaction,
-  { live, made }: StoredCycle,
-): readonly VerifyProblem[] {
+function checkContents({ runtime }: AppDeps, { erased }: StoredCompaction, { live, made }: StoredCycle) {
   const changed = [...live, ...made].filter(
     ({ content, contentSha256 }) => runtime.sha256(content) !== contentSha256 && (erased === null || content !== ''),
   );
-  return [...new Set(changed.map(({ label }) => label))].map((label) => ({
+  return [...new Set(changed.map(({ label }) => label))].map((label): VerifyProblem => ({
     kind: 'changed-batch',
     message: `batch ${label} was changed in the archive since it was stored`,
   }));

@@ -162,7 +162,7 @@ const MAX_WAIT_MS = 60_000;
 async function callModel(
   deps: CallDeps,
   request: ModelRequest,
-  { maxRetries, retriesTimeouts }: { readonly maxRetries: number; readonly retriesTimeouts: boolean },
+  { maxRetries, retriesTimeouts }: { maxRetries: number; retriesTimeouts: boolean },
 ): Promise<Called> {
   let usage = NO_USAGE;
   for (let failed = 0; ; failed += 1) {
@@ -186,7 +186,7 @@ async function callModel(
  * service asked for.
  */
 export function backoffMs(
-  { runtime }: { readonly runtime: Pick<Runtime, 'random'> },
+  { runtime }: { runtime: Pick<Runtime, 'random'> },
   failed: number,
   retryAfterMs: number | undefined,
 ): number {

@@ -18,6 +18,14 @@ export type PaidSummaries = {
   readonly exclusively: <T>(request: ModelRequest, ask: () => Promise<T>) => Promise<T>;
 };
 
+/** The key under which a service's summaries are remembered. `scope`: whatever else an answer depends on, such as masking. */
+export type PaidAs = {
+  readonly provider: string;
+  readonly scope: string;
+  /** Whether the model is asked again for what it was paid for in an earlier run. */
+  readonly asksAgain?: boolean;
+};
+
 /** Running requests by key, with a promise for the end of each. */
 export type InFlight = Map<string, Promise<void>>;
 
@@ -25,23 +33,12 @@ const HALVED = 'halved';
 const NOTHING_USED: ModelUsage = { input_tokens: 0, output_tokens: 0 };
 
 /**
- * The key contains `provider`, `scope` (whatever else the answer depends on, such as masking) and the request, but not its time limit or the
- * source, which is never sent.
+ * The key contains `provider`, `scope` and the request, but not its time limit or the source, which is never sent.
  */
 export function createPaidSummaries(
   cache: SummaryCache,
   runtime: Pick<Runtime, 'sha256' | 'now'>,
-  {
-    provider,
-    scope,
-    asksAgain = false,
-    inFlight = new Map(),
-  }: {
-    readonly provider: string;
-    readonly scope: string;
-    readonly asksAgain?: boolean;
-    readonly inFlight?: InFlight;
-  },
+  { provider, scope, asksAgain = false, inFlight = new Map() }: PaidAs & { inFlight?: InFlight },
 ): PaidSummaries {
   /** What was answered since this was created: one run pays for a request only once. */
   const answered = new Set<string>();

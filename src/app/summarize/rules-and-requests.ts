@@ -102,10 +102,7 @@ const CHARS_PER_TOKEN = 4;
 /** The requests of all cycles, listed before a model's summaries. A hand-over contains them already, and a conversation between people has none. */
 export async function requestsBefore(
   { config: { requestTokens = 0 }, chunks, load }: LeavingMessages,
-  {
-    isVerbatim,
-    readLineage,
-  }: { readonly isVerbatim: boolean; readonly readLineage: () => Promise<Pick<LineageMaterial, 'messages'>> },
+  { isVerbatim, readLineage }: { isVerbatim: boolean; readLineage: () => Promise<Pick<LineageMaterial, 'messages'>> },
 ): Promise<readonly string[]> {
   if (requestTokens === 0 || isVerbatim) return [];
   const { kindOfConversation, writeRequests } = await import('../../core/handover/handover.ts');

@@ -16,14 +16,6 @@ import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
 import { asWhole, type FreshBatch, summarizeChunks, summarizeEverything, withTimeout } from './summarize.ts';
 import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
-/**
- * The last line of a clip-archive says how to find what is not shown. Its key makes the line unique to one original: two different originals
- * could be summarized in the same words, and the line's hash leads back to the archive.
- */
-function archiveLine(originKey: string): string {
-  return `[Archive: ${originKey.slice(0, SHOWN_KEY_DIGITS)} holds what left; \`compact search WORDS\` (memory_read) finds it, \`compact show LABEL\` (memory_expand) shows it]`;
-}
-
 export type CycleInput = LeavingMessages & {
   readonly conversationId: string;
   /** Hex digits that are equal only for the same original and settings. */
@@ -49,10 +41,12 @@ export type FinishedCycle = {
 /** One compaction of one conversation: summaries, re-summarizing, clip-archive. The error tells people why there is no summary. */
 export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
   const { prior, config, compressedBefore } = input;
-  const readLineage = readOnce(input.readLineage);
-  const made = isWhole(deps, config)
-    ? await makeOneBatch(deps, { ...input, readLineage })
-    : await makeChunkBatches(deps, input);
+  // The originals are read once for the summary, the requests and the rules.
+  let known: ReturnType<ReadLineage> | null = null;
+  const readLineage: ReadLineage = (cycle) => (known ??= input.readLineage(cycle));
+  // A summarizer that quotes can summarize everything again each time; a model would be paid each time.
+  const isWhole = config.summaryTokens !== undefined && deps.model.isVerbatim === true;
+  const made = isWhole ? await makeOneBatch(deps, { ...input, readLineage }) : await makeChunkBatches(deps, input);
   if (!made.ok) return made;
   const { closed, batches, offset, usage, stating } = made.value;
   const { live, drafts } = closed;
@@ -60,15 +54,16 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
-  const lineageOf = async (): Promise<LineageMaterial> =>
-    prior.kind === 'lineage' ? readLineage(prior.cycle) : NO_MATERIAL;
+  const lineageOf = async () => (prior.kind === 'lineage' ? readLineage(prior.cycle) : NO_MATERIAL);
   const rules = await standingRules({ ...input, ...(stating !== undefined && { stating }) }, lineageOf);
   const extras = {
     notice: QUOTATION_NOTICE,
     rules,
     requests: await requestsBefore(input, { isVerbatim: deps.model.isVerbatim === true, readLineage: lineageOf }),
     keptWordForWord: input.keptWordForWord,
-    archiveLine: archiveLine(input.originKey),
+    // Says how to find what is not shown. The key makes the line unique to one original: two different originals could be summarized in the
+    // same words, and the line's hash leads back to the archive.
+    archiveLine: `[Archive: ${input.originKey.slice(0, SHOWN_KEY_DIGITS)} holds what left; \`compact search WORDS\` (memory_read) finds it, \`compact show LABEL\` (memory_expand) shows it]`,
   };
   return ok({
     text: () => buildClipArchive(live, config, messagesCompressed, cycle, extras),
@@ -85,17 +80,6 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
     retentionOf: retentionOfShown(batches, { offset, closed }),
     usage,
   });
-}
-
-/** Reads the originals once for the summary, the requests and the rules. */
-function readOnce(read: ReadLineage): ReadLineage {
-  let known: ReturnType<ReadLineage> | null = null;
-  return (cycle) => (known ??= read(cycle));
-}
-
-/** A summarizer that quotes can summarize everything again each time; a model would be paid each time. */
-function isWhole({ model }: SummaryDeps, { summaryTokens }: CompactionConfig): boolean {
-  return summaryTokens !== undefined && model.isVerbatim === true;
 }
 
 /** The batches of a cycle. `batches` are those made from messages; `offset` is the position of the first of them in `closed.drafts`. */
@@ -175,7 +159,7 @@ async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Resul
 /** The retention of the batches that are shown: a merged batch replaces its sources. */
 function retentionOfShown(
   batches: readonly FreshBatch[],
-  { offset, closed }: { readonly offset: number; readonly closed: CycleBatches },
+  { offset, closed }: { offset: number; closed: CycleBatches },
 ): ReadonlyMap<number, Retention> {
   const shown = new Set(closed.live.flatMap(({ ref }) => (ref.kind === 'new' ? [ref.position] : [])));
   const all = batches.map(({ retention }, at) => [offset + at, retention] as const);
@@ -272,10 +256,10 @@ function replaceLiveBatches({
   isOurs,
   batch,
 }: {
-  readonly lineage: LineageMaterial;
-  readonly foreign: SummaryBatch | null;
-  readonly isOurs: boolean;
-  readonly batch: SummaryBatch & { readonly level: SummaryLevel };
+  lineage: LineageMaterial;
+  foreign: SummaryBatch | null;
+  isOurs: boolean;
+  batch: SummaryBatch & { level: SummaryLevel };
 }): CycleBatches {
   const { level } = batch;
   const first: BatchRef = { kind: 'new', position: 0 };
@@ -334,7 +318,7 @@ type Resummarized<B> = {
 export async function resummarizeBatches<B extends SummaryBatch>(
   deps: SummaryDeps,
   batches: readonly B[],
-  { config, modelName }: { readonly config: CompactionConfig; readonly modelName: string },
+  { config, modelName }: { config: CompactionConfig; modelName: string },
 ): Promise<Result<Resummarized<B>, string>> {
   const due = planResummarize(batches, config);
   if (due === null) return ok({ merged: null, sources: [], kept: batches, usage: NO_USAGE, retention: null });

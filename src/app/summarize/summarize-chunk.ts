@@ -90,9 +90,9 @@ async function audit(
     options,
     answer,
   }: {
-    readonly chunk: ChunkToSummarize;
-    readonly options: AskOptions;
-    readonly answer: Summary & { readonly level: SummaryLevel };
+    chunk: ChunkToSummarize;
+    options: AskOptions;
+    answer: Summary & { level: SummaryLevel };
   },
 ): Promise<ChunkAnswer> {
   const { request, previousSummary, earlier, config } = chunk;
@@ -145,24 +145,13 @@ export type SummaryAudit = Pick<ChunkToSummarize, 'previousSummary' | 'earlier'>
   readonly retry: (flaws: string) => Promise<string | null>;
 };
 
-type AuditedSummary = {
-  /** The text of the batch: the summary, then the appendix. */
-  readonly text: string;
-  /** The retention of that text. The caller decides whether it is enough. */
-  readonly retention: Retention;
-  readonly appendixChars: number;
-  readonly wasRetried: boolean;
-  /** False quotations of the user, whose quotation marks were removed. */
-  readonly unquoted: number;
-};
-
 const CHARS_PER_TOKEN = 4; // as estimateTokens counts
 
 /**
  * Repairs a model's summary: the model is told once about false quotations and lost facts; then quotation marks are removed and details added
- * by code.
+ * by code. Gives the text of the batch, with its appendix, and what that keeps. `unquoted`: false quotations, whose marks were removed.
  */
-export async function auditSummary(audited: SummaryAudit): Promise<AuditedSummary> {
+export async function auditSummary(audited: SummaryAudit) {
   const { summary, minShare, retry } = audited;
   const first = await judgeSummary(summary, audited);
   const { quotations, retention } = first;

@@ -38,13 +38,6 @@ type ConversationRules = {
   readonly dropped: readonly string[];
 };
 
-type RulesContext = {
-  readonly deps: AppDeps;
-  readonly archive: Archive | null;
-  readonly policy: TranscriptPolicy;
-  readonly path: string;
-};
-
 export type ListedRule = {
   readonly text: string;
   /** summary: an earlier summary states it, and the message is not here. */
@@ -97,7 +90,7 @@ export async function listRules(deps: AppDeps, request: ListRulesRequest): Promi
 async function rulesOf(
   transcript: ReadTranscript,
   prepared: PreparedConversation,
-  { deps, policy, archive, path }: RulesContext,
+  { deps, policy, archive, path }: { deps: AppDeps; policy: TranscriptPolicy; archive: Archive | null; path: string },
 ): Promise<ConversationRules> {
   const { view, prior, compressedBefore, id } = prepared;
   const { compaction } = await withDroppedRules(policy, archive, { path, conversationIds: [id] });

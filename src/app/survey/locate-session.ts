@@ -8,14 +8,6 @@ import type { TranscriptInput } from '../contract/requests.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import { parseRecord, readRecords, trimRecord } from '../read/records.ts';
 
-type LocateDeps = AppDeps & { readonly programs: Programs };
-
-export type LocateRequest = {
-  readonly input: TranscriptInput;
-  /** Whether to look for a program that has it open. */
-  readonly findsUser: boolean;
-};
-
 export type LocatedSession = {
   readonly format: string;
   readonly place: SessionPlace | null;
@@ -26,10 +18,10 @@ export type LocatedSession = {
 /** So many records at the beginning of a file may name the folder that was worked in. */
 const SAMPLE_RECORDS = 50;
 
-/** Whose session a file is, and in which folder it was held, from its first records. */
+/** Whose session a file is, and in which folder it was held, from its first records. `findsUser`: look for a program that has it open. */
 export async function locateSession(
-  deps: LocateDeps,
-  { input, findsUser }: LocateRequest,
+  deps: AppDeps & { readonly programs: Programs },
+  { input, findsUser }: { input: TranscriptInput; findsUser: boolean },
 ): Promise<Result<LocatedSession, Failure>> {
   return attempt({ file: input.name }, async () => {
     const { source, codec } = await openTranscript(input, deps);

@@ -46,8 +46,7 @@ export function describeContents(transcript: IndexedTranscript, input: ContentsI
   const spoken = said.map(({ message }) => message);
   const messages = reportMessages(transcript, said, input);
   const numberOf = new Map(spoken.map(({ id }, at) => [id, at + 1]));
-  const hasLeft = (at: number): boolean =>
-    messages[at]?.outcome === 'summarized' || messages[at]?.outcome === 'archived';
+  const hasLeft = (at: number) => messages[at]?.outcome === 'summarized' || messages[at]?.outcome === 'archived';
   const summarized = spoken.filter((_, at) => messages[at]?.outcome === 'summarized');
   const sources = { messages: isOriginal ? spoken : [], isLeft: hasLeft };
   return {
@@ -96,7 +95,7 @@ function reportMessages(
 function reportAudit(
   clips: readonly string[],
   summarized: readonly ConversationMessage[],
-  { numberOf, mask }: { readonly numberOf: ReadonlyMap<string, number>; readonly mask: Mask },
+  { numberOf, mask }: { numberOf: ReadonlyMap<string, number>; mask: Mask },
 ): ReportedAudit {
   const { kept, total, lost } = auditRetention({ summary: clips.join('\n'), messages: summarized });
   const named = lost.map(({ kind, text, messageId }) => ({
@@ -144,8 +143,7 @@ function maskTree({ name, tokens, children }: TokenNode, mask: Mask): TokenNode 
 /** The rules in the clip-archives; where there are none, those that people typed. `message`: the number of the message that states it. */
 function readRules({ conversations }: IndexedTranscript, said: readonly Said[], { clips, isOriginal }: ContentsInput) {
   const placeOf = new Map(said.map(({ line }, at) => [line, at]));
-  const typedAt = (at: number | undefined): string | undefined =>
-    at === undefined ? undefined : said[at]?.message.ruleText;
+  const typedAt = (at: number | undefined) => (at === undefined ? undefined : said[at]?.message.ruleText);
   return (clips.length > 0 ? clips : conversations).flatMap((_, at) => {
     const places = conversations[at]?.view.messages.map(({ line }) => placeOf.get(line)) ?? [];
     const typed = places.flatMap((place, index) => {

@@ -14,13 +14,7 @@ import type { FileReport, PlacedOutcome, ReportedCycle } from '../contract/file-
 import type { VerifyReport } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { joinLines, withCompacted } from '../read/open-compacted.ts';
-import {
-  type IndexedTranscript,
-  indexTranscript,
-  type Prepared,
-  prepareTranscript,
-  type TranscriptBytes,
-} from '../read/prepare.ts';
+import { type IndexedTranscript, indexTranscript, type Prepared, prepareTranscript } from '../read/prepare.ts';
 import { concat, UTF8_BOM } from '../read/records.ts';
 import { type ProvenStep, verifyRevisions } from '../restore/verify-file.ts';
 import { beginsWith, isOutputThere, openUnsettled } from '../write/settle.ts';
@@ -60,7 +54,13 @@ async function reportThis(deps: ReportDeps, request: ReportFileRequest): Promise
         const pinning = { input, policy, archive: await openUnsettled(deps), isStored: false };
         return ok(describePlan(await withPins(deps, current, pinning), request, deps.mask));
       }
-      const proof = await proveFile(deps, { input, policy });
+      const proof = await withCompacted(deps, input, async ({ revision, archive }): Promise<Proof> => {
+        const steps: ProvenStep[] = [];
+        const { name } = input;
+        const onStep = (step: ProvenStep): unknown => steps.push(step);
+        const verified = await verifyRevisions(deps, { revision, archive, name, onStep });
+        return { verified, steps, original: await readOriginal(deps, { steps, archive, name, policy }) };
+      });
       if (!proof.ok && !isAboutArchive(proof.error)) return proof;
       return ok(describeCompacted(current, { ...request, policy }, { proof, mask: deps.mask }));
     } finally {
@@ -100,19 +100,6 @@ type Proof = {
   readonly original: Original | null;
 };
 
-async function proveFile(
-  deps: AppDeps,
-  { input, policy }: Pick<ReportFileRequest, 'input' | 'policy'>,
-): Promise<Result<Proof, Failure>> {
-  return withCompacted(deps, input, async ({ revision, archive }) => {
-    const steps: ProvenStep[] = [];
-    const { name } = input;
-    const onStep = (step: ProvenStep): unknown => steps.push(step);
-    const verified = await verifyRevisions(deps, { revision, archive, name, onStep });
-    return { verified, steps, original: await readOriginal(deps, { steps, archive, name, policy }) };
-  });
-}
-
 function describePlan(transcript: Prepared, { input, policy }: ReportFileRequest, mask: Mask): FileReport {
   const planned = forecast(transcript, policy);
   const conversations = planned.kind === 'skip' ? transcript.conversations.map(reportUnchanged) : planned.conversations;
@@ -135,9 +122,12 @@ function describePlan(transcript: Prepared, { input, policy }: ReportFileRequest
 function describeCompacted(
   current: Prepared,
   { input, policy }: ReportFileRequest,
-  { proof, mask }: { readonly proof: Result<Proof, Failure>; readonly mask: Mask },
+  { proof, mask }: { proof: Result<Proof, Failure>; mask: Mask },
 ): FileReport {
-  const clips = clipTexts(current);
+  const clips = current.conversations.flatMap(({ view }) => {
+    const text = view.prior === null ? '' : (current.readMessage(view.prior)?.content ?? '');
+    return isClipArchiveText(text) ? [text] : [];
+  });
   const original = proof.ok ? proof.value.original : null;
   const transcript = original?.transcript ?? current;
   return {
@@ -160,14 +150,6 @@ function describeCompacted(
       mask,
     }),
   };
-}
-
-/** The texts of the clip-archives in a transcript. */
-function clipTexts({ conversations, readMessage }: IndexedTranscript): readonly string[] {
-  return conversations.flatMap(({ view }) => {
-    const text = view.prior === null ? '' : (readMessage(view.prior)?.content ?? '');
-    return isClipArchiveText(text) ? [text] : [];
-  });
 }
 
 function reportCycle({ compaction, left }: ProvenStep): ReportedCycle {
@@ -206,7 +188,10 @@ async function readOriginal(deps: AppDeps, input: OriginalInput): Promise<Origin
   const pieces: Uint8Array[] = first.hasBom ? [UTF8_BOM] : [];
   for await (const batch of joinLines([first.lines, ...first.appended]))
     for (const bytes of batch) pieces.push(Uint8Array.from(bytes));
-  const source = toTranscriptBytes(pieces, first.hasBom ? UTF8_BOM.length : 0);
+  const bomLength = first.hasBom ? UTF8_BOM.length : 0;
+  const whole = concat(pieces);
+  const read = (start: number, length: number): Uint8Array => whole.subarray(start, start + length);
+  const source = { bomLength, sizeBytes: whole.length, read, lines: () => splitLines(whole, bomLength) };
   const transcript = await indexTranscript(deps, {
     source,
     codec: first.codec,
@@ -217,12 +202,6 @@ async function readOriginal(deps: AppDeps, input: OriginalInput): Promise<Origin
   });
   const outcomeOf = followLines(steps.toReversed(), await quotedLines(archive, steps[0]?.compaction));
   return { transcript, sizeBytes: source.sizeBytes, outcomeOf };
-}
-
-function toTranscriptBytes(pieces: readonly Uint8Array[], bomLength: number): TranscriptBytes {
-  const whole = concat(pieces);
-  const read = (start: number, length: number): Uint8Array => whole.subarray(start, start + length);
-  return { bomLength, sizeBytes: whole.length, read, lines: () => splitLines(whole, bomLength) };
 }
 
 const LF = 0x0a;

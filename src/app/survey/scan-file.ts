@@ -124,12 +124,6 @@ export function findProject(transcript: ReadTranscript): string | null {
   return findIn(transcript, sample.slice(0, 2 * SAMPLE_RECORDS), codec.readProject);
 }
 
-/** The last one that answered. Some formats name it only where a turn begins. */
-function findModel(transcript: Prepared): string | null {
-  const { codec, recordIndex } = transcript;
-  return findIn(transcript, recordIndex.entries.slice(-4 * SAMPLE_RECORDS).toReversed(), codec.readModel);
-}
-
 function findIn(
   { readJson }: ReadTranscript,
   entries: ReadTranscript['recordIndex']['entries'],
@@ -145,7 +139,7 @@ function findIn(
 }
 
 function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDone: boolean): ScanReport {
-  const { codec, source } = transcript;
+  const { codec, source, recordIndex } = transcript;
   const expected = isDone ? ({ kind: 'skip', reason: 'nothing-new' } as const) : forecast(transcript, policy);
   const conversations =
     expected.kind === 'skip' ? transcript.conversations.map(reportUnchanged) : expected.conversations;
@@ -154,6 +148,8 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
   const nothing = { bytesAfter: source.sizeBytes, archiveBytes: 0 };
   const { bytesAfter: contentAfter, archiveBytes } = expected.kind === 'skip' ? nothing : expected.bytes;
   const bytesAfter = sizeOnDisk(source, contentAfter);
+  // The model that answered last: some formats name it only where a turn begins.
+  const newest = recordIndex.entries.slice(-4 * SAMPLE_RECORDS).toReversed();
   return {
     schema: 'compact/scan@1',
     file: input.name,
@@ -161,7 +157,7 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
     id: conversations.length === 1 ? (conversations[0]?.id ?? null) : null,
     title: findTitle(transcript),
     project: findProject(transcript),
-    model: findModel(transcript),
+    model: findIn(transcript, newest, codec.readModel),
     at: findLastTime(transcript)?.toISOString() ?? null,
     modified: lastWrite(source).toISOString(),
     bytes,
