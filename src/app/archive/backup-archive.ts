@@ -7,7 +7,7 @@ import { type MergeDeps, openSource, refuseDamage } from './merge-archives.ts';
 /** Copies the archive into a new file while others may write to it, and reads all of the copy: what is damaged must not take the place of a good backup. */
 export async function backUpArchive(
   deps: MergeDeps,
-  { path }: { readonly path: string },
+  { path }: { path: string },
 ): Promise<Result<ArchiveBackupReport, Failure>> {
   return attempt(
     { file: deps.archivePath, progress: deps.progress },

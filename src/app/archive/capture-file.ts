@@ -57,7 +57,9 @@ async function captureOnce(deps: AppDeps, request: CaptureFileRequest): Promise<
   try {
     const captured = existing === null || known === null ? null : { archive: existing, known };
     const compared = await compare(deps, source, captured);
-    const read = { stamp: reliableStamp(source.stamp, startedAt), readAt: startedAt, marks: marksOf(source.stamp) };
+    const { mtimeNs, mode } = source.stamp;
+    const marks = { mtimeNs: String(mtimeNs), mode };
+    const read = { stamp: reliableStamp(source.stamp, startedAt), readAt: startedAt, marks };
     if (compared.change === 'same') {
       const { archive, known: same } = compared;
       const isNews =
@@ -139,7 +141,7 @@ const MAX_BATCH_PIECES = 1000;
 async function appendFrom(
   deps: AppDeps,
   writer: CaptureWriter,
-  { source, codec, hash, from }: Pick<Capture, 'source' | 'codec' | 'hash'> & { readonly from: number },
+  { source, codec, hash, from }: Pick<Capture, 'source' | 'codec' | 'hash'> & { from: number },
 ): Promise<number> {
   let sizeBytes = from;
   let batch: Uint8Array[] = [];
@@ -199,10 +201,6 @@ function report({ input }: CaptureFileRequest, { format, size, stored, ...outcom
 
 /** What captured lines take of their size, as measured on real sessions. */
 const ARCHIVE_SHARE = 0.25;
-
-function marksOf({ mtimeNs, mode }: FileStamp): FileMarks {
-  return { mtimeNs: String(mtimeNs), mode };
-}
 
 function unchanged(request: CaptureFileRequest, { format, last }: CapturedFile): CaptureReport {
   const { version, sha256, sizeBytes: size } = last;

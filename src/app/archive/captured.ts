@@ -10,13 +10,10 @@ import type { AppDeps } from '../contract/deps.ts';
 import { attempt, carriedFailure, type Failure, type LookupFailure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
 
-/** `folders`: where to look; null: everywhere. */
-export type GoneRequest = { readonly folders: readonly string[] | null; readonly isDryRun: boolean };
-
-/** Records which captured files do not exist any more. What was captured of them stays. */
+/** Records which captured files do not exist any more. What was captured of them stays. `folders`: where to look; null: everywhere. */
 export async function recordGone(
   deps: AppDeps,
-  { folders, isDryRun }: GoneRequest,
+  { folders, isDryRun }: { folders: readonly string[] | null; isDryRun: boolean },
 ): Promise<Result<readonly CaptureReport[], Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
     const archive = await openUnsettled(deps);
@@ -50,7 +47,7 @@ export async function findUncaptured(deps: AppDeps, paths: readonly string[]) {
 /** Lists captured files with their versions: those that a name may mean, or all. */
 export async function listCaptured(
   deps: AppDeps,
-  { file }: { readonly file: string | null },
+  { file }: { file: string | null },
 ): Promise<Result<readonly CapturedFileReport[], LookupFailure>> {
   return attempt({ file: file ?? deps.archivePath }, async () => {
     const archive = await openUnsettled(deps);
@@ -103,7 +100,7 @@ export async function lastStates({ captures }: Archive, { id }: CapturedFile): P
 /** The bytes of a captured state. Ends with an error that says `damaged` if they are not what was captured. */
 export async function* readState(
   runtime: Pick<Runtime, 'createHash'>,
-  { archive, state }: { readonly archive: Archive; readonly state: CapturedState },
+  { archive, state }: { archive: Archive; state: CapturedState },
 ): AsyncGenerator<Uint8Array> {
   const hash = runtime.createHash();
   for await (const piece of archive.captures.read(state.id)) {

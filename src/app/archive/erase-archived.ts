@@ -6,12 +6,7 @@ import type { Choice, Erasure, ErasurePlan, Hold, SessionNote, SessionNotes } fr
 import type { StepListener } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
-import type {
-  ArchiveEraseReport,
-  ArchiveReceiptsReport,
-  ErasedPart,
-  ReceiptReport,
-} from '../contract/archive-reports.ts';
+import type { ArchiveEraseReport, ArchiveReceiptsReport, ReceiptReport } from '../contract/archive-reports.ts';
 import { openSettled, openUnsettled, purgeErased, refuseReadOnly } from '../write/settle.ts';
 import { reportHold } from './holds.ts';
 import { type EraseSelector, idsOf, planErasure, type SelectedPart, type Selection } from './select.ts';
@@ -125,7 +120,7 @@ export async function eraseSelection(
 export function reportSelection(
   { archivePath }: Pick<AppDeps, 'archivePath'>,
   selection: Selection,
-  { kind, paidBefore }: { readonly kind: ErasurePlan['kind']; readonly paidBefore: Date | null },
+  { kind, paidBefore }: { kind: ErasurePlan['kind']; paidBefore: Date | null },
 ): ArchiveEraseReport {
   const { parts, cycleIds, capturedFiles, capturedLineIds, touchedPaths, holds, isEverything, unsearched } = selection;
   const isNothing = [parts, cycleIds, capturedFiles, capturedLineIds].every(({ length }) => length === 0);
@@ -139,7 +134,13 @@ export function reportSelection(
     isEverything,
     paidBefore: paidBefore === null ? null : formatTime(paidBefore),
     unsearched,
-    parts: parts.map(reportPart),
+    parts: parts.map((part) => ({
+      file: part.compaction.sourcePath,
+      conversations: part.conversations,
+      archivedAt: formatTime(part.compaction.archivedAt) ?? '',
+      lines: linesOf(part),
+      bytes: part.bytes,
+    })),
     lines: parts.reduce((sum, part) => sum + linesOf(part), 0),
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     captured: { files: capturedFiles.length, lines: capturedLineIds.length },
@@ -152,12 +153,6 @@ export function reportSelection(
 
 function linesOf({ compaction, lineIds }: SelectedPart): number {
   return lineIds === null ? compaction.lines : lineIds.length;
-}
-
-function reportPart(part: SelectedPart): ErasedPart {
-  const { compaction, conversations, bytes } = part;
-  const archivedAt = formatTime(compaction.archivedAt) ?? '';
-  return { file: compaction.sourcePath, conversations, archivedAt, lines: linesOf(part), bytes };
 }
 
 function emptyReport(kind: ErasurePlan['kind']): ArchiveEraseReport {

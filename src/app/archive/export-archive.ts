@@ -25,18 +25,12 @@ export type ExportFilter = {
   readonly until: Date | null;
 };
 
-export type ExportRequest = {
-  readonly folder: string;
-  readonly encoding: ExportEncoding;
-  readonly filter: ExportFilter;
-};
-
 export type ExportDeps = MergeDeps & { readonly folders: ExportFolders };
 
 /** Writes what is archived into a folder, as the archive is at one moment. Unfinished compactions are left out. */
 export async function exportArchive(
   deps: ExportDeps,
-  { folder, encoding, filter }: ExportRequest,
+  { folder, encoding, filter }: { folder: string; encoding: ExportEncoding; filter: ExportFilter },
 ): Promise<Result<ArchiveExportReport, Failure>> {
   return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
     const source = await deps.exchange.openSource(deps.archivePath);
@@ -63,10 +57,7 @@ function isEmpty(filter: ExportFilter): boolean {
 
 type Exporting = { readonly source: OpenSource; readonly writer: ExportWriter; readonly filter: ExportFilter };
 
-async function writeAll(
-  deps: ExportDeps,
-  { source: { reader, archive }, writer, filter }: Exporting,
-): Promise<Pick<ArchiveExportReport, 'compactions' | 'lines' | 'capturedFiles'>> {
+async function writeAll(deps: ExportDeps, { source: { reader, archive }, writer, filter }: Exporting) {
   const counts = { compactions: 0, lines: 0, capturedFiles: 0 };
   const selected = isEmpty(filter) ? null : await selectUnits(reader, filter);
   for (const receipt of await reader.receipts()) writer.write('receipt', receipt);
@@ -146,10 +137,7 @@ function isWithin(ms: number, { since, until }: Pick<ExportFilter, 'since' | 'un
   return (since === null || ms >= since.getTime()) && (until === null || ms < until.getTime());
 }
 
-function isSelected(
-  capture: ExchangedCapture,
-  { filter, paths }: { readonly filter: ExportFilter; readonly paths: Selected['paths'] },
-): boolean {
+function isSelected(capture: ExchangedCapture, { filter, paths }: { filter: ExportFilter; paths: Selected['paths'] }) {
   const { conversation, source } = filter;
   const { path, states } = capture;
   const isOf = conversation === null || paths.has(path) || belongsTo(capture, conversation);

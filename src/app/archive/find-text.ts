@@ -22,7 +22,7 @@ type Search = { readonly archive: Archive; readonly finder: TextFinder };
  */
 export async function matchCaptured(
   deps: MatchDeps,
-  { archive, file, finder }: Search & { readonly file: CapturedFile },
+  { archive, file, finder }: Search & { file: CapturedFile },
 ): Promise<FoundLines> {
   const lineIds = new Set<number>();
   let isComplete = true;
@@ -34,7 +34,7 @@ export async function matchCaptured(
 /** `lineIds` receives the ids of the pieces. False: not all of the version could be searched, and what could does not have the text. */
 async function matchVersion(
   deps: MatchDeps,
-  { archive, state, finder, lineIds }: Search & { readonly state: CapturedState; readonly lineIds: Set<number> },
+  { archive, state, finder, lineIds }: Search & { state: CapturedState; lineIds: Set<number> },
 ): Promise<boolean> {
   const head: Uint8Array[] = [];
   let hasGap = false;

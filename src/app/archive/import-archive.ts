@@ -1,29 +1,17 @@
 import type { Result } from '../../core/result.ts';
-import type {
-  ExchangedCapture,
-  ExportKind,
-  ExportRecords,
-  MergedVersion,
-  Receipt,
-  UnitKey,
-  UnitPage,
-  UnitStore,
-} from '../../ports/exchange.ts';
+import type { ExportKind, ExportRecords, Receipt, UnitKey, UnitPage, UnitStore } from '../../ports/exchange.ts';
 import { attempt, carriedFailure, type Failure, stop, stopIfInterrupted } from '../contract/failure.ts';
 import type { ArchiveMergeReport } from '../contract/archive-reports.ts';
 import type { ExportDeps } from './export-archive.ts';
 import { GROUP, inPages, mergeArchives } from './merge-archives.ts';
 
-/** `maxLineBytes`: the longest line to read; null: the usual limit. */
-export type ImportRequest = { readonly folder: string; readonly maxLineBytes: number | null };
-
 /**
  * Adds an export to the archive as `archive merge` adds another archive. It is first made into an archive of its own in a temporary folder, so
- * nothing is stored of a folder that was changed or cut off.
+ * nothing is stored of a folder that was changed or cut off. `maxLineBytes`: the longest line to read; null: the usual limit.
  */
 export async function importArchive(
   deps: ExportDeps,
-  { folder, maxLineBytes }: ImportRequest,
+  { folder, maxLineBytes }: { folder: string; maxLineBytes: number | null },
 ): Promise<Result<ArchiveMergeReport, Failure>> {
   return attempt({ file: folder, progress: deps.progress }, async () => {
     const scratch = await inTemporaryFolder(deps, () => deps.folders.openScratch());
@@ -78,7 +66,17 @@ async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise
   if (!(await lines.isAtEnd())) deps.folders.refuseRest(folder, 'line');
   const pieces = createCursor(read('piece'));
   for await (const capture of read('capture')) {
-    await store.storeCapture(capture, { known: null, versions: versionsOf(capture, pieces) });
+    await store.storeCapture(capture, {
+      known: null,
+      versions: [...Map.groupBy(capture.states, ({ version }) => version)].map(([version, own]) => ({
+        states: own,
+        pieces: () =>
+          inPages(
+            pieces.takeWhile((piece) => piece.path === capture.path && piece.version === version),
+            ({ sizeBytes }) => sizeBytes,
+          ),
+      })),
+    });
     await stopIfInterrupted(deps);
   }
   if (!(await pieces.isAtEnd())) deps.folders.refuseRest(folder, 'piece');
@@ -113,18 +111,4 @@ function createCursor<T>(records: AsyncIterable<T>): Cursor<T> {
 async function* linesOf(cursor: Cursor<ExportRecords['line']>, key: UnitKey): AsyncGenerator<UnitPage> {
   const own = cursor.takeWhile(({ unit }) => unit === key);
   for await (const lines of inPages(own, ({ bytes }) => bytes.length)) yield { lines, pack: null };
-}
-
-function versionsOf(
-  { path, states }: ExchangedCapture,
-  pieces: Cursor<ExportRecords['piece']>,
-): readonly MergedVersion[] {
-  return [...Map.groupBy(states, ({ version }) => version)].map(([version, own]) => ({
-    states: own,
-    pieces: () =>
-      inPages(
-        pieces.takeWhile((piece) => piece.path === path && piece.version === version),
-        ({ sizeBytes }) => sizeBytes,
-      ),
-  }));
 }

@@ -50,7 +50,9 @@ export async function mergeArchives(
         });
         await store.logWithFirst(deed({ begun: true }));
         const report = await mergeSources(deps, store, sources);
-        if (report.result === 'merged') await archive.log.add(deed(countMerged(report)));
+        const countNew = (kind: Kind): number => report.merged.reduce((sum, one) => sum + one[kind].new, 0);
+        if (report.result === 'merged')
+          await archive.log.add(deed(Object.fromEntries(KINDS.map((kind) => [kind, countNew(kind)]))));
         return ok(report);
       } finally {
         await target.value.close();
@@ -59,11 +61,6 @@ export async function mergeArchives(
   } finally {
     for (const source of sources) await source.close();
   }
-}
-
-/** What was new, for the log. */
-function countMerged({ merged }: ArchiveMergeReport): object {
-  return Object.fromEntries(KINDS.map((kind) => [kind, merged.reduce((sum, one) => sum + one[kind].new, 0)]));
 }
 
 export async function openSource({ exchange }: MergeDeps, place: string, identity: string | null): Promise<OpenSource> {
@@ -187,7 +184,8 @@ const KINDS = [
 ] as const satisfies readonly (keyof MergedArchive)[];
 
 type Count = { -readonly [key in keyof MergeCount]: number };
-type Counts = Readonly<Record<(typeof KINDS)[number], Count>>;
+type Kind = (typeof KINDS)[number];
+type Counts = Readonly<Record<Kind, Count>>;
 
 type Merging = {
   /** It has the receipts and the erased states of all sources. */

@@ -138,7 +138,7 @@ function hasMoreSummaries(unit: Unit, theirs: Unit): boolean {
 }
 
 /** How many lines the same compaction has lost in one archive only. */
-async function countLeft({ from, to }: Sides, { fromId, toId }: { readonly fromId: number; readonly toId: number }) {
+async function countLeft({ from, to }: Sides, { fromId, toId }: { fromId: number; toId: number }) {
   const lost = new Set<number>();
   for await (const { lines } of from.lines(fromId))
     for (const { line, receipt } of lines) if (receipt !== null) lost.add(line);

@@ -9,7 +9,7 @@ import { type EraseDeps, eraseSelection, reportSelection, withHolds } from './er
 import { holdsOn, isIn, listCaptured, type LocatedFile, scopeOf, scopeOfFile } from './holds.ts';
 import { type Selection, wholePart } from './select.ts';
 
-export type PrunePolicy = {
+export type PruneRequest = {
   /** Conversations that were last archived before this are removed; null: age does not matter. */
   readonly before: Date | null;
   /** The oldest are removed until the archive takes about this many bytes; null: size does not matter. */
@@ -18,9 +18,6 @@ export type PrunePolicy = {
   readonly keepLast: number;
   /** Only transcripts whose path, or a folder above it, matches this glob; null: all. */
   readonly project: string | null;
-};
-
-export type PruneRequest = PrunePolicy & {
   /** False: only report what would go. */
   readonly isConfirmed: boolean;
 };
@@ -57,7 +54,8 @@ async function findConversations(deps: EraseDeps, archive: Archive): Promise<rea
   const compactions: ErasableCompaction[] = [];
   for await (const batch of archive.retention.listErasable()) compactions.push(...batch);
   const captured = await listCaptured(deps, archive);
-  const keys = [...compactions.map(keysOf), ...captured.map(keysOfFile)];
+  // A subagent's file has the id of its session in its records, so it goes with it.
+  const keys = [...compactions.map(keysOf), ...captured.map((file) => keysIn(scopeOfFile(file)))];
   const sets = createIndexSets(keys.length);
   const firstByKey = new Map<string, number>();
   for (const [index, own] of keys.entries()) {
@@ -74,21 +72,13 @@ async function findConversations(deps: EraseDeps, archive: Archive): Promise<rea
   }));
 }
 
-/** A subagent's file has the id of its session in its records, so it goes with it. */
-function keysOfFile(file: LocatedFile): readonly string[] {
-  const { conversations, paths } = scopeOfFile(file);
+function keysIn({ conversations, paths }: ReturnType<typeof scopeOf>): readonly string[] {
   return [...paths.map((path) => `path ${path}`), ...conversations.map((id) => `conversation ${id}`)];
 }
 
-function keysOf({ cycles, paths }: ErasableCompaction): readonly string[] {
-  return [
-    ...paths.map((path) => `path ${path}`),
-    ...cycles.flatMap(({ id, parentId, conversationId }) => [
-      `conversation ${conversationId}`,
-      `cycle ${id}`,
-      ...(parentId === null ? [] : [`cycle ${parentId}`]),
-    ]),
-  ];
+function keysOf(compaction: ErasableCompaction): readonly string[] {
+  const ids = compaction.cycles.flatMap(({ id, parentId }) => [id, parentId ?? id]);
+  return [...keysIn(scopeOf(compaction)), ...ids.map((id) => `cycle ${id}`)];
 }
 
 function newestOf({ compactions, captured }: Conversation): number {
@@ -107,7 +97,7 @@ function scopesOf({ compactions, captured }: Conversation): ReturnType<typeof sc
 type Choice = { readonly chosen: readonly Conversation[]; readonly holds: readonly Hold[] };
 
 type Choosing = Pick<ArchiveFigures, 'captured'> & {
-  readonly policy: PrunePolicy;
+  readonly policy: PruneRequest;
   readonly holds: readonly Hold[];
   /** Of the archive, without the log and free space. */
   readonly usedBytes: number;

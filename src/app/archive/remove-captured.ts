@@ -116,7 +116,7 @@ async function findReason(
 /** Whether the file is what was captured last, and the archive can give that back. */
 async function isProven(
   deps: AppDeps,
-  { archive, known, source }: { readonly archive: Archive; readonly known: CapturedFile; readonly source: SourceFile },
+  { archive, known, source }: { archive: Archive; known: CapturedFile; source: SourceFile },
 ): Promise<boolean> {
   if (known.last.change === 'gone' || !isAsCaptured(deps, source, known)) return false;
   const readable = await checkReadable(deps.runtime, { archive, state: known.last });

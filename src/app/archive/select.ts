@@ -54,7 +54,7 @@ type Selecting = { readonly archive: Archive; readonly selector: EraseSelector }
 /** Finds what a selector matches, reading one compaction at a time. */
 export async function planErasure(
   deps: SelectDeps,
-  { archive, selector, holds }: Selecting & { readonly holds: readonly Hold[] },
+  { archive, selector, holds }: Selecting & { holds: readonly Hold[] },
 ): Promise<Selection> {
   const finder = selector.kind === 'match' ? createTextFinder(selector.text) : null;
   const messages = selector.kind === 'message' ? await archive.retention.findMessageLines(selector.id) : [];
@@ -108,12 +108,11 @@ type Finding = Selecting & { readonly finder: TextFinder | null };
 async function selectPart(
   { files }: Pick<AppDeps, 'files'>,
   compaction: ErasableCompaction,
-  { archive, selector, messages, finder }: Finding & { readonly messages: readonly MessageLine[] },
+  { archive, selector, messages, finder }: Finding & { messages: readonly MessageLine[] },
 ): Promise<readonly SelectedPart[]> {
   const find = (isSelected: IsSelected): Promise<readonly Line[]> => findLines(archive, compaction, isSelected);
   // Only logs of Inspect AI repeat conversations compressed; elsewhere a line that looks like it is anybody's text.
-  const unpack = async (bytes: Uint8Array): Promise<Uint8Array | null> =>
-    compaction.format === 'inspect' ? files.unpackRecord(bytes) : null;
+  const unpack = async (bytes: Uint8Array) => (compaction.format === 'inspect' ? files.unpackRecord(bytes) : null);
   switch (selector.kind) {
     case 'source':
       return compaction.paths.some((path) => matchesGlob(path, selector.glob)) ? [wholePart(compaction)] : [];

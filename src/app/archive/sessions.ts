@@ -28,7 +28,7 @@ function isSame(id: string, other: string): boolean {
 /** Adds the ids of the conversations that the records of a file carry, from an offset on. */
 export async function addSessions(
   deps: Pick<AppDeps, 'formats' | 'runtime' | 'signal' | 'progress'>,
-  { source, codec, from }: { readonly source: SourceFile; readonly codec: Codec; readonly from: number },
+  { source, codec, from }: { source: SourceFile; codec: Codec; from: number },
   sessions: Set<string>,
 ): Promise<void> {
   const read = createReader(deps, codec);
@@ -53,7 +53,7 @@ const YIELD_BYTES = 8 * 1024 * 1024;
 export async function findLinesOf(
   { files, formats }: Pick<AppDeps, 'files' | 'formats'>,
   archive: Archive,
-  { file, conversation }: { readonly file: CapturedFile; readonly conversation: string },
+  { file, conversation }: { file: CapturedFile; conversation: string },
 ): Promise<FoundLines> {
   const unknown: FoundLines = { lineIds: new Set(), isComplete: false };
   const codec = await formats.load(file.format);

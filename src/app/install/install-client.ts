@@ -90,7 +90,7 @@ export async function installClient(
     nextStep: action === 'install' && changed.length > 0 ? client.nextStep : null,
   };
   if (!isDryRun && changed.length > 0) {
-    const written = await writeAll(deps, { client, action, plans: changed, records });
+    const written = await writeAll(deps, request, { plans: changed, records });
     if (!written.ok) return written;
   }
   const changes = changed.map(({ edit, before, after }) => ({ path: edit.path, before, after }));
@@ -155,17 +155,8 @@ function takeBack(
 /** The record is written first: a run that dies afterwards can still be taken back. */
 async function writeAll(
   { files, records: store, runtime }: InstallDeps,
-  {
-    client,
-    action,
-    plans,
-    records,
-  }: {
-    readonly client: Client;
-    readonly action: InstallAction;
-    readonly plans: readonly FilePlan[];
-    readonly records: readonly InstalledFile[];
-  },
+  { client, action }: InstallRequest,
+  { plans, records }: { plans: readonly FilePlan[]; records: readonly InstalledFile[] },
 ): Promise<Result<void, Failure>> {
   const untouched = records.filter(({ path }) => plans.every(({ edit }) => edit.path !== path));
   const recordAll = (files: readonly InstalledFile[]) => store.save(client.name, [...untouched, ...files]);

@@ -5,7 +5,6 @@ import { compactFile } from '../compact/compact-file.ts';
 import type { LaterAnswers } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { CompactReport } from '../contract/reports.ts';
-import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
 import { createBreaker, createRateLimiter } from '../summarize/limits.ts';
 import { addPriced, priced, usageOf } from '../summarize/usage.ts';
@@ -49,7 +48,7 @@ export async function isReady(archive: Archive, { state, value }: RecordOf<'file
 export async function advanceFile(
   deps: BatchDeps,
   file: RecordOf<'file'>,
-  { outbox, isNew }: { readonly outbox: Outbox; readonly isNew: boolean },
+  { outbox, isNew }: { outbox: Outbox; isNew: boolean },
 ): Promise<void> {
   const { archive } = deps;
   const mismatch = findMismatch(file.value, deps);
@@ -57,7 +56,30 @@ export async function advanceFile(
   const changed = await findChange(deps, file);
   if (changed !== null) return endFile(deps, file, changed);
   const answers = createAnswers(deps, isNew);
-  const request = await requestFor(deps, file, answers.later);
+  const request = {
+    input: {
+      path: file.key,
+      name: file.value.name,
+      format: file.value.format,
+      ...(file.value.planned === null ? {} : { planned: file.value.planned }),
+    },
+    output: file.value.output,
+    policy: file.value.policy,
+    provider: file.value.provider,
+    modelName: file.value.model,
+    summarizer: {
+      ...deps.summarizer,
+      breaker: createBreaker(Infinity),
+      // Nothing is sent while it runs.
+      service: {
+        ...deps.summarizer.service,
+        limiter: createRateLimiter(deps.runtime, UNLIMITED),
+        inFlight: new Map(),
+        price: await deps.priceOf(file.value.model),
+        later: answers.later,
+      },
+    },
+  };
   const result = await attempt({ file: file.value.name, progress: deps.progress }, () =>
     compactFile({ ...deps, openArchive: async () => ({ ok: true, value: archive }) }, request),
   );
@@ -184,37 +206,6 @@ function describe(result: Result<CompactReport, Failure>): string | null {
 }
 
 const UNLIMITED = { requestsPerMinute: null, inputTokensPerMinute: null, outputTokensPerMinute: null };
-
-async function requestFor(
-  deps: BatchDeps,
-  { key, value }: RecordOf<'file'>,
-  later: LaterAnswers,
-): Promise<CompactFileRequest> {
-  return {
-    input: {
-      path: key,
-      name: value.name,
-      format: value.format,
-      ...(value.planned === null ? {} : { planned: value.planned }),
-    },
-    output: value.output,
-    policy: value.policy,
-    provider: value.provider,
-    modelName: value.model,
-    summarizer: {
-      ...deps.summarizer,
-      breaker: createBreaker(Infinity),
-      // Nothing is sent while it runs.
-      service: {
-        ...deps.summarizer.service,
-        limiter: createRateLimiter(deps.runtime, UNLIMITED),
-        inFlight: new Map(),
-        price: await deps.priceOf(value.model),
-        later,
-      },
-    },
-  };
-}
 
 type Deferred = {
   /** Null: it was sent before, and its answer has not come yet. */

@@ -101,7 +101,7 @@ function unanswered(request: RecordOf<'request'>, problem: string): BatchChange 
 async function keepResults(
   deps: BatchDeps,
   batch: RecordOf<'batch'>,
-  { results, fetched }: { readonly results: readonly BatchResult[]; readonly fetched: Fetched },
+  { results, fetched }: { results: readonly BatchResult[]; fetched: Fetched },
 ): Promise<readonly string[]> {
   const { archive, runtime, provider } = deps;
   const ids = [...new Set(results.map(({ customId }) => customId))];

@@ -189,13 +189,13 @@ export function step<K extends Kind>(
 
 /** Makes all steps at once, or none if a record is in another state by now. Gives whether it did. */
 export async function take(
-  { archive }: { readonly archive: Pick<Archive, 'providerBatches'> },
+  { archive }: { archive: Pick<Archive, 'providerBatches'> },
   ...steps: readonly BatchChange[]
 ): Promise<boolean> {
   return archive.providerBatches.change(steps);
 }
 
 /** The key under which a batch's answer is kept until it has been checked. */
-export function answerKey({ sha256 }: { readonly sha256: (text: string) => string }, requestKey: string): string {
+export function answerKey({ sha256 }: { sha256: (text: string) => string }, requestKey: string): string {
   return sha256(`answer of a batch to ${requestKey}`);
 }

@@ -153,7 +153,7 @@ type Claimed = { readonly batch: RecordOf<'batch'>; readonly lines: readonly str
 async function claim(
   { archive, runtime, provider, service: { address, keyHash } }: BatchDeps,
   items: ReadonlyMap<string, Item>,
-  { mark, lockedPath }: Pick<BatchSent, 'lockedPath'> & { readonly mark: string },
+  { mark, lockedPath }: Pick<BatchSent, 'lockedPath'> & { mark: string },
 ): Promise<Claimed | null> {
   for (let left = items; left.size > 0; left = await withoutTaken(archive, left)) {
     const now = runtime.now();
@@ -184,10 +184,7 @@ async function claim(
   return null;
 }
 
-async function withoutTaken(
-  archive: BatchDeps['archive'],
-  items: ReadonlyMap<string, Item>,
-): Promise<ReadonlyMap<string, Item>> {
+async function withoutTaken(archive: BatchDeps['archive'], items: ReadonlyMap<string, Item>) {
   const now = new Map((await findRecords(archive, 'request', [...items.keys()])).map((one) => [one.key, one]));
   return new Map([...items].filter(([key, { before }]) => (now.get(key)?.state ?? null) === (before?.state ?? null)));
 }

@@ -169,7 +169,7 @@ export async function readQueue(
 /** Opens the queue for `work` and closes it; `otherwise` is the result if there is none. */
 async function withQueue<T>(
   { openQueue, archivePath }: QueueDeps,
-  { mode, otherwise, maxWaitMs = 0, signal }: Partial<Waiting> & { readonly mode: ArchiveMode; readonly otherwise: T },
+  { mode, otherwise, maxWaitMs = 0, signal }: Partial<Waiting> & { mode: ArchiveMode; otherwise: T },
   work: (queue: JobQueue) => Promise<T>,
 ): Promise<Result<T, Failure>> {
   return attempt({ file: archivePath }, async () => {

@@ -74,7 +74,7 @@ export async function deliver(
 /** The content of the file that was written: as planned, or with the bytes that were appended meanwhile. */
 export async function describeWritten(
   deps: WritingDeps,
-  { request, planned, carriedBytes }: Pick<Delivery, 'request'> & Written & { readonly planned: Content },
+  { request, planned, carriedBytes }: Pick<Delivery, 'request'> & Written & { planned: Content },
 ): Promise<Content> {
   const path = targetPath(request);
   if (path === null || carriedBytes === 0) return planned;
@@ -88,7 +88,7 @@ export async function describeWritten(
  */
 export function outputCompression(
   { files }: Pick<WritingDeps, 'files'>,
-  { source, path }: { readonly source: SourceFile; readonly path: string | null },
+  { source, path }: { source: SourceFile; path: string | null },
 ): Compression {
   if (path === null || source.compression === 'eval') return source.compression;
   const named = files.compressionOf(path);
@@ -101,11 +101,7 @@ export function outputCompression(
  */
 export async function checkReplaceable(
   deps: AppDeps,
-  {
-    request,
-    transcript,
-    archive,
-  }: { readonly request: Errand; readonly transcript: Prepared; readonly archive: Archive | null },
+  { request, transcript, archive }: { request: Errand; transcript: Prepared; archive: Archive | null },
 ): Promise<FileStamp | null> {
   const path = targetPath(request);
   if (request.output.kind === 'stdout' && transcript.source.compression === 'eval')
@@ -136,7 +132,7 @@ export async function checkReplaceable(
  */
 async function isExpendable(
   deps: AppDeps,
-  { path, transcript, archive }: { readonly path: string; readonly transcript: Prepared; readonly archive: Archive },
+  { path, transcript, archive }: { path: string; transcript: Prepared; archive: Archive },
 ): Promise<boolean> {
   const detected = await attemptStep(() => findClips(deps, { path, name: path, format: null }));
   const format = transcript.codec.format.name;
@@ -176,7 +172,6 @@ async function findClips(deps: AppDeps, input: TranscriptInput) {
   }
 }
 
-type LockOptions = Parameters<FileStore['lock']>[1];
 type HoldDeps = { readonly files: FileStore; readonly runtime: Pick<Runtime, 'sleep'> };
 
 /** Does the work while no other run may write the target. A null path (standard output or nothing) needs no lock. */
@@ -188,28 +183,25 @@ export async function withTargetLock<T>(
   return path === null ? work(null) : withFileLock(deps, path, work);
 }
 
+const RETRIES = 6;
+const RETRY_MS = 50;
+
 export async function withFileLock<T>(
-  deps: HoldDeps,
+  { files, runtime }: HoldDeps,
   path: string,
   work: (lock: FileLock) => Promise<T>,
-  options?: LockOptions,
+  options?: Parameters<FileStore['lock']>[1],
 ): Promise<T> {
-  const lock = await lockWithRetries(deps, path, options);
+  let locked = await files.lock(path, options);
+  // A run that only settles what a killed run left holds the lock for a moment, so try again a few times.
+  for (let tries = 0; tries < RETRIES && !locked.ok && locked.error.kind === 'held'; tries += 1) {
+    await runtime.sleep(RETRY_MS);
+    locked = await files.lock(path, options);
+  }
+  const lock = mustFile(locked);
   try {
     return await work(lock);
   } finally {
     lock.release();
-  }
-}
-
-const RETRIES = 6;
-const RETRY_MS = 50;
-
-/** A run that only settles what a killed run left holds the lock for a moment, so try again a few times. */
-async function lockWithRetries({ files, runtime }: HoldDeps, path: string, options?: LockOptions): Promise<FileLock> {
-  for (let tries = 0; ; tries += 1) {
-    const locked = await files.lock(path, options);
-    if (locked.ok || locked.error.kind !== 'held' || tries >= RETRIES) return mustFile(locked);
-    await runtime.sleep(RETRY_MS);
   }
 }

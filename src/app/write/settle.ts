@@ -66,7 +66,7 @@ export async function purgeErased({ retention }: Pick<Archive, 'retention'>): Pr
   }
 }
 
-function describeRoom({ needs }: Extract<ArchiveFailure, { readonly kind: 'no-space' }>): string {
+function describeRoom({ needs }: Extract<ArchiveFailure, { kind: 'no-space' }>): string {
   if (needs === undefined) return 'no space is left on the disk';
   const [needed, free] = [needs.neededBytes, needs.freeBytes].map((bytes) => `${Math.ceil(bytes / 1e6)} MB`);
   return `rewriting it needs ${needed} of free space in ${needs.folder}, and ${free} are free`;
@@ -84,7 +84,8 @@ async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
   for (const { id, sourcePath, source, outputPath, output, isLocal } of await archive.listPrepared()) {
     const lock = outputPath === null || !isLocal ? null : await deps.files.lock(outputPath);
     const hasBegun = lock?.ok === true && lock.value.foundUnfinished;
-    const isUnnamed = hasBegun || isInPlace(sourcePath, outputPath);
+    // The archive of standard output is applied before its first byte is written.
+    const isUnnamed = hasBegun || outputPath === null || outputPath === sourcePath;
     try {
       // The run may have ended since the list was made.
       if ((await archive.loadCompaction(id))?.status !== 'prepared') continue;
@@ -98,18 +99,13 @@ async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
   }
 }
 
-/** The archive of standard output is applied before its first byte is written. */
-function isInPlace(sourcePath: string, outputPath: string | null): boolean {
-  return outputPath === null || outputPath === sourcePath;
-}
-
 /** The content of a file: its size and the sha256 of its bytes. */
 export type Content = { readonly sha256: string; readonly sizeBytes: number };
 
 /** Whether a compaction's output is on disk as planned. A compressed file that cannot be unpacked for lack of space counts as being there. */
 export async function isOutputThere(
   deps: FileDeps,
-  { outputPath, output }: { readonly outputPath: string | null; readonly output: Content },
+  { outputPath, output }: { outputPath: string | null; output: Content },
 ): Promise<boolean> {
   return outputPath !== null && (await isHeldBy(deps, outputPath, { ...output, isAll: false, inDoubt: true }));
 }
@@ -127,7 +123,7 @@ export async function holdsOnly(deps: FileDeps, path: string, content: Content):
 async function isHeldBy(
   { files, runtime }: FileDeps,
   path: string,
-  { sha256, sizeBytes, isAll, inDoubt }: Content & { readonly isAll: boolean; readonly inDoubt: boolean },
+  { sha256, sizeBytes, isAll, inDoubt }: Content & { isAll: boolean; inDoubt: boolean },
 ): Promise<boolean> {
   const opened = await files.open(path);
   if (!opened.ok) return opened.error.kind === 'no-room' || opened.error.kind === 'unpacks-too-large' ? inDoubt : false;

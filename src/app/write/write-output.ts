@@ -52,32 +52,28 @@ export type Written = {
 export async function writeOutput(deps: WriteDeps, input: WriteInput): Promise<Written> {
   const pending = mustFile(await input.lock.begin(input.like, input.compression));
   try {
-    return await writePending(deps, input, pending);
+    const { reached } = deps;
+    const { source, known, target, replacesSource, file } = input;
+    const ends = { output: true };
+    await writeContent(pending, watchEnd(input.pieces, ends));
+    mustFile(pending.drain());
+    reached('written');
+    mustFile(pending.sync());
+    reached('synced');
+    // All that is slow comes before the last look.
+    if (replacesSource) await stopIfInUse(deps, input, 'is-free');
+    const note = replacesSource ? await deps.producerIndexes.reset({ path: target.path, format: input.format }) : null;
+    if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
+    const seam = seamBetween(source, known, ends.output);
+    const looked = await appendGrowth(deps, pending, { source, known, seam, file });
+    reached('looked');
+    await swap(deps, pending, { ...input, known: looked });
+    const carried = looked.sizeBytes - known.sizeBytes;
+    const carriedBytes = carried > 0 ? carried + LINE_ENDS_ADDED[seam] : carried;
+    return { carriedBytes, notes: note === null ? [] : [note] };
   } finally {
     pending.close();
   }
-}
-
-async function writePending(deps: WriteDeps, input: WriteInput, pending: PendingFile): Promise<Written> {
-  const { reached } = deps;
-  const { source, known, target, replacesSource, file } = input;
-  const ends = { output: true };
-  await writeContent(pending, watchEnd(input.pieces, ends));
-  mustFile(pending.drain());
-  reached('written');
-  mustFile(pending.sync());
-  reached('synced');
-  // All that is slow comes before the last look.
-  if (replacesSource) await stopIfInUse(deps, input, 'is-free');
-  const note = replacesSource ? await deps.producerIndexes.reset({ path: target.path, format: input.format }) : null;
-  if (await isInterrupted(deps)) stop({ kind: 'interrupted' });
-  const seam = seamBetween(source, known, ends.output);
-  const looked = await appendGrowth(deps, pending, { source, known, seam, file });
-  reached('looked');
-  await swap(deps, pending, { ...input, known: looked });
-  const carried = looked.sizeBytes - known.sizeBytes;
-  const carriedBytes = carried > 0 ? carried + LINE_ENDS_ADDED[seam] : carried;
-  return { carriedBytes, notes: note === null ? [] : [note] };
 }
 
 /**
@@ -86,7 +82,7 @@ async function writePending(deps: WriteDeps, input: WriteInput, pending: Pending
  */
 async function stopIfInUse(
   { files }: Pick<WriteDeps, 'files'>,
-  { known, file }: { readonly known: Pick<KnownContent, 'stamp'>; readonly file: string },
+  { known, file }: { known: Pick<KnownContent, 'stamp'>; file: string },
   ifUnknown: 'is-free' | 'is-in-use',
 ): Promise<void> {
   const user = await files.findWriter(known.stamp);
@@ -330,7 +326,7 @@ const MAX_LOOKS = 10;
 async function appendGrowth(
   deps: LookDeps,
   pending: PendingFile,
-  { source, known: first, seam, file }: Pick<WriteInput, 'source' | 'known' | 'file'> & { readonly seam: Seam },
+  { source, known: first, seam, file }: Pick<WriteInput, 'source' | 'known' | 'file'> & { seam: Seam },
 ): Promise<KnownContent> {
   const changed: Failure = { kind: 'source-changed', file };
   let known = first;
