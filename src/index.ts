@@ -79,8 +79,7 @@ export type { Runtime } from './ports/runtime.ts';
 
 /** Opens an archive, or creates it, readable for its owner alone. A file that is no archive is never changed. */
 export async function openArchive(options: OpenArchiveOptions): Promise<Result<Archive, ArchiveFailure>> {
-  const sqlite = await import('./adapters/archive/sqlite/open.ts');
-  return sqlite.openArchive(options);
+  return (await import('./adapters/archive/sqlite/open.ts')).openArchive(options);
 }
 
 /** The library's public names; their rules are those of the project's README. */

@@ -63,8 +63,7 @@ export function findConfig(
 }
 
 export function defaultArchivePath(host: HostEnvironment): string {
-  const folder = xdgFolder(host, { name: 'XDG_DATA_HOME', fallback: join('.local', 'share') });
-  return join(folder, 'compact', 'archive.db');
+  return join(xdgFolder(host, { name: 'XDG_DATA_HOME', fallback: join('.local', 'share') }), 'compact', 'archive.db');
 }
 
 /** A folder of the XDG base directory specification, which says to ignore a relative path in a variable. */
@@ -91,13 +90,11 @@ function named(path: string, place: ConfigPlace): ConfigSearch {
   return { found: { path, place }, looked: [path], ignored: null };
 }
 
-type ProjectFolders = { readonly folders: readonly string[]; readonly ignored: ConfigSearch['ignored'] };
-
 /**
  * The working folder and its parents up to the repository's root. Like git (`safe.directory`), the search stops before
  * a parent in which another user could have put the file. Outside a repository only the working folder counts.
  */
-function projectFolders(host: HostEnvironment, look: LookAtFolder): ProjectFolders {
+function projectFolders(host: HostEnvironment, look: LookAtFolder) {
   const start = resolve(host.workingFolder);
   const own = look(start);
   if (own === null || describeOwner('its folder', own, host) !== null) {

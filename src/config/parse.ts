@@ -10,7 +10,6 @@ import { type ConfigFile, DEFAULT_SETTINGS, findSetting, mapSettings, valueAt } 
 export type ParsedConfig = { readonly values: ConfigFile; readonly lines: KeyLines };
 
 type Source = { readonly path: string; readonly lines: KeyLines };
-type Issue = NonNullable<ReturnType<typeof configFileSchema.safeParse>['error']>['issues'][number];
 
 /**
  * Parses a configuration file. Reports every problem at once, in the order of the lines; `path` only names the file.
@@ -37,7 +36,7 @@ export function parseToml(text: string, path: string): Result<unknown, ConfigPro
 }
 
 function describeIssue(
-  issue: Issue,
+  issue: z.core.$ZodIssue,
   context: { readonly source: Source; readonly root: unknown },
 ): readonly ConfigProblem[] {
   const { path, lines } = context.source;

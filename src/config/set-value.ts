@@ -133,6 +133,5 @@ function lineOf(entries: readonly TomlEntry[], [table]: readonly string[]): numb
 }
 
 function withValue(root: unknown, [table = '', key = '']: readonly string[], value: unknown): unknown {
-  const own: unknown = valueAt(root, [table]);
-  return { ...Object(root), [table]: { ...Object(own), [key]: value } };
+  return { ...Object(root), [table]: { ...Object(valueAt(root, [table])), [key]: value } };
 }

@@ -38,7 +38,6 @@ type Facts<V, D extends V | null> = {
   readonly flag?: string;
 };
 
-/** One key of the configuration. */
 export type Setting<V = unknown, D extends V | null = V | null> = Facts<V, D> & { readonly form: Form };
 
 /** The value that applies; null if the default is null. */

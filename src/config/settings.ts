@@ -187,7 +187,6 @@ export type Settings = {
 
 export type SummarizationSettings = Settings['summarization'];
 
-/** What a file sets. */
 export type ConfigFile = {
   readonly [T in TableName]?: { readonly [K in keyof Tables[T]]?: FileValueOf<Tables[T][K]> };
 } & { readonly prices?: Prices };

@@ -17,7 +17,6 @@ export type MessagePart =
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly arguments: string }
   | { readonly kind: 'result'; readonly callId: string; readonly text: string; readonly isError: boolean };
 
-/** One message of a conversation. */
 export type ConversationMessage = {
   /** The message's own id in the transcript, or else `line:N`. */
   readonly id: string;
@@ -76,12 +75,10 @@ function plainCall(id: string, name: string, value: unknown): PlainCall {
   return { id, name, arguments: typeof value === 'string' ? value : (JSON.stringify(value) ?? '') };
 }
 
-/** The calls that a message makes. */
 export function callsOf(message: ConversationMessage): readonly PlainCall[] {
   return (message.tool_calls ?? []).map(readToolCall);
 }
 
-/** The ids of the calls whose results a message contains. */
 export function resultIdsOf(message: ConversationMessage): readonly string[] {
   const fromParts = (message.parts ?? []).flatMap((part) => (part.kind === 'result' ? [part.callId] : []));
   if (fromParts.length > 0) return fromParts;

@@ -27,7 +27,6 @@ export const DEFAULT_SCORING_CONFIG: ImportanceScoringConfig = {
   contentLengthWeight: 1,
 };
 
-/** Settings for compacting a conversation. */
 export type CompactionConfig = {
   /** Messages per chunk, if `summaryTokens` is not set. */
   readonly chunkSize: number;

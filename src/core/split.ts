@@ -32,8 +32,7 @@ export function splitHistory(
   const priorSummary =
     first !== undefined && first.role === 'system' && isClipArchiveText(first.content) ? first : null;
   const conversation = priorSummary === null ? history : history.slice(1);
-  const groups = findGroups(conversation.map(groupInputOf));
-  const boundary = moveBackToWholeGroups(groups, conversation.length - keepRecent);
+  const boundary = moveBackToWholeGroups(findGroups(conversation.map(groupInputOf)), conversation.length - keepRecent);
   return {
     toCompress: leastImportantFirst(conversation.slice(0, boundary), scoringConfig),
     toKeep: conversation.slice(boundary),

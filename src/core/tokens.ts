@@ -1,8 +1,9 @@
 /** The name of the measure of `estimateTokensByBytes` in reports. */
 export const TOKEN_MEASURE = 'utf8-bytes/4';
 
-const CHARS_PER_TOKEN = 4;
-const BYTES_PER_TOKEN = 4;
+/** The ratios of the estimates. */
+export const CHARS_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 
 /** Characters (UTF-16 units) / 4, rounded up. Counts about half of the real tokens for Chinese, Japanese and Korean. */
 export function estimateTokens(text: string): number {

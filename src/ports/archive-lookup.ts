@@ -4,7 +4,6 @@ import type { QueryTerm } from '../core/search/question.ts';
 import type { Candidate } from '../core/search/rank.ts';
 import type { MessageTraits } from '../core/search/query-hints.ts';
 
-/** A batch as stored. */
 export type StoredBatch = SummaryBatch & {
   readonly id: number;
   readonly label: string;
@@ -15,7 +14,6 @@ export type StoredBatch = SummaryBatch & {
 
 export type ArchivedOutcome = 'summarized' | 'other' | 'quoted';
 
-/** A search for batches. */
 export type BatchQuery = {
   /** Words or phrases (words separated by one space); a batch must contain at least one. */
   readonly terms: readonly string[];
@@ -26,7 +24,6 @@ export type BatchQuery = {
   readonly limit: number;
 };
 
-/** The compaction that archived something. */
 export type ArchiveOrigin = {
   readonly compactionId: number;
   readonly format: string;
@@ -50,7 +47,6 @@ export type ArchivedLine = ArchiveOrigin & {
   readonly message: ArchivedMessage | null;
 };
 
-/** A line that is a message. */
 export type FoundMessage = ArchivedLine & { readonly message: ArchivedMessage };
 
 export type ArchivedMessage = {
@@ -122,7 +118,6 @@ export type ArchiveFigures = {
 
 type StoredBytes = { readonly original: number; readonly compressed: number };
 
-/** An archived line with its bytes. */
 export type OriginalLine = ArchivedLine & { readonly bytes: Uint8Array };
 
 /** Finds what is archived. Only applied compactions are found, listed and counted. */
@@ -258,7 +253,6 @@ export type SearchIndexer = {
 /** The model that made vectors. Vectors of different models cannot be compared. */
 export type VectorModel = { readonly provider: string; readonly model: string; readonly dimensions: number };
 
-/** Something without a vector. */
 export type MissingVector =
   | ({ readonly kind: 'message' } & Pick<ArchivedLine, 'lineId' | 'line' | 'format'>)
   | { readonly kind: 'batch'; readonly batchId: number; readonly content: string };
@@ -269,8 +263,6 @@ export type VectorDraft = {
   /** Null: the text is empty. */
   readonly vector: Float32Array | null;
 };
-
-type VectorCount = { readonly done: number; readonly total: number };
 
 /** The position after which the list of missing vectors continues. */
 export type VectorCursor = { readonly lineId: number; readonly batchId: number };
@@ -283,7 +275,7 @@ export type VectorStore = {
   /** Null: there are no vectors. */
   readonly findModel: () => Promise<VectorModel | null>;
   /** Counts what search can find. */
-  readonly count: () => Promise<VectorCount>;
+  readonly count: () => Promise<{ readonly done: number; readonly total: number }>;
   readonly countMissing: (scope: MissingScope) => Promise<number>;
   /** Messages first, then batches, each ordered by id. */
   readonly listMissing: (

@@ -47,7 +47,6 @@ export type CycleDraft = {
 /** The message of an archived line, for search. */
 export type MessageDraft = ArchivedMessage & { readonly traits: MessageTraits };
 
-/** A line that leaves the transcript. */
 export type LineDraft = {
   /** 1-based, in the source. */
   readonly line: number;
@@ -117,9 +116,6 @@ export type KeptRun = {
   readonly lineSha256: readonly string[];
 };
 
-/** erased: only what is needed to recognize its output is left. */
-type CompactionStatus = 'prepared' | 'applied' | 'erased';
-
 export type StoredCycle = {
   readonly id: number;
   readonly compactionId: number;
@@ -143,7 +139,8 @@ export type StoredInsertedLine = InsertedLine & { readonly erasedSha256: string 
 
 export type StoredCompaction = Omit<CompactionDraft, 'cycles' | 'carried' | 'run' | 'inserted'> & {
   readonly id: number;
-  readonly status: CompactionStatus;
+  /** erased: only what is needed to recognize its output is left. */
+  readonly status: 'prepared' | 'applied' | 'erased';
   /** The last erasure that removed anything of it; null: it is complete. */
   readonly erased: ErasureMark | null;
   readonly inserted: readonly StoredInsertedLine[];
@@ -249,7 +246,6 @@ type PreparedCompaction = Pick<StoredCompaction, 'id' | 'sourcePath' | 'outputPa
 
 /** What must be known of a compaction before its first line is stored. */
 export type CompactionOutline = {
-  /** The number of new batches in each cycle. */
   readonly batchCounts: readonly number[];
 };
 
@@ -303,7 +299,6 @@ type RunLog = {
   readonly markUndone: (runId: number, at: Date) => Promise<void>;
 };
 
-/** A summary that was paid for. */
 export type CachedSummary = {
   readonly provider: string;
   readonly model: string;
@@ -323,7 +318,6 @@ export type SummaryCache = {
   ) => Promise<void>;
 };
 
-/** How to open an archive that is a file. */
 export type OpenArchiveOptions = {
   readonly path: string;
   /** False: a missing archive is a failure, and nothing is created. */

@@ -57,7 +57,6 @@ export type ClientHost = {
 /** Small text files that belong to other programs. A path leads to its file through links. */
 export type ClientFiles = {
   readonly exists: (path: string) => boolean;
-  /** Whether the PATH has a program of this name. */
   readonly hasProgram: (name: string) => boolean;
   /** With its BOM. Null: there is no file. */
   readonly read: (path: string) => Result<string | null, FileFailure | 'not-text'>;

@@ -24,7 +24,6 @@ export type CycleName = { readonly unit: UnitKey; readonly cycle: number };
 type BatchPlace = { readonly cycle: number; readonly batch: number };
 export type BatchName = BatchPlace & { readonly unit: UnitKey };
 
-/** What identifies a compaction. */
 type UnitHead = Pick<
   CompactionDraft,
   'format' | 'sourcePath' | 'outputPath' | 'source' | 'output' | 'settingsSha256' | 'settings' | 'processId'
@@ -261,7 +260,6 @@ export type OpenTarget = {
   readonly close: () => Promise<void>;
 };
 
-/** Opens archives for merging. */
 export type ArchiveExchange = {
   readonly openSource: (place: string) => Promise<Result<OpenSource, ArchiveFailure>>;
   /** Null: there is no archive yet. */

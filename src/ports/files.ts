@@ -194,7 +194,6 @@ export type OpenOptions = {
 };
 
 export type FileStore = {
-  /** The absolute path. */
   readonly absolute: (path: string) => string;
   /** The absolute path to which links lead, if there are any. */
   readonly realPath: (path: string) => string;
@@ -238,18 +237,11 @@ export type FileStore = {
   readonly findSessionUser: (path: string, signs: readonly OpenSign[]) => Promise<FileWriter | null>;
 };
 
-/** A transcript that is about to be replaced. */
-export type ReplacedTranscript = {
-  readonly path: string;
-  /** The name of its format. */
-  readonly format: string;
-};
-
 /** Indexes that producers keep of positions inside their transcripts. They become wrong when a transcript is replaced. */
 export type ProducerIndexes = {
   /**
-   * Removes this transcript from an index, so that its producer indexes it again. Called right before the replacement; if that fails, the
+   * Removes a transcript that is about to be replaced from an index, so that its producer indexes it again. Called right before the replacement; if that fails, the
    * producer just indexes the old file again. Never fails: returns a sentence for people if the index had to be left as it is, otherwise null.
    */
-  readonly reset: (transcript: ReplacedTranscript) => Promise<string | null>;
+  readonly reset: (transcript: { readonly path: string; readonly format: string }) => Promise<string | null>;
 };

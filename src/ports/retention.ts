@@ -74,7 +74,6 @@ export type KeptCount = { readonly count: number; readonly lastId: number; reado
 
 /** Ids of what an erasure removes. Summaries made from it, vectors and words in the search index go with it. */
 export type ErasedIds = {
-  /** Compactions to erase whole. */
   readonly compactionIds: readonly number[];
   /** Single lines of other compactions. */
   readonly lineIds: readonly number[];
@@ -114,12 +113,10 @@ export type Erasure = ErasureMark & {
   readonly lines: number;
   readonly capturedFiles: number;
   readonly capturedLines: number;
-  /** Bytes of the lines. */
   readonly bytes: number;
   readonly summaries: number;
   readonly paidSummaries: number;
   readonly vectors: number;
-  /** Notes of hooks. */
   readonly notes: number;
   readonly choices: number;
   /** sha256 (hex) of the hashes of all erased lines, in the order of their ids; captured lines follow archived ones. */
@@ -137,7 +134,6 @@ export type RetentionStore = {
   readonly lastFileId: () => Promise<number>;
   /** Oldest first, in batches. */
   readonly listErasable: () => AsyncIterable<readonly ErasableCompaction[]>;
-  /** Every archived line of a message id. */
   readonly findMessageLines: (messageId: string) => Promise<readonly MessageLine[]>;
   /** The pieces of a captured state's version, in batches and in their order. */
   readonly readPieces: (stateId: number) => AsyncIterable<readonly CapturedPiece[]>;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { RestoreReport } from '../../src/app/contract/reports.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
-import type { ReplacedTranscript } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
@@ -16,7 +15,7 @@ function sceneFor(t: TestContext, note: string | null = null): Scene {
   const events: string[] = [];
   const bench = benchFor(t, {
     producerIndexes: {
-      reset: async ({ path, format }: ReplacedTranscript) => {
+      reset: async ({ path, format }: { path: string; format: string }) => {
         events.push(`reset ${format} ${path.split('/').at(-1)}`);
         return note;
       },

@@ -100,7 +100,6 @@ type Planned = {
   readonly planned: ArchiveEraseReport;
 };
 
-/** Erases what was selected. */
 export async function eraseSelection(
   deps: EraseDeps,
   archive: Archive,
@@ -184,7 +183,6 @@ function reportReceipt({ capturedFiles, capturedLines, at, ...rest }: Erasure): 
   return { ...rest, at: formatTime(at) ?? '', captured: { files: capturedFiles, lines: capturedLines } };
 }
 
-/** Lists the receipts of all erasures. */
 export async function listReceipts(deps: AppDeps): Promise<Result<ArchiveReceiptsReport, Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
     const stored = await openUnsettled(deps);

@@ -19,7 +19,7 @@ export async function importArchive(
       const limits = { maxLineBytes: maxLineBytes ?? undefined, signal: deps.signal };
       const read: Read = (kind) => deps.folders.read(folder, kind, limits);
       try {
-        await inTemporaryFolder(deps, () => fill(deps, { folder, read, store: scratch.store }));
+        await inTemporaryFolder(deps, () => fill(deps, read, { folder, store: scratch.store }));
       } finally {
         await scratch.close();
       }
@@ -45,9 +45,8 @@ async function inTemporaryFolder<T>({ signal }: Pick<ExportDeps, 'signal'>, work
 }
 
 type Read = <Kind extends ExportKind>(kind: Kind) => AsyncIterable<ExportRecords[Kind]>;
-type Filling = { readonly folder: string; readonly read: Read; readonly store: UnitStore };
 
-async function fill(deps: ExportDeps, { folder, read, store }: Filling): Promise<void> {
+async function fill(deps: ExportDeps, read: Read, { folder, store }: { folder: string; store: UnitStore }) {
   const receipts: Receipt[] = [];
   for await (const receipt of read('receipt')) receipts.push(receipt);
   await store.storeReceipts(receipts, [() => inPages(read('erasedState'), () => 1)], await store.stamp());

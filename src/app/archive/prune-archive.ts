@@ -65,8 +65,7 @@ async function findConversations(deps: EraseDeps, archive: Archive): Promise<rea
       else sets.join(first, index);
     }
   }
-  const bySet = Map.groupBy(keys.keys(), sets.firstOf);
-  return Array.from(bySet.values(), (members) => ({
+  return Array.from(Map.groupBy(keys.keys(), sets.firstOf).values(), (members) => ({
     compactions: members.flatMap((index) => compactions[index] ?? []),
     captured: members.flatMap((index) => captured[index - compactions.length] ?? []),
   }));

@@ -8,14 +8,11 @@ import { createTextFinder, type FoundLines, matchCaptured, type TextFinder } fro
 import { holdsOn, listCaptured, type LocatedFile, scopeOf, scopeOfFile } from './holds.ts';
 import { belongsTo, findLinesOf, isWhollyOf } from './sessions.ts';
 
-/** What to erase. */
 export type EraseSelector =
   | { readonly kind: 'conversation'; readonly id: string }
   /** A glob for the paths of transcripts. */
   | { readonly kind: 'source'; readonly glob: string }
-  /** Every line that contains this text. */
   | { readonly kind: 'match'; readonly text: string }
-  /** Every line of a message. */
   | { readonly kind: 'message'; readonly id: string };
 
 /** A compaction with lines to erase. `lineIds`: null means all of them. */

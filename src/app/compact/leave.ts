@@ -129,8 +129,7 @@ export async function leaveUnchanged(
       const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
       await deliver(deps, { request, transcript, lock, replaceable, ...copyOf(deps, request, transcript) });
     });
-  const written = output.kind === 'stdout' ? '-' : path;
-  return skippedReport(transcript, input, { ...skip, output: written });
+  return skippedReport(transcript, input, { ...skip, output: output.kind === 'stdout' ? '-' : path });
 }
 
 /** Where the input's bytes go if there is nothing to do; null: nowhere. */

@@ -32,6 +32,7 @@ import {
   totalTokens,
 } from './report.ts';
 import { type Attempted, createLoader, planOf, reportAttempts } from './summarize-conversation.ts';
+import { BYTES_PER_TOKEN } from '../../core/tokens.ts';
 
 /** Estimated tokens of the directive and the system prompt in a request. */
 const REQUEST_FRAME_TOKENS = 400;
@@ -107,7 +108,6 @@ const ARCHIVE_SHARE = 0.28;
 const ARCHIVE_FRAME_BYTES = 10_000;
 /** The bytes of a summary's record besides its text. */
 const CLIP_RECORD_BYTES = 1000;
-const BYTES_PER_TOKEN = 4;
 
 function expectBytes(
   { recordIndex, source }: Prepared,
@@ -251,7 +251,6 @@ export function previewReport(
   };
 }
 
-/** The requests for one conversation, chunk by chunk. */
 function* plannedRequests(
   transcript: Prepared,
   prepared: PreparedConversation,

@@ -1,6 +1,6 @@
 import { planLines, type PlannedConversation, type TranscriptPlan } from '../../core/plan/line-outcomes.ts';
 import { type ConversationPlan, planConversation } from '../../core/plan/plan.ts';
-import { tokensOf } from '../../core/plan/view.ts';
+import { sentMessages, sumTokens } from '../../core/plan/view.ts';
 import {
   batchTokensOf,
   chunkLimitsOf,
@@ -10,7 +10,7 @@ import {
   type TranscriptPolicy,
 } from '../../core/policy.ts';
 import { rulesBudget } from '../../core/standing-rules/rules.ts';
-import { describeUnder, estimateTokensByBytes } from '../../core/tokens.ts';
+import { CHARS_PER_TOKEN, describeUnder, estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prior } from '../read/lineage.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
@@ -18,8 +18,6 @@ import { pinnedKeys } from './choices.ts';
 
 /** Tokens of a batch's heading, with its times. */
 const BATCH_FRAME_TOKENS = 20;
-/** The ratio that token estimates use. */
-const CHARS_PER_TOKEN = 4;
 /** Tokens of a clip-archive apart from its batches: first lines, section headings, last line. */
 const CLIP_FRAME_TOKENS = 110;
 
@@ -45,7 +43,7 @@ export function planPrepared(
   const { policy } = expectation;
   const { chunkOrder, targetTokens } = policy;
   const compaction = compactionWithin(policy);
-  const tokens = tokensOf(prepared.view);
+  const tokens = sumTokens(sentMessages(prepared.view));
   if (targetTokens !== null && tokens <= targetTokens) {
     return {
       kind: 'skip',
@@ -112,8 +110,7 @@ function expectBatchTokens(
     ...(isWhole ? live.slice(0, -1) : live).map(({ content }) => estimateTokensByBytes(content)),
     ...Array.from({ length: fresh.count }, () => freshTokens),
   ];
-  const isShown = (at: number): boolean => at < clipFirst || at >= sizes.length - clipLast;
-  const shown = sizes.filter((_, at) => isShown(at));
+  const shown = sizes.filter((_, at) => at < clipFirst || at >= sizes.length - clipLast);
   const isBeside = prior.kind === 'foreign' && (prior.isOurs || !isWhole);
   const foreign = isBeside ? estimateTokensByBytes(prior.text) : 0;
   const requests = Math.min(
@@ -184,8 +181,7 @@ export function describeSettings(
 /** The same for the settings of a compaction and anything else that its result depends on. */
 export function writeSettings(compaction: CompactionConfig, others: Record<string, unknown>): string {
   const { timeout: _timeout, maxRetries: _retries, maxConsecutiveFailures: _failures, ...result } = compaction;
-  const value = { version: RESULT_VERSION, ...others, ...result };
-  return JSON.stringify(value, (_key, part: unknown) =>
+  return JSON.stringify({ version: RESULT_VERSION, ...others, ...result }, (_key, part: unknown) =>
     isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }

@@ -1,9 +1,9 @@
 import { formatTime, type SummaryBatch, type SummaryLevel } from '../../core/batch.ts';
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import { describeMissedTarget } from '../../core/plan/plan.ts';
+import { sentMessages, sumTokens } from '../../core/plan/view.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
-import type { Entry } from '../../core/transcript.ts';
 import type { StoredBatch } from '../../ports/archive-lookup.ts';
 import type {
   BatchReport,
@@ -29,7 +29,7 @@ export function reportConversation(
   isKept: (line: number) => boolean,
   outcome: { readonly cycles: number; readonly clipTokens: number; readonly batches: readonly BatchReport[] },
 ): ConversationReport {
-  const before = sentMessages(prepared);
+  const before = sentMessages(prepared.view);
   const kept = before.filter((entry) => entry !== prepared.view.prior && isKept(entry.line));
   return {
     id: prepared.id,
@@ -43,7 +43,7 @@ export function reportConversation(
 /** The same for a conversation that stays as it is. */
 export function reportUnchanged(prepared: PreparedConversation): ConversationReport {
   const { id, prior } = prepared;
-  const sent = sentMessages(prepared);
+  const sent = sentMessages(prepared.view);
   const tokens = sumTokens(sent);
   return {
     id,
@@ -54,19 +54,9 @@ export function reportUnchanged(prepared: PreparedConversation): ConversationRep
   };
 }
 
-/** The earlier summary, the instructions and the messages that a producer sends to its model. */
-function sentMessages({ view }: PreparedConversation): readonly Entry[] {
-  const said = [...view.instructions, ...view.messages.filter((message) => message.carriedLineId === undefined)];
-  return view.prior === null ? said : [view.prior, ...said];
-}
-
 /** Tokens of all conversations as their producer sends them now. */
 export function tokensNow({ conversations }: Pick<Prepared, 'conversations'>): number {
-  return conversations.reduce((sum, prepared) => sum + sumTokens(sentMessages(prepared)), 0);
-}
-
-function sumTokens(entries: readonly Entry[]): number {
-  return entries.reduce((sum, entry) => sum + (entry.tokens ?? 0), 0);
+  return conversations.reduce((sum, { view }) => sum + sumTokens(sentMessages(view)), 0);
 }
 
 export function reportBatch(batch: StoredBatch): BatchReport {
@@ -122,7 +112,6 @@ export function buildReport(
   };
 }
 
-/** The report of a transcript that stays as it is. */
 export function skippedReport(
   transcript: Prepared,
   input: TranscriptInput,

@@ -133,7 +133,6 @@ async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }
 
 type Storing = {
   readonly archive: Archive;
-  /** Stores the compaction as prepared. */
   readonly store: () => Promise<StoredAs>;
   /** Ends the run unless the archive gives back every byte. */
   readonly prove: (id: number) => Promise<void>;
@@ -301,8 +300,7 @@ export async function reuseCompaction(
   const outputPath = path === null ? null : deps.files.absolute(path);
   // Recorded first: a run that is killed in between can still be undone.
   const sourcePath = request.input.storedAs ?? deps.files.absolute(request.input.path);
-  const file = { compactionId: same.id, sourcePath, outputPath };
-  const fileId = await archive.runs.record(deps.run, file);
+  const fileId = await archive.runs.record(deps.run, { compactionId: same.id, sourcePath, outputPath });
   // It was erased meanwhile: its output must not replace the original any more.
   if (fileId === null) return stop({ kind: 'source-changed', file: request.input.name });
   if (request.input.storedAs === undefined) await archive.runs.notePath(same.id, deps.files.realPath(sourcePath));

@@ -93,8 +93,7 @@ export async function installClient(
     const written = await writeAll(deps, request, { plans: changed, records });
     if (!written.ok) return written;
   }
-  const changes = changed.map(({ edit, before, after }) => ({ path: edit.path, before, after }));
-  return ok({ report, changes });
+  return ok({ report, changes: changed.map(({ edit, before, after }) => ({ path: edit.path, before, after })) });
 }
 
 type FilePlan = {

@@ -105,8 +105,7 @@ async function sendLocked(
   const intent = { mark: batch.key, sentAt: new Date(batch.value.sentAt), requests: lines.length };
   const created = await deps.ask(() => service.create(intent, lines));
   if (created === null) {
-    const settlesAt = addMs(runtime.now(), LISTED_MS).toISOString();
-    await take(deps, step('batch', batch, batch.state, { settlesAt }));
+    await take(deps, step('batch', batch, batch.state, { settlesAt: addMs(runtime.now(), LISTED_MS).toISOString() }));
     return { kind: 'unclear', requests: lines.length };
   }
   deps.onStep('sent');
@@ -147,14 +146,12 @@ export function runningAs(batch: RecordOf<'batch'>, { id, status, resultsExpireA
   });
 }
 
-type Claimed = { readonly batch: RecordOf<'batch'>; readonly lines: readonly string[] };
-
 /** Records the intention to send these requests, without those that another run has sent meanwhile; null: none is left. */
 async function claim(
   { archive, runtime, provider, service: { address, keyHash } }: BatchDeps,
   items: ReadonlyMap<string, Item>,
   { mark, lockedPath }: Pick<BatchSent, 'lockedPath'> & { mark: string },
-): Promise<Claimed | null> {
+) {
   for (let left = items; left.size > 0; left = await withoutTaken(archive, left)) {
     const now = runtime.now();
     const sentAt = now.toISOString();

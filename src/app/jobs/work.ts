@@ -17,7 +17,6 @@ export type QueueDeps = {
 /** How long to wait for a server that is away now, unless aborted. */
 type Waiting = { readonly maxWaitMs: number; readonly signal?: AbortSignal };
 
-/** What became of a job. */
 export type JobOutcome =
   | { readonly kind: 'done'; readonly usage?: PricedUsage | undefined }
   /** It is tried again, here or elsewhere, until its last attempt. `reason`: a sentence. */
@@ -37,7 +36,6 @@ export type WorkRequest = {
   readonly maxWaitMs: number;
   /** When aborted, jobs in work are finished, and no more are taken. */
   readonly stopping: AbortSignal;
-  /** Called when the queue is open. */
   readonly onOpen: (queue: Pick<JobQueue, 'status'>) => void;
   readonly perform: (job: TakenJob) => Promise<JobOutcome>;
   /** Called while there is nothing to take and nothing in work; true: there is more to do meanwhile. */

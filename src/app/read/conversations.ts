@@ -1,7 +1,6 @@
 import type { Entry } from '../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, CutProblem } from '../../ports/codec.ts';
 
-/** One conversation of an indexed transcript. */
 export type Conversation = {
   /** Rule A0. A lineage found later overrides it. */
   readonly id: string;

@@ -97,7 +97,6 @@ export type ReadLineage = (cycle: StoredCycle) => Promise<LineageMaterial>;
 
 type LineageArchive = Pick<Archive, 'readOriginals' | 'loadSources'>;
 
-/** An archived line with its bytes. */
 type Original = ArchivedLine & { readonly bytes: Uint8Array };
 
 type Placed = { readonly message: ConversationMessage; readonly compactionId: number; readonly index: number };

@@ -16,7 +16,6 @@ import { type CarriedMessage, findRewrittenCycle, foreignPrior, type Prior, read
 import { closedOnError, mayBeOlder, openTranscript } from './open-transcript.ts';
 import { createReaders, isSameStamp, type RecordReaders, trimRecord } from './records.ts';
 
-/** A conversation ready to be planned. */
 export type PreparedConversation = {
   readonly id: string;
   readonly conversation: Conversation;
@@ -94,7 +93,6 @@ async function hasChanged({ files }: AppDeps, { path }: TranscriptInput, before:
   return !before.ok || !now.ok || !isSameStamp(before.value, now.value);
 }
 
-/** Reads a transcript that stays as it is. */
 export async function readTranscript(
   deps: AppDeps,
   input: TranscriptInput,

@@ -57,7 +57,6 @@ type Undone = {
 /** The lines that were left out when `lines` was last read to its end. */
 type ErasedLines = { count: number; mark: ErasureMark | null };
 
-/** Undoes one compaction, or all of them. */
 async function undo(
   deps: WritingDeps,
   { revision: first, archive, request }: { revision: Revision; archive: Archive; request: RestoreFileRequest },
@@ -160,8 +159,7 @@ async function write(
     for await (const piece of pieces()) void piece;
     return { carriedBytes: 0, notes: [] };
   });
-  const planned = { sha256: hash.digest(), sizeBytes };
-  const file = await describeWritten(deps, { request, planned, ...written });
+  const file = await describeWritten(deps, { request, planned: { sha256: hash.digest(), sizeBytes }, ...written });
   const losses = rewrites.flatMap((rewrite) => rewrite.losses);
   const isOtherwise = rewrites.length > 0 && file.sha256 !== source.sha256;
   const notes = [...written.notes, ...(isOtherwise ? [describeRewrites(rewrites), ...losses] : [])];

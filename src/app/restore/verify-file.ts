@@ -308,8 +308,7 @@ function checkContents({ runtime }: AppDeps, { erased }: StoredCompaction, { liv
  * them.
  */
 function checkText(text: string | null, { settings }: StoredCompaction, cycle: StoredCycle): readonly VerifyProblem[] {
-  const sizes = readClipSizes(settings);
-  const expected = buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle);
+  const expected = buildClipArchive(cycle.live, readClipSizes(settings), cycle.messagesCompressed, cycle.cycle);
   const [head = '', ...batches] = expected.split('\n');
   const isWhole = text !== null && text.startsWith(`${head}\n`) && text.includes(`\n${batches.join('\n')}`);
   if (isWhole) return [];

@@ -163,13 +163,11 @@ const MAX_HEAD_BYTES = 1024 * 1024;
 /** A longer first message has no title: it is pasted. */
 const MAX_TITLE_BYTES = 64 * 1024;
 
-type CapturedBytes = { readonly lineId: number; readonly codec: Codec | null; readonly bytes: Uint8Array };
-
 /** The message of a captured line, which may have been captured in two parts. */
 export async function readCaptured(
   { readBefore }: Pick<ArchiveLookup, 'readBefore'>,
   formats: FormatRegistry,
-  { lineId, codec, bytes }: CapturedBytes,
+  { lineId, codec, bytes }: { lineId: number; codec: Codec | null; bytes: Uint8Array },
 ): Promise<CapturedText | null> {
   const whole = readCapturedText(formats, codec, bytes);
   const isWhole = codec === null || codec.records !== undefined || parseUntrimmed(formats, codec, bytes).ok;

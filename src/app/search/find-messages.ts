@@ -53,7 +53,6 @@ export type MessageSearch = {
 
 type RankedLine = { readonly lineId: number; readonly score: number };
 
-/** How many candidates are ranked. */
 const MAX_CANDIDATES = 200;
 /** How many more have none of the words but a similar meaning. */
 const NEAREST = 30;

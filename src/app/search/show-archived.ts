@@ -30,8 +30,7 @@ export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promi
     const reader = createTextReader(archive, deps.formats);
     await reader.load([line]);
     const callOf = await findCalls(archive, reader, [line]);
-    const bytes = await archive.readLine(line.lineId);
-    return masked(await reportMessage(deps, line, { bytes, callOf }), mask);
+    return masked(await reportMessage(deps, line, { bytes: await archive.readLine(line.lineId), callOf }), mask);
   });
 }
 
@@ -59,9 +58,7 @@ function masked<R extends { readonly text: string }>(report: R, mask: (text: str
 }
 
 /** The facts of a line are looked up on demand: a page may begin after a million others. */
-type FoundOriginal = { readonly bytes: Uint8Array; readonly find: () => ArchivedLine | Promise<ArchivedLine> };
-
-async function* readFound(archive: Archive, found: FoundArchived): AsyncGenerator<FoundOriginal> {
+async function* readFound(archive: Archive, found: FoundArchived) {
   if (found.kind === 'line') yield { bytes: await archive.readLine(found.line.lineId), find: () => found.line };
   else if (found.kind === 'batch')
     for await (const lines of archive.readOriginals(found.batch.id))

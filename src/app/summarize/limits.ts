@@ -52,11 +52,9 @@ export function createRateLimiter(runtime: Pick<Runtime, 'now' | 'sleep'>, limit
   };
 }
 
-type Bucket = { readonly msUntil: (amount: number) => number; readonly spend: (amount: number) => void };
-
 const MINUTE_MS = 60_000;
 
-function createBucket(runtime: Pick<Runtime, 'now'>, perMinute: number | null): Bucket {
+function createBucket(runtime: Pick<Runtime, 'now'>, perMinute: number | null) {
   if (perMinute === null) return { msUntil: () => 0, spend: () => undefined };
   const state = { level: perMinute, atMs: runtime.now().getTime() };
   const fill = (): void => {
@@ -65,12 +63,12 @@ function createBucket(runtime: Pick<Runtime, 'now'>, perMinute: number | null): 
     state.atMs = nowMs;
   };
   return {
-    msUntil: (amount) => {
+    msUntil: (amount: number) => {
       fill();
       const missing = Math.min(amount, perMinute) - state.level;
       return missing <= 0 ? 0 : Math.ceil((missing * MINUTE_MS) / perMinute);
     },
-    spend: (amount) => {
+    spend: (amount: number) => {
       fill();
       state.level = Math.min(perMinute, state.level - amount);
     },

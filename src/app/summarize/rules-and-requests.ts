@@ -14,6 +14,7 @@ import {
   type TypedMessage,
 } from '../../core/standing-rules/rules.ts';
 import type { LineageMaterial, Prior } from '../read/lineage.ts';
+import { CHARS_PER_TOKEN } from '../../core/tokens.ts';
 
 /** What comes before a producer's own summary: typed messages, numbered from 1, and the text of a clip-archive of ours. */
 export type StaleRules = { readonly typed: readonly TypedMessage[]; readonly clip: string | null };
@@ -97,7 +98,6 @@ function* typedNow({ chunks, load, isTyped, compressedBefore }: LeavingMessages)
 
 /** A summary has at least three times as much room as the list of requests before it. */
 const REQUESTS_SHARE = 0.25;
-const CHARS_PER_TOKEN = 4;
 
 /** The requests of all cycles, listed before a model's summaries. A hand-over contains them already, and a conversation between people has none. */
 export async function requestsBefore(

@@ -307,7 +307,6 @@ type Resummarized<B> = {
   readonly merged: (SummaryBatch & { readonly level: SummaryLevel }) | null;
   /** The batches that `merged` replaces, oldest first. */
   readonly sources: readonly B[];
-  /** The batches that stay. */
   readonly kept: readonly B[];
   readonly usage: Usage;
   /** Retention of the facts in the merged summaries; null: not audited. */

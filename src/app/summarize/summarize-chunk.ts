@@ -18,6 +18,7 @@ import {
 } from './ask.ts';
 import { redactMessages } from './redacting-model.ts';
 import { addUsage, type Usage } from './usage.ts';
+import { CHARS_PER_TOKEN } from '../../core/tokens.ts';
 
 export type SummaryDeps = FallbackDeps & {
   /** Whether answers come later, from a batch. */
@@ -144,8 +145,6 @@ export type SummaryAudit = Pick<ChunkToSummarize, 'previousSummary' | 'earlier'>
   /** Asks for the summary again with a description of its flaws; null: there is no better one. Called once at most. */
   readonly retry: (flaws: string) => Promise<string | null>;
 };
-
-const CHARS_PER_TOKEN = 4; // as estimateTokens counts
 
 /**
  * Repairs a model's summary: the model is told once about false quotations and lost facts; then quotation marks are removed and details added

@@ -6,7 +6,7 @@ import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from 
 import { buildSummarizationRequest, callLines } from '../../core/prompt.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
-import { estimateTokens } from '../../core/tokens.ts';
+import { CHARS_PER_TOKEN, estimateTokens } from '../../core/tokens.ts';
 import { isInterrupted } from '../contract/deps.ts';
 import type { LineageMaterial } from '../read/lineage.ts';
 import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
@@ -113,7 +113,6 @@ export function callsIn({ chunks, load }: Pick<SummarizeInput, 'chunks' | 'load'
   );
 }
 
-/** The request for one chunk. */
 export function chunkRequest(
   messages: readonly ConversationMessage[],
   context: {
@@ -139,7 +138,6 @@ export function chunkRequest(
   return withTimeout(request, config);
 }
 
-const CHARS_PER_TOKEN = 4; // as estimateTokens counts
 /** Room for the system prompt and the directive. */
 const FRAME_TOKENS = 1000;
 

@@ -68,7 +68,6 @@ export function costOf(
   return price === undefined ? null : (inputTokens * price.input + outputTokens * price.output) / MILLION;
 }
 
-/** What calls have cost, and at which prices. */
 export function priced(usage: Usage, price: Price | undefined): PricedUsage {
   const listedOn = price?.listedOn;
   return { ...usage, cost: costOf(usage, price), ...(listedOn !== undefined && { listedOn }) };

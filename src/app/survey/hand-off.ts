@@ -20,6 +20,7 @@ import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { openForStoring, openUnsettled } from '../write/settle.ts';
 import { findTitle } from '../read/title.ts';
 import { findProject } from './scan-file.ts';
+import { CHARS_PER_TOKEN } from '../../core/tokens.ts';
 
 export type HandOffRequest = Pick<CompactFileRequest, 'input' | 'summarizer' | 'modelName'> & {
   readonly policy: TranscriptPolicy;
@@ -48,9 +49,7 @@ export type HandOff = {
   readonly usage?: UsageReport;
 };
 
-/** The share of the last exchange. */
 const LAST_SHARE = 0.15;
-const CHARS_PER_TOKEN = 4;
 /** Its first lines, and how to look further. */
 const FRAME_TOKENS = 300;
 /** Offline, a summary has at least this much room, whatever the rules take. */

@@ -76,8 +76,7 @@ async function findCompacted(deps: AppDeps, { path }: TranscriptInput): Promise<
   if (archive === null) return null;
   const source = deps.files.absolute(path);
   // The runs also know the outputs that were written from a stored compaction of another file with the same content.
-  const runs = await archive.runs.list();
-  for (const { compactionId, outputPath, sourcePath } of runs.flatMap(({ files }) => files)) {
+  for (const { compactionId, outputPath, sourcePath } of (await archive.runs.list()).flatMap(({ files }) => files)) {
     if (outputPath === null || sourcePath !== source || outputPath === source) continue;
     const compaction = await archive.loadCompaction(compactionId);
     if (compaction === null || !(await isOutputThere(deps, compaction))) continue;

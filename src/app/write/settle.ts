@@ -13,8 +13,7 @@ export async function openUnsettled({ openArchive }: Pick<AppDeps, 'openArchive'
 
 /** The same where there must be one. */
 export async function openExisting(deps: Pick<AppDeps, 'openArchive' | 'archivePath'>): Promise<Archive> {
-  const reason = 'there is none yet';
-  const missing = { kind: 'cannot-open', path: deps.archivePath, reason } as const;
+  const missing = { kind: 'cannot-open', path: deps.archivePath, reason: 'there is none yet' } as const;
   return (await openUnsettled(deps)) ?? stop({ kind: 'archive', failure: missing });
 }
 
@@ -99,7 +98,6 @@ async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
   }
 }
 
-/** The content of a file: its size and the sha256 of its bytes. */
 export type Content = { readonly sha256: string; readonly sizeBytes: number };
 
 /** Whether a compaction's output is on disk as planned. A compressed file that cannot be unpacked for lack of space counts as being there. */
@@ -110,7 +108,6 @@ export async function isOutputThere(
   return outputPath !== null && (await isHeldBy(deps, outputPath, { ...output, isAll: false, inDoubt: true }));
 }
 
-/** Whether a file begins with this content. */
 export async function beginsWith(deps: FileDeps, path: string, content: Content): Promise<boolean> {
   return isHeldBy(deps, path, { ...content, isAll: false, inDoubt: false });
 }
@@ -135,12 +132,13 @@ async function isHeldBy(
   }
 }
 
-/** Opens the archive, or creates it. */
 export async function openForStoring(deps: AppDeps): Promise<Archive> {
   const archive = await openSettled(deps, 'create');
   if (archive !== null) return archive;
-  const reason = 'it could not be created';
-  return stop({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+  return stop({
+    kind: 'archive',
+    failure: { kind: 'cannot-open', path: deps.archivePath, reason: 'it could not be created' },
+  });
 }
 
 /**

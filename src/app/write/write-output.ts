@@ -28,7 +28,6 @@ export type WriteInput = {
   /** The output gets the mode and owner of this file. */
   readonly like: string;
   readonly pieces: Pieces;
-  /** How the output is compressed. */
   readonly compression: Compression;
   /** The file that was read. It may only grow meanwhile. */
   readonly source: SourceFile;

@@ -68,9 +68,6 @@ export function isAbbreviation(word: string): boolean {
 /** Letters with accents that occur in a language's own table. */
 const accentsOf = lazilyFor((language: Language) => new Set(Object.values(language).join('').match(LATIN_ACCENTS)));
 
-/** How much the distinct words and letters of a text speak for each language. A word that English shares counts half, a foreign letter against it. */
-type Evidence = { readonly counts: ReadonlyMap<Language, number>; readonly english: number };
-
 /** A function word of English or of other languages. `reading`: the latest text in which it was seen. */
 type FunctionWord = {
   readonly word: string;
@@ -147,7 +144,8 @@ export function functionWordsIn(text: string): readonly FunctionWord[] {
   return found;
 }
 
-function weigh(text: string, words: readonly FunctionWord[] = functionWordsIn(text)): Evidence {
+/** How much the distinct words and letters of a text speak for each language. A word that English shares counts half, a foreign letter against it. */
+function weigh(text: string, words: readonly FunctionWord[] = functionWordsIn(text)) {
   const counts = new Map<Language, number>();
   let english = 0;
   for (const { isEnglish, languages } of words) {

@@ -49,8 +49,7 @@ const ASSIGNMENT = /^\w+=\S*$/;
 
 /** `FOO=1 npm test -- x` → `npm test`. */
 function commandName(command: string): string | null {
-  const words = command.split(/\s+/).filter((word) => word !== '' && !ASSIGNMENT.test(word));
-  const [name, action] = words;
+  const [name, action] = command.split(/\s+/).filter((word) => word !== '' && !ASSIGNMENT.test(word));
   if (name === undefined) return null;
   return action !== undefined && /^[a-z][\w:-]*$/.test(action) ? `${name} ${action}` : name;
 }
@@ -76,7 +75,6 @@ function toNode(name: string, { tokens, children }: Branch): TokenNode {
   return { name, tokens, children: nodes.sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1)) };
 }
 
-/** The largest nodes, and one for the others. */
 export function foldSmallest(nodes: readonly TokenNode[], most: number): readonly TokenNode[] {
   if (nodes.length <= most) return nodes;
   const rest = nodes.slice(most - 1);

@@ -1,5 +1,5 @@
 import { moveBackToWholeGroups, wholeGroupBoundaries } from '../tool-groups.ts';
-import type { PlanMessage } from './view.ts';
+import { type PlanMessage, sumTokens } from './view.ts';
 
 export type BoundaryInput = {
   readonly messages: readonly PlanMessage[];
@@ -123,8 +123,4 @@ function noCut({ messages, carriedCount, cutProblem }: BoundaryInput, latest: nu
   }
   const problem = cutProblem(messages[latest]?.line ?? 0) ?? 'a call would be parted from its result';
   return { kind: 'none', reason: 'no-legal-cut', detail: problem };
-}
-
-function sumTokens(messages: readonly PlanMessage[]): number {
-  return messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0);
 }

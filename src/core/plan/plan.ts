@@ -2,7 +2,7 @@ import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../chunk
 import { type ChunkOrder, DEFAULT_COMPACTION_CONFIG, type ImportanceScoringConfig } from '../policy.ts';
 import { scoreFeatures } from '../scoring.ts';
 import { type BoundaryInput, findBoundary } from './boundary.ts';
-import { type ConversationView, groupsOf, type PlanMessage, tokensOf } from './view.ts';
+import { type ConversationView, groupsOf, type PlanMessage, sentMessages, sumTokens } from './view.ts';
 
 export type PlanSettings = {
   readonly keepRecent: number;
@@ -73,7 +73,7 @@ export function planConversation({
   const retained = chooseRetained({
     candidates,
     fixedTokens: sumTokens(view.instructions) + sumTokens(messages.slice(end)),
-    unchangedTokens: tokensOf(view),
+    unchangedTokens: sumTokens(sentMessages(view)),
     targetTokens,
     clipTokens: settings.clipTokens,
   });
@@ -141,10 +141,6 @@ function chunkIndices(
   return chunks.map((chunk) => inTimeOrder(chunk, (index) => index));
 }
 
-function sumTokens(some: readonly Pick<PlanMessage, 'tokens'>[]): number {
-  return some.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
-}
-
 /** Explains by how much a result misses its target and which of the fixed parts is largest; null if it fits. */
 export function describeMissedTarget(
   { messages, instructions }: ConversationView,
@@ -173,7 +169,6 @@ export function describeMissedTarget(
 
 /** A group of older messages that are kept or dropped together. */
 export type Candidate = {
-  /** The indices of its messages. */
   readonly members: readonly number[];
   /** The highest score among its messages. */
   readonly score: number;

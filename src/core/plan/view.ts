@@ -82,13 +82,14 @@ function isOfMainThread(stale: Entry, { mustDrop, anchorOf }: MetaRules): boolea
   return stale.isSide !== true && mustDrop?.(stale) !== true && (anchorOf?.(stale) ?? null) === null;
 }
 
-/** The tokens of a conversation as its producer sends it. */
-export function tokensOf({ messages, instructions, prior }: ConversationView): number {
-  const inFile = messages.filter((message) => message.carriedLineId === undefined);
-  return [...inFile, ...instructions, ...(prior === null ? [] : [prior])].reduce(
-    (sum, one) => sum + (one.tokens ?? 0),
-    0,
-  );
+/** The earlier summary, the instructions and the messages that a producer sends to its model. */
+export function sentMessages({ messages, instructions, prior }: ConversationView): readonly Entry[] {
+  const said = [...instructions, ...messages.filter((message) => message.carriedLineId === undefined)];
+  return prior === null ? said : [prior, ...said];
+}
+
+export function sumTokens(some: readonly Pick<Entry, 'tokens'>[]): number {
+  return some.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
 }
 
 /** For each message, the smallest index in its group. A plan and the report about it ask for the same messages. */

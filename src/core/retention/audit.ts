@@ -20,7 +20,6 @@ export type Retention = {
 
 type AuditInput = {
   readonly summary: string;
-  /** The messages that were summarized. */
   readonly messages: readonly ConversationMessage[];
   /** A summary that stands next to this one. What it says counts as kept. */
   readonly previousSummary?: string | null;
@@ -89,7 +88,6 @@ function sentencesIn(text: string): readonly (readonly string[])[] {
     .filter((words) => words.length > 0);
 }
 
-/** Whether one sentence contains all of the words. */
 function hasAll(sentencesOf: ReadonlyMap<string, readonly number[]>, words: readonly string[]): boolean {
   const places = words.map((word) => sentencesOf.get(word) ?? []).sort((a, b) => a.length - b.length);
   const [rarest = [], ...others] = places;
@@ -186,7 +184,6 @@ function isRule(sentence: string): boolean {
   return sentence.length >= MIN_CHARS && (ENGLISH.test(sentence) || OTHERS.test(sentence));
 }
 
-/** The line above the details. */
 export const APPENDIX_HEAD = 'Details kept verbatim';
 
 type AppendixOptions = {
@@ -209,13 +206,11 @@ type AppendixOptions = {
 export function buildAppendix(options: AppendixOptions): string {
   const { summary, messages, share, maxChars, stem, earlier = [] } = options;
   const head = `\n\n${APPENDIX_HEAD}\n`;
-  const room = Math.min(Math.floor(summary.length * share), maxChars - summary.length);
-  const budgetChars = room - head.length;
+  const budgetChars = Math.min(Math.floor(summary.length * share), maxChars - summary.length) - head.length;
   if (budgetChars <= 0) return '';
   const beside = [...earlier, summary];
   const facts = writeFacts({ messages, beside }, { maxChars: budgetChars, stem });
   if (facts !== null) return facts === '' ? '' : head + facts;
-  const passages = readMessages(messages);
-  const units = selectUnits(passages, { budgetChars, stem, earlier: beside, onlyNovel: true });
+  const units = selectUnits(readMessages(messages), { budgetChars, stem, earlier: beside, onlyNovel: true });
   return units.length === 0 ? '' : head + renderLines(units.map(({ line }) => line));
 }

@@ -11,7 +11,6 @@ export type QueryTerm = {
   readonly isBeginning: boolean;
 };
 
-/** A query, parsed. */
 export type Question = {
   /** The distinct words; empty if there are none. */
   readonly words: readonly QueryTerm[];
@@ -44,8 +43,7 @@ export function readQuestion(text: string, speakers: readonly string[]): Questio
   const content = all.filter((word) => !FUNCTION_WORDS.has(word));
   const names = new Set(speakers.flatMap((name) => name.match(INDEXED_WORD) ?? []));
   const asNames = new Set(written.filter((word) => names.has(word)).map((word) => word.toLowerCase()));
-  const unnamed = content.filter((word) => !asNames.has(word));
-  const words = [unnamed, content, all].find((some) => some.length > 0) ?? [];
+  const words = [content.filter((word) => !asNames.has(word)), content, all].find((some) => some.length > 0) ?? [];
   const [speaker] = named;
   const languages = languagesOfQuery(asked);
   return {

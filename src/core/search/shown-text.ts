@@ -2,7 +2,6 @@ import { type Edit, readCall, type ToolCall } from '../handover/tool-call.ts';
 import { readableText } from '../handover/tool-result.ts';
 import { callsOf, type ConversationMessage, type PlainCall, resultIdsOf } from '../message.ts';
 
-/** Finds a call by its id. */
 export type CallFinder = (callId: string) => PlainCall | null;
 
 type ShowOptions = {
@@ -39,7 +38,6 @@ function showCall(call: Written, isBrief: boolean): string {
   return nameCall(call);
 }
 
-/** A call in one line. */
 function nameCall(call: Written): string {
   const { command, written, target, about } = readCall(call);
   if (command !== null) return `$ ${command}`;

@@ -52,8 +52,7 @@ function takesBack(later: Traits, earlier: Traits): boolean {
   const shared = [...later.words].filter((word) => earlier.words.has(word)).length;
   if (shared === 0) return false;
   const smaller = Math.min(later.words.size, earlier.words.size);
-  const larger = Math.max(later.words.size, earlier.words.size);
-  const areEqual = shared === larger;
+  const areEqual = shared === Math.max(later.words.size, earlier.words.size);
   const isSameObject = areEqual || (shared >= 2 && shared / smaller >= SAME_OBJECT);
   if (later.isPermission) {
     const isMeant = isSameObject || shared / earlier.words.size >= REVOKED_OBJECT;

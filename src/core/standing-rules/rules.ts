@@ -2,6 +2,7 @@ import { safeCut } from '../extract/character.ts';
 import { quoteText } from '../quoted-text.ts';
 import { keepNewestWording, type Statement } from './overrides.ts';
 import { findRuleSentences } from './sentences.ts';
+import { CHARS_PER_TOKEN } from '../tokens.ts';
 
 /** The text that a person typed in one message. */
 export type TypedMessage = {
@@ -21,7 +22,6 @@ export function readStatements({ index, text }: TypedMessage): StatingMessage | 
   return statements.length === 0 ? null : { index, statements };
 }
 
-/** A standing rule that the user set. */
 export type Rule = {
   readonly text: string;
   /** The index of its message (`TypedMessage.index`); null if the user added it by a flag or setting. */
@@ -84,7 +84,6 @@ const MAX_RULE_CHARS = 400;
 /** The section may take this much, or this share of the summary if that is more. */
 const MIN_SECTION_CHARS = 2_000;
 const SECTION_SHARE = 0.05;
-const CHARS_PER_TOKEN = 4;
 
 const BY_HAND = '(added by hand)';
 const DROPPED = '(dropped by hand: ';
@@ -152,8 +151,7 @@ export type ParsedRules = {
 export function parseRules(body: string): ParsedRules {
   if (!body.startsWith(`${RULES_HEADING}\n`)) return { rules: [], dropped: [], rest: body };
   const end = body.indexOf('\n\n');
-  const section = end < 0 ? body : body.slice(0, end);
-  const lines = section.split('\n').slice(1);
+  const lines = (end < 0 ? body : body.slice(0, end)).split('\n').slice(1);
   const dropped = lines.flatMap((line) => (line.startsWith(DROPPED) ? [line.slice(DROPPED.length, -1)] : []));
   return { rules: lines.flatMap(parseRule), dropped, rest: end < 0 ? '' : body.slice(end + 2) };
 }

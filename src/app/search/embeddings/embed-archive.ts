@@ -254,8 +254,7 @@ async function readMissingTexts(
   const reader = createTextReader(archive, formats);
   await reader.load(missing.flatMap((one) => (one.kind === 'message' ? [one] : [])));
   const said = missing.map((one) => (one.kind === 'message' ? reader.textOf(one) : one.content));
-  const masked = redactor === null ? said : redactTexts(said, redactor);
-  const texts = masked.map(sendable);
+  const texts = (redactor === null ? said : redactTexts(said, redactor)).map(sendable);
   let chars = 0;
   const isRoom = (text: string): boolean => {
     chars += text.length;

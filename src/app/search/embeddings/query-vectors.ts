@@ -4,7 +4,6 @@ import type { SearchRequest } from '../../contract/requests.ts';
 import { redactTexts } from '../../summarize/redacting-model.ts';
 import { describeVectors, type EmbeddingService, embedTexts, isOfService, sendable } from './embed-texts.ts';
 
-/** Vectors of queries. */
 export type QueryVectors = {
   /** Null: search by words alone; the reason was reported. */
   readonly find: (
