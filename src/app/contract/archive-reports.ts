@@ -153,7 +153,7 @@ export type CompactionShown = {
 
 export type ShowReport = BatchShown | MessageShown | CompactionShown;
 
-export type ArchivedCompactionReport = {
+type ArchivedCompactionReport = {
   readonly at: IsoTime;
   readonly file: string;
   /** As `scan` shows it; null: unknown. */
@@ -310,7 +310,7 @@ export type ArchiveReceiptsReport = {
 };
 
 /** A compaction of which lines go. */
-export type ErasedPart = {
+type ErasedPart = {
   readonly file: string;
   readonly conversations: readonly string[];
   readonly archivedAt: IsoTime;
