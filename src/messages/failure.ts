@@ -1,5 +1,5 @@
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
-import type { FailedReport, FailureKind, UsageReport } from '../app/contract/reports.ts';
+import type { FailedReport, FailureKind } from '../app/contract/reports.ts';
 import { describeErasure, findRemedy } from '../core/result.ts';
 import type { ArchiveFailure } from '../ports/archive.ts';
 import type { FileFailure } from '../ports/files.ts';
@@ -319,7 +319,11 @@ export type NotDone =
 export function toFailedReport(file: string, failure: NotDone): FailedReport {
   if (failure.kind === 'bug') return failedReport(file, failure);
   const usage = 'usage' in failure ? failure.usage : undefined;
-  const report = failedReport(file, { kind: kindOf(failure), message: renderFailure(failure) + spentText(usage) });
+  const isPaid = usage !== undefined && usage.inputTokens + usage.outputTokens > 0;
+  // On the same line, because it belongs to the failure.
+  const spent = isPaid ? describeSpending({ ...usage, reused: 0, retries: 0, waitedMs: 0 }).join(', ') : '';
+  const message = renderFailure(failure) + (isPaid ? ` It took ${spent}.` : '');
+  const report = failedReport(file, { kind: kindOf(failure), message });
   return usage === undefined ? report : { ...report, usage };
 }
 
@@ -336,10 +340,4 @@ export function renderFailed({ file, error: { message } }: FailedReport): string
 function kindOf(failure: Exclude<NotDone, { readonly kind: 'bug' }>): FailureKind {
   if (failure.kind === 'file') return failure.failure.kind;
   return failure.kind === 'archive' ? `archive-${failure.failure.kind}` : failure.kind;
-}
-
-/** On the same line, because it belongs to the failure. */
-function spentText(usage: UsageReport | undefined): string {
-  if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return '';
-  return ` It took ${describeSpending({ ...usage, reused: 0, retries: 0, waitedMs: 0 }).join(', ')}.`;
 }

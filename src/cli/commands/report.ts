@@ -217,7 +217,10 @@ function renderReport(report: OutcomesReport, rendering: ReportRendering): reado
   const numberColumns = String(messages.length).length;
   let room = rendering.limit ?? Number.POSITIVE_INFINITY;
   const blocks = runs.map((run) => {
-    const shown = positionsShown(run.messages.length, rendering.limit).slice(0, room);
+    const all = run.messages.map((_, at) => at);
+    // Those in between look alike.
+    const isCut = rendering.limit !== null && all.length > 2 * EDGE + 1;
+    const shown = (isCut ? [...all.slice(0, EDGE), ...all.slice(-EDGE)] : all).slice(0, room);
     room -= shown.length;
     return { rest: run.messages.length - shown.length, lines: renderRun(run, shown, { ...rendering, numberColumns }) };
   });
@@ -246,7 +249,7 @@ function renderHead(report: OutcomesReport, { theme, widthColumns }: ReportRende
   return [theme.strong(safeText(file)), ...wrapText(facts, widthColumns), legend];
 }
 
-/** Messages at the ends of a run of equal outcomes: those in between look alike. */
+/** Messages at the ends of a run of equal outcomes. */
 const EDGE = 3;
 
 /** Neighbors of which the same became. */
@@ -259,12 +262,6 @@ function partRuns(messages: readonly MessageFate[]) {
     else runs.push({ sign, messages: [message] });
   }
   return runs;
-}
-
-/** The positions in a run of this length that may be shown. */
-function positionsShown(length: number, limit: number | null): readonly number[] {
-  const all = Array.from({ length }, (_, at) => at);
-  return limit === null || length <= 2 * EDGE + 1 ? all : [...all.slice(0, EDGE), ...all.slice(-EDGE)];
 }
 
 type RunRendering = ReportRendering & { readonly numberColumns: number };

@@ -171,13 +171,10 @@ type Printed = { readonly info: { readonly [key: string]: unknown }; readonly me
 
 /** Null: it is none. */
 function readSession(text: string): Printed | null {
-  const printed = parseJson(text);
-  return isPrinted(printed) ? printed : null;
-}
-
-function isPrinted(value: unknown): value is Printed {
-  const { info, messages } = Object(value);
-  return typeof info === 'object' && info !== null && Array.isArray(messages);
+  const printed: Partial<Printed> = Object(parseJson(text));
+  const { info, messages } = printed;
+  const isSession = typeof info === 'object' && info !== null && Array.isArray(messages);
+  return isSession ? { ...printed, info, messages } : null;
 }
 
 const ID_KEYS: ReadonlySet<string> = new Set('id sessionID messageID parentID partID tail_start_id'.split(' '));

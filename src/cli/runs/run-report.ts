@@ -161,30 +161,22 @@ export const NO_TOTALS: RunTotals = {
 function addToTotals(totals: RunTotals, report: CompactReport | SkippedFileReport): RunTotals {
   if (!('ledger' in report)) return addSkip(totals, report.reason);
   if (report.result === 'skipped') return addSpending(addSkip(totals, report.reason), report.usage);
-  const counted = { ...totals, [report.result]: totals[report.result] + 1 };
-  const { preview, retention } = report;
-  const { tokens, bytes, facts, levels } = totals;
-  const sizes = sizesOf(report) ?? NO_TOTALS.bytes;
-  const { before, after } = sumTokens(report);
-  const made = countLevels(report);
+  const { kept, total } = report.retention ?? NO_TOTALS.facts;
   const added = {
-    ...counted,
-    previewed: totals.previewed + (preview === undefined ? 0 : 1),
-    tokens: { before: tokens.before + before, after: tokens.after + after },
-    bytes: {
-      before: bytes.before + sizes.before,
-      after: bytes.after + sizes.after,
-      archive: bytes.archive + sizes.archive,
-    },
+    ...totals,
+    [report.result]: totals[report.result] + 1,
+    previewed: totals.previewed + (report.preview === undefined ? 0 : 1),
+    tokens: addEach(totals.tokens, sumTokens(report)),
+    bytes: addEach(totals.bytes, sizesOf(report) ?? NO_TOTALS.bytes),
     netBytes: totals.netBytes + (report.netBytes ?? 0),
-    facts: { kept: facts.kept + (retention?.kept ?? 0), total: facts.total + (retention?.total ?? 0) },
-    levels: {
-      fallback: levels.fallback + made.fallback,
-      halved: levels.halved + made.halved,
-      feedback: levels.feedback + made.feedback,
-    },
+    facts: addEach(totals.facts, { kept, total }),
+    levels: addEach(totals.levels, countLevels(report)),
   };
   return addSpending(added, spendingOf(report));
+}
+
+function addEach<Figures extends Readonly<Record<string, number>>>(sums: Figures, more: Figures): Figures {
+  return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum + (more[name] ?? 0)])) as Figures;
 }
 
 function addSkip(totals: RunTotals, reason: Parameters<typeof skipWords>[0]): RunTotals {
