@@ -14,6 +14,14 @@ export function assertNever(value: never): never {
   throw new Error(`unhandled variant: ${JSON.stringify(value)}`);
 }
 
+/** What a table, which has an entry for each variant of a union, says of one. */
+export function byKind<Union extends { readonly kind: string }, T>(
+  one: Union,
+  table: { readonly [Kind in Union['kind']]: (one: Extract<Union, { readonly kind: Kind }>) => T },
+): T {
+  return (table[one.kind as Union['kind']] as (one: Union) => T)(one);
+}
+
 /** The code of a system error ("ENOENT"); null: any other error. */
 export function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? String(error.code) : null;

@@ -1,6 +1,6 @@
 import type { SearchReport } from '../app/contract/archive-reports.ts';
 import type { ConfigProblem } from '../config/parse.ts';
-import { assertNever } from '../core/result.ts';
+import { byKind } from '../core/result.ts';
 import type { OutputProblem } from '../compose/outputs.ts';
 import { countOf, formatBytes } from './quantities.ts';
 import { safeText, shellWord } from './text.ts';
@@ -19,41 +19,30 @@ export function renderUsageProblem({ message, command }: UsageProblem): string {
 }
 
 export function renderConfigProblem(problem: ConfigProblem): string {
-  const path = safeText(problem.path);
-  switch (problem.kind) {
-    case 'config-missing':
-      return `${path}: no such file; ${problem.namedBy} names it. Check the path.`;
-    case 'config-unreadable':
-      return `${path}: the configuration cannot be read: ${safeText(problem.reason)}.`;
-    case 'config-syntax':
-      return `${path}:${problem.line}:${problem.column}: not valid TOML: ${safeText(problem.problem)}.`;
-    case 'config-unknown-key':
-      return `${path}${lineSuffix(problem.line)}: unknown key ${safeText(problem.key)}. Did you mean ${safeText(problem.nearest)}?`;
-    case 'config-value': {
-      const meant = problem.nearest === null ? '' : ` Did you mean "${problem.nearest}"?`;
-      const what = `${safeText(problem.key)} ${problem.problem}, not ${safeText(problem.found)}.`;
-      return `${path}${lineSuffix(problem.line)}: ${what}${meant}`;
-    }
-    default:
-      return assertNever(problem);
-  }
+  const behindPath = byKind(problem, {
+    'config-missing': ({ namedBy }) => `: no such file; ${namedBy} names it. Check the path.`,
+    'config-unreadable': ({ reason }) => `: the configuration cannot be read: ${safeText(reason)}.`,
+    'config-syntax': ({ line, column, problem }) => `:${line}:${column}: not valid TOML: ${safeText(problem)}.`,
+    'config-unknown-key': ({ line, key, nearest }) =>
+      `${lineSuffix(line)}: unknown key ${safeText(key)}. Did you mean ${safeText(nearest)}?`,
+    'config-value': ({ line, key, problem, found, nearest }) => {
+      const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
+      return `${lineSuffix(line)}: ${safeText(key)} ${problem}, not ${safeText(found)}.${meant}`;
+    },
+  });
+  return safeText(problem.path) + behindPath;
 }
 
 export function describeOutputProblem(problem: OutputProblem): string {
-  switch (problem.kind) {
-    case 'needs-folder': {
-      const is = problem.exists ? 'is a file' : 'is named like a file';
-      return `several transcripts need a folder to be written to, and ${shellWord(problem.path)} ${is}`;
-    }
-    case 'equals-input':
-      return `the output ${shellWord(problem.output)} is the input ${shellWord(problem.input)}: use --in-place to replace it`;
-    case 'same-output':
-      return `${problem.inputs.map(shellWord).join(' and ')} would both be written to ${shellWord(problem.output)}`;
-    case 'several-on-stdout':
-      return 'several transcripts cannot share standard output: give a folder with -o';
-    default:
-      return assertNever(problem);
-  }
+  return byKind(problem, {
+    'needs-folder': ({ path, exists }) =>
+      `several transcripts need a folder to be written to, and ${shellWord(path)} ${exists ? 'is a file' : 'is named like a file'}`,
+    'equals-input': ({ output, input }) =>
+      `the output ${shellWord(output)} is the input ${shellWord(input)}: use --in-place to replace it`,
+    'same-output': ({ output, inputs }) =>
+      `${inputs.map(shellWord).join(' and ')} would both be written to ${shellWord(output)}`,
+    'several-on-stdout': () => 'several transcripts cannot share standard output: give a folder with -o',
+  });
 }
 
 function lineSuffix(line: number | null): string {

@@ -58,8 +58,8 @@ export const command = defineCommand({
     const { terminal, reporter, openUseCases, settings } = session;
     const allowed = resolveFolders(operands, terminal.host.workingFolder);
     if (!allowed.ok) return session.refuse(allowed.error);
-    const folders = allowed.value;
-    const { allowCompact: allowsCompacting = false, redact: masksSecrets = false } = options;
+    const folders = options.allowCompact === true ? allowed.value : null;
+    const { redact: masksSecrets = false } = options;
     const scope = { source: readSource(options), since: readTime(options.since) };
     const createMask = async (useCases: UseCases): Promise<Result<Created<Mask> | null, string>> =>
       masksSecrets ? useCases.createMask(settings.privacy.redact_rules) : ok(null);
@@ -91,7 +91,7 @@ export const command = defineCommand({
       signal: terminal.signal,
       notice: (sentence) => reporter.report([`compact mcp: ${safeText(sentence)}`]),
       version: readPackageVersion(),
-      instructions: writeInstructions({ allowsCompacting, masksSecrets, scope, folders }),
+      instructions: writeInstructions(scope, { masksSecrets, folders }),
       tools: [
         createMemoryRead({
           openUseCases: openMasked,
@@ -102,7 +102,7 @@ export const command = defineCommand({
           scope,
         }),
         createMemoryExpand(openMasked, scope),
-        createCompactContext({ session, allowsCompacting, folders }),
+        createCompactContext(session, folders),
       ],
       onBug: (error) => {
         reporter.error(renderBug(error).trimEnd());

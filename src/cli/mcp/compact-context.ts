@@ -54,16 +54,8 @@ const input = z.strictObject({
 
 type Args = z.output<typeof input>;
 
-/** Does what `compact FILE` does, in the folders that the server was started with. */
-export function createCompactContext({
-  session,
-  allowsCompacting,
-  folders,
-}: {
-  readonly session: Session;
-  readonly allowsCompacting: boolean;
-  readonly folders: readonly AllowedFolder[];
-}): Tool {
+/** Does what `compact FILE` does, in the folders that the server was started with; null: nowhere. */
+export function createCompactContext(session: Session, folders: readonly AllowedFolder[] | null): Tool {
   const { summarization, embedding } = session.settings;
   const asksService = summarization.provider !== 'extractive' || embedding.provider !== null;
   return defineTool({
@@ -73,9 +65,9 @@ export function createCompactContext({
     input,
     // Nothing is lost, but in_place replaces a file. With a model, the call may use a service.
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: asksService },
-    isOffered: allowsCompacting,
+    isOffered: folders !== null,
     call: async (args, signal) => {
-      if (!allowsCompacting) return err(NOT_ALLOWED);
+      if (folders === null) return err(NOT_ALLOWED);
       const opened = openAllowed(args.path, folders);
       if (!opened.ok) return opened;
       const { path, identity, close } = opened.value;

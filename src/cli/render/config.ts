@@ -1,6 +1,6 @@
 import type { FileTrust, LoadedConfig } from '../../config/load.ts';
 import type { Origin, SettingRow } from '../../config/origins.ts';
-import { assertNever } from '../../core/result.ts';
+import { byKind } from '../../core/result.ts';
 import { safeJson, safeText, shellWord } from '../../messages/text.ts';
 import type { Theme } from './theme.ts';
 
@@ -25,18 +25,12 @@ export function renderSettings(rows: readonly SettingRow[], theme: Theme, refuse
 }
 
 function describeOrigin(origin: Origin): string {
-  switch (origin.kind) {
-    case 'default':
-      return 'default';
-    case 'flag':
-      return origin.flag;
-    case 'environment':
-      return `$${origin.variable}`;
-    case 'file':
-      return `${safeText(origin.path)}${origin.line === null ? '' : `:${origin.line}`}`;
-    default:
-      return assertNever(origin);
-  }
+  return byKind(origin, {
+    default: () => 'default',
+    flag: ({ flag }) => flag,
+    environment: ({ variable }) => `$${variable}`,
+    file: ({ path, line }) => `${safeText(path)}${line === null ? '' : `:${line}`}`,
+  });
 }
 
 function assignment(row: SettingRow): string {
@@ -86,20 +80,13 @@ export function renderRefusal({ file }: Pick<LoadedConfig, 'file'>, program: str
 
 /** Completes "FILE: …". */
 function describeTrust(trust: FileTrust): string {
-  switch (trust.kind) {
-    case 'given':
-      return 'trusted';
-    case 'recorded':
-      return 'trusted in its current state';
-    case 'changed':
-      return 'it has changed since you trusted it';
-    case 'foreign':
-      return safeText(trust.reason);
-    case 'unknown':
-      return trust.reason === null ? 'not trusted' : `not trusted (${safeText(trust.reason)})`;
-    default:
-      return assertNever(trust);
-  }
+  return byKind(trust, {
+    given: () => 'trusted',
+    recorded: () => 'trusted in its current state',
+    changed: () => 'it has changed since you trusted it',
+    foreign: ({ reason }) => safeText(reason),
+    unknown: ({ reason }) => (reason === null ? 'not trusted' : `not trusted (${safeText(reason)})`),
+  });
 }
 
 /** One line about a repository's file that was ignored. */

@@ -1,6 +1,6 @@
 import type { Failure } from '../../app/contract/failure.ts';
 import type { FailedReport, SkippedFileReport, SkippedRestoreReport } from '../../app/contract/reports.ts';
-import { assertNever } from '../../core/result.ts';
+import { byKind } from '../../core/result.ts';
 import { describeNoText, describeUnknown, type NotDone, renderFailed, toFailedReport } from '../../messages/failure.ts';
 import { skipWords } from '../render/compact-list.ts';
 import { safeText } from '../../messages/text.ts';
@@ -101,21 +101,13 @@ export function createSkipRenderer(): (report: { readonly file: string; readonly
 }
 
 function describeUnreadable(failure: Unreadable): string {
-  switch (failure.kind) {
-    case 'no-messages':
-      return `no messages in it, only ${failure.contains}`;
-    case 'no-text':
-      return describeNoText(failure);
-    case 'not-a-transcript':
-      if (failure.isEmpty === true) return `it is ${failure.looksLike}`;
-      return `not a transcript: it looks like ${failure.looksLike}`;
-    case 'unknown-format':
-      return describeUnknown(failure);
-    case 'mixed-formats':
-      return `line ${failure.line}: a message of ${failure.other} in a file of ${failure.format}`;
-    case 'bad-line':
-      return `line ${failure.line}, column ${failure.column}: ${failure.problem}`;
-    default:
-      return assertNever(failure);
-  }
+  return byKind(failure, {
+    'no-messages': ({ contains }) => `no messages in it, only ${contains}`,
+    'no-text': describeNoText,
+    'not-a-transcript': ({ isEmpty, looksLike }) =>
+      isEmpty === true ? `it is ${looksLike}` : `not a transcript: it looks like ${looksLike}`,
+    'unknown-format': describeUnknown,
+    'mixed-formats': ({ line, other, format }) => `line ${line}: a message of ${other} in a file of ${format}`,
+    'bad-line': ({ line, column, problem }) => `line ${line}, column ${column}: ${problem}`,
+  });
 }
