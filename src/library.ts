@@ -25,8 +25,7 @@ export async function compactFile(
   path: string,
   options: CompactFileOptions = {},
 ): Promise<Result<CompactReport, LibraryError>> {
-  const { findWrongCall } = await import('./library-checks.ts');
-  const wrong = findWrongCall('compactFile', path, options);
+  const wrong = (await import('./library-checks.ts')).findWrongCall('compactFile', path, options);
   if (wrong !== null) return usageError(wrong);
   const { planOutputs } = await import('./compose/outputs.ts');
   const { describeOutputProblem } = await import('./messages/problems.ts');
@@ -81,8 +80,7 @@ export async function restoreFile(
   path: string,
   options: RestoreFileOptions,
 ): Promise<Result<RestoreReport, LibraryError>> {
-  const { findWrongCall } = await import('./library-checks.ts');
-  const wrong = findWrongCall('restoreFile', path, options);
+  const wrong = (await import('./library-checks.ts')).findWrongCall('restoreFile', path, options);
   if (wrong !== null) return usageError(wrong);
   const choice = chooseOutput(options);
   if (!choice.ok) return choice;
@@ -111,8 +109,7 @@ export async function verifyFile(
   path: string,
   options: VerifyFileOptions = {},
 ): Promise<Result<VerifyReport, LibraryError>> {
-  const { findWrongCall } = await import('./library-checks.ts');
-  const wrong = findWrongCall('verifyFile', path, options);
+  const wrong = (await import('./library-checks.ts')).findWrongCall('verifyFile', path, options);
   if (wrong !== null) return usageError(wrong);
   return withUseCases(options, async (useCases, progress) =>
     toLibraryResult(path, await useCases.verifyFile({ input: inputOf(path, options) }, progress)),
@@ -124,8 +121,7 @@ export async function searchArchive(
   query: string,
   options: SearchOptions = {},
 ): Promise<Result<SearchReport, LibraryError>> {
-  const { findWrongCall } = await import('./library-checks.ts');
-  const wrong = findWrongCall('searchArchive', query, options);
+  const wrong = (await import('./library-checks.ts')).findWrongCall('searchArchive', query, options);
   if (wrong !== null) return usageError(wrong);
   const { kinds = 'all', order = 'best', limit = 10, conversation, role, since, until, source } = options;
   const request = {

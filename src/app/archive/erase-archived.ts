@@ -118,10 +118,9 @@ export async function eraseSelection(
 /** The report of a selection before anything is erased. */
 export function reportSelection(
   { archivePath }: Pick<AppDeps, 'archivePath'>,
-  selection: Selection,
+  { parts, cycleIds, capturedFiles, capturedLineIds, touchedPaths, holds, isEverything, unsearched }: Selection,
   { kind, paidBefore }: { kind: ErasurePlan['kind']; paidBefore: Date | null },
 ): ArchiveEraseReport {
-  const { parts, cycleIds, capturedFiles, capturedLineIds, touchedPaths, holds, isEverything, unsearched } = selection;
   const isNothing = [parts, cycleIds, capturedFiles, capturedLineIds].every(({ length }) => length === 0);
   const paths = parts.flatMap(({ compaction }) => compaction.paths);
   const capturedPaths = capturedFiles.map(({ path }) => path);

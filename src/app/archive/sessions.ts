@@ -7,7 +7,7 @@ import type { CapturedPiece } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { stopIfInterrupted } from '../contract/failure.ts';
 import { isBlank } from '../read/open-transcript.ts';
-import { concat, parseUntrimmed, readRecords } from '../read/records.ts';
+import { concat, LF, parseUntrimmed, readRecords } from '../read/records.ts';
 import { lastStates } from './captured.ts';
 import type { FoundLines } from './find-text.ts';
 
@@ -97,8 +97,6 @@ async function* joinPieces(pages: AsyncIterable<readonly CapturedPiece[]>): Asyn
     }
   if (torn.length > 0) yield join();
 }
-
-const LF = 0x0a;
 
 type Reading = { readonly conversation: string | null; readonly isMessage: boolean };
 

@@ -4,7 +4,7 @@ import { type Failure, stop, stoppedBy } from '../contract/failure.ts';
 import type { CompactReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { isOlder, lastWrite, type Prepared } from '../read/prepare.ts';
-import { readPieces } from '../read/records.ts';
+import { LF, readPieces } from '../read/records.ts';
 import { checkReplaceable, deliver, outputCompression, targetPath, withTargetLock } from '../write/deliver.ts';
 import { describeMissing, skippedReport, tokensNow } from './report.ts';
 
@@ -76,8 +76,6 @@ export function breakerOpen(file: string): Failure {
     advice: 'No more calls are made in this run. See the errors above.',
   };
 }
-
-const LF = 0x0a;
 
 /**
  * Whether the last line is half a record of a format with several records in a line: what it will be is known only when it is whole. In other

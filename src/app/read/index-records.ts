@@ -11,7 +11,7 @@ import type { RunningHash, Runtime } from '../../ports/runtime.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { stop } from '../contract/failure.ts';
 import { isBlank } from './open-transcript.ts';
-import { parseUntrimmed, readRecords, trimRecord, UTF8_BOM } from './records.ts';
+import { CR, LF, OPENING_BRACE, parseUntrimmed, readRecords, trimRecord, UTF8_BOM } from './records.ts';
 
 /** The result of the first pass over a transcript: offsets, facts and score features of every record, never its text. */
 export type RecordIndex = {
@@ -46,10 +46,6 @@ type IndexInput = {
   /** True: a message of another format is an error. False: it is kept like any unknown record. */
   readonly isOneFormat: boolean;
 };
-
-const LF = 0x0a;
-const CR = 0x0d;
-const OPENING_BRACE = 0x7b;
 
 /** Bytes between two checks for signals and terminal output. */
 const YIELD_BYTES = 8 * 1024 * 1024;

@@ -218,9 +218,8 @@ type RewrittenCycle = { readonly cycle: StoredCycle; readonly format: string };
 export async function* findRewrittenCycles(
   deps: Deps,
   archive: Archive,
-  clip: ClipMark,
+  { key, textSha256 }: ClipMark,
 ): AsyncGenerator<RewrittenCycle> {
-  const { key, textSha256 } = clip;
   for (const { compactionId, sourceSha256, settingsSha256 } of key === null ? [] : await archive.listCompactions()) {
     if (!deps.runtime.sha256(originOf(sourceSha256, settingsSha256)).startsWith(key ?? '')) continue;
     const compaction = await archive.loadCompaction(compactionId);

@@ -11,7 +11,7 @@ import { openSettled } from '../write/settle.ts';
 import { asRecordSource, indexRecords, type LineStream, type RecordIndex } from './index-records.ts';
 import { findRewrittenCycle, findRewrittenCycles } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
-import { readRecords } from './records.ts';
+import { LF, readRecords } from './records.ts';
 import {
   attemptRestore,
   findRestoreProblem,
@@ -205,7 +205,6 @@ export async function* joinLines(parts: readonly LineStream[]): ReturnType<Resto
 }
 
 const EMPTY = new Uint8Array();
-const LF = 0x0a;
 
 /** Revisions hold this much in memory. One that does not fit is restored anew whenever it is read, from the one after it. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;

@@ -3,7 +3,7 @@ import type { SourceFile } from '../../ports/files.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { type Failure, mustFile, stop } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
-import { isSameFile } from './records.ts';
+import { isSameFile, LF, OPENING_BRACE } from './records.ts';
 
 export type OpenTranscript = { readonly source: SourceFile; readonly codec: Codec };
 
@@ -13,7 +13,6 @@ const SAMPLE_RECORDS = 50;
 const SAMPLE_BYTES = 16 * 1024 * 1024;
 /** A document is detected from its beginning: the first conversation's own values, which may include a long title or summary. */
 const DOCUMENT_HEAD_BYTES = 256 * 1024;
-const OPENING_BRACE = 0x7b;
 
 /** Opens a file and detects its format. The caller closes the source. */
 export async function openTranscript(
@@ -124,7 +123,6 @@ export function isBlank(bytes: Uint8Array): boolean {
 
 /** Bytes at the end of a file: a dozen records of most sessions. */
 const TAIL_BYTES = 64 * 1024;
-const LF = 0x0a;
 
 /** False: the end of the file alone shows that its last message was not before that time. */
 export function mayBeOlder({ source, codec }: OpenTranscript, formats: FormatRegistry, before: Date): boolean {

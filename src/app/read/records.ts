@@ -132,6 +132,9 @@ export async function hashContent(
 
 /** The UTF-8 byte order mark. It is read, and written only by a restore. */
 export const UTF8_BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
+export const LF = 0x0a;
+export const CR = 0x0d;
+export const OPENING_BRACE = 0x7b;
 
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));

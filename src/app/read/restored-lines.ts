@@ -4,7 +4,7 @@ import type { Codec } from '../../ports/codec.ts';
 import type { ErasureMark } from '../../ports/retention.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { LineStream } from './index-records.ts';
-import { concat, keptHashes, trimRecord, UTF8_BOM, unitOf } from './records.ts';
+import { concat, keptHashes, LF, trimRecord, unitOf, UTF8_BOM } from './records.ts';
 import { hashKept, type Rewrite } from './rewritten-document.ts';
 
 export type RestoreInput = {
@@ -154,8 +154,6 @@ async function* mergeLines(
 
 /** Stands in for an erased line: a line that is there has a byte at least. */
 const ERASED = new Uint8Array();
-
-const LF = 0x0a;
 
 /**
  * Checks the lines of the output in order and gives them as they were. Each must be there and have its hash. If the last line had no ending,

@@ -73,9 +73,8 @@ export async function handOff(deps: AppDeps, request: HandOffRequest): Promise<R
 
 type Opened = { readonly transcript: ReadTranscript; readonly prepared: PreparedConversation };
 
-async function describe(deps: AppDeps, request: HandOffRequest, opened: Opened): Promise<HandOff> {
+async function describe(deps: AppDeps, request: HandOffRequest, { transcript, prepared }: Opened): Promise<HandOff> {
   const { input, policy, maxTokens, summarizer, modelName } = request;
-  const { transcript, prepared } = opened;
   const { id, view, prior } = prepared;
   const isService = summarizer.service !== undefined;
   const archive = isService ? await openForStoring(deps) : await openUnsettled(deps);

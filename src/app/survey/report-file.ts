@@ -15,7 +15,7 @@ import type { VerifyReport } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { joinLines, withCompacted } from '../read/open-compacted.ts';
 import { type IndexedTranscript, indexTranscript, type Prepared, prepareTranscript } from '../read/prepare.ts';
-import { concat, UTF8_BOM } from '../read/records.ts';
+import { concat, CR, LF, UTF8_BOM } from '../read/records.ts';
 import { type ProvenStep, verifyRevisions } from '../restore/verify-file.ts';
 import { beginsWith, isOutputThere, openUnsettled } from '../write/settle.ts';
 import { describeContents } from './report-contents.ts';
@@ -180,8 +180,7 @@ type OriginalInput = Pick<Proof, 'steps'> & {
 };
 
 /** Restores the original into memory and indexes it. */
-async function readOriginal(deps: AppDeps, input: OriginalInput): Promise<Original | null> {
-  const { steps, archive, name, policy } = input;
+async function readOriginal(deps: AppDeps, { steps, archive, name, policy }: OriginalInput): Promise<Original | null> {
   const first = steps.at(-1)?.before;
   if (first === undefined) return null;
   const pieces: Uint8Array[] = first.hasBom ? [UTF8_BOM] : [];
@@ -202,9 +201,6 @@ async function readOriginal(deps: AppDeps, input: OriginalInput): Promise<Origin
   const outcomeOf = followLines(steps.toReversed(), await quotedLines(archive, steps[0]?.compaction));
   return { transcript, sizeBytes: source.sizeBytes, outcomeOf };
 }
-
-const LF = 0x0a;
-const CR = 0x0d;
 
 function* splitLines(whole: Uint8Array, bomLength: number): Generator<RawLine> {
   let line = 0;

@@ -3,7 +3,7 @@ import type { FileMarks } from '../../ports/captures.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import { attemptStep, type Failure, mustFile, stop } from '../contract/failure.ts';
-import { hashPrefix, isSameContent, isSameFile, isSameStamp, readPieces } from '../read/records.ts';
+import { hashPrefix, isSameContent, isSameFile, isSameStamp, LF, readPieces } from '../read/records.ts';
 
 type WriteDeps = Pick<WritingDeps, 'files' | 'runtime' | 'reached' | 'producerIndexes' | 'signal'>;
 
@@ -217,8 +217,6 @@ export async function writePage({ files }: Pick<AppDeps, 'files'>, { path, text,
     }
   });
 }
-
-const LF = 0x0a;
 
 /** Passes pieces on and records whether the last one ends a line. */
 async function* watchEnd(pieces: Pieces, ends: { output: boolean }): AsyncGenerator<Uint8Array> {

@@ -203,8 +203,7 @@ type AppendixOptions = {
  * Says what the summary does not: of work with tools its facts, of a talk sentences word for word. Empty if nothing worthwhile is missing or no
  * room is left. Begins with a blank line and its heading, so that it can be appended directly.
  */
-export function buildAppendix(options: AppendixOptions): string {
-  const { summary, messages, share, maxChars, stem, earlier = [] } = options;
+export function buildAppendix({ summary, messages, share, maxChars, stem, earlier = [] }: AppendixOptions): string {
   const head = `\n\n${APPENDIX_HEAD}\n`;
   const budgetChars = Math.min(Math.floor(summary.length * share), maxChars - summary.length) - head.length;
   if (budgetChars <= 0) return '';
