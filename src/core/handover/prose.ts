@@ -188,14 +188,7 @@ export function createCondenser() {
     maxChars < 12 ? '' : condense(proseOf(openings)(text), maxChars);
 }
 
-type Prose = {
-  readonly text: string;
-  readonly pieces: readonly Piece[];
-  readonly whole: string;
-  readonly weighed: () => Weighed;
-};
-
-function readProse(text: string, openings: number): Prose {
+function readProse(text: string, openings: number) {
   const pieces = readPieces(text).filter(
     ({ kind, text: said }, at, all) =>
       all.length === 1 ||
@@ -207,7 +200,7 @@ function readProse(text: string, openings: number): Prose {
   return { text, pieces, whole: spell(pieces, new Set(pieces.keys())), weighed: lazily(() => weigh(pieces)) };
 }
 
-function condense({ text, pieces, whole, weighed }: Prose, maxChars: number): string {
+function condense({ text, pieces, whole, weighed }: ReturnType<typeof readProse>, maxChars: number): string {
   if (pieces.length === 0) return cutAtBlank(openingOf(text, maxChars), maxChars);
   if (whole.length <= maxChars) return whole;
   const { begins, units } = weighed();
@@ -251,14 +244,8 @@ function condense({ text, pieces, whole, weighed }: Prose, maxChars: number): st
   return `${spelt} ${cutAtBlank(next.text, left - 1)}`;
 }
 
-type Weighed = {
-  /** The first piece that announces nothing. */
-  readonly begins: number;
-  /** What is chosen together, the most telling first. */
-  readonly units: readonly (readonly number[])[];
-};
-
-function weigh(pieces: readonly Piece[]): Weighed {
+/** The first piece that announces nothing, and what is chosen together, the most telling first. */
+function weigh(pieces: readonly Piece[]) {
   const begins = Math.max(
     0,
     pieces.findIndex(({ text: said }) => !isAnnouncement(said)),

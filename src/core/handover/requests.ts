@@ -225,9 +225,9 @@ function fitWords(
     rooms.set(turn.number, chars);
     left -= chars + 1;
   }
-  const writer = { condense: createCondenser(), rankedOf: lazilyFor(rankWords) };
+  const write = createWordWriter();
   const lines = (turn: Turn, room: number): readonly HandoverLine[] =>
-    wordLines(turn, { roomChars: room, above: turn.number === above?.number ? above.quotes : null, ...writer });
+    write(turn, room, turn.number === above?.number ? above.quotes : null);
   // The newest turn may be quoted above.
   const newest = rows.at(-1)?.turn.number === above?.number ? rows.length - 2 : rows.length - 1;
   const wants = rows.flatMap(({ turn }, at) => {
@@ -278,36 +278,33 @@ const MIN_OTHER_CHARS = 120;
 const MIN_REPORT_CHARS = 400;
 const MIN_REMARK_WORDS = 6;
 
-type WordsRequest = {
-  readonly roomChars: number;
-  readonly above: WordsAbove['quotes'] | null;
-  readonly condense: ReturnType<typeof createCondenser>;
-  readonly rankedOf: (turn: Turn) => readonly AssistantText[];
-};
-
-/** The words of a turn within its room, in order: reports and telling remarks, then the ending. */
-function wordLines(turn: Turn, { roomChars, above, condense, rankedOf }: WordsRequest): readonly HandoverLine[] {
-  const { ending } = turn;
-  if (ending === null || roomChars < ENDING_MARK.length + 12) return [];
-  const lineOf = (said: AssistantText, mark: string, maxChars: number): HandoverLine => {
-    const chars = maxChars - mark.length - Math.floor(said.text.length / 60);
-    const words = condense(said.text, chars, mark === OTHER_MARK ? 0 : undefined);
-    return { text: mark + quoted(words, INDENT), messageIds: [said.messageId] };
+/** Writes the words of a turn within its room, in order: reports and telling remarks, then the ending. What several rooms have in common is read once. */
+function createWordWriter() {
+  const condense = createCondenser();
+  const rankedOf = lazilyFor(rankWords);
+  return (turn: Turn, roomChars: number, above: WordsAbove['quotes'] | null): readonly HandoverLine[] => {
+    const { ending } = turn;
+    if (ending === null || roomChars < ENDING_MARK.length + 12) return [];
+    const lineOf = (said: AssistantText, mark: string, maxChars: number): HandoverLine => {
+      const chars = maxChars - mark.length - Math.floor(said.text.length / 60);
+      const words = condense(said.text, chars, mark === OTHER_MARK ? 0 : undefined);
+      return { text: mark + quoted(words, INDENT), messageIds: [said.messageId] };
+    };
+    const last =
+      above !== null
+        ? { text: ENDING_MARK + (above === 'report' ? REPORTED : UNFINISHED), messageIds: [ending.messageId] }
+        : lineOf(ending, ENDING_MARK, roomChars);
+    let left = roomChars - last.text.length - 1;
+    const lines = new Map<Turn['steps'][number], HandoverLine>();
+    for (const said of above === 'remarks' ? [] : rankedOf(turn)) {
+      if (left < MIN_OTHER_CHARS) continue;
+      const line = lineOf(said, OTHER_MARK, left);
+      if (line.text.length + 1 > left || line.text.length < OTHER_MARK.length + 12) continue;
+      lines.set(said, line);
+      left -= line.text.length + 1;
+    }
+    return [...turn.steps.flatMap((step) => lines.get(step) ?? []), last];
   };
-  const last =
-    above !== null
-      ? { text: ENDING_MARK + (above === 'report' ? REPORTED : UNFINISHED), messageIds: [ending.messageId] }
-      : lineOf(ending, ENDING_MARK, roomChars);
-  let left = roomChars - last.text.length - 1;
-  const lines = new Map<Turn['steps'][number], HandoverLine>();
-  for (const said of above === 'remarks' ? [] : rankedOf(turn)) {
-    if (left < MIN_OTHER_CHARS) continue;
-    const line = lineOf(said, OTHER_MARK, left);
-    if (line.text.length + 1 > left || line.text.length < OTHER_MARK.length + 12) continue;
-    lines.set(said, line);
-    left -= line.text.length + 1;
-  }
-  return [...turn.steps.flatMap((step) => lines.get(step) ?? []), last];
 }
 
 /** What is worth telling of a turn besides its ending, the most telling first. */
