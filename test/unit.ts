@@ -11,15 +11,17 @@ import { pathToFileURL } from 'node:url';
 
 /**
  * Loading the program, and compiling what is hot in it, takes longer than most test files do, so files share processes: those of the first of
- * these folders that they are in.
+ * these folders that they are in. A process takes up to 0.8 GB.
  */
 const SHARING = ['test/adapters', 'test/app', 'test/cli', 'test'];
-const FILES_A_PROCESS = 32;
+const FILES_A_PROCESS = 100;
 /** They run before a release: npm run test:install */
 const BEFORE_A_RELEASE = ['test/install/', 'test/bench/', 'test/packaging/'];
-/** A file that changes the process itself, or what is loaded into it, has one of its own; so has each engine that stays in memory. */
+/** Files that change the process, or what is loaded into it, in one of these ways share processes with their like. */
+const CHANGES_ALIKE = [/\brunIn\b/, /quick-waits/];
+/** A file that does so in another way has one of its own; so has each engine that stays in memory. */
 const CHANGES_PROCESS =
-  /becomeOrdinaryUser|runIn|quick-waits|held-deadlines|pglite|process\.(?:chdir|umask|exitCode = |env(?:\[[^\]]+\]|\.\w+)? = )|(?:Object\.assign\(|delete )process\.env/;
+  /becomeOrdinaryUser|held-deadlines|pglite|process\.(?:chdir|umask|exitCode = |env(?:\[[^\]]+\]|\.\w+)? = )|(?:Object\.assign\(|delete )process\.env/;
 /** No test waits forever: one that takes longer than this at a high load has failed, and so have tests that do not end at all. */
 const MAX_TEST_MINUTES = 15;
 const MAX_MINUTES = 90;
@@ -68,19 +70,27 @@ function isPutOff(file: string): boolean {
 
 /** The files to start: for files that share a process one in this folder, which imports them, and those that run alone. */
 function group(files: readonly string[], folder: string): readonly string[] {
-  const isSharing = (file: string): boolean => !CHANGES_PROCESS.test(readFileSync(file, 'utf8'));
   const together = pathToFileURL('test/support/together.ts').href;
-  const placeOf = (file: string): string | undefined => SHARING.find((place) => file.startsWith(`${place}/`));
-  const groups = SHARING.flatMap((place) => {
-    const sharing = files.filter((file) => placeOf(file) === place && isSharing(file));
-    const count = Math.ceil(sharing.length / FILES_A_PROCESS);
+  const kinds = Map.groupBy(files, kindOf);
+  const alone = kinds.get(null) ?? [];
+  kinds.delete(null);
+  const groups = [...kinds].flatMap(([kind, alike]) => {
+    const count = Math.ceil(alike.length / FILES_A_PROCESS);
     return Array.from({ length: count }, (_, index) => {
-      const path = join(folder, `${place.replaceAll('/', '-')}-${index + 1}.test.mjs`);
-      const own = sharing.filter((_file, at) => at % count === index);
+      const path = join(folder, `${kind}-${index + 1}.test.mjs`);
+      const own = alike.filter((_file, at) => at % count === index);
       writeFileSync(path, `import { runTogether } from '${together}';\nawait runTogether(${JSON.stringify(own)});\n`);
-      return { path, own };
+      return path;
     });
   });
-  const grouped = new Set(groups.flatMap(({ own }) => own));
-  return [...groups.map(({ path }) => path), ...files.filter((file) => !grouped.has(file))];
+  return [...groups, ...alone];
+}
+
+/** With which files one may share a process; null: with none. */
+function kindOf(file: string): string | null {
+  const text = readFileSync(file, 'utf8');
+  const way = CHANGES_ALIKE.findIndex((pattern) => pattern.test(text));
+  if (way >= 0) return `alike-${way}`;
+  if (CHANGES_PROCESS.test(text)) return null;
+  return SHARING.find((place) => file.startsWith(`${place}/`))?.replaceAll('/', '-') ?? null;
 }

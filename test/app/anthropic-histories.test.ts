@@ -41,7 +41,7 @@ suite('a history of Anthropic’s kind', () => {
           assert.deepEqual((await bench.verify('api_conversation_history.json')).problems, []);
           assert.equal((await bench.restore('api_conversation_history.json')).toString(), original);
         }),
-        { numRuns: runsOf(10) },
+        { numRuns: runsOf(6) },
       );
     });
   }

@@ -8,7 +8,7 @@ import { killWhereItStops, saidBy, startStopping } from '../support/stopping.ts'
 import { benchFor, type Workbench } from '../support/workbench.ts';
 
 const FIRST = chatTranscript(40);
-const GROWN = FIRST + chatTranscript(900, 100);
+const GROWN = FIRST + chatTranscript(300, 100);
 const STEPS = ['after begin', 'after append', 'before commit', 'after commit'];
 
 /** The sha256 of what every state of a file restores to, in an archive without damage. */

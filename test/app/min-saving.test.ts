@@ -7,7 +7,7 @@ import { benchFor, benchWith, reportOf, type Workbench } from '../support/workbe
 import { createFullerNotice } from '../../src/compose/use-cases.ts';
 
 const IN_PLACE = { kind: 'in-place' } as const;
-const LARGE = chatTranscript(1200);
+const LARGE = chatTranscript(500);
 
 const compact = async (bench: Workbench, minSaving?: number, isDryRun = false) =>
   reportOf(

@@ -76,7 +76,9 @@ async function holds(
       expected = appendLikeProducer(bench, name, expected);
       keepsTitle();
     }
-    if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
+    // What two cycles leave is restored through both of them.
+    if (compacted > 0 && (cycles === EVERY_CYCLE || cycle === cycles.length - 1))
+      assert.deepEqual(await bench.restore(name), expected);
   }
   return compacted;
 }

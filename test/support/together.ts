@@ -6,10 +6,12 @@ import { pathToFileURL } from 'node:url';
  * get into another file's suite otherwise, and be lost where that one has ended.
  */
 export async function runTogether(files: readonly string[]): Promise<void> {
-  for (const file of files) {
+  // Some files move to another folder.
+  const urls = files.map((file) => pathToFileURL(file).href);
+  for (const [at, file] of files.entries()) {
     const { promise: loaded, resolve, reject } = Promise.withResolvers<void>();
     suite(file, async () => {
-      await import(pathToFileURL(file).href).then(() => resolve(), reject);
+      await import(urls[at] ?? '').then(() => resolve(), reject);
     });
     await loaded;
   }

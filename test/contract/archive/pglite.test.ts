@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openSqlSource, openSqlTarget, type OpenedSql } from '../../../src/adapters/archive/postgres/exchange.ts';
+import { createPostgresArchive } from '../../../src/adapters/archive/postgres/archive.ts';
 import { openOn, openSql } from '../../../src/adapters/archive/postgres/open.ts';
 import { prune } from '../../support/retention.ts';
 import { ok, type Result } from '../../../src/core/result.ts';
@@ -12,7 +13,7 @@ import { folderWith } from '../../support/folders.ts';
 import { indexAll } from '../../support/indexing.ts';
 import { chatTranscript } from '../../support/chat.ts';
 import { reportOf } from '../../support/workbench.ts';
-import type { Driver } from '../../../src/adapters/archive/postgres/sql.ts';
+import { createSql, type Driver } from '../../../src/adapters/archive/postgres/sql.ts';
 import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
 import { dialectContract } from './contract.ts';
 import { EMPTY_ARCHIVE } from './empty.ts';
@@ -59,7 +60,11 @@ const engine: MergingEngine = {
   propertyRuns: 4,
   open: async () => {
     await database.exec(EMPTY_ARCHIVE);
-    return openArchive(); // another one would know the blocks of before
+    // Another one would know the blocks of before. Nothing was planted in it since it was opened, so that is not looked for each time.
+    return createPostgresArchive(
+      createSql(driver, (work) => work()),
+      { place, isReadOnly: false },
+    );
   },
   openAgain: () => openArchive(),
   execute: async (_, sql) => {
