@@ -28,6 +28,8 @@ const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 /** How often the program is killed, at steps from the first to the last. `npm run kills` asks for more, and gets more fixtures too. */
 const FEW_KILLS = 2;
 const KILLS = Number(process.env['KILLS'] ?? FEW_KILLS);
+/** Two disturb each other as four do, at half the cost. */
+const JOBS = KILLS > FEW_KILLS ? '4' : '2';
 /** About one of every format: what processes may disturb is the order of files, whatever is in them. */
 const SOME_FIXTURES = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
   .filter((name) => statSync(join(FIXTURES, name)).isFile())
@@ -137,7 +139,7 @@ suite('files in other processes', { timeout: 7_200_000 }, () => {
       return { told, files };
     };
     const alone = await play('1');
-    assert.deepEqual(await play('3'), alone);
+    assert.deepEqual(await play(JOBS), alone);
   });
 
   test('a large file alone gives the same in another process, which archives in a thread of its own', async (t) => {
@@ -240,7 +242,7 @@ suite('files in other processes', { timeout: 7_200_000 }, () => {
 
   test('an interruption leaves every file at work as it was, and what is done stays done', async (t) => {
     const played = playIn(t);
-    const args = ['-i', '--json', '-j', '4', '--archive', played.archive, played.folder];
+    const args = ['-i', '--json', '-j', JOBS, '--archive', played.archive, played.folder];
     const signalAt = { nth: Math.floor(STEPS_OF_ALL / 2), signal: 'SIGINT', folder: played.root } as const;
     const ended = await runProcess(args, { script: { signalAt } });
     assert.deepEqual([ended.code, ended.signal], [130, null], ended.stderr);
@@ -252,7 +254,7 @@ suite('files in other processes', { timeout: 7_200_000 }, () => {
   test('killed at any step, every file is as it was or can be restored', async (t) => {
     for (let at = 1; at <= KILLS; at += 1) {
       const played = playIn(t);
-      const args = ['-i', '-q', '-j', '4', '--archive', played.archive, played.folder];
+      const args = ['-i', '-q', '-j', JOBS, '--archive', played.archive, played.folder];
       const nth = 1 + Math.floor(((at - 0.5) / KILLS) * (STEPS_OF_ALL - 1));
       const signalAt = { nth, signal: 'SIGKILL', folder: played.root } as const;
       // It has ended when nobody has its standard error any more, not even its workers.

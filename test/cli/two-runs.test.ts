@@ -42,18 +42,6 @@ function heldMessage(path: string): string {
 }
 
 suite('two runs that write one file: the first has it, the second says so and skips it', { concurrency: 3 }, () => {
-  for (const step of ['summarized', 'looked'] as const) {
-    test(`both in place, the first after '${step}'`, async (t) => {
-      const place = setUp(t);
-      const first = await startWaiting(t, step, { args: place.run('-i') });
-      const second = await runHere(place.run('-i'));
-      assert.deepEqual([second.code, second.stderr], [0, inUse(place.file)]);
-      assert.equal((await first.goOn()).code, 0);
-      await assertOnce(place, place.file);
-      assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
-    });
-  }
-
   test('the second compacts the rest of a folder or a glob', async (t) => {
     const place = setUp(t);
     const first = await startWaiting(t, 'prepared', { args: place.run('-i') });
