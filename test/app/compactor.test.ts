@@ -129,24 +129,6 @@ test('L3: compress does not throw, whatever the model does', async (t) => {
   assert.equal((await compactor.compress(history(25), 'c1')).failed, true);
 });
 
-test('L4: a bad summary is asked for again', async (t) => {
-  const { compactor } = setUp(
-    t,
-    scriptedModel((call) => answer(call === 0 ? '' : 'a summary')),
-  );
-  assert.equal((await compactor.compress(history(25), 'c1')).failed, undefined);
-});
-
-test('a retryable error is tried again after a wait that doubles', async (t) => {
-  const busy = new ModelError('rate_limit', 'busy', { retryable: true });
-  const { compactor, waits } = setUp(
-    t,
-    scriptedModel((call) => (call < 2 ? busy : answer('a summary'))),
-  );
-  assert.equal((await compactor.compress(history(25), 'c1')).failed, undefined);
-  assert.deepEqual(waits, [1000, 2000]);
-});
-
 test('L5: a context that is too long halves the chunk, and every message still is in one batch', async (t) => {
   const model = scriptedModel((_, { source }) =>
     source?.kind === 'chunk' && source.messages.length > 4
@@ -198,24 +180,6 @@ test('no more than keepRecent messages: no call, the same history', async (t) =>
   const said = history(5);
   assert.equal((await setUp(t, model).compactor.compress(said, 'c1')).history, said);
   assert.equal(model.requests.length, 0);
-});
-
-test('L5: a timeout halves the chunk after a wait that doubles', async (t) => {
-  const slow = new ModelError('timeout', 'too slow', { retryable: true });
-  const model = scriptedModel((_, { source }) =>
-    source?.kind === 'chunk' && source.messages.length > 4 ? slow : answer('a summary'),
-  );
-  const { compactor, waits } = setUp(t, model, { clipLast: 9, chunkSize: 20 });
-  assert.equal((await compactor.compress(history(25), 'c1')).failed, true);
-  assert.deepEqual(waits.slice(0, 2), [1000, 2000]);
-});
-
-test('L5: what cannot be halved is asked for again when it timed out', async (t) => {
-  const slow = new ModelError('timeout', 'too slow', { retryable: true });
-  const model = scriptedModel((call) => (call === 0 ? slow : answer('a summary')));
-  const { compactor, waits } = setUp(t, model, { chunkSize: 2 });
-  assert.equal((await compactor.compress(history(9), 'c1')).failed, undefined);
-  assert.deepEqual(waits, [1000]);
 });
 
 test('A1: the same history again gives the same result from the archive: no call, no new row', async (t) => {

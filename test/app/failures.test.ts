@@ -1,78 +1,13 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, chmodSync, lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { ModelError } from '../../src/core/model-request.ts';
-import { err } from '../../src/core/result.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { storeWith } from '../support/files.ts';
-import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, benchWith, reportOf, rerun } from '../support/workbench.ts';
+import { benchFor, benchWith, reportOf } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 
 const onlyFiles = (folder: string): readonly string[] =>
   readdirSync(folder).filter((name) => !name.startsWith('archive.db'));
-
-for (const [what, response] of [
-  ['an error that is not retryable', new ModelError('auth', 'wrong key', { retryable: false })],
-  ['an empty summary', answer('')],
-  ['a refusal', answer('no', 'refusal')],
-  ['a summary cut off at the limit', answer('half a sum', 'max_tokens')],
-  ['an error text', answer('API Error: 529 overloaded')],
-  ['a summary longer than its source', answer('x'.repeat(400_000))],
-] as const) {
-  test(`L3, L4: ${what} leaves the file as it was and stores nothing`, async (t) => {
-    const bench = benchFor(t, {
-      model: scriptedModel(() => response),
-      runtime: { ...benchFor(t).deps.runtime, sleep: async () => undefined },
-    });
-    bench.write('talk.jsonl', original);
-    const done = await bench.compact('talk.jsonl');
-    assert.equal(done.ok ? 'ok' : done.error.kind, 'no-summary');
-    assert.equal(bench.read('talk.jsonl').toString(), original);
-    assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
-    assert.equal(await bench.archive().loadCompaction(1), null);
-  });
-}
-
-test('L6: after three failed compactions in a row no more calls are made', async (t) => {
-  const model = scriptedModel(() => new ModelError('auth', 'wrong key', { retryable: false }));
-  const bench = benchFor(t, { model });
-  for (const name of ['a', 'b', 'c', 'd', 'e']) {
-    bench.write(name, original);
-    assert.equal((await bench.compact(name)).ok, false);
-  }
-  assert.equal(model.requests.length, 3);
-});
-
-test('no space for the output: the source stays, the archive forgets, no temp file stays', async (t) => {
-  const files = storeWith((_pending, path) => ({ write: () => err({ kind: 'no-space', path }) }));
-  const bench = benchWith(t, 'talk.jsonl', original, { files });
-  const done = await bench.compact('talk.jsonl');
-  assert.deepEqual(done.ok ? null : done.error, {
-    kind: 'file',
-    failure: { kind: 'no-space', path: bench.path('talk.jsonl') },
-  });
-  assert.equal(bench.read('talk.jsonl').toString(), original);
-  assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
-  assert.deepEqual(await bench.archive().listPrepared(), []);
-});
-
-test('killed after the rename, before the archive confirmed it: restore and verify settle it', async (t) => {
-  const bench = benchWith(t, 'talk.jsonl', original);
-  const archive = bench.archive();
-  const killed = (): never => {
-    throw new Error('killed');
-  };
-  const dying = rerun(t, bench, {
-    openArchive: async () => ({ ok: true, value: { ...archive, markApplied: killed } }),
-  });
-  await assert.rejects(dying.compact('talk.jsonl'), /killed/);
-  assert.notEqual(bench.read('talk.jsonl').toString(), original);
-  appendFileSync(bench.path('talk.jsonl'), '{"role":"user","content":"still there?"}\n');
-  assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
-  assert.equal((await bench.restore('talk.jsonl')).toString(), `${original}{"role":"user","content":"still there?"}\n`);
-});
 
 test('an output that holds something else is not replaced', async (t) => {
   const bench = benchWith(t, 'talk.jsonl', original);
@@ -125,62 +60,6 @@ test('a transcript under the limit is skipped', async (t) => {
   const bench = benchWith(t, 'talk.jsonl', original);
   assert.deepEqual(reportOf(await bench.compact('talk.jsonl', { ifOverTokens: 1_000_000 })).reason, 'under-limit');
   assert.equal(bench.read('talk.jsonl').toString(), original);
-});
-
-test('in place, a symbolic link stays one, and mode stays', async (t) => {
-  const bench = benchWith(t, 'real.jsonl', original);
-  chmodSync(bench.path('real.jsonl'), 0o640);
-  symlinkSync('real.jsonl', bench.path('link.jsonl'));
-  reportOf(await bench.compact('link.jsonl'));
-  assert.ok(lstatSync(bench.path('link.jsonl')).isSymbolicLink());
-  assert.equal(statSync(bench.path('real.jsonl')).mode & 0o777, 0o640);
-  assert.equal((await bench.restore('real.jsonl')).toString(), original);
-});
-
-test('interrupted while it summarizes, while it stores, or while it writes: the file stays, the archive forgets, no temp file stays', async (t) => {
-  for (const step of ['summarize', 'store', 'sync'] as const) {
-    const abort = new AbortController();
-    const setup = benchFor(t);
-    const archive = setup.archive();
-    const bench = rerun(t, setup, {
-      signal: abort.signal,
-      model: {
-        complete: (request) => {
-          if (step === 'summarize') abort.abort();
-          return setup.deps.model.complete(request);
-        },
-      },
-      openArchive: async () => ({
-        ok: true,
-        value: {
-          ...archive,
-          begin: async (outline) => {
-            const writer = await archive.begin(outline);
-            return {
-              ...writer,
-              commit: async (draft) => {
-                const stored = await writer.commit(draft);
-                if (step === 'store') abort.abort();
-                return stored;
-              },
-            };
-          },
-        },
-      }),
-      files: storeWith((pending) => ({
-        sync: () => {
-          if (step === 'sync') abort.abort();
-          return pending.sync();
-        },
-      })),
-    });
-    bench.write('talk.jsonl', original);
-    const done = await bench.compact('talk.jsonl');
-    assert.equal(done.ok ? 'ok' : done.error.kind, 'interrupted', step);
-    assert.equal(bench.read('talk.jsonl').toString(), original);
-    assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
-    assert.deepEqual([await archive.listPrepared(), await archive.loadCompaction(1)], [[], null]);
-  }
 });
 
 test('the remarks of a run stand in the report of the same run again', async (t) => {

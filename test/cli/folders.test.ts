@@ -189,15 +189,6 @@ test(
   },
 );
 
-test("root's run leaves a file with its owner", { skip: !isRoot && 'only root may give away' }, async (t) => {
-  const { compact, path } = placeWith(t, { 'talk.jsonl': TALK });
-  chownSync(path('talk.jsonl'), SOMEBODY.uid, SOMEBODY.gid);
-  chmodSync(path('talk.jsonl'), 0o640);
-  assert.deepEqual((await compact('talk.jsonl')).results, [['talk.jsonl', 'compacted']]);
-  const { uid, gid, mode } = statSync(path('talk.jsonl'));
-  assert.deepEqual({ uid, gid, mode: mode & 0o7777 }, { ...SOMEBODY, mode: 0o640 });
-});
-
 test(
   "a member of a group does not replace another's file: its owner could not write to it any more",
   { skip: !isRoot && 'only root may become somebody' },

@@ -80,7 +80,6 @@ test('a torn last line is carried along with --keep-invalid and stays torn, so t
  * killed.test.ts and signals.test.ts end each step; `npm run kills` (KILLS) adds moments that nobody chose.
  */
 const KILL_DELAYS_MS = [60, 120, 180, 240, 300, 400, 500, 700];
-const INTERRUPT_DELAYS_MS = [100, 200, 300, 450, 600];
 
 /** Starts the program on the file in this folder, and sends it a signal after a while. Resolves to its exit code. */
 async function runUntil(folder: string, signal: NodeJS.Signals, delayMs: number): Promise<number | null> {
@@ -112,28 +111,5 @@ suite('at a moment that nobody chose', { skip: process.env['KILLS'] === undefine
       assert.equal(restored, original, `killed after ${delayMs} ms`);
     }
     assert.ok(fates.has('as it was'), [...fates].join());
-  });
-
-  test('interrupted, the file is as it was, or it was finished by then and verifies', async (t) => {
-    const original = chatTranscript(500);
-    const { folder, run } = setUp(t);
-    const file = join(folder, 'talk.jsonl');
-    const codes = new Set<number | null>();
-    for (const [turn, delayMs] of INTERRUPT_DELAYS_MS.entries()) {
-      writeFileSync(file, original);
-      const [signal, interrupted] = turn % 2 === 0 ? (['SIGINT', 130] as const) : (['SIGTERM', 143] as const);
-      const code = await runUntil(folder, signal, delayMs);
-      codes.add(code);
-      // Null: the signal came before the program had begun to listen for it.
-      assert.ok(code === interrupted || code === 0 || code === null, `exit code ${code} after ${delayMs} ms`);
-      const isDone = readFileSync(file, 'utf8') !== original;
-      assert.ok(isDone || code !== 0, `exit code ${code} after ${delayMs} ms`);
-      assert.deepEqual(readdirSync(folder).toSorted(), ['.home', 'talk.jsonl']);
-      if (isDone) assert.equal(run(['verify', 'talk.jsonl']).code, 0, `interrupted after ${delayMs} ms`);
-    }
-    assert.ok(
-      [...codes].some((code) => code !== 0),
-      [...codes].join(),
-    );
   });
 });

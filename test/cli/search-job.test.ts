@@ -78,15 +78,6 @@ test('a child that answers lines does so at once, and finds what others archive 
   assert.equal(code, 0);
 });
 
-test('an interruption ends a child that waits for a line', async (t) => {
-  const child = placeWith(t, {}).ask();
-  child.stdin.write('one\n');
-  await once(child.stdout, 'data');
-  child.kill('SIGINT');
-  const [code] = await once(child, 'close');
-  assert.equal(code, 130);
-});
-
 test('an asker that goes away ends the child without a word', async (t) => {
   const child = placeWith(t, {}).ask();
   let errors = '';

@@ -17,18 +17,6 @@ async function exitCode(child: ChildProcess): Promise<unknown> {
   return code;
 }
 
-test('three processes make one archive and store into it at the same time, and none is turned away', async (t) => {
-  const path = join(tempFolder(t), 'archive.db');
-  const codes = await Promise.all([1, 2, 3].map(async () => exitCode(startWriter(path, 'store', '20'))));
-  assert.deepEqual(codes, [0, 0, 0]);
-  const archive = openAt(path);
-  t.after(() => archive.close());
-  const sizes = await Promise.all(
-    Array.from({ length: 60 }, async (_, at) => (await archive.readLines(at + 1)).length),
-  );
-  assert.deepEqual([sizes, await archive.port.listPrepared()], [Array.from({ length: 60 }, () => 150), []]);
-});
-
 test('a process killed while it stores leaves the archive usable and without the compaction', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const child = startWriter(path, 'hang');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { after, test } from 'node:test';
-import { createFileStore, openSourceFile } from '../../../src/adapters/fs/file-store.ts';
+import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { folderWith } from '../../support/folders.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
 
@@ -21,28 +21,6 @@ chmodSync(join(shared, 'a.jsonl'), 0o666);
 if (isRoot) chownSync(shared, 65534, 65534);
 becomeOrdinaryUser();
 const store = createFileStore();
-
-test('a file that may not be read is denied', async (context) => {
-  const path = join(folderWith(context, { 'in.jsonl': 'x' }), 'in.jsonl');
-  chmodSync(path, 0);
-  assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'denied', path, what: 'read' } });
-});
-
-test('a read-only file is not replaced', async (context) => {
-  const folder = folderWith(context, { 'out.jsonl': 'old' });
-  const path = join(folder, 'out.jsonl');
-  chmodSync(path, 0o444);
-  assert.deepEqual(await store.lock(path), { ok: false, error: { kind: 'denied', path, what: 'write' } });
-  assert.deepEqual([readdirSync(folder), readFileSync(path, 'utf8')], [['out.jsonl'], 'old']);
-});
-
-test('a folder that may not be written is what is denied', async (context) => {
-  const folder = folderWith(context, {});
-  chmodSync(folder, 0o555);
-  const result = await store.lock(join(folder, 'out.jsonl'));
-  chmodSync(folder, 0o755);
-  assert.deepEqual(result, { ok: false, error: { kind: 'denied', path: folder, what: 'write' } });
-});
 
 const NEEDS_ROOT = { skip: !isRoot && 'only root may make a file that is not its own' };
 

@@ -134,26 +134,3 @@ test('queries that come together are made known together', async (t) => {
     ],
   );
 });
-
-test("a project's configuration sends nothing to a host of its own without a word of the user", async (t) => {
-  const config = '[embedding]\nprovider = "openai-compat"\nmodel = "toy"\nbase_url = "http://vectors.example/v1"\n';
-  const workingFolder = folderWith(t, { 'compact.toml': config, 'talk.jsonl': '' });
-  const asked = async (...argv: readonly string[]) => {
-    const terminal = createFakeTerminal(argv, { workingFolder });
-    const { calls, loadUseCases } = createFakeUseCases();
-    const code = await run({ terminal, loadUseCases });
-    return { code, errors: terminal.errors(), isChosen: calls.some(({ name }) => name === 'create-embeddings') };
-  };
-  const embed = await asked('archive', 'embed');
-  assert.deepEqual([embed.code, embed.isChosen], [2, false]);
-  assert.match(
-    embed.errors,
-    /compact\.toml:2: not trusted, so it may not set embedding\.provider, .*`compact config trust`/,
-  );
-  const search = await asked('search', 'boat');
-  assert.deepEqual([search.code, search.isChosen], [0, false]);
-  assert.match(search.errors, /embedding\.base_url; this run continues without them\. .*`compact config trust`.*\n$/);
-  for (const argv of [['archive', 'embed'], ['search', 'boat'], [join(workingFolder, 'talk.jsonl')]]) {
-    assert.equal((await asked(...argv, '--trust-config')).isChosen, true, argv.join(' '));
-  }
-});

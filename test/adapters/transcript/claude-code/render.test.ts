@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { claudeCode } from '../../../../src/adapters/transcript/claude-code/codec.ts';
 import type { Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
-import { readFixture, readRecords, SESSION_ID, userRecord } from './records.ts';
+import { readRecords, SESSION_ID, userRecord } from './records.ts';
 import { sessions } from './sessions.ts';
 import { runsOf } from '../../../support/runs.ts';
 
@@ -99,15 +99,6 @@ test('each line is one line, whatever the text holds', () => {
   assert.equal(lines.length, 2);
   assert.ok(lines.every((line) => !/[\r\n]/.test(line)));
   assert.equal(JSON.parse(lines[1] ?? '').message.content, text);
-});
-
-test('the summary that was rendered is read back as the prior summary', () => {
-  const values = readFixture('session.jsonl');
-  const kept = values.slice(65);
-  const rendered = render(readRecords(values).session, { firstKept: kept[0] ?? null });
-  const { session, entries } = readRecords([...rendered, ...kept]);
-  const view = session.readContext(entries);
-  assert.deepEqual([view.priorLine, entries.filter(view.isStale)], [2, []]);
 });
 
 test("in a subagent's own file both lines belong to the subagent", () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { compacted, header, message, said, SUMMARY, summaryInput } from './rollouts.ts';
-import { type Fields as JsonObject, readEntries } from '../reading.ts';
+import { compacted, message, said, SUMMARY, summaryInput } from './rollouts.ts';
+import { type Fields as JsonObject } from '../reading.ts';
 
 const render = (more: Parameters<typeof summaryInput>[0] = {}): JsonObject =>
   JSON.parse(codex.open().renderSummary(summaryInput(more))[0] ?? '');
@@ -40,17 +40,6 @@ test('what the compaction before it held of instructions and of encrypted words 
   assert.deepEqual(historyOf(render({ prior })), [rules, sealed, surroundings, message('user', SUMMARY)]);
   const again = render({ prior: render({ prior }) });
   assert.deepEqual(historyOf(again), historyOf(render({ prior })), 'and on through further compactions');
-});
-
-test('our record is read as the summary that it was written from', () => {
-  const sealed = { type: 'compaction', encrypted_content: 'x' };
-  for (const prior of [null, compacted([message('developer', 'rules'), sealed])]) {
-    const { entries, session } = readEntries('codex', [header(), render({ prior }), said('user', 'x')]);
-    const decoded = session.decode(render({ prior }), 2);
-    assert.ok(!('problem' in decoded));
-    assert.deepEqual([decoded.kind, decoded.message?.content], ['summary', SUMMARY]);
-    assert.equal(session.readContext(entries).priorLine, 2);
-  }
 });
 
 test('among bare items it is an item of role system, dated only where items are', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Json, SummaryInput } from '../../../../src/ports/codec.ts';
-import { answer, chain, meta, readEntries, session, start, user, uuidOf } from './events.ts';
+import { answer, meta, readEntries, session, user, uuidOf } from './events.ts';
 import { type Fields, isoAt } from '../reading.ts';
 
 const TEXT = '[Context Summary — 2 messages compressed across 1 compaction cycle]';
@@ -67,14 +67,6 @@ test('a time that Copilot would refuse is not taken', () => {
   const { timestamp: _timestamp, ...timeless } = ours;
   const untimed = events.map(({ timestamp: _time, ...rest }: Fields) => rest);
   assert.deepEqual(render(untimed, 4), [timeless]);
-});
-
-test('the summary that was written is read back as the prior summary', () => {
-  const values = chain([start, user('one'), answer('two'), user('three'), answer('four')]);
-  const written = [...values.slice(0, 1), ...render(values, 4), ...values.slice(3)];
-  const { session: reading, entries } = readEntries(written);
-  const view = reading.readContext(entries);
-  assert.deepEqual([view.priorLine, entries.filter(view.isStale)], [2, []]);
 });
 
 test('each line is one line, whatever the text holds', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Json, SummaryInput } from '../../../../src/ports/codec.ts';
-import { assistant, compaction, entry, header, readEntries, thread, user } from './entries.ts';
+import { assistant, compaction, entry, header, readEntries, user } from './entries.ts';
 import { type Fields, isoAt, parseLines } from '../reading.ts';
 
 const TEXT = '[Context Summary — 2 messages compressed across 1 compaction cycle]';
@@ -121,14 +121,6 @@ test('in version 1 there are no ids, and the index of the first kept entry is th
     unnamed(low),
     { ...numbered, firstKeptEntryIndex: 3 },
   ]);
-});
-
-test('the summary that was written is read back as the prior summary', () => {
-  const values = [header(), ...thread('abcdef')];
-  const written = [header(), ...render(values, 5), ...values.slice(4)];
-  const { session, entries } = readEntries(written);
-  const view = session.readContext(entries);
-  assert.deepEqual([view.priorLine, entries.filter(view.isStale)], [2, []]);
 });
 
 test('each line is one line, whatever the text holds', () => {
