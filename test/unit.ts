@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 
 /**
  * Loading the program, and compiling what is hot in it, takes longer than most test files do, so files share processes: those of the first of
- * these folders that they are in. A process takes up to 0.8 GB.
+ * these folders that they are in. A process takes up to 1 GB.
  */
 const SHARING = ['test/adapters', 'test/app', 'test/cli', 'test'];
 const FILES_A_PROCESS = 100;
