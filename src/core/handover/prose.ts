@@ -2,7 +2,7 @@ import { splitSentences } from '../extract/sentence.ts';
 import { linesOf } from '../extract/units.ts';
 import { lazily, lazilyFor } from '../lazy.ts';
 import { cutAtBlank, openingOf } from './excerpt.ts';
-import { isAnnouncement, isPlan, isPondering, wordsIn, worthOfStatement } from './statements.ts';
+import { isAnnouncement, isBareAnnouncement, isPondering, wordsIn, worthOfStatement } from './statements.ts';
 
 /**
  * A part of a message that can be quoted on its own. Sentences of one paragraph share its number. Whoever quotes an item quotes the line that
@@ -175,7 +175,7 @@ const MORE_CHARS = ' (99 more)'.length;
 /**
  * Quotes the most telling pieces of a message in at most `maxChars`: its beginning, its end, what states a cause, a result or a value, then the
  * rest in order. A list is quoted whole if it fits, else its first items and how many are missing; nothing ends with the announcement of what
- * was left out. Plans of the speaker (“Let me check …”) only stay among the first `openings` pieces.
+ * was left out. Announcements (“Let me check …”) only stay with a reason, or among the first `openings` pieces.
  */
 export function condenseProse(text: string, maxChars: number, openings = OPENING_LEADS): string {
   return createCondenser()(text, maxChars, openings);
@@ -193,9 +193,7 @@ function readProse(text: string, openings: number) {
     ({ kind, text: said }, at, all) =>
       all.length === 1 ||
       kind !== 'sentence' ||
-      ((at < openings || !LEADS.test(said)) &&
-        (at < OPENING_SENTENCES || !isPondering(said)) &&
-        (at < openings || !isPlan(said))),
+      ((at < openings || !isBareAnnouncement(said)) && (at < OPENING_SENTENCES || !isPondering(said))),
   );
   return { text, pieces, whole: spell(pieces, new Set(pieces.keys())), weighed: lazily(() => weigh(pieces)) };
 }

@@ -3,7 +3,7 @@ import { lazilyFor } from '../lazy.ts';
 import { cutAtBlank, excerptOf, openingOf } from './excerpt.ts';
 import { charsOfAll, type HandoverLine, quoted, quotedExactly } from './line.ts';
 import { createCondenser, type Piece, readPieces } from './prose.ts';
-import { isAnnouncement, isPondering, statesCause, wordsIn } from './statements.ts';
+import { isAnnouncement, isBareAnnouncement, isPondering, statesCause, wordsIn } from './statements.ts';
 import type { AssistantText, Request, Turn } from './turns.ts';
 
 // The first request says what the work is about, the newest what is wanted now.
@@ -286,9 +286,13 @@ function createWordWriter() {
     const { ending } = turn;
     if (ending === null || roomChars < ENDING_MARK.length + 12) return [];
     const lineOf = (said: AssistantText, mark: string, maxChars: number): HandoverLine => {
-      const chars = maxChars - mark.length - Math.floor(said.text.length / 60);
-      const words = condense(said.text, chars, mark === OTHER_MARK ? 0 : undefined);
-      return { text: mark + quoted(words, INDENT), messageIds: [said.messageId] };
+      const chars = maxChars - mark.length - 1;
+      const openings = mark === OTHER_MARK ? 0 : undefined;
+      const text = mark + quoted(condense(said.text, chars, openings), INDENT);
+      // Its lines are indented.
+      const share = (maxChars - 1) / Math.max(maxChars - 1, text.length);
+      const fits = share === 1 ? text : mark + quoted(condense(said.text, Math.floor(chars * share), openings), INDENT);
+      return { text: fits, messageIds: [said.messageId] };
     };
     const last =
       above !== null
@@ -315,7 +319,7 @@ function rankWords({ steps, ending, outcome }: Turn): readonly AssistantText[] {
     if (said.text.length >= MIN_REPORT_CHARS) return 3;
     if (steps.indexOf(said) < firstCall && !isAnnouncement(said.text)) return 2;
     const remarks = readPieces(said.text).filter(
-      ({ text }) => !isAnnouncement(text) && !isPondering(text) && wordsIn(text) >= MIN_REMARK_WORDS,
+      ({ text }) => !isBareAnnouncement(text) && !isPondering(text) && wordsIn(text) >= MIN_REMARK_WORDS,
     );
     if (isPondering(said.text.trim())) return -1;
     return remarks.length === 0 ? -1 : remarks.some(({ text }) => statesCause(text)) ? 1 : 0;

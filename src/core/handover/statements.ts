@@ -42,8 +42,16 @@ export function isAnnouncement(text: string): boolean {
 }
 
 /** Whether a text says what the speaker is about to do. */
-export function isPlan(text: string): boolean {
+function isPlan(text: string): boolean {
   return (ANNOUNCEMENT.test(text) || hasCue(text, 'announces')) && !REPORT.test(text);
+}
+
+const GIVES_REASON =
+  /\b(?:because|since (?:we|it|the|this|that|they|i)|so that|instead of|rather than|no longer|to (?:avoid|prevent|fix the|match|keep)|which (?:is|are|was|were))\b/i;
+
+/** Whether a text only announces something, and gives no reason for it. */
+export function isBareAnnouncement(text: string): boolean {
+  return isAnnouncement(text) && !GIVES_REASON.test(text);
 }
 
 /** Says that something is understood, not what, which edit comes next, or what the editor shows. */

@@ -123,4 +123,12 @@ test('a remark loses what the assistant says that it will do next', () => {
     said('The timer rings too early. I set it to 40 minutes and the loaf stands.'),
   ]);
   assert.match(text, /^ {3}- The oven door is opened after five minutes, so the loaf sinks\.$/m);
+  const plan = 'Now let me remove the old timer, since we no longer need it:';
+  const reasoned = handover([
+    typed('Mend it.'),
+    said(`Good. ${plan}`),
+    ...run('1', 'timer', '5'),
+    said('It is mended.'),
+  ]);
+  assert.ok(reasoned.includes(plan), reasoned);
 });
