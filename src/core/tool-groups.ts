@@ -1,13 +1,13 @@
 import { callsOf, type ConversationMessage, resultIdsOf } from './message.ts';
 
-/** The ids of the calls that an item makes and answers. Items with the same `key` are parts of one model answer. */
+/** The ids of the calls that an item makes and answers, if any. Items with the same `groupKey` are parts of one model answer. */
 export type GroupInput = {
-  readonly calls: readonly string[];
-  readonly results: readonly string[];
-  readonly key?: string;
+  readonly calls?: readonly string[];
+  readonly results?: readonly string[];
+  readonly groupKey?: string;
 };
 
-export function groupInputOf(message: ConversationMessage): GroupInput {
+export function groupInputOf(message: ConversationMessage): Required<Omit<GroupInput, 'groupKey'>> {
   const partCalls = (message.parts ?? []).flatMap((part) => (part.kind === 'call' ? [part.id] : []));
   return { calls: [...partCalls, ...callsOf(message).map((call) => call.id)], results: resultIdsOf(message) };
 }
@@ -48,14 +48,14 @@ export function findGroups(items: readonly GroupInput[]): readonly number[] {
     else early.set(id, [index]);
   };
 
-  for (const [index, { calls, results, key }] of items.entries()) {
-    if (key !== undefined) {
-      const first = firstOfKey.get(key);
-      if (first === undefined) firstOfKey.set(key, index);
+  for (const [index, { calls, results, groupKey }] of items.entries()) {
+    if (groupKey !== undefined) {
+      const first = firstOfKey.get(groupKey);
+      if (first === undefined) firstOfKey.set(groupKey, index);
       else sets.join(first, index);
     }
-    for (const id of calls) addCall(id, index);
-    for (const id of results) addResult(id, index);
+    if (calls !== undefined) for (const id of calls) addCall(id, index);
+    if (results !== undefined) for (const id of results) addResult(id, index);
   }
   for (const id of claimed.keys()) settle(id);
   return items.map((_, index) => sets.firstOf(index));

@@ -15,7 +15,7 @@ const call = (...calls: readonly string[]): GroupInput => ({ calls, results: [] 
 const result = (...results: readonly string[]): GroupInput => ({ calls: [], results });
 const conversationGroups = conversations.map((all) => findGroups(all.map(groupInputOf)));
 
-const answer: GroupInput = { ...none, key: 'answer' };
+const answer: GroupInput = { ...none, groupKey: 'answer' };
 const GROUPINGS: readonly (readonly [string, readonly GroupInput[], readonly number[]])[] = [
   ['items without calls or results stand alone', [none, none, none], [0, 1, 2]],
   [
@@ -48,7 +48,7 @@ const GROUPINGS: readonly (readonly [string, readonly GroupInput[], readonly num
   ['a call that a record names twice is one call', [result('a'), call('a', 'a'), result('a')], [0, 1, 1]],
   [
     'items of one key are one group, wherever they stand',
-    [none, answer, none, { ...call('a'), key: 'answer' }, result('a')],
+    [none, answer, none, { ...call('a'), groupKey: 'answer' }, result('a')],
     [0, 1, 2, 1, 1],
   ],
   [
@@ -145,11 +145,12 @@ test('P4: where the ids are unique, a call and its results are one group whateve
   fc.assert(
     fc.property(shuffled, (items) => {
       const groups = findGroups(items);
-      const calls = new Map(items.flatMap((item, index) => item.calls.map((id) => [id, index] as const)));
+      const calls = new Map(items.flatMap((item, index) => (item.calls ?? []).map((id) => [id, index] as const)));
       for (const [index, item] of items.entries()) {
-        for (const id of item.results) {
+        for (const id of item.results ?? []) {
           const at = calls.get(id) ?? -1;
-          const isOrphan = index < at && items.some((other, later) => later > at && other.results.includes(id));
+          const isOrphan =
+            index < at && items.some((other, later) => later > at && other.results?.includes(id) === true);
           assert.equal(groups[index] === groups[at], !isOrphan);
         }
       }

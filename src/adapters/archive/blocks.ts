@@ -34,12 +34,15 @@ export type BlockGatherer = {
   readonly add: (line: LineDraft) => readonly RawBlock[];
   /** The last block, unless it is empty. */
   readonly end: () => readonly RawBlock[];
+  /** A block is not read any more, so that its memory can be used for another. */
+  readonly reuse: (block: RawBlock) => void;
 };
 
 export function createBlockGatherer(): BlockGatherer {
   let buffer = new Uint8Array(FIRST_BUFFER_BYTES);
   let members: BlockMember[] = [];
   let filledBytes = 0;
+  const spare: Uint8Array<ArrayBuffer>[] = [];
   const end = (): readonly RawBlock[] => {
     if (members.length === 0) return [];
     const block = { raw: buffer.subarray(0, filledBytes), members };
@@ -54,7 +57,8 @@ export function createBlockGatherer(): BlockGatherer {
       return [...full, { raw: line.bytes.slice(), members: [toMember(line, 0)] }];
     const neededBytes = filledBytes + line.bytes.length;
     if (neededBytes > buffer.length) {
-      const grown = new Uint8Array(neededBytes > FIRST_BUFFER_BYTES ? MAX_BLOCK_BYTES : FIRST_BUFFER_BYTES);
+      const isLarge = neededBytes > FIRST_BUFFER_BYTES;
+      const grown = isLarge ? (spare.pop() ?? new Uint8Array(MAX_BLOCK_BYTES)) : new Uint8Array(FIRST_BUFFER_BYTES);
       grown.set(buffer.subarray(0, filledBytes));
       buffer = grown;
     }
@@ -63,7 +67,11 @@ export function createBlockGatherer(): BlockGatherer {
     filledBytes = neededBytes;
     return full;
   };
-  return { add, end };
+  const reuse = ({ raw }: RawBlock): void => {
+    if (raw.buffer instanceof ArrayBuffer && raw.buffer.byteLength === MAX_BLOCK_BYTES)
+      spare.push(new Uint8Array(raw.buffer));
+  };
+  return { add, end, reuse };
 }
 
 function toMember({ bytes, ...draft }: LineDraft, offset: number): BlockMember {

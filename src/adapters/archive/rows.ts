@@ -129,6 +129,11 @@ export function hashLine(line: Uint8Array): Uint8Array {
   return hash('sha256', line, 'buffer').subarray(0, 16);
 }
 
+/** The same in hex, which takes half the time. */
+export function hashLineHex(line: Uint8Array): string {
+  return hash('sha256', line).slice(0, 32);
+}
+
 /** Unix milliseconds; null for no time or an invalid one. */
 export function timeColumn(time: Date | null): number | null {
   const ms = time === null ? Number.NaN : time.getTime();

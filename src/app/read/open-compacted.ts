@@ -169,19 +169,29 @@ export async function restoringOf(deps: AppDeps, { archive, located, revision }:
 /** A revision, and the compaction that wrote it. */
 type WrittenBy = { readonly archive: Archive; readonly located: Located; readonly revision: Revision };
 
-/** Indexes the revision before a compaction. `lines`: its own, followed by those of `revision` that were appended to the compaction's output. */
+/**
+ * Indexes the revision before a compaction. `lines`: its own, followed by those of `revision` that were appended to the compaction's output.
+ * `isReadAgain`: the caller reads them again. Otherwise nobody does, unless an earlier compaction made them.
+ */
 export async function readBefore(
   deps: AppDeps,
-  input: WrittenBy & { readonly restore: RestoreInput; readonly lines: RestoredLines; readonly name: string },
+  input: WrittenBy & {
+    readonly restore: RestoreInput;
+    readonly lines: RestoredLines;
+    readonly name: string;
+    readonly isReadAgain: boolean;
+  },
 ): Promise<Revision> {
   const { located, revision, restore, name } = input;
+  const isFirst = located.compaction.cycles.every(({ parentCycleId }) => parentCycleId === null);
   const { hasBom, lineCount } = located.compaction.source;
   // A document's last record is the text after its list.
   const ownLines = located.rewrite === null ? lineCount : lineCount - 1;
   const file = { hasBom, ownLines, codec: restore.codec, name };
   if (located.rewrite !== null)
     return readRevision(deps, { ...file, lines: input.lines, appended: [], heldBytes: revision.heldBytes });
-  const { lines, rest, heldBytes } = splitLines(input.lines, lineCount, revision.heldBytes);
+  const alreadyHeldBytes = isFirst && !input.isReadAgain ? Number.POSITIVE_INFINITY : revision.heldBytes;
+  const { lines, rest, heldBytes } = splitLines(input.lines, lineCount, alreadyHeldBytes);
   const appended = [rest, ...revision.appended];
   const before = await readRevision(deps, { ...file, lines, appended, heldBytes: 0 });
   return { ...before, heldBytes: heldBytes() };
@@ -223,16 +233,19 @@ function splitLines(all: RestoredLines, count: number, alreadyHeldBytes: number)
     const found = [[] as Uint8Array[], [] as Uint8Array[]] as const;
     const sizes = [0, 0] as [number, number];
     let left = count;
+    const fits = (): boolean => alreadyHeldBytes + sizes[0] + sizes[1] <= MAX_HELD_BYTES;
     for await (const batch of source()) {
-      for (const [part, bytes] of batch.map((bytes, at) => [at < left ? 0 : 1, bytes] as const)) {
+      for (const [at, bytes] of fits() ? batch.entries() : []) {
+        const part = at < left ? 0 : 1;
         sizes[part] += bytes.length;
         // Copied, because a line may be a small part of a large block.
-        if (alreadyHeldBytes + sizes[0] + sizes[1] <= MAX_HELD_BYTES) found[part].push(Uint8Array.from(bytes));
+        found[part].push(Uint8Array.from(bytes));
       }
+      if (!fits()) for (const held of found) held.length = 0;
       yield batch.slice(0, left);
       left -= Math.min(left, batch.length);
     }
-    if (alreadyHeldBytes + sizes[0] + sizes[1] > MAX_HELD_BYTES) return;
+    if (!fits()) return;
     own.hold(found[0]);
     rest.hold(found[1]);
     source = null; // which holds the lines of all later revisions

@@ -100,7 +100,7 @@ async function undo(
     const whole: RestoredLines = () => joinLines([lines, ...appended]);
     undone = { lines: whole, source, cycles, erased, rewrites: [...rewrites] };
     if (!request.all) break;
-    revision = await readBefore(deps, { archive, located, revision, restore, lines, name });
+    revision = await readBefore(deps, { archive, located, revision, restore, lines, name, isReadAgain: false });
   }
   if (undone === null) return notFound(deps, { revision, file: name, archive });
   // With `all`, an earlier state that is not the first is not what was requested.

@@ -207,7 +207,11 @@ async function revisionBefore(
     return provenLines({ ...restore, onArchived, ...(later.size > 0 && { onErased }) });
   };
   const read = await attemptDamaged(() =>
-    attemptRestore(() => attemptStep(() => readBefore(deps, { archive, located, revision, restore, lines, name }))),
+    attemptRestore(() =>
+      attemptStep(() =>
+        readBefore(deps, { archive, located, revision, restore, lines, name, isReadAgain: onLeft !== undefined }),
+      ),
+    ),
   );
   if (!read.ok) return failed({ kind: 'damaged-archive', message: read.error.reason });
   if (!read.value.ok) {
@@ -249,12 +253,14 @@ export function checkGroups(original: Revision, compaction: StoredCompaction, is
 
 function partedGroups(messages: readonly PlanMessage[], isKept: (line: number) => boolean): readonly VerifyProblem[] {
   const groups = groupsOf(messages);
-  return messages.flatMap((message, index): readonly VerifyProblem[] => {
-    const first = messages[groups[index] ?? index];
-    if (first === undefined || isKept(first.line) === isKept(message.line)) return [];
+  const problems: VerifyProblem[] = [];
+  for (const [index, message] of messages.entries()) {
+    const first = messages[groups[index] ?? index] ?? message;
+    if (first === message || isKept(first.line) === isKept(message.line)) continue;
     const lines = `lines ${first.line} and ${message.line} of the original`;
-    return [{ kind: 'parted-group', message: `${lines} belong together, one is kept and one is not` }];
-  });
+    problems.push({ kind: 'parted-group', message: `${lines} belong together, one is kept and one is not` });
+  }
+  return problems;
 }
 
 /**

@@ -160,6 +160,7 @@ function conversationRows(scored: Scored): readonly Draft[] {
   for (const place of placesOf(scored)) {
     const { entry, index, total, isInstruction } = place;
     const score = entry.features === undefined ? 0 : scoreFeatures(entry.features, index, total, scoring);
+    const { outcome, because } = fateOf(place, scored);
     const group = isInstruction ? null : (groups[index] ?? index);
     if (group !== null) best[group] = Math.max(best[group] ?? 0, score);
     rows.push({
@@ -167,7 +168,8 @@ function conversationRows(scored: Scored): readonly Draft[] {
       id: entry.id ?? `line:${entry.line}`,
       role: entry.role ?? 'user',
       tokens: entry.tokens ?? 0,
-      ...fateOf(place, scored),
+      outcome,
+      because,
       line: entry.line,
       conversation: prepared.id,
       score,

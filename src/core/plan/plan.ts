@@ -69,7 +69,9 @@ export function planConversation({
   const tokens = (index: number): number => messages[index]?.tokens ?? 0;
   const score = (index: number): number =>
     messages[index]?.hidesBefore === true ? Number.NEGATIVE_INFINITY : (scores[index] ?? 0);
-  const candidates = groupCandidates(groups, end, { score, tokens, isFixed, isRequest });
+  // Without a target nothing else is asked of the others than that they go.
+  const scope = { end, isFixedOnly: targetTokens === null };
+  const candidates = groupCandidates(groups, scope, { score, tokens, isFixed, isRequest });
   const retained = chooseRetained({
     candidates,
     fixedTokens: sumTokens(view.instructions) + sumTokens(messages.slice(end)),
@@ -274,10 +276,10 @@ function reservedRequests(candidates: readonly Candidate[], tokens: number): Rea
   return reserved;
 }
 
-/** The groups of the messages before `end`, in order of their first message. */
+/** The groups of the messages before `end`, in order of their first message. `isFixedOnly`: those that stay whatever the target. */
 function groupCandidates(
   groups: readonly number[],
-  end: number,
+  { end, isFixedOnly }: { readonly end: number; readonly isFixedOnly: boolean },
   facts: {
     readonly score: (index: number) => number;
     readonly tokens: (index: number) => number;
@@ -286,8 +288,11 @@ function groupCandidates(
   },
 ): readonly Candidate[] {
   const members = new Map<number, number[]>();
+  const fixed = isFixedOnly ? new Set<number>() : null;
+  for (let index = 0; index < end; index += 1) if (facts.isFixed(index)) fixed?.add(groups[index] ?? index);
   for (let index = 0; index < end; index += 1) {
     const group = groups[index] ?? index;
+    if (fixed?.has(group) === false) continue;
     const list = members.get(group);
     if (list === undefined) members.set(group, [index]);
     else list.push(index);

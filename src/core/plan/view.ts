@@ -1,4 +1,4 @@
-import { findGroups, type GroupInput } from '../tool-groups.ts';
+import { findGroups } from '../tool-groups.ts';
 import type { Entry } from '../transcript.ts';
 
 /** A message as the plan sees it: a line of the file, or one that an earlier clip-archive contains word for word. */
@@ -96,16 +96,9 @@ export function sumTokens(some: readonly Pick<Entry, 'tokens'>[]): number {
 export function groupsOf(messages: readonly PlanMessage[]): readonly number[] {
   const known = groupsByMessages.get(messages);
   if (known !== undefined) return known;
-  const groups = findGroups(messages.map(groupFactsOf));
+  const groups = findGroups(messages);
   groupsByMessages.set(messages, groups);
   return groups;
 }
 
 const groupsByMessages = new WeakMap<readonly PlanMessage[], readonly number[]>();
-
-/** The ids that tie a message to others. */
-function groupFactsOf({ calls = NONE, results = NONE, groupKey }: PlanMessage): GroupInput {
-  return groupKey === undefined ? { calls, results } : { calls, results, key: groupKey };
-}
-
-const NONE: readonly string[] = [];

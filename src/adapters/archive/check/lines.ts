@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { bytesIn, takeBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import {
-  hashLine,
+  hashLineHex,
   OUTCOMES,
   readBytes,
   readHash,
@@ -10,7 +10,6 @@ import {
   readOptionalInteger,
   readText,
   type Row,
-  toHex,
 } from '../rows.ts';
 import { LIST_BLOCKS } from '../read/lines.ts';
 import { getBlock, type Reading, withTexts } from '../texts.ts';
@@ -170,7 +169,7 @@ async function readBlock({ query, dialect, unpack }: CheckSource, id: number): P
     return { row, line: readInteger(row, 'line'), isErased, bytes };
   });
   const isWrong = ({ row, bytes }: CheckedLine): boolean =>
-    bytes !== null && toHex(hashLine(bytes)) !== readHash(row, 'sha256');
+    bytes !== null && hashLineHex(bytes) !== readHash(row, 'sha256');
   const wrong = nameLines(lines.filter(isWrong).map(({ line }) => line));
   const name = `the block of archived lines that begins with source line ${firstLine}`;
   const isFilled = isInOrder && lines[0]?.line === firstLine;

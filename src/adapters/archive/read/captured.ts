@@ -3,7 +3,7 @@ import { createBlockCache, tryDecompress } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
   CHANGES,
-  hashLine,
+  hashLineHex,
   readHash,
   readInteger,
   readOptionalText,
@@ -12,7 +12,6 @@ import {
   readTime,
   type Row,
   readBytes,
-  toHex,
 } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
@@ -197,7 +196,7 @@ function checkCapturedRun(lines: readonly Row[], raw: Uint8Array): Uint8Array {
 export function takeCaptured(line: Row, raw: Uint8Array): Uint8Array {
   const offset = readInteger(line, 'offset');
   const bytes = raw.subarray(offset, offset + readInteger(line, 'size_bytes'));
-  if (toHex(hashLine(bytes)) !== readHash(line, 'sha256'))
+  if (hashLineHex(bytes) !== readHash(line, 'sha256'))
     throw new DamageError(`captured line ${readInteger(line, 'id')} differs from its hash`);
   return bytes;
 }

@@ -2,10 +2,10 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import type { ArchiveLookup, OriginalLine } from '../../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../../ports/archive.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
-import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from '../blocks.ts';
+import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, tryUnpack, unpackBlock } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
-  hashLine,
+  hashLineHex,
   OUTCOMES,
   readBytes,
   readHash,
@@ -14,7 +14,6 @@ import {
   readOutcome,
   readText,
   type Row,
-  toHex,
 } from '../rows.ts';
 import { OF_BATCH, OF_BLOCK } from '../sql/query.ts';
 import { readBlock, readPacked, type Reading } from '../texts.ts';
@@ -82,12 +81,16 @@ export async function* readLineBlocks(
   compactionId: number,
   listLines: string,
 ): AsyncGenerator<{ readonly rows: readonly Row[] } & Awaited<ReturnType<typeof readPacked>>> {
-  const { query } = reading;
+  const { query, unpack } = reading;
+  // What is alone in its pack is read once.
+  const isAlone = (block: Row): boolean => block['raw_size_bytes'] === block['pack_size_bytes'];
+  const unpackOnce = (block: Row): Uint8Array | null => (isAlone(block) ? tryUnpack(block) : unpack(block));
+  const once = { ...reading, unpack: Object.assign(unpackOnce, { recent: unpack.recent }) };
   for (const block of await query(LIST_BLOCKS, { id: compactionId })) {
     const id = readInteger(block, 'id');
     const rows = await query(listLines, { id });
     checkPlaces(rows);
-    yield { rows, ...(await readPacked(reading, id)) };
+    yield { rows, ...(await readPacked(once, id)) };
   }
 }
 
@@ -226,7 +229,7 @@ FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'i
 export function takeLine(row: Row, raw: Uint8Array, sha256 = readHash(row, 'sha256')): Uint8Array {
   const offset = readInteger(row, 'offset');
   const bytes = raw.subarray(offset, offset + readInteger(row, 'size_bytes'));
-  if (toHex(hashLine(bytes)) !== sha256)
+  if (hashLineHex(bytes) !== sha256)
     throw new DamageError(`archived source line ${readInteger(row, 'line')} differs from its hash`);
   return bytes;
 }

@@ -90,7 +90,8 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
     for (const raw of blocks) {
       for (const { draft } of raw.members) addLine(archived, draft);
       const packing = packBlock(raw, { position: state.position, texts });
-      packing.catch(() => undefined); // thrown when it is awaited
+      const reuse = (): void => gatherer.reuse(raw);
+      packing.then(reuse, () => undefined); // thrown when it is awaited
       state.position += 1;
       underway.push(packing);
       await settle(raw.raw.length > MAX_BLOCK_BYTES ? 0 : MAX_UNDERWAY); // a huge line is alone
@@ -103,7 +104,10 @@ function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writi
   return {
     append: (lines) =>
       step(async () => {
-        for (const line of lines) await pack(gatherer.add(line));
+        for (const line of lines) {
+          const full = gatherer.add(line);
+          if (full.length > 0) await pack(full);
+        }
       }),
     commit: (draft) =>
       step(async () => {
