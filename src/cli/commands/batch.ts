@@ -69,7 +69,14 @@ const submitAction = defineAction({
     if (isDryRun) return showPlan(session, options, gathered);
     if (maxCost !== undefined) {
       const ignore = (): void => {};
-      const quiet = { ...session.reporter, answer: ignore, answerPiece: ignore, error: ignore, report: ignore };
+      const quiet = {
+        ...session.reporter,
+        answer: ignore,
+        answerJson: ignore,
+        answerPiece: ignore,
+        error: ignore,
+        report: ignore,
+      };
       const plan = await planBatch({ ...session, reporter: quiet }, options, gathered);
       if (!plan.ok) return session.refuse(plan.error);
       const cost = plan.value.usage?.cost ?? 0;
