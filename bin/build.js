@@ -121,7 +121,7 @@ const outputs = await bundle.write({
       },
       {
         name: 'reading',
-        test: /src\/(?:cli\/(?:session|inputs|runs\/outcomes|terminal|pool\/work-|render\/(?:compact|config|theme|table))|messages|compose\/(?!outputs|prices)|config\/(?:find|load|origins|resolve|settings)|adapters\/(?:archive\/sqlite\/turns|transcript\/(?:detect|foreign|formats|json|registry)|fs\/(?:file-store|compr|source)|runtime|producer)|app\/(?:contract|read\/(?:index|lineage|open-tr|records)|write\/settle)|core\/(?:[a-z-]+\.ts|standing-rules|plan|extract\/(?:character|sentence))|system)/,
+        test: /src\/(?:cli\/(?:session|inputs|runs\/outcomes|terminal|pool\/work-|render\/(?:compact|config|theme|table))|messages|compose\/(?!outputs|prices)|config\/(?:find|load|origins|resolve|settings)|adapters\/(?:archive\/sqlite\/(?:file|turns)|transcript\/(?:detect|foreign|formats|json|registry)|fs\/(?:file-store|compr|source)|runtime|producer)|app\/(?:contract|read\/(?:index|lineage|open-tr|records)|write\/settle)|core\/(?:[a-z-]+\.ts|standing-rules|plan|extract\/(?:character|sentence))|system)/,
         minShareCount: 2,
       },
       { name: 'formats', test: /src\/adapters\/transcript/, minShareCount: 3 },
