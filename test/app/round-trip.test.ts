@@ -30,22 +30,6 @@ test('the ledger counts every line once', async (t) => {
   assert.equal(ledger.total, 82);
 });
 
-test('four compactions with talk in between: each verifies, each restores, all the way back', async (t) => {
-  const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
-  let everything = chatTranscript(30);
-  for (let cycle = 1; cycle <= 4; cycle += 1) {
-    const report = reportOf(await bench.compact('talk.jsonl'));
-    assert.equal(report.result, 'compacted');
-    assert.equal(report.conversations[0]?.cycles, cycle);
-    assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
-    const more = chatTranscript(12, cycle * 100);
-    appendFileSync(bench.path('talk.jsonl'), more);
-    everything += more;
-    assert.equal((await bench.restore('talk.jsonl')).toString(), everything);
-    assert.equal((await bench.verify('talk.jsonl')).lines.appended, more.trimEnd().split('\n').length);
-  }
-});
-
 test('L8: the clip-archive of a later cycle counts all messages and shows the batches of all cycles in the order in which they were made', async (t) => {
   const bench = benchWith(t, 'talk.jsonl', chatTranscript(30));
   const first = reportOf(await bench.compact('talk.jsonl'));
@@ -199,13 +183,6 @@ test('a target is for each conversation: one that fits is skipped, the others ar
   assert.deepEqual([small?.cycles, small?.tokens.after], [0, small?.tokens.before]);
   assert.ok((large?.tokens.after ?? Number.NaN) <= 4000);
   assert.deepEqual(report.notes, []);
-});
-
-test('a BOM is read, not written, and given back', async (t) => {
-  const bench = benchWith(t, 'talk.jsonl', `\ufeff${chatTranscript(30)}`);
-  reportOf(await bench.compact('talk.jsonl'));
-  assert.notEqual(bench.read('talk.jsonl')[0], 0xef);
-  assert.equal((await bench.restore('talk.jsonl')).toString(), `\ufeff${chatTranscript(30)}`);
 });
 
 test('restore(compact(x)) = x for any chat transcript and any settings, twice over, and what is written verifies', async () => {

@@ -53,19 +53,6 @@ suite('a run over a packed transcript that is ended early', AT_A_TIME, () => {
       assert.equal(await restored(place), original);
     });
   }
-
-  test('by a signal: it is as it was, and nothing is left', async (t) => {
-    const { logs, file, archive, temporary } = setUp(t);
-    const before = readFileSync(file);
-    const ended = await runProcess(['-i', '-q', '--archive', archive, file], {
-      script: { happening: { step: 'prepared', what: { kind: 'signals', names: ['SIGTERM'] } } },
-      environment: { TMPDIR: temporary },
-    });
-    assert.deepEqual([ended.code, ended.stderr], [143, '']);
-    assert.deepEqual([readdirSync(logs), readdirSync(temporary)], [['talk.jsonl.zst'], []]);
-    assert.ok(readFileSync(file).equals(before));
-    assert.deepEqual(readArchiveRows(archive)?.statuses ?? [], []);
-  });
 });
 
 suite('packed transcripts on the command line', AT_A_TIME, () => {

@@ -19,18 +19,6 @@ test('a chunk size that makes no sense is taken as one', () => {
   for (const size of [0, -2, Number.NaN, 0.5]) assert.deepEqual(chunkMessages([1, 2], size), [[1], [2]]);
 });
 
-test('a budget takes as many messages as fit', () => {
-  const history = messages({ content: 'x'.repeat(20) }, { content: 'x'.repeat(20) }, { content: 'x' });
-  assert.deepEqual(chunkMessagesByTokenBudget(history, 10), [history.slice(0, 2), history.slice(2)]);
-});
-
-test('a message that is larger than the budget stands alone', () => {
-  assert.deepEqual(
-    chunkMessagesByTokenBudget([1, 50, 1, 1, 60, 70, 0], 10, (size) => size),
-    [[1], [50], [1, 1], [60], [70], [0]],
-  );
-});
-
 test('chunks joined are the messages, in their order, and none is empty', () => {
   fc.assert(
     fc.property(conversations, fc.integer({ min: 1, max: 60 }), (history, size) => {
@@ -63,12 +51,6 @@ test('C1: inside a chunk the messages stand in the order in which they were said
     inTimeOrder(chunk, (one) => history.indexOf(one)).map((one) => one.id),
     ['m1', 'm3', 'm4'],
   );
-});
-
-test('C1: putting a chunk in order leaves the chunk as it was', () => {
-  const chunk = [2, 1];
-  inTimeOrder(chunk, (one) => one);
-  assert.deepEqual(chunk, [2, 1]);
 });
 
 test('C2: text that fits is left as it is', () => {

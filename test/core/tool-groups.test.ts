@@ -87,22 +87,6 @@ test('the calls and results of a message are found in its lists and in its parts
   });
 });
 
-test('P4: a boundary inside a group moves back before it', () => {
-  const groups = findGroups([none, call('a'), none, result('a'), none]);
-  assert.deepEqual(
-    [0, 1, 2, 3, 4, 5].map((at) => moveBackToWholeGroups(groups, at)),
-    [0, 1, 1, 1, 4, 5],
-  );
-});
-
-test('P4: a boundary moves back through groups that overlap', () => {
-  const groups = findGroups([call('a'), call('b'), result('a'), call('c'), result('b'), result('c')]);
-  assert.deepEqual(
-    [1, 3, 5, 6].map((at) => moveBackToWholeGroups(groups, at)),
-    [0, 0, 0, 6],
-  );
-});
-
 test('a boundary outside the items is the nearest end, one between two of them the earlier', () => {
   assert.deepEqual(
     [-3, 9, 1.5, Infinity, -Infinity].map((at) => moveBackToWholeGroups([0, 1], at)),
