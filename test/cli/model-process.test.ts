@@ -89,22 +89,6 @@ suite('a model that is asked by a process of its own', () => {
       stderr,
     );
   });
-
-  test('fails, and leaves everything unchanged', async (t) => {
-    const { scene, server, start } = await openStage(t, { provider, replies: [{ kind: 'reset' }] });
-    const before = scene.sha256();
-    const ended = await endOf(start());
-    assert.deepEqual(
-      [ended.code, server.requests.length, scene.sha256() === before, paidTexts(scene.archive), scene.strangers()],
-      [1, 1, true, [], []],
-      ended.stderr,
-    );
-    assert.match(
-      ended.stderr,
-      /: no summary: 127\.0\.0\.1:\d+ closed the connection \(ECONNRESET\)\. The file is unchanged\./,
-    );
-    assertSilentAboutKey(ended);
-  });
 });
 
 test('a wait for a service ends at once when somebody interrupts', async (t) => {

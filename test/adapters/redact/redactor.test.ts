@@ -133,8 +133,8 @@ test('a long text is masked in windows as it is as a whole, also where a secret 
   );
 });
 
-test('a token of six million characters is masked to its end, and one that is no secret stays', () => {
-  const run = 'aB3dE6gH9j'.repeat(600_000);
+test('a token of two million characters is masked to its end, and one that is no secret stays', () => {
+  const run = 'aB3dE6gH9j'.repeat(200_000);
   assert.deepEqual(
     [`key sk-ant-${run} end`, `PASSWORD=${run}`, run].map((text) => {
       const left = redacted(text);

@@ -343,7 +343,7 @@ test('the words of the summary are told whole', () => {
 });
 
 test('a rewind and a checkpoint take very many messages back at once', () => {
-  const count = 200_000;
+  const count = 130_000;
   const log = createLog();
   const addAll = (from: number): void => {
     for (let at = 0; at < count; at += 1)
