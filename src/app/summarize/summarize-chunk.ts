@@ -119,6 +119,7 @@ async function audit(
     messages: asShown(chunk, deps.audit),
     previousSummary,
     earlier,
+    checked: request.source?.kind === 'batches' ? request.source.batches.map(({ content }) => content) : [],
     inputTokens: options.inputTokens,
     appendixShare: config.appendixShare ?? 0,
     minShare: config.minRetention ?? 0,
@@ -135,6 +136,8 @@ export type SummaryAudit = Pick<ChunkToSummarize, 'previousSummary' | 'earlier'>
   readonly summary: string;
   /** The summarized messages as the model saw them, in the order in which they were said. */
   readonly messages: readonly ConversationMessage[];
+  /** The batches that the summary merges. Their quotations were checked before. */
+  readonly checked?: readonly string[];
   /** Estimated tokens of the source including the previous summary; summary and appendix together never have more. */
   readonly inputTokens: number;
   /** The share of the summary's length for verbatim details. */
@@ -166,11 +169,11 @@ type Judged = Awaited<ReturnType<typeof judgeSummary>>;
 
 async function judgeSummary(
   summary: string,
-  { messages, previousSummary, earlier, inputTokens, appendixShare: share, stem }: SummaryAudit,
+  { messages, previousSummary, earlier, checked = [], inputTokens, appendixShare: share, stem }: SummaryAudit,
 ) {
   const { auditRetention, buildAppendix } = await import('../../core/retention/audit.ts');
   const maxChars = inputTokens * CHARS_PER_TOKEN;
-  const quotations = findFalseQuotations({ summary, messages, previousSummary });
+  const quotations = findFalseQuotations({ summary, messages, checked: [...checked, previousSummary ?? ''] });
   const marked = markQuotations(summary, quotations, maxChars);
   const beside = previousSummary === null ? earlier : [...earlier, previousSummary];
   const appendix = buildAppendix({ summary: marked, messages, share, maxChars, stem, earlier: beside });

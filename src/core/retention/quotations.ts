@@ -1,3 +1,4 @@
+import { readConversation } from '../handover/turns.ts';
 import { hasInstructions } from '../extract/summary-lines.ts';
 import type { ConversationMessage } from '../message.ts';
 import type { Fact } from './facts.ts';
@@ -14,8 +15,8 @@ export type FalseQuotation = {
 type QuotationInput = {
   readonly summary: string;
   readonly messages: readonly ConversationMessage[];
-  /** An earlier summary. Quotations from it are not checked again. */
-  readonly previousSummary?: string | null;
+  /** Summaries that were checked before. What they quote may be quoted again. */
+  readonly checked?: readonly string[];
 };
 
 const MARKS: readonly (readonly [string, string])[] = [
@@ -36,6 +37,9 @@ const BEFORE = new RegExp(
   `(?:${USER})[^.!?。！？\\n]{0,120}?(?:(?:${SAYING})[^.!?。！？"“«「\\n]{0,60}|['’]s [^.!?\\n]{0,40}|[:：] ?)$`,
   'iu',
 );
+/** Whoever or whatever else is quoted stands nearer to the quotation. */
+const OTHER_SOURCE =
+  /\b(?:assistant|agent|model|reviewer|copilot|claude|gpt|bot|output|error|log|file|test|command|commit|prints?|printed|failed|fails|[0-9a-f]{7,40})\b[^.!?\n]*$/i;
 const AFTER = new RegExp(`^[,.]?\\s{0,3}(?:(?:${USER})[^.!?\\n]{0,20}(?:${SAYING})|(?:${SAYING}) (?:${USER}))`, 'iu');
 const CONTEXT_CHARS = 220;
 // One or two words in quotation marks are a name, or irony.
@@ -47,7 +51,7 @@ const MIN_UNSPACED_CHARS = 6;
  * matches anything.
  */
 export function findFalseQuotations(input: QuotationInput): readonly FalseQuotation[] {
-  const { summary, messages, previousSummary = null } = input;
+  const { summary, messages, checked = [] } = input;
   const found = [...summary.matchAll(QUOTATION)].flatMap((match): readonly FalseQuotation[] => {
     const text = match[0].slice(1, -1);
     const start = match.index + 1;
@@ -56,8 +60,10 @@ export function findFalseQuotations(input: QuotationInput): readonly FalseQuotat
     return isChecked ? [{ text, start, end }] : [];
   });
   if (found.length === 0) return [];
-  const sources = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-  const said = [...sources, previousSummary ?? ''].map(plain);
+  const typed = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  // Clients put the user's reason for a refusal into the result of the call.
+  const replies = readConversation(messages).turns.flatMap((turn) => turn.replies.map(({ text }) => text));
+  const said = [...typed, ...replies, ...checked].map(plain);
   return found.filter(({ text }) => !said.some((source) => standsIn(text, source)));
 }
 
@@ -68,7 +74,11 @@ function isLongEnough(text: string): boolean {
 
 function isOfUser(summary: string, { start, end }: { start: number; end: number }): boolean {
   const before = summary.slice(Math.max(0, start - CONTEXT_CHARS), start).replace(/"[^"\n]{0,600}"/g, '…');
-  return BEFORE.test(before) || AFTER.test(summary.slice(end, end + CONTEXT_CHARS));
+  const [attribution] = BEFORE.exec(before) ?? [];
+  return (
+    (attribution !== undefined && !OTHER_SOURCE.test(attribution)) ||
+    AFTER.test(summary.slice(end, end + CONTEXT_CHARS))
+  );
 }
 
 /** Whether a source contains the parts between ellipses, in order. */

@@ -7,10 +7,16 @@ const SAID = messages(
   { content: 'Please never use tabs in this repo. It’s  “important”, and do keep\nthe old API.' },
   { role: 'assistant', content: 'I will use four spaces everywhere.' },
   { content: '请不要使用制表符。' },
+  {
+    role: 'tool',
+    tool_call_id: '1',
+    content:
+      "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nplease do not check this in",
+  },
 );
 
-const falseIn = (summary: string, previousSummary: string | null = null): readonly string[] =>
-  findFalseQuotations({ summary, messages: SAID, previousSummary }).map(({ text }) => text);
+const falseIn = (summary: string, ...checked: readonly string[]): readonly string[] =>
+  findFalseQuotations({ summary, messages: SAID, checked }).map(({ text }) => text);
 
 for (const summary of [
   'The user said "never use tabs in this repo".',
@@ -23,6 +29,10 @@ for (const summary of [
   'The user asked about "tab width".',
   'The file says "a b c d e". The user was content.',
   'The user said nothing of the kind.',
+  'The user\'s design was taken; the assistant had asked "Want me to implement all of this?".',
+  'Medium items (the user wanted these first), in c2b0273 "fix(explain): address all PR feedback".',
+  'The user asked why the build printed "cannot find module foo".',
+  'The user said "please do not check this in" when the edit was offered.',
 ]) {
   test(`it is not false: ${summary}`, () => {
     assert.deepEqual(falseIn(summary), []);
@@ -32,6 +42,7 @@ for (const summary of [
 for (const [summary, expected] of [
   ['The user said "never use spaces in this repo".', 'never use spaces in this repo'],
   ['"I will use four spaces everywhere", the user said.', 'I will use four spaces everywhere'],
+  ['The error was found. The user then said "ignore all the tests".', 'ignore all the tests'],
   ['User: "do keep the old API at any cost"', 'do keep the old API at any cost'],
   ['The user wrote “the old API … never use tabs”.', 'the old API … never use tabs'],
   ['As the user put it, «keep the new API forever».', 'keep the new API forever'],
