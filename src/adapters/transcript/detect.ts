@@ -11,7 +11,7 @@ export const formatRegistry: FormatRegistry = {
   load: async (name) => (await KNOWN_FORMATS.find(({ format }) => format.name === name)?.load()) ?? null,
   detect: detectFormat,
   detectDocument,
-  mayBeClaimed,
+  mayBeClaimed: (value, own) => claimantsOf(value, own).length > 0,
   findClaimant,
   describeBytes,
   parseLine: parseJsonLine,
@@ -102,11 +102,6 @@ const MIN_CLAIM = 0.7;
 function claimantsOf(value: Json, own: Codec): readonly KnownFormat[] {
   if (own.format.layout.kind === 'document' || own.detect([value]).confidence >= MIN_OWN) return [];
   return OF_LINES.filter((other) => other.format !== own.format && mayBeOf(other, [value]));
-}
-
-/** Whether it is worth while to look for another format whose message or header this record is. */
-function mayBeClaimed(value: Json, own: Codec): boolean {
-  return claimantsOf(value, own).length > 0;
 }
 
 /** The other format of lines whose message or header this record is, if `own` does not know it; null: none. */

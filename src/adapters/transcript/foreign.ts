@@ -1,37 +1,35 @@
 import type { Json, ForeignBytes } from '../../ports/codec.ts';
 import { parseBeginning } from './json-list/detect.ts';
-import { isList, isRecord, type JsonRecord, parseText, stringAt } from './json.ts';
-
-type Signature = ForeignBytes & { readonly bytes: readonly number[] };
+import { firstIn, isList, isRecord, type JsonRecord, parseText, stringAt, valueAt } from './json.ts';
 
 const COMPRESSED = 'a compressed file';
 /** A file compressed once has been decompressed by now. */
 const TWICE = 'a file that was compressed twice';
 
 /** The first bytes of well-known files. UTF-32 comes before UTF-16, because its mark begins with that of UTF-16. */
-const SIGNATURES: readonly Signature[] = [
+const SIGNATURES: readonly (ForeignBytes & { readonly bytes: readonly number[] | Uint8Array })[] = [
   { bytes: [0x1f, 0x8b], looksLike: TWICE, advice: 'Unpack it once: gzip -d.' },
   { bytes: [0x28, 0xb5, 0x2f, 0xfd], looksLike: TWICE, advice: 'Unpack it once: zstd -d.' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], looksLike: `${COMPRESSED} (xz)`, advice: 'Unpack it first: xz -d.' },
-  { bytes: [...ascii('BZh')], looksLike: `${COMPRESSED} (bzip2)`, advice: 'Unpack it first: bzip2 -d.' },
+  { bytes: [...Buffer.from('BZh')], looksLike: `${COMPRESSED} (bzip2)`, advice: 'Unpack it first: bzip2 -d.' },
   {
-    bytes: [...ascii('PK'), 3, 4],
+    bytes: [...Buffer.from('PK'), 3, 4],
     looksLike: 'a zip archive',
     advice: 'Unpack it first, and name a transcript in it.',
   },
   {
-    bytes: [...ascii('SQLite format 3'), 0],
+    bytes: [...Buffer.from('SQLite format 3'), 0],
     looksLike: 'a SQLite database',
     advice: 'Export its messages as JSON Lines, one message a line.',
   },
   {
-    bytes: ascii('PAR1'),
+    bytes: Buffer.from('PAR1'),
     looksLike: 'a Parquet file',
     advice: 'Export its messages as JSON Lines, one message a line.',
   },
-  { bytes: ascii('%PDF-'), looksLike: 'a PDF', advice: 'Name the transcript itself.' },
+  { bytes: Buffer.from('%PDF-'), looksLike: 'a PDF', advice: 'Name the transcript itself.' },
   {
-    bytes: ascii('version https://git-lfs.github.com/'),
+    bytes: Buffer.from('version https://git-lfs.github.com/'),
     looksLike: 'a pointer of Git LFS',
     advice: 'Fetch the file itself: git lfs pull.',
   },
@@ -71,14 +69,11 @@ function describeNuls(body: Uint8Array): ForeignBytes | null {
   if (evenNuls > half * 0.7 && oddNuls < half * 0.1) return { looksLike: 'UTF-16 text', advice: recode('UTF-16BE') };
   const linesBefore = body.subarray(0, body.lastIndexOf(LF, first) + 1);
   const isTail = linesBefore.length > 0 && body.subarray(first).every((byte) => byte === 0);
-  return isTail || hasRecord(linesBefore)
+  const texts = Buffer.from(linesBefore).toString('utf8').split('\n');
+  const hasRecord = texts.some((text) => text.trimStart().startsWith('{') && parseText(text) !== undefined);
+  return isTail || hasRecord
     ? null
     : { looksLike: 'binary data', advice: 'Name a transcript: a text file with one JSON record a line.' };
-}
-
-function hasRecord(lines: Uint8Array): boolean {
-  const texts = Buffer.from(lines).toString('utf8').split('\n');
-  return texts.some((text) => text.trimStart().startsWith('{') && parseText(text) !== undefined);
 }
 
 /** `.aider.llm.history`. */
@@ -114,18 +109,10 @@ const ROLES = ['role', 'from', 'sender', 'author'];
 /** Where the first message of a document is; null: it has none that can be recognized. */
 function findMessage(value: Json, path: readonly PathPart[]): readonly PathPart[] | null {
   if (path.length > MAX_PATH_PARTS) return null;
-  if (isList(value)) return firstOf(value, (element) => findMessage(element, [...path, LIST]));
+  if (isList(value)) return firstIn(value, (element) => findMessage(element, [...path, LIST]));
   if (!isRecord(value)) return null;
   if (path.includes(LIST) && ROLES.some((key) => typeof value[key] === 'string')) return path;
-  return firstOf(Object.entries(value), ([key, inner]) => findMessage(inner, [...path, key]));
-}
-
-function firstOf<T, Found>(values: readonly T[], find: (value: T) => Found | null): Found | null {
-  for (const value of values) {
-    const found = find(value);
-    if (found !== null) return found;
-  }
-  return null;
+  return firstIn(Object.entries(value), ([key, inner]) => findMessage(inner, [...path, key]));
 }
 
 /**
@@ -156,12 +143,8 @@ function countNuls(bytes: Uint8Array, from: 0 | 1): number {
   return count;
 }
 
-function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
-  return bytes.length >= start.length && start.every((byte, at) => bytes[at] === byte);
-}
-
-function ascii(text: string): readonly number[] {
-  return Array.from(text, (char) => char.charCodeAt(0));
+function startsWith(bytes: Uint8Array, start: readonly number[] | Uint8Array): boolean {
+  return Buffer.from(start).equals(bytes.subarray(0, start.length));
 }
 
 function recode(encoding: string): string {
@@ -190,8 +173,6 @@ type ForeignFormat = {
   readonly isUsual?: (record: JsonRecord) => boolean;
 };
 
-const SESSION_UPDATES = new Set(['session/update', '_x.ai/session/update']);
-
 /**
  * Sources of the shapes: the public repository of Kimi CLI; the references of OTLP,
  * Langfuse and LangSmith; for the others, the documentation of tools that read their files.
@@ -210,13 +191,21 @@ const FOREIGN_FORMATS: readonly ForeignFormat[] = [
   },
   {
     name: 'a Grok session',
-    isDistinctive: (record) => isGrokItem(record) || isGrokUpdate(record),
+    isDistinctive: (record) =>
+      isGrokItem(record) ||
+      (/^(?:_x\.ai\/)?session\/update$/.test(stringAt(record, 'method') ?? '') &&
+        isRecord(valueAt(record, 'params', 'update'))),
     isUsual: (record) =>
       !('role' in record) && /^(?:system|user|assistant|reasoning|tool_result)$/.test(stringAt(record, 'type') ?? ''),
   },
   {
     name: 'a wire log of Kimi CLI (the session is context.jsonl beside it)',
-    isDistinctive: (record) => isWireRecord(record) || isWireHeader(record),
+    // Kimi Code's sessions begin with such a header too, which has the time when they were created.
+    isDistinctive: (record) =>
+      (typeof record['timestamp'] === 'number' &&
+        stringAt(record, 'message', 'type') !== undefined &&
+        isRecord(valueAt(record, 'message', 'payload'))) ||
+      (isType(record, 'metadata') && hasText(record, 'protocol_version') && !('created_at' in record)),
   },
   { name: 'metrics of OpenTelemetry', isDistinctive: (record) => isList(record['resourceMetrics']) },
   {
@@ -258,18 +247,12 @@ function nameByHeader([first, ...rest]: readonly Json[]): string | null {
   if (!isRecord(first)) return null;
   const records = rest.filter(isRecord);
   const isPiEntry = (record: JsonRecord): boolean =>
-    isType(record, 'message') &&
-    isRecord(record['message']) &&
-    hasText(record['message'], 'role') &&
-    'parentId' in record;
+    isType(record, 'message') && stringAt(record, 'message', 'role') !== undefined && 'parentId' in record;
   const isHeader = (isType(first, 'session') || isType(first, 'session_start')) && hasText(first, 'id');
   const entries = [first, ...records].filter(isPiEntry).length;
-  return !isHeader && entries > 0 && entries >= sampleHalf(records)
-    ? 'a session of pi or Droid without its header'
-    : null;
+  const areMost = entries > 0 && entries >= (records.length + 1) / 2;
+  return !isHeader && areMost ? 'a session of pi or Droid without its header' : null;
 }
-
-const sampleHalf = (records: readonly JsonRecord[]): number => (records.length + 1) / 2;
 
 /** The messages in a list, or in a conversation that is one value; otherwise the value itself. */
 function elementsOf(value: Json): readonly Json[] {
@@ -285,19 +268,6 @@ function isGrokItem(record: JsonRecord): boolean {
     (isType(record, 'user') && ('prompt_index' in record || 'synthetic_reason' in record)) ||
     (isType(record, 'tool_result') && hasText(record, 'tool_call_id'))
   );
-}
-
-function isGrokUpdate({ method, params }: JsonRecord): boolean {
-  return typeof method === 'string' && SESSION_UPDATES.has(method) && isRecord(params) && isRecord(params['update']);
-}
-
-function isWireRecord({ timestamp, message }: JsonRecord): boolean {
-  return typeof timestamp === 'number' && isRecord(message) && hasText(message, 'type') && isRecord(message['payload']);
-}
-
-/** Kimi Code's sessions begin with such a record too, which has the time when they were created. */
-function isWireHeader(record: JsonRecord): boolean {
-  return isType(record, 'metadata') && hasText(record, 'protocol_version') && !('created_at' in record);
 }
 
 function isType(record: JsonRecord, type: string): boolean {

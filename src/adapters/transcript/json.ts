@@ -36,9 +36,23 @@ export function listAt(value: Json | undefined, ...path: readonly string[]): rea
   return isList(found) ? found : [];
 }
 
+/** A list as it is; any other value as the only element of one. */
+export function listOf(value: Json | undefined): readonly (Json | undefined)[] {
+  return isList(value) ? value : [value];
+}
+
 /** The objects in the list under a path of keys. */
 export function recordsAt(value: Json | undefined, ...path: readonly string[]): readonly JsonRecord[] {
   return listAt(value, ...path).filter(isRecord);
+}
+
+/** What is found in the first value that has it. */
+export function firstIn<T, Found>(values: Iterable<T>, find: (value: T) => Found | null): Found | null {
+  for (const value of values) {
+    const found = find(value);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** An id as a string: databases number their rows. */

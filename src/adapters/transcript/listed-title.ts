@@ -33,12 +33,3 @@ export function* listedRecords(file: ListedFile, from: 'start' | 'end', wanted: 
     if (value !== null && isRecord(value)) yield value;
   }
 }
-
-/** What is found in the first record that has it. */
-export function firstIn<T>(records: Iterable<JsonRecord>, find: (record: JsonRecord) => T | null): T | null {
-  for (const record of records) {
-    const found = find(record);
-    if (found !== null) return found;
-  }
-  return null;
-}

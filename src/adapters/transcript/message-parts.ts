@@ -1,8 +1,8 @@
-import type { ConversationMessage, MessagePart } from '../../core/message.ts';
+import type { ConversationMessage, MessagePart, PlainCall } from '../../core/message.ts';
 import { isWrittenByProducer } from '../../core/producer-texts.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
 import type { Json, RecordProblem, SummaryInput } from '../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
+import { isRecord, type JsonRecord, listOf, stringAt, valueAt } from './json.ts';
 
 /** Thinking is not part of the conversation, even when it has text. */
 const THINKING = /think|thought|reasoning/i;
@@ -27,7 +27,10 @@ export function readPartText(part: Json | undefined): string {
     if (text !== undefined) return text;
     if (MEDIA.test(type)) return '';
   }
-  return JSON.stringify(part, (_, value: Json) => shortenData(value));
+  return JSON.stringify(part, (_, value: Json) => {
+    const isData = typeof value === 'string' && value.length > MAX_DATA_CHARS && !/\s/.test(value);
+    return isData ? `${value.slice(0, SHOWN_DATA_CHARS)}…` : value;
+  });
 }
 
 /**
@@ -40,14 +43,11 @@ function onlyKey(part: JsonRecord): string | undefined {
   return THINKING.test(key) || 'source' in value ? key : undefined;
 }
 
-function shortenData(value: Json): Json {
-  if (typeof value !== 'string' || value.length <= MAX_DATA_CHARS || /\s/.test(value)) return value;
-  return `${value.slice(0, SHOWN_DATA_CHARS)}…`;
-}
-
 /** The texts of content that is a string or a list of parts; parts without text are left out. */
 export function contentTexts(content: Json | undefined): readonly string[] {
-  return (isList(content) ? content : [content]).map(readPartText).filter((text) => text !== '');
+  return listOf(content)
+    .map(readPartText)
+    .filter((text) => text !== '');
 }
 
 /** The same as one text. */
@@ -60,21 +60,28 @@ export function contentText(content: Json | undefined, separator = '\n'): string
  * https://docs.anthropic.com/en/api/messages
  */
 export function documentText({ source }: JsonRecord): string {
-  if (!isRecord(source)) return '';
   const type = stringAt(source, 'type');
   if (type === 'text') return stringAt(source, 'data') ?? '';
-  const { content } = source;
-  return type === 'content' ? contentText(content) : '';
+  return type === 'content' ? contentText(valueAt(source, 'content')) : '';
 }
 
-/** The parts of a message as one text: texts, calls as `name arguments`, texts of results. */
+/** The parts of a message as one text: texts, calls as `name arguments` (of a call without one of them the other alone), texts of results. */
 export function textOfParts(parts: readonly MessagePart[]): string {
   let whole = '';
   for (const part of parts) {
-    const text = part.kind === 'call' ? `${part.name} ${part.arguments}`.trim() : part.text;
+    const text = part.kind === 'call' ? textOfCall(part) : part.text;
     if (text !== '') whole = whole === '' ? text : `${whole}\n${text}`;
   }
   return whole;
+}
+
+function textOfCall({ name, arguments: given }: PlainCall): string {
+  return name === '' || given === '' ? name + given : `${name} ${given}`;
+}
+
+/** One text of those that are not empty. */
+export function joinTexts(texts: readonly string[], separator = '\n'): string {
+  return texts.filter((text) => text !== '').join(separator);
 }
 
 /**

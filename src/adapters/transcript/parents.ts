@@ -2,6 +2,7 @@ import type { Entry } from '../../core/transcript.ts';
 import type { ContextView, CutProblem, Json, SummaryInput } from '../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord } from './json.ts';
 import { refuseDeepNesting } from './message-parts.ts';
+import type { NoteOf } from './session.ts';
 
 /**
  * From a record along the parents: to a root, to a parent that is not in the file, or to the last record before a cycle closes. `closing` is the
@@ -74,6 +75,19 @@ type PathRules = {
   /** The id of the first entry before it that a compaction kept. */
   readonly keptFrom?: (line: number) => string | undefined;
 };
+
+/** Finds the path of the entries of a file, once for the same entries. */
+export function createPathFinder<Note = never>(find: (entries: readonly Entry[], noteOf: NoteOf<Note>) => Path) {
+  let known: { readonly entries: readonly Entry[]; readonly path: Path } | null = null;
+  return {
+    pathOf: (entries: readonly Entry[], noteOf: NoteOf<Note>): Path => {
+      if (known?.entries !== entries) known = { entries, path: find(entries, noteOf) };
+      return known.path;
+    },
+    /** The path that was found last. */
+    latest: (): Path | undefined => known?.path,
+  };
+}
 
 export function findPath(entries: readonly Entry[], { repeatedIds, keptFrom = () => undefined }: PathRules): Path {
   const byId = new Map<string, Entry>();

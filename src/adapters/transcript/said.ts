@@ -1,8 +1,8 @@
 import type { ConversationMessage, MessagePart, PlainCall, Role } from '../../core/message.ts';
-import type { Decoded, EntryFacts } from '../../core/transcript.ts';
+import type { EntryFacts } from '../../core/transcript.ts';
 import type { Json } from '../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
-import { withTyped } from './message-parts.ts';
+import { isRecord, type JsonRecord, known, listOf, stringAt } from './json.ts';
+import { textOfParts, withTyped } from './message-parts.ts';
 import type { Noted } from './session.ts';
 
 /** Where a message comes from: its own id if it has one, and the line that names it otherwise. */
@@ -17,28 +17,34 @@ type Said = SaidPlace & {
   readonly role: Role;
   readonly parts: readonly MessagePart[];
   readonly name?: string | undefined;
+  /** What a person typed in it, and what of that may state rules. */
+  readonly typed?: string | undefined;
+  readonly ruleText?: string | undefined;
 };
-
-export type DecodedMessage = Decoded & { readonly message: ConversationMessage };
 
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 
-/** A message made of parts: its text, its calls, and which calls it answers all follow from them. Assigns keys, which is faster than spreading. */
-export function decodeSaid({ id, line, at = null, conversation = '', role, parts, name }: Said): DecodedMessage {
+type Facts<Note> = { readonly [key in keyof EntryFacts]?: EntryFacts[key] | undefined } & { readonly note?: Note };
+
+/**
+ * A message made of parts: its text, its calls, and which calls it answers all follow from them. `facts`: what its format adds to those that
+ * follow; undefined takes one away. Assigns keys, which is faster than spreading.
+ */
+export function say<Note = never>(
+  { id, line, at = null, conversation = '', role, parts, name, typed, ruleText }: Said,
+  facts: Facts<Note> = {},
+): Noted<Note> & { readonly message: ConversationMessage } {
   const calls: PlainCall[] = [];
   const results: string[] = [];
-  let content = '';
   for (const part of parts) {
     if (part.kind === 'call') calls.push({ id: part.id, name: part.name, arguments: part.arguments });
     else if (part.kind === 'result') results.push(part.callId);
-    const text = part.kind === 'call' ? textOfCall(part) : part.text;
-    if (text !== '') content = content === '' ? text : `${content}\n${text}`;
   }
   const message: Writable<ConversationMessage> = {
     id: id ?? `line:${line}`,
     conversation_id: conversation,
     role,
-    content,
+    content: textOfParts(parts),
     created_at: at,
     parts,
   };
@@ -46,26 +52,12 @@ export function decodeSaid({ id, line, at = null, conversation = '', role, parts
   if (calls.length > 0) message.tool_calls = calls;
   const [answered] = results;
   if (role === 'tool' && answered !== undefined) message.tool_call_id = answered;
-  const decoded: Writable<DecodedMessage> = { kind: 'message', message };
+  const decoded: Writable<Noted<Note>> & { message: ConversationMessage } = {
+    kind: 'message',
+    message: withTyped(message, typed, ruleText),
+  };
   if (calls.length > 0) decoded.calls = calls.map((call) => call.id);
   if (results.length > 0) decoded.results = results;
-  return decoded;
-}
-
-/** Of a call without a name or arguments, the other stands alone. */
-function textOfCall({ name, arguments: given }: PlainCall): string {
-  return name === '' || given === '' ? name + given : `${name} ${given}`;
-}
-
-type Facts<Note> = { readonly [key in keyof EntryFacts]?: EntryFacts[key] | undefined } & { readonly note?: Note };
-
-/** A message, what a person typed in it, and the facts that its format adds to those that follow from its parts; undefined takes one away. */
-export function say<Note = never>(
-  { typed, ruleText, ...said }: Said & { readonly typed?: string | undefined; readonly ruleText?: string | undefined },
-  facts: Facts<Note> = {},
-): Noted<Note> {
-  const decoded: Writable<Noted<Note>> & DecodedMessage = decodeSaid(said);
-  decoded.message = withTyped(decoded.message, typed, ruleText);
   return replaceKeys(decoded, facts);
 }
 
@@ -80,13 +72,8 @@ function replaceKeys<T extends object>(record: T, values: { readonly [key in key
 }
 
 /** What a compaction left: one text that replaces everything before it. */
-export function decodeSummary(text: string, place: SaidPlace): DecodedMessage {
-  return { ...decodeSaid({ ...place, role: 'system', parts: [{ kind: 'text', text }] }), kind: 'summary' };
-}
-
-/** The same message with what a person typed in it, and what of that may state rules. */
-export function asTyped(decoded: DecodedMessage, typed: string | undefined, ruleText?: string): DecodedMessage {
-  return { ...decoded, message: withTyped(decoded.message, typed, ruleText) };
+export function decodeSummary(text: string, place: SaidPlace): ReturnType<typeof say<never>> {
+  return say({ ...place, role: 'system', parts: [{ kind: 'text', text }] }, { kind: 'summary' });
 }
 
 export function textParts(texts: readonly string[]): readonly MessagePart[] {
@@ -105,9 +92,9 @@ export function resultPart(callId: string | undefined, text: string, isError: bo
 
 /** The texts of content whose blocks are marked as text; content of other kinds has none. */
 export function textBlocks(content: Json | undefined): readonly string[] {
-  return (isList(content) ? content : [content]).flatMap((block) => {
+  return listOf(content).flatMap((block) => {
     if (typeof block === 'string') return [block];
-    return isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? []) : [];
+    return stringAt(block, 'type') === 'text' ? (stringAt(block, 'text') ?? []) : [];
   });
 }
 
@@ -124,13 +111,12 @@ export function linksOf(
 
 /** The conversation that a record names under a key; no key if it names none. */
 export function conversationOf(record: JsonRecord, key: string): Pick<EntryFacts, 'conversation'> {
-  const conversation = stringAt(record, key);
-  return conversation === undefined ? {} : { conversation };
+  return known({ conversation: stringAt(record, key) });
 }
 
 /** The text under a key in the first of these records that has one. */
 export function firstText(key: string, ...records: readonly (Json | undefined)[]): string | undefined {
-  return records.flatMap((record) => (isRecord(record) ? (stringAt(record, key) ?? []) : []))[0];
+  return records.flatMap((record) => stringAt(record, key) ?? [])[0];
 }
 
 /** What a record has under these keys, to be copied: nothing nested, which could be too deep to be written. */

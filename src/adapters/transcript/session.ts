@@ -1,5 +1,13 @@
 import type { Decoded, Entry } from '../../core/transcript.ts';
-import type { CodecSession, ContextView, CutProblem, Json, RecordProblem, SummaryInput } from '../../ports/codec.ts';
+import type {
+  CodecSession,
+  ContextView,
+  CutProblem,
+  Detection,
+  Json,
+  RecordProblem,
+  SummaryInput,
+} from '../../ports/codec.ts';
 import { isRecord, type JsonRecord, known } from './json.ts';
 import { leadingSummaryLine, refuseDeepNesting } from './message-parts.ts';
 
@@ -68,4 +76,9 @@ function withoutNote<Note>(read: Noted<Note> | RecordProblem): Decoded | RecordP
 /** Everything is in the context, from the summary that begins the conversation on. */
 export function readWholeContext(entries: readonly Entry[]): ContextView {
   return { priorLine: leadingSummaryLine(entries), isStale: () => false };
+}
+
+/** A codec is sure that a file is not of its format. */
+export function notOurs(reason: string): Detection {
+  return { confidence: 0, reason };
 }

@@ -3,7 +3,7 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
 import { hasResult, isTypedPrompt, readParts, typedPrompt } from '../claude-code/decode.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader, valueAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, readIsoTime, recordAt, stringAt, textReader, valueAt } from '../json.ts';
 import { argumentText, readPartText, textOfParts } from '../message-parts.ts';
 import { callPart, resultPart, say } from '../said.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
@@ -99,25 +99,20 @@ function read(record: JsonRecord, { line, key }: RecordPlace): Decoded | RecordP
   const { message } = record;
   if (!isRecord(message)) return { problem: `${who} record without a message` };
   const content = message['content'];
-  if (typeof content !== 'string' && !isList(content)) {
+  if (typeof content !== 'string' && !isList(content))
     return { problem: `${who} record whose message's content is neither text nor a list` };
-  }
   const parts = readParts(content);
   const isUser = type === 'user';
   const isSummary = isUser && record['isSynthetic'] === true && isClipArchiveText(textOfParts(parts));
   const role = isSummary ? 'system' : !isUser ? 'assistant' : hasResult(content) ? 'tool' : 'user';
-  const isTyped = isFromPerson(record) && isTypedPrompt(record, content);
+  // A subagent's prompts come from a model, and synthetic messages from the program.
+  const isFromPerson = (record['parent_tool_use_id'] ?? null) === null && isUser && record['isSynthetic'] !== true;
+  const isTyped = isFromPerson && isTypedPrompt(record, content);
   const typed = isTyped ? typedPrompt(record, content) : undefined;
   return say(
     { line, id: stringAt(record, 'uuid'), role, parts, at: readIsoTime(record['timestamp']), typed },
     { kind: isSummary ? 'summary' : 'message', groupKey: key, ...(isTyped && { isPrompt: true }) },
   );
-}
-
-/** A subagent's prompts come from a model, and synthetic messages from the program. */
-function isFromPerson(record: JsonRecord): boolean {
-  const isOfRun = (record['parent_tool_use_id'] ?? null) === null;
-  return isOfRun && record['type'] === 'user' && record['isSynthetic'] !== true;
 }
 
 /**
@@ -129,7 +124,7 @@ function readCursorCall(record: JsonRecord, line: number): Decoded | RecordProbl
   const { tool_call: call } = record;
   if (id === undefined || !isRecord(call)) return { problem: 'a tool_call record without a call_id or a call' };
   const [name = '', details = null] = Object.entries(call)[0] ?? [];
-  const { args, result } = isRecord(details) ? details : {};
+  const { args, result } = recordAt(details);
   if (record['subtype'] !== 'completed')
     return say({ line, role: 'assistant', parts: [callPart(id, name, argumentText(args))] });
   const isError = isRecord(result) && !('success' in result);

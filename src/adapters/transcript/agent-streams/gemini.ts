@@ -3,8 +3,8 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
 import { type JsonRecord, readIsoTime, stringAt, valueAt } from '../json.ts';
-import { argumentText, contentText, readPartText } from '../message-parts.ts';
-import { callPart, decodeSaid, firstText, resultPart, type SaidPlace, say, textParts } from '../said.ts';
+import { argumentText, contentText, joinTexts, readPartText } from '../message-parts.ts';
+import { callPart, firstText, resultPart, type SaidPlace, say, textParts } from '../said.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
 
 /** What `gemini -o stream-json` prints: events of a run, one a line. */
@@ -88,7 +88,7 @@ function readMessage(record: JsonRecord, place: RecordPlace): Decoded | RecordPr
   const content = contentText(record['content'], '');
   const said = { ...placeOf(record, place), parts: textParts([content]) };
   if (role === 'assistant') {
-    const decoded = decodeSaid({ ...said, role });
+    const decoded = say({ ...said, role });
     const { key } = place;
     return key === undefined ? decoded : { ...decoded, groupKey: key, message: { ...decoded.message, pieceOf: key } };
   }
@@ -109,6 +109,6 @@ function readTool(record: JsonRecord, place: RecordPlace): Decoded | RecordProbl
   const output = contentText(record['output'], '');
   const reason = readPartText(valueAt(record, 'error', 'message'));
   // The reason of a failure mostly begins with the output.
-  const text = reason.includes(output) ? reason : [output, reason].filter((one) => one !== '').join('\n');
+  const text = reason.includes(output) ? reason : joinTexts([output, reason]);
   return say({ ...at, role: 'tool', parts: [resultPart(id, text, record['status'] === 'error')] });
 }

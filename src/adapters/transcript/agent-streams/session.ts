@@ -1,8 +1,7 @@
 import type { Decoded } from '../../../core/transcript.ts';
 import type { CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, type JsonRecord } from '../json.ts';
-import { refuseDeepNesting } from '../message-parts.ts';
-import { readWholeContext } from '../session.ts';
+import { createSession, notOurs, readWholeContext } from '../session.ts';
 
 /** Where a record stands, and what was noted about it in the first pass. */
 export type RecordPlace = {
@@ -44,7 +43,7 @@ export function createStreamSession(reader: StreamReader): CodecSession {
     const conversation = conversations[line] ?? conversations.at(-1) ?? '';
     const place = conversation === '' ? {} : { conversation };
     if (headers.has(line)) return { kind: 'header', ...place };
-    const decoded = refuseDeepNesting('a record that is', () => reader.read(record, { line, key: keys[line] }));
+    const decoded = reader.read(record, { line, key: keys[line] });
     if ('problem' in decoded) return decoded;
     const { message } = decoded;
     if (message === undefined) return { ...decoded, ...place };
@@ -55,13 +54,11 @@ export function createStreamSession(reader: StreamReader): CodecSession {
       ? { ...decoded, ...place, kind: 'message', message: { ...said, role: 'user', isSummary: true } }
       : { ...decoded, ...place, message: said };
   };
-  const observe = (record: JsonRecord, line: number): Decoded | RecordProblem => {
-    const named = reader.conversationOf(record);
+  const note = (record: JsonRecord, line: number): void => {
     const before = conversations.at(-1) ?? '';
-    const conversation = named ?? before;
+    const conversation = reader.conversationOf(record) ?? before;
     conversations[line] = conversation;
-    const isChange = conversation !== before;
-    const mustStay = (isChange && reader.namesOnlyStarts) || !started.has(conversation);
+    const mustStay = (conversation !== before && reader.namesOnlyStarts) || !started.has(conversation);
     if (reader.isStart(record) && mustStay) {
       headers.add(line);
       started.add(conversation);
@@ -69,38 +66,38 @@ export function createStreamSession(reader: StreamReader): CodecSession {
     const key = reader.keyOf(record, line);
     if (key !== undefined) keys[line] = key;
     if (!begun.has(conversation)) summaryLines.add(line);
-    const decoded = read(record, line);
-    if ('problem' in decoded || decoded.kind !== 'summary') summaryLines.delete(line);
-    if ('kind' in decoded && decoded.message !== undefined) begun.add(conversation);
-    return decoded;
   };
-  return {
-    observe: (value, line) => (isRecord(value) ? observe(value, line) : { kind: 'meta' }),
-    decode: (value, line) => (isRecord(value) ? read(value, line) : { kind: 'meta' }),
+  return createSession({
+    what: 'a record that is',
+    read: (record, { line, isFirstPass }) => {
+      if (!isFirstPass) return read(record, line);
+      note(record, line);
+      const decoded = read(record, line);
+      if ('problem' in decoded || decoded.kind !== 'summary') summaryLines.delete(line);
+      if ('kind' in decoded && decoded.message !== undefined) begun.add(conversations[line] ?? '');
+      return decoded;
+    },
     readContext: (entries) => ({
       ...readWholeContext(entries),
       anchorOf: ({ line }) => reader.anchorOf(keys[line] ?? '') ?? null,
     }),
-    legalCuts: () => () => null,
     renderSummary: (input) => [JSON.stringify(reader.renderSummary(input))],
-  };
+  });
 }
 
-type StreamSigns = {
-  readonly isOwn: (record: JsonRecord) => boolean;
-  readonly isUsual: (record: JsonRecord) => boolean;
-  /** In the plural: "events of …". */
-  readonly what: string;
-};
+type Sign = (record: JsonRecord) => boolean;
 
 /**
  * How sure we are that the records are a log: `isOwn` says whether a record has a shape that only this agent writes,
- * `isUsual` whether the log may contain it.
+ * `isUsual` whether the log may contain it; `what` are they, in the plural: "events of …".
  */
-export function detectStream(sample: readonly Json[], { isOwn, isUsual, what }: StreamSigns): Detection {
+export function detectStream(
+  sample: readonly Json[],
+  { isOwn, isUsual, what }: { readonly isOwn: Sign; readonly isUsual: Sign; readonly what: string },
+): Detection {
   const records = sample.filter(isRecord);
   const own = records.filter(isOwn).length;
-  if (own === 0) return { confidence: 0, reason: `there are no ${what}` };
+  if (own === 0) return notOurs(`there are no ${what}`);
   const known = records.filter((record) => isOwn(record) || isUsual(record)).length;
   return { confidence: known >= sample.length / 2 ? 1 : 0.6, reason: `${own} of ${sample.length} records are ${what}` };
 }

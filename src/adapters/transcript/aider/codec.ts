@@ -5,7 +5,7 @@ import { createUnitSplitter, eolLengthOf, type Unit } from '../json-list/units.t
 import { type JsonRecord, stringAt } from '../json.ts';
 import { typedText } from '../message-parts.ts';
 import { say } from '../said.ts';
-import { createSession } from '../session.ts';
+import { createSession, notOurs } from '../session.ts';
 
 const PROMPT = '#### ';
 const REPORT = '> ';
@@ -23,7 +23,7 @@ export const aider: Codec = {
   detect: (sample) =>
     sample.some((value) => stringAt(value, KIND_KEY) !== undefined)
       ? { confidence: 1, reason: 'blocks of a chat history' }
-      : { confidence: 0, reason: 'it does not begin with "# aider chat started at"' },
+      : notOurs('it does not begin with "# aider chat started at"'),
   open: () =>
     createSession({
       what: 'a block that is',

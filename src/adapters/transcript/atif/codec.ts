@@ -1,19 +1,11 @@
 import type { MessagePart } from '../../../core/message.ts';
 import type { Entry } from '../../../core/transcript.ts';
-import type {
-  Codec,
-  CodecSession,
-  ContextView,
-  Detection,
-  Json,
-  RecordProblem,
-  SummaryInput,
-} from '../../../ports/codec.ts';
+import type { Codec, CodecSession, ContextView, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, type JsonRecord, readIsoTime, recordsAt, stringAt, valueAt } from '../json.ts';
 import { argumentText, contentText, textOfParts, typedText } from '../message-parts.ts';
-import { type Noted, createSession as createPlainSession, type RecordPlace } from '../session.ts';
+import { createSession, type NoteOf, notOurs } from '../session.ts';
 import { say, textParts } from '../said.ts';
 
 /** A trajectory in the Agent Trajectory Interchange Format (Harbor's RFC 0001), as evaluation tools store it. */
@@ -21,46 +13,16 @@ export const atif: Codec = {
   format: FORMATS.atif,
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['steps'] }),
   detect: ([beginning = null]) => detectTrajectory(beginning),
-  open: createSession,
+  open: createStepSession,
 };
 
 function detectTrajectory(beginning: Json): Detection {
   const version = stringAt(beginning, 'schema_version') ?? '';
-  if (!version.startsWith('ATIF-'))
-    return { confidence: 0, reason: 'it has no "schema_version" that begins with ATIF' };
-  if (!version.startsWith('ATIF-v1.'))
-    return { confidence: 0, reason: `its version is ${version}, and only ATIF-v1 is known` };
+  if (!version.startsWith('ATIF-')) return notOurs('it has no "schema_version" that begins with ATIF');
+  if (!version.startsWith('ATIF-v1.')) return notOurs(`its version is ${version}, and only ATIF-v1 is known`);
   const steps = valueAt(beginning, 'steps');
-  if (steps !== undefined && !isList(steps)) return { confidence: 0, reason: 'its "steps" are not a list' };
+  if (steps !== undefined && !isList(steps)) return notOurs('its "steps" are not a list');
   return { confidence: 1, reason: `a trajectory of version ${version}` };
-}
-
-/** What a session remembers: the lines of the system prompt, and how steps are numbered. */
-type Steps = {
-  readonly instructionLines: Set<number>;
-  hasBegun: boolean;
-  /** The number of the first step after the system prompt. */
-  firstSaidId: number | null;
-  /** No gap can be longer than the file. */
-  count: number;
-};
-
-function createSession(): CodecSession {
-  const steps: Steps = { instructionLines: new Set(), hasBegun: false, firstSaidId: null, count: 0 };
-  const session = createPlainSession<StepNote>({
-    what: 'a step that is',
-    read: (step, place) => readStep(step, place, steps),
-    openList: (around) => stringAt(around, 'session_id') ?? stringAt(around, 'trajectory_id'),
-    readContext,
-    renderSummary: (input) => renderSummary(input, steps),
-  });
-  return {
-    ...session,
-    observe: (value, line) => {
-      steps.count += 1;
-      return session.observe(value, line);
-    },
-  };
 }
 
 /** A step that only holds the number of one that left. */
@@ -69,31 +31,41 @@ type StepNote = 'placeholder';
 /** The message of a placeholder. */
 const PLACEHOLDER = '(compacted)';
 
-function readStep(step: JsonRecord, { line, isFirstPass }: RecordPlace, steps: Steps): Noted<StepNote> | RecordProblem {
-  const { instructionLines, hasBegun } = steps;
-  const isLeading = isFirstPass ? !hasBegun : instructionLines.has(line);
-  const isInstruction = isLeading && step['source'] === 'system' && !isPlaceholder(step) && !isCompaction(step);
-  if (isFirstPass) {
-    if (isInstruction) instructionLines.add(line);
-    else steps.hasBegun = true;
-    const id = stepIdOf(step);
-    if (steps.hasBegun && id !== undefined) steps.firstSaidId ??= id;
-  }
-  const { source } = step;
-  if (typeof source !== 'string') return { problem: 'a step whose source is not a string' };
-  if (isPlaceholder(step)) return { kind: 'meta', note: 'placeholder' };
-  const said = { line, id: `step:${stepIdOf(step) ?? line}`, at: readIsoTime(step['timestamp']) };
-  if (source === 'system' && isCompaction(step))
-    return say({ ...said, role: 'system', parts: readSummary(step) }, { kind: 'summary' });
-  const parts = readParts(step, line);
-  // All results are those of the step's own calls.
-  const calls = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
-  const pairs = { results: calls.length === 0 ? undefined : calls };
-  if (isInstruction) return say({ ...said, role: 'system', parts }, { kind: 'instruction', ...pairs });
-  if (source === 'user')
-    return say({ ...said, role: 'user', parts, typed: typedText([textOfParts(parts)]) }, { isPrompt: true, ...pairs });
-  // Other steps of the system report what happened around the agent, as the result of a tool does.
-  return say({ ...said, role: source === 'agent' ? 'assistant' : 'tool', parts }, pairs);
+/** Remembers the lines of the system prompt, and how steps are numbered. */
+function createStepSession(): CodecSession {
+  const instructionLines = new Set<number>();
+  const steps = { hasBegun: false, firstSaidId: null as number | null, count: 0 };
+  return createSession<StepNote>({
+    what: 'a step that is',
+    read: (step, { line, isFirstPass }) => {
+      const { source } = step;
+      const isLeading = isFirstPass ? !steps.hasBegun : instructionLines.has(line);
+      const isInstruction = isLeading && source === 'system' && !isPlaceholder(step) && !isCompaction(step);
+      if (isFirstPass) {
+        steps.count += 1;
+        if (isInstruction) instructionLines.add(line);
+        else steps.hasBegun = true;
+        if (steps.hasBegun) steps.firstSaidId ??= stepIdOf(step) ?? null;
+      }
+      if (typeof source !== 'string') return { problem: 'a step whose source is not a string' };
+      if (isPlaceholder(step)) return { kind: 'meta', note: 'placeholder' };
+      const said = { line, id: `step:${stepIdOf(step) ?? line}`, at: readIsoTime(step['timestamp']) };
+      if (source === 'system' && isCompaction(step))
+        return say({ ...said, role: 'system', parts: readSummary(step) }, { kind: 'summary' });
+      const parts = readParts(step, line);
+      // All results are those of the step's own calls.
+      const calls = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
+      const pairs = { results: calls.length === 0 ? undefined : calls };
+      if (isInstruction) return say({ ...said, role: 'system', parts }, { kind: 'instruction', ...pairs });
+      const typed = typedText([textOfParts(parts)]);
+      if (source === 'user') return say({ ...said, role: 'user', parts, typed }, { isPrompt: true, ...pairs });
+      // Other steps of the system report what happened around the agent, as the result of a tool does.
+      return say({ ...said, role: source === 'agent' ? 'assistant' : 'tool', parts }, pairs);
+    },
+    openList: (around) => stringAt(around, 'session_id') ?? stringAt(around, 'trajectory_id'),
+    readContext,
+    renderSummary: (input) => renderSummary(input, steps),
+  });
 }
 
 function isPlaceholder(step: JsonRecord): boolean {
@@ -140,7 +112,7 @@ function stepIdOf(step: Json | undefined): number | undefined {
 }
 
 /** The newest compaction with the boundary "replace" stands for everything before it, except the system prompt. */
-function readContext(entries: readonly Entry[], noteOf: (line: number) => StepNote | undefined): ContextView {
+function readContext(entries: readonly Entry[], noteOf: NoteOf<StepNote>): ContextView {
   const prior = entries.findLast(({ kind }) => kind === 'summary')?.line ?? null;
   return {
     priorLine: prior,
@@ -152,9 +124,12 @@ function readContext(entries: readonly Entry[], noteOf: (line: number) => StepNo
 /**
  * A step of the system with the summary as its observation, which by the RFC replaces everything before it. Validators
  * require step numbers without a gap, and kept steps keep theirs: the summary takes the last number that is free, and
- * placeholders take the others.
+ * placeholders take the others: of the steps from `firstSaidId` on, the first after the system prompt. No gap can be longer than the file.
  */
-function renderSummary(input: SummaryInput, { firstSaidId, count }: Steps): readonly string[] {
+function renderSummary(
+  input: SummaryInput,
+  { firstSaidId, count }: { readonly firstSaidId: number | null; readonly count: number },
+): readonly string[] {
   const last = (stepIdOf(input.firstKept) ?? 2) - 1;
   const firstDropped = stepIdOf(input.firstDropped) ?? last;
   const first = Math.min(firstSaidId ?? firstDropped, firstDropped);

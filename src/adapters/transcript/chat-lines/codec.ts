@@ -3,7 +3,7 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
 import { idAt, isRecord, type JsonRecord, recordsAt, stringAt } from '../json.ts';
-import { createSession } from '../session.ts';
+import { createSession, notOurs } from '../session.ts';
 import { classify, createChatReader, isKimiRole, isUserRole, parseTime, type Said } from './decode.ts';
 import { findDialect, renderInDialect, toChatMessage } from './dialects.ts';
 import { summaryRole } from '../message-parts.ts';
@@ -18,26 +18,25 @@ export const chatLines: Codec = {
 
 /** How sure we are that these are messages, one a line. Formats with clearer signs are preferred to this one. */
 function detectChatLines(sample: readonly Json[]): Detection {
-  if (sample.length === 0) return { confidence: 0, reason: 'there are no records to judge by' };
+  if (sample.length === 0) return notOurs('there are no records to judge by');
   const records = sample.filter(isRecord);
   const other = records.flatMap((record) => nameOther(record) ?? []);
   const chat = records.filter((record) => isChat(record) && nameOther(record) === null).length;
-  if (other[0] !== undefined && other.length >= chat) {
-    return { confidence: 0, reason: `most records are those of ${mostFrequent(other)}` };
+  if (other.length > 0 && other.length >= chat) {
+    const counts = [...Map.groupBy(other, (name) => name).values()];
+    const [most = ''] = counts.reduce((best, one) => (one.length > best.length ? one : best));
+    return notOurs(`most records are those of ${most}`);
   }
   if (chat === 0) {
     const hasRole = records.some((record) => 'role' in record);
-    return { confidence: 0, reason: hasRole ? 'no record has a role and content' : 'no record has a role' };
+    return notOurs(hasRole ? 'no record has a role and content' : 'no record has a role');
   }
   const reason = `${countOf(chat, 'record')} with a role and content`;
   // Messages with another type may be records of an unknown program.
-  const surest = records.some(hasOtherType) ? 0.6 : 0.9;
+  const isOther = (record: JsonRecord): boolean =>
+    (stringAt(record, 'type') ?? 'message') !== 'message' && findDialect(record) === null;
+  const surest = records.some(isOther) ? 0.6 : 0.9;
   return { confidence: chat >= sample.length / 2 ? surest : 0.5, reason };
-}
-
-function hasOtherType(record: JsonRecord): boolean {
-  const { type } = record;
-  return typeof type === 'string' && type !== 'message' && findDialect(record) === null;
 }
 
 function isChat(record: JsonRecord): boolean {
@@ -45,39 +44,24 @@ function isChat(record: JsonRecord): boolean {
   const { role } = record;
   if (typeof role !== 'string') return false;
   if (role.startsWith('_')) return true;
-  const kind = classify(record);
-  return (
-    'kind' in kind &&
-    kind.kind === 'said' &&
-    ('content' in record || 'tool_calls' in record || 'function_call' in record)
-  );
+  const said = classify(record);
+  const speaks = 'content' in record || 'tool_calls' in record || 'function_call' in record;
+  return 'kind' in said && said.kind === 'said' && speaks;
 }
 
-function mostFrequent(names: readonly string[]): string {
-  const counts = Map.groupBy(names, (name) => name);
-  return [...counts].reduce((best, one) => (one[1].length > best[1].length ? one : best))[0];
-}
+const LOOSE_ITEM = /^(?:function_call(?:_output)?|reasoning|(?:custom_tool|local_shell)_call)$/;
 
 /** Records of formats that have their own codec, and the name for a file of them. */
-type OtherFormat = { readonly name: string; readonly matches: (record: JsonRecord, type: string) => boolean };
-
-const LOOSE_ITEMS = new Set([
-  'function_call',
-  'function_call_output',
-  'reasoning',
-  'custom_tool_call',
-  'local_shell_call',
-]);
-
-const OTHER_FORMATS: readonly OtherFormat[] = [
+const OTHER_FORMATS: readonly { readonly name: string; matches: (record: JsonRecord, type: string) => boolean }[] = [
   { name: 'a Codex session', matches: (record, type) => type !== '' && isRecord(record['payload']) },
   {
     name: 'an older Codex session, or bare items of the Responses API',
     matches: (record, type) =>
       'record_type' in record ||
       ('instructions' in record && 'git' in record) ||
-      (LOOSE_ITEMS.has(type) && !('role' in record)) ||
-      (type === 'message' && recordsAt(record, 'content').some(isResponsePart)),
+      (LOOSE_ITEM.test(type) && !('role' in record)) ||
+      (type === 'message' &&
+        recordsAt(record, 'content').some((part) => part['type'] === 'input_text' || part['type'] === 'output_text')),
   },
   {
     name: 'a Claude Code session',
@@ -89,10 +73,6 @@ const OTHER_FORMATS: readonly OtherFormat[] = [
 function nameOther(record: JsonRecord): string | null {
   const type = stringAt(record, 'type') ?? '';
   return OTHER_FORMATS.find(({ matches }) => matches(record, type))?.name ?? null;
-}
-
-function isResponsePart({ type }: JsonRecord): boolean {
-  return type === 'input_text' || type === 'output_text';
 }
 
 /** Remembers how the file's records are written. */
@@ -174,12 +154,11 @@ function newId(dropped: Json | undefined, kept: Json | undefined, fresh: string)
  */
 function findTime(times: readonly [Json | undefined, Json | undefined, Json | undefined]): Json | undefined {
   const [dropped, kept] = times;
-  const dated = times.flatMap((value) => {
-    const time = typeof value === typeof (kept ?? dropped) ? parseTime(value) : null;
-    return time === null ? [] : [{ value, ms: time.getTime() }];
-  });
-  const [first] = dated.toSorted((a, b) => a.ms - b.ms);
-  return first === undefined ? (kept ?? dropped) : first.value;
+  const msOf = (value: Json | undefined): number | undefined =>
+    typeof value === typeof (kept ?? dropped) ? parseTime(value)?.getTime() : undefined;
+  const dated = times.filter((value) => msOf(value) !== undefined);
+  const [first] = dated.toSorted((a, b) => (msOf(a) ?? 0) - (msOf(b) ?? 0));
+  return dated.length === 0 ? (kept ?? dropped) : first;
 }
 
 function escapeChar(char: string): string {
@@ -190,20 +169,18 @@ function escapeChar(char: string): string {
 const OWN_KEYS = ['id', 'conversation_id', 'created_at', 'timestamp'] as const;
 type OwnKey = (typeof OWN_KEYS)[number];
 
-type Tally = {
-  hasBegun: boolean;
-  messages: number;
-  readonly counts: Map<OwnKey, number>;
-  laterInstruction: JsonRecord | null;
-};
-
 type Survey = ReturnType<typeof createSurvey>;
 
 /** How the records of a file are written, according to all its lines. */
 function createSurvey() {
-  const tallies = new Map<string, Tally>();
+  const newTally = () => ({
+    hasBegun: false,
+    messages: 0,
+    counts: new Map<OwnKey, number>(),
+    laterInstruction: null as JsonRecord | null,
+  });
+  const tallies = new Map<string, ReturnType<typeof newTally>>();
   const marks = { kimi: false, blocks: 0, openai: 0 };
-  const newTally = (): Tally => ({ hasBegun: false, messages: 0, counts: new Map(), laterInstruction: null });
   return {
     /** One of Kimi's own records, which is not a message. */
     noteKimi: (): void => {
@@ -233,9 +210,7 @@ function createSurvey() {
      * The columns that every message of a conversation has, and the times of the first instruction after other messages: it stays, and the summary
      * must not be later.
      */
-    read: (
-      conversation: string,
-    ): { readonly keys: ReadonlySet<OwnKey>; readonly laterInstruction: JsonRecord | null } => {
+    read: (conversation: string) => {
       const { messages, counts, laterInstruction } = tallies.get(conversation) ?? newTally();
       const keys = new Set(OWN_KEYS.filter((key) => messages > 0 && counts.get(key) === messages));
       return { keys, laterInstruction };

@@ -1,7 +1,7 @@
 import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { idAt, isList, isRecord, type JsonRecord, parseText, stringAt, valueAt } from '../json.ts';
-import { argumentText, documentText, readPartText, textOfParts, typedText } from '../message-parts.ts';
+import { argumentText, documentText, joinTexts, readPartText, textOfParts, typedText } from '../message-parts.ts';
 import { resultPart } from '../said.ts';
 
 /** The content of a record, without thinking and media. */
@@ -18,15 +18,14 @@ export type Content = {
 /** The call that a result without an id answers. Asked again for one record, it gives the call of that record's next result. */
 export type FindCall = (name: string | undefined) => string | null;
 
-type ContentPlace = {
-  readonly line: number;
-  /** The record as a whole is a result, according to its role. */
-  readonly isResult: boolean;
-  readonly findCall: FindCall;
-};
-
-/** @throws RangeError if something is nested too deeply to be written as JSON. */
-export function readContent(record: JsonRecord, { line, isResult, findCall }: ContentPlace): Content {
+/**
+ * `isResult`: the record as a whole is a result, according to its role.
+ * @throws RangeError if something is nested too deeply to be written as JSON.
+ */
+export function readContent(
+  record: JsonRecord,
+  { line, isResult, findCall }: { readonly line: number; readonly isResult: boolean; readonly findCall: FindCall },
+): Content {
   const parts: MessagePart[] = [];
   let seen: Set<string> | undefined; // of most records it stays undefined
   let hasResultBlock = false;
@@ -51,7 +50,8 @@ export function readContent(record: JsonRecord, { line, isResult, findCall }: Co
       parts.push(resultPart(callId ?? undefined, text, tool.isError));
     }
   }
-  if (parts.length === 0) addText(spokenInstead(record));
+  // When OpenAI's answer is a refusal or audio, its content is null and its words are beside it.
+  if (parts.length === 0) addText(stringAt(record, 'refusal') ?? stringAt(record, 'audio', 'transcript') ?? '');
   const given = record['tool_calls'] ?? record['toolCalls'];
   const listed = listCalls(given);
   if (listed === null) addText(readPartText(given));
@@ -61,10 +61,15 @@ export function readContent(record: JsonRecord, { line, isResult, findCall }: Co
     isResult && !hasResultBlock
       ? (ownCallId ?? findCall(stringAt(record, 'name') ?? stringAt(record, 'tool_name')))
       : null;
-  const all = answered === null ? parts : asResult(parts, answered);
   const texts: string[] = [];
-  for (const part of all) if (part.kind === 'text') texts.push(withoutNote(part.text));
-  return { parts: all, text: textOfParts(all), hasResultBlock, typed: typedText(texts) };
+  for (const part of parts) if (part.kind === 'text') texts.push(part.text);
+  if (answered === null) {
+    return { parts, text: textOfParts(parts), hasResultBlock, typed: typedText(texts.map(withoutNote)) };
+  }
+  // A record that is a result as a whole: its texts answer the call. If it also makes calls, they stay.
+  const result = resultPart(answered, joinTexts(texts), false);
+  const all = [result, ...parts.filter((part) => part.kind !== 'text')];
+  return { parts: all, text: textOfParts(all), hasResultBlock, typed: undefined };
 }
 
 function blocksOf(content: Json | undefined): readonly Json[] {
@@ -72,26 +77,11 @@ function blocksOf(content: Json | undefined): readonly Json[] {
   return isList(content) ? content : [content];
 }
 
-/** When OpenAI's answer is a refusal or audio, its content is null and its words are beside it. */
-function spokenInstead(record: JsonRecord): string {
-  return stringAt(record, 'refusal') ?? stringAt(record, 'audio', 'transcript') ?? '';
-}
-
 /** The text of a block; '' for thinking and media. */
 function textOfBlock(block: Json): string {
   if (!isRecord(block)) return readPartText(block);
   if (block['type'] === 'refusal') return stringAt(block, 'refusal') ?? readPartText(block);
   return block['type'] === 'document' ? documentText(block) : readPartText(block);
-}
-
-/** A record that is a result as a whole: its texts answer the call. If it also makes calls, they stay. */
-function asResult(parts: readonly MessagePart[], callId: string): readonly MessagePart[] {
-  const text = joinTexts(parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])));
-  return [{ kind: 'result', callId, text, isError: false }, ...parts.filter((part) => part.kind !== 'text')];
-}
-
-function joinTexts(texts: readonly string[]): string {
-  return texts.filter((text) => text !== '').join('\n');
 }
 
 const CLIENT_NOTE = /^\s*<system>/;
@@ -191,7 +181,11 @@ function readResult(body: JsonRecord): ToolBlock {
     callId: findCallId(body) ?? idAt(body, 'id'),
     name: stringAt(body, 'name') ?? stringAt(body, 'toolName'),
     content: key === 'content' ? output : unwrap(output),
-    isError: key === 'error' || body['is_error'] === true || body['isError'] === true || words.some(isErrorWord),
+    isError:
+      key === 'error' ||
+      body['is_error'] === true ||
+      body['isError'] === true ||
+      words.some((word) => typeof word === 'string' && ERROR_WORD.test(word)),
   };
 }
 
@@ -203,17 +197,11 @@ function unwrap(output: Json | undefined): Json | undefined {
   return isWrapped ? (valueAt(inner, 'content') ?? inner) : output;
 }
 
-function isErrorWord(value: Json | undefined): boolean {
-  return typeof value === 'string' && /^(?:error|failed|cancelled|execution-denied)/.test(value);
-}
+const ERROR_WORD = /^(?:error|failed|cancelled|execution-denied)/;
 
 /** The id of the call that a record names, which is never its own id. */
 function findCallId(record: JsonRecord): string | undefined {
-  for (const key of CALL_ID_KEYS) {
-    const id = idAt(record, key);
-    if (id !== undefined) return id;
-  }
-  return undefined;
+  return CALL_ID_KEYS.map((key) => idAt(record, key)).find((id) => id !== undefined);
 }
 
 /** The records of a `tool_calls` field: a list, a single call, or either as JSON text. null: it is neither. */

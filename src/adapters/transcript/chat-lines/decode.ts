@@ -51,7 +51,7 @@ export function classify(value: Json): Said | Carried | RecordProblem {
   if (givenRole === undefined) return { kind: 'meta', ...conversation };
   if (typeof givenRole !== 'string') return { problem: 'a record whose role is not a string' };
   const role = ROLES.get(givenRole) ?? (TOOL_ROLE.test(givenRole) ? 'tool' : undefined);
-  if (role === undefined && givenRole.startsWith('_')) return { kind: 'meta', latestKey: givenRole, ...conversation };
+  if (role === undefined && isKimiRole(givenRole)) return { kind: 'meta', latestKey: givenRole, ...conversation };
   const speaks = SPEECH_KEYS.some((key) => value[key] !== undefined);
   if (!speaks && (role === undefined || isRecord(value['message']))) return { kind: 'meta', ...conversation };
   const unread = findUnread(value);
@@ -70,16 +70,14 @@ function findUnread(record: JsonRecord): string | null {
   if (SPEECH_KEYS.some((key) => !isEmpty(record[key]))) return null;
   const known = TEXT_KEYS.find((key) => !isEmpty(record[key]));
   if (known !== undefined || SPEECH_KEYS.some((key) => key in record)) return known ?? null;
+  // Several words or any list, but not an id, a time or a number.
+  const isWords = (value: Json | undefined): boolean =>
+    typeof value === 'string' ? /\S\s+\S/.test(value) : isList(value) && value.length > 0;
   return Object.keys(record).find((key) => !ASIDE_KEYS.has(key) && isWords(record[key])) ?? null;
 }
 
 function isEmpty(value: Json | undefined): boolean {
   return value === undefined || value === null || value === '' || (isList(value) && value.length === 0);
-}
-
-/** Several words or any list, but not an id, a time or a number. */
-function isWords(value: Json | undefined): boolean {
-  return typeof value === 'string' ? /\S\s+\S/.test(value) : isList(value) && value.length > 0;
 }
 
 /** Whether the role is one in which a person speaks. */
@@ -90,6 +88,17 @@ export function isUserRole(givenRole: string): boolean {
 /** A role that marks one of Kimi's own records. */
 export function isKimiRole(givenRole: string): boolean {
   return givenRole.startsWith('_');
+}
+
+/** Reads a record in which every result names its call. */
+export function readAlone(record: JsonRecord, line: number) {
+  const said = classify(record);
+  if ('problem' in said || said.kind === 'meta') return said;
+  return {
+    said,
+    content: readContent(said.record, { line, isResult: said.role === 'tool', findCall: () => null }),
+    line,
+  };
 }
 
 type MessageSource = {
@@ -227,11 +236,9 @@ export function parseTime(value: Json | undefined): Date | null {
   if (match === null) return null;
   const [, day = '', minutes = '00:00', seconds = ':00', fraction = '', offset = 'Z'] = match;
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
-  return validDate(new Date(`${day}T${minutes}${seconds}.${milliseconds}${fullOffset(offset)}`));
-}
-
-/** `+02` and `+0200` as `+02:00`. */
-function fullOffset(offset: string): string {
-  if (offset.length === 1) return 'Z';
-  return `${offset.slice(0, 3)}:${offset.length === 3 ? '00' : offset.slice(-2)}`;
+  // `+02` and `+0200` as `+02:00`.
+  const fullOffset = offset
+    .replace(/^([+-]\d\d):?(\d\d)?$/, (_, hours, rest = '00') => `${hours}:${rest}`)
+    .toUpperCase();
+  return validDate(new Date(`${day}T${minutes}${seconds}.${milliseconds}${fullOffset}`));
 }

@@ -147,7 +147,7 @@ const OTEL_PART =
 const otelMessages: Dialect = {
   matches: ({ role, parts }) =>
     typeof role === 'string' && isList(parts) && parts.length > 0 && parts.every(isOtelPart),
-  toChat: ({ parts = null, ...record }) => ({ ...record, content: listAt({ parts }, 'parts').map(fromOtelPart) }),
+  toChat: ({ parts, ...record }) => ({ ...record, content: listAt(parts).map(fromOtelPart) }),
   toSummary: ({ role, text }) => ({ role, parts: [{ type: 'text', content: text }] }),
 };
 

@@ -5,8 +5,8 @@ import type { Codec, CodecSession, ContextView, CutProblem, Json, SummaryInput }
 import { FORMATS } from '../formats.ts';
 import { detectConversations } from '../json-list/detect.ts';
 import { createListRecords } from '../json-list/records.ts';
-import { idAt, isList, isRecord, type JsonRecord, readSeconds, stringAt, valueAt } from '../json.ts';
-import { readPartText, typedText } from '../message-parts.ts';
+import { idAt, isList, isRecord, type JsonRecord, listOf, readSeconds, stringAt, valueAt } from '../json.ts';
+import { joinTexts, readPartText, typedText } from '../message-parts.ts';
 import { say, textParts } from '../said.ts';
 import { createSession as createPlainSession } from '../session.ts';
 import { buildTree } from '../parents.ts';
@@ -16,10 +16,7 @@ export const chatGpt: Codec = {
   format: FORMATS.chatGpt,
   records: createListRecords({ unit: 'element', kind: 'members', keys: ['mapping'] }),
   detect: ([beginning = null]) =>
-    detectConversations(beginning, {
-      wanted: 'an object "mapping"',
-      isConversation: (value) => isRecord(value['mapping']),
-    }),
+    detectConversations(beginning, 'an object "mapping"', (value) => isRecord(value['mapping'])),
   open: createSession,
 };
 
@@ -59,11 +56,7 @@ function readNode(value: Json | undefined): Node | null {
   return { id, parentId: stringAt(node, 'parent') ?? null, message: isRecord(message) ? message : null };
 }
 
-const ROLES: ReadonlySet<string> = new Set<Role>(['user', 'assistant', 'system', 'tool']);
-
-function isRole(role: string | undefined): role is Role {
-  return role !== undefined && ROLES.has(role);
-}
+const ROLES: readonly Role[] = ['user', 'assistant', 'system', 'tool'];
 
 /** Roots, empty system messages and the model's thinking are carried along as meta. */
 function readMember(value: JsonRecord, { line }: { readonly line: number }): Decoded {
@@ -71,8 +64,8 @@ function readMember(value: JsonRecord, { line }: { readonly line: number }): Dec
   if (node === null) return { kind: 'meta' };
   const { id, parentId, message } = node;
   const place = { recordId: id, parentId };
-  const role = stringAt(message ?? undefined, 'author', 'role');
-  if (message === null || !isRole(role)) return { kind: 'meta', ...place };
+  const role = ROLES.find((one) => one === valueAt(message, 'author', 'role'));
+  if (message === null || role === undefined) return { kind: 'meta', ...place };
   const { content, create_time: time } = message;
   const text = readText(content);
   const said = { line, id, at: readSeconds(time) };
@@ -92,7 +85,7 @@ function readMember(value: JsonRecord, { line }: { readonly line: number }): Dec
 /** A message of the model to a specific recipient is a call; a tool's message answers its parent node. */
 function readParts({ id, parentId, message }: Node, role: Role, text: string): readonly MessagePart[] {
   if (role === 'tool' && parentId !== null) return [{ kind: 'result', callId: parentId, text, isError: false }];
-  const recipient = stringAt(message ?? undefined, 'recipient') ?? 'all';
+  const recipient = stringAt(message, 'recipient') ?? 'all';
   const isCall = role === 'assistant' && recipient !== 'all' && recipient !== '';
   return isCall ? [{ kind: 'call', id, name: recipient, arguments: text }] : textParts([text]);
 }
@@ -114,8 +107,7 @@ function readText(content: Json | undefined): string {
   if (THINKING.has(stringAt(content, 'content_type') ?? '')) return '';
   const { parts } = content;
   const own = TEXT_KEYS.flatMap((key) => stringAt(content, key) ?? []);
-  const texts = [...own, ...(isList(parts) ? parts : [parts]).map(readPartText)];
-  const text = texts.filter((one) => one !== '').join('\n');
+  const text = joinTexts([...own, ...listOf(parts).map(readPartText)]);
   return text === '' && !isList(parts) && own.length === 0 ? readPartText(content) : text;
 }
 

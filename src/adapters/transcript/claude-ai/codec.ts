@@ -5,9 +5,9 @@ import type { Codec, Json, RecordProblem, SummaryInput } from '../../../ports/co
 import { FORMATS } from '../formats.ts';
 import { detectConversations } from '../json-list/detect.ts';
 import { createListRecords } from '../json-list/records.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, recordsAt, stringAt } from '../json.ts';
+import { isList, isRecord, type JsonRecord, listOf, readIsoTime, recordsAt, stringAt } from '../json.ts';
 import { argumentText, contentText, leadingSummaryLine, readPartText, typedText } from '../message-parts.ts';
-import { callPart, resultPart, say, textParts } from '../said.ts';
+import { callPart, resultPart, say, textBlocks, textParts } from '../said.ts';
 import { createSession } from '../session.ts';
 import { buildTree } from '../parents.ts';
 
@@ -16,10 +16,7 @@ export const claudeAi: Codec = {
   format: FORMATS.claudeAi,
   records: createListRecords({ unit: 'element', kind: 'list', keys: ['chat_messages'] }),
   detect: ([beginning = null]) =>
-    detectConversations(beginning, {
-      wanted: 'a list "chat_messages"',
-      isConversation: (value) => isList(value['chat_messages']),
-    }),
+    detectConversations(beginning, 'a list "chat_messages"', (value) => isList(value['chat_messages'])),
   open: () =>
     createSession({
       what: 'a call whose arguments are',
@@ -60,19 +57,18 @@ function readMessage(record: JsonRecord, line: number): Decoded | RecordProblem 
  */
 function readParts(message: JsonRecord, messageId: string): readonly MessagePart[] {
   const { content = null, text } = message;
-  const blocks = readBlocks(isList(content) ? content : [content], messageId);
+  const blocks = readBlocks(listOf(content), messageId);
   const attached = recordsAt(message, 'attachments').map((one) => stringAt(one, 'extracted_content') ?? '');
   return [...(blocks.length === 0 ? textParts([readPartText(text)]) : blocks), ...textParts(attached)];
 }
 
 /** What a person typed: the text without the attachments. */
 function readTyped({ content, text }: JsonRecord): string | undefined {
-  const blocks = recordsAt({ content: content ?? null }, 'content');
-  const texts = blocks.flatMap((block) => (block['type'] === 'text' ? [stringAt(block, 'text') ?? ''] : []));
-  return typedText(blocks.length === 0 ? [readPartText(text)] : texts);
+  const blocks = recordsAt(content);
+  return typedText(blocks.length === 0 ? [readPartText(text)] : blocks.flatMap((block) => textBlocks(block)));
 }
 
-function readBlocks(blocks: readonly Json[], messageId: string): readonly MessagePart[] {
+function readBlocks(blocks: readonly (Json | undefined)[], messageId: string): readonly MessagePart[] {
   const parts: MessagePart[] = [];
   let lastCall: string | undefined;
   for (const [index, block] of blocks.entries()) {

@@ -3,7 +3,7 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Codec, CodecSession, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
 import { isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
-import { createSession as createPlainSession } from '../session.ts';
+import { createSession as createPlainSession, notOurs } from '../session.ts';
 import { withoutRuleText, withoutTyped } from '../message-parts.ts';
 import { isQwenRecord } from '../parents.ts';
 import { copyKeys, firstText } from '../said.ts';
@@ -39,22 +39,18 @@ const LOOSE_TYPES = new Set([
 
 /** How sure we are that these are records of a Claude Code session. */
 function detectClaudeCode(sample: readonly Json[]): Detection {
-  if (sample.length === 0) return { confidence: 0, reason: 'there are no records to judge by' };
+  if (sample.length === 0) return notOurs('there are no records to judge by');
   const records = sample.filter(isRecord);
   const chained = records.filter(isChained).length;
   const loose = records.filter(isLoose).length;
   const share = (chained + loose) / sample.length;
-  if (chained > 0) {
-    const reason = `${countOf(chained, 'record')} with the type of a message and a parentUuid`;
-    return { confidence: share >= 0.5 ? 1 : 0.6, reason };
-  }
-  if (loose > 0 && share >= 0.5) {
+  const reason = `${countOf(chained, 'record')} with the type of a message and a parentUuid`;
+  if (chained > 0) return { confidence: share >= 0.5 ? 1 : 0.6, reason };
+  if (loose > 0 && share >= 0.5)
     return { confidence: 0.8, reason: `${countOf(loose, 'record')} that Claude Code keeps beside its messages` };
-  }
-  if (records.some((record) => isMessageType(record) && isRecord(record['message']))) {
-    return { confidence: 0, reason: 'there are user and assistant records, but none has a parentUuid' };
-  }
-  return { confidence: 0, reason: 'no record has type user, assistant or system with a parentUuid' };
+  if (records.some((record) => isMessageType(record) && isRecord(record['message'])))
+    return notOurs('there are user and assistant records, but none has a parentUuid');
+  return notOurs('no record has type user, assistant or system with a parentUuid');
 }
 
 function isChained(record: JsonRecord): boolean {

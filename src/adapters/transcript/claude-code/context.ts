@@ -4,24 +4,11 @@ import type { NoteOf } from '../session.ts';
 import { followParents } from '../parents.ts';
 import type { ThreadNote } from './decode.ts';
 import { safeCut } from '../../../core/extract/character.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { firstIn, listedRecords } from '../listed-title.ts';
+import { firstIn, type JsonRecord, recordsAt, stringAt, valueAt } from '../json.ts';
+import { listedRecords } from '../listed-title.ts';
+import { textBlocks } from '../said.ts';
 
 type Notes = NoteOf<ThreadNote>;
-
-/** A range of lines of one conversation, both ends included. */
-type LineRange = { readonly first: number; readonly last: number };
-
-/** Where the producer's context begins: at its last boundary, or at a summary without one. */
-type ContextStart = {
-  /** The lines before it are out of the context; 0: none are. */
-  readonly line: number;
-  /** The lines before it that the boundary kept. */
-  readonly preserved: LineRange | null;
-  readonly priorLine: number | null;
-  /** The boundary or the summary, whichever is later; a kept part begins after it. 0: there is neither. */
-  readonly lastLine: number;
-};
 
 /** What the producer would still send: everything since its last compaction, and what that compaction preserved. */
 export function readContext(entries: readonly Entry[], noteOf: Notes): ContextView {
@@ -41,7 +28,8 @@ export function readContext(entries: readonly Entry[], noteOf: Notes): ContextVi
   return { priorLine, isStale, mustDrop };
 }
 
-function findContextStart(entries: readonly Entry[], noteOf: Notes): ContextStart {
+/** Where the producer's context begins: at its last boundary, or at a summary without one. */
+function findContextStart(entries: readonly Entry[], noteOf: Notes) {
   const main = entries.filter(findOwnThread(entries));
   const boundary = main.findLast(({ line }) => noteOf(line)?.kind === 'boundary');
   const boundaryLine = boundary?.line ?? 0;
@@ -50,15 +38,18 @@ function findContextStart(entries: readonly Entry[], noteOf: Notes): ContextStar
   // If a second summary follows one boundary, its own boundary is lost (glued lines); it still cuts the chain.
   const ownsBoundary = boundaryLine > (summaryLines.at(-2) ?? 0);
   return {
+    /** The lines before it are out of the context; 0: none are. */
     line: ownsBoundary ? boundaryLine : (priorLine ?? 0),
+    /** The lines before it that the boundary kept. */
     preserved: ownsBoundary ? preservedRange(main, noteOf(boundaryLine)) : null,
     priorLine,
+    /** The boundary or the summary, whichever is later; a kept part begins after it. 0: there is neither. */
     lastLine: Math.max(boundaryLine, priorLine ?? 0),
   };
 }
 
 /** The lines from head to tail of a preserved segment; null if they are not both in the file, in this order. */
-function preservedRange(main: readonly Entry[], boundary: ThreadNote | undefined): LineRange | null {
+function preservedRange(main: readonly Entry[], boundary: ThreadNote | undefined) {
   if (boundary?.kind !== 'boundary' || boundary.keptFrom === undefined) return null;
   const head = main.findLast((entry) => entry.recordId === boundary.keptFrom);
   const tail = main.findLast((entry) => entry.recordId === boundary.keptTo);
@@ -75,22 +66,7 @@ type Link = {
   readonly isMain: boolean;
 };
 
-/** The thread of one conversation. If several records have one id, the last one counts, as it does for the producer. */
-type Chain = {
-  /** The records of the main thread, in file order. */
-  readonly links: readonly Link[];
-  /** The last line with this id; 0: it is not in the file. */
-  readonly lastLineOf: (id: string) => number;
-  /** The last position with this id; -1: it is not in the file. */
-  readonly lastPositionOf: (id: string) => number;
-  /** The last line, in side threads too, that names this parent; 0: none does. */
-  readonly lastChildLineOf: (parentId: string) => number;
-  /**
-   * From the tip of the main thread to its root, to a parent that is not in the file, or to the last record before a
-   * cycle closes.
-   */
-  readonly active: readonly Link[];
-};
+type Chain = ReturnType<typeof buildChain>;
 
 /**
  * Which records belong to the thread that the file is about: the main one or, in a subagent's own file, where every
@@ -102,11 +78,12 @@ function findOwnThread(entries: readonly Entry[]): (entry: Entry) => boolean {
 }
 
 /**
+ * The thread of one conversation. If several records have one id, the last one counts, as it does for the producer.
  * The tip is the last message of the main thread: system rows and progress records may follow it anywhere, and the
  * client does not resume from them. If a person went back and has said nothing since, it is the record that they went
  * back to.
  */
-function buildChain(entries: readonly Entry[], noteOf: Notes): Chain {
+function buildChain(entries: readonly Entry[], noteOf: Notes) {
   const byId = new Map<string, Link>();
   const lastChildLines = new Map<string, number>();
   const links: Link[] = [];
@@ -127,10 +104,15 @@ function buildChain(entries: readonly Entry[], noteOf: Notes): Chain {
     if (entry.kind === 'message' && entry.isAside !== true) tip = link;
   });
   return {
+    /** The records of the main thread, in file order. */
     links,
-    lastLineOf: (id) => byId.get(id)?.line ?? 0,
-    lastPositionOf: (id) => byId.get(id)?.position ?? -1,
-    lastChildLineOf: (parentId) => lastChildLines.get(parentId) ?? 0,
+    /** The last line with this id; 0: it is not in the file. */
+    lastLineOf: (id: string) => byId.get(id)?.line ?? 0,
+    /** The last position with this id; -1: it is not in the file. */
+    lastPositionOf: (id: string) => byId.get(id)?.position ?? -1,
+    /** The last line, in side threads too, that names this parent; 0: none does. */
+    lastChildLineOf: (parentId: string) => lastChildLines.get(parentId) ?? 0,
+    /** From the tip of the main thread to its root, to a parent that is not in the file, or to the last record before a cycle closes. */
     active: followParents((wentBackTo === undefined ? undefined : byId.get(wentBackTo)) ?? tip, ({ parentId }) =>
       parentId === null ? undefined : byId.get(parentId),
     ).found,
@@ -176,8 +158,8 @@ function findProblems(entries: readonly Entry[], noteOf: Notes): Uint8Array {
   const exits = findExits(chain, entries);
   const problemAt = (entry: Entry, position: number): (typeof PROBLEMS)[number] => {
     const { line } = entry;
-    const isTurn = entry.kind === 'message' && isOwn(entry) && entry.isAside !== true;
-    if (!isTurn) return 'there is no message of the main thread';
+    if (entry.kind !== 'message' || !isOwn(entry) || entry.isAside === true)
+      return 'there is no message of the main thread';
     if (line <= lastLine) return "it is before the conversation's last compaction";
     if (typeof entry.parentId !== 'string') return 'the record has no parent that the summary could replace';
     if (chain.lastLineOf(entry.parentId) >= line) return "the record's parent is kept too";
@@ -187,9 +169,7 @@ function findProblems(entries: readonly Entry[], noteOf: Notes): Uint8Array {
     if (outside[position] !== 1) return 'kept records have other parents that would be gone';
     return null;
   };
-  const answers = new Uint8Array(entries.length);
-  for (const [position, entry] of entries.entries()) answers[position] = PROBLEMS.indexOf(problemAt(entry, position));
-  return answers;
+  return Uint8Array.from(entries, (entry, position) => PROBLEMS.indexOf(problemAt(entry, position)));
 }
 
 /** Entries are in the order of their lines. */
@@ -265,7 +245,13 @@ export function listedTitle(file: ListedFile): string | null {
   const head = [...listedRecords(file, 'start', window)];
   const tail = [...listedRecords(file, 'end', window)];
   const newestFirst = head.toReversed();
-  const prompts = head.filter((record) => isShownPrompt(record));
+  const prompts = head.filter(
+    (record) =>
+      record['type'] === 'user' &&
+      record['isMeta'] !== true &&
+      record['isCompactSummary'] !== true &&
+      !hasBlock(record, 'tool_result'),
+  );
   const rules = [
     () => firstIn(tail, (record) => ownTitle(record, 'custom-title', 'customTitle')),
     () => firstIn(newestFirst, (record) => ownTitle(record, 'custom-title', 'customTitle')),
@@ -280,11 +266,11 @@ export function listedTitle(file: ListedFile): string | null {
         hasBlock(record, 'image') ? 'Image' : hasBlock(record, 'document') ? 'Document' : null,
       ),
   ];
-  for (const rule of rules) {
-    const title = rule() ?? '';
-    if (title !== '') return title;
-  }
-  return null;
+  return (
+    Iterator.from(rules)
+      .map((rule) => rule())
+      .find((title) => title !== null && title !== '') ?? null
+  );
 }
 
 /**
@@ -301,23 +287,14 @@ function ownTitle(record: JsonRecord, type: string, key: string): string | null 
   return record['type'] === type ? (stringAt(record, key) ?? null) : null;
 }
 
-function isShownPrompt(record: JsonRecord): boolean {
-  if (record['type'] !== 'user' || record['isMeta'] === true || record['isCompactSummary'] === true) return false;
-  return !hasBlock(record, 'tool_result');
-}
-
-function hasBlock({ message }: JsonRecord, type: string): boolean {
-  const content = isRecord(message) ? message['content'] : undefined;
-  return isList(content) && content.some((block) => isRecord(block) && block['type'] === type);
+function hasBlock(record: JsonRecord, type: string): boolean {
+  return recordsAt(record, 'message', 'content').some((block) => block['type'] === type);
 }
 
 /** The texts of a prompt, each on one line. */
-function textsOf({ message }: JsonRecord): readonly string[] {
-  const content = isRecord(message) ? message['content'] : undefined;
-  const blocks = isList(content) ? content : [{ type: 'text', text: content ?? null }];
-  const texts = blocks.flatMap((block) =>
-    isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? []) : [],
-  );
+function textsOf(record: JsonRecord): readonly string[] {
+  const content = valueAt(record, 'message', 'content');
+  const texts = typeof content === 'string' ? [content] : recordsAt(content).flatMap((block) => textBlocks(block));
   return texts.map((text) => text.replaceAll('\n', ' ').trim()).filter((text) => text !== '');
 }
 

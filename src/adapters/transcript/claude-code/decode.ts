@@ -2,8 +2,16 @@ import type { MessagePart, Role } from '../../../core/message.ts';
 import { isClientOnly, isClientText } from '../../../core/producer-texts.ts';
 import type { EntryFacts } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { argumentText, documentText, readPartText, refuseDeepNesting, ruleWords, typedText } from '../message-parts.ts';
+import { isList, isRecord, type JsonRecord, listOf, readIsoTime, recordAt, stringAt, valueAt } from '../json.ts';
+import {
+  argumentText,
+  documentText,
+  joinTexts,
+  readPartText,
+  refuseDeepNesting,
+  ruleWords,
+  typedText,
+} from '../message-parts.ts';
 import type { Noted } from '../session.ts';
 import { callPart, conversationOf, linksOf, resultPart, type SaidPlace, say, textBlocks, textParts } from '../said.ts';
 
@@ -26,9 +34,9 @@ export function decodeRecord(record: JsonRecord, line: number): Noted<ThreadNote
   if (type !== 'user' && type !== 'assistant') return decodeMeta(record);
   const shape = readShape(record);
   if (typeof shape === 'string') return { problem: `${type === 'user' ? 'a user' : 'an assistant'} record ${shape}` };
-  if (type === 'assistant' && record['isApiErrorMessage'] === true) return decodeMeta(record);
   const { message, content } = shape;
   const isUser = type === 'user';
+  if (!isUser && record['isApiErrorMessage'] === true) return decodeMeta(record);
   const isSummary = isUser && record['isCompactSummary'] === true;
   const role: Role = isSummary ? 'system' : !isUser ? 'assistant' : hasResult(content) ? 'tool' : 'user';
   const words = role === 'tool' ? rejectionWords(record, content) : undefined;
@@ -75,8 +83,7 @@ function readShape(record: JsonRecord): { message: JsonRecord; content: string |
  * attachments have no words.
  */
 function decodeAttachment(record: JsonRecord, line: number): Noted<ThreadNote> {
-  const { attachment } = record;
-  const { type, prompt, commandMode } = isRecord(attachment) ? attachment : {};
+  const { type, prompt, commandMode } = recordAt(record, 'attachment');
   const meta = decodeMeta(record);
   const isQueued = type === 'queued_command' && (typeof prompt === 'string' || isList(prompt));
   const parts = isQueued && meta.recordId !== undefined ? readParts(prompt) : [];
@@ -105,14 +112,13 @@ function decodeAttachment(record: JsonRecord, line: number): Noted<ThreadNote> {
  * @throws RangeError if the arguments of a call are nested too deeply to be written as JSON.
  */
 export function readParts(content: Json | undefined): readonly MessagePart[] {
-  return (isList(content) ? content : [content]).flatMap((block) => {
-    const type = isRecord(block) ? (stringAt(block, 'type') ?? '') : '';
+  return listOf(content).flatMap((block) => {
+    const type = stringAt(block, 'type') ?? '';
     if (!isRecord(block)) return textParts([readPartText(block)]);
     if (type.endsWith('tool_use'))
       return callPart(stringAt(block, 'id'), stringAt(block, 'name') ?? '', argumentText(block['input']));
     if (!type.endsWith('tool_result')) return textParts([blockText(block)]);
-    const texts = (isList(block['content']) ? block['content'] : [block['content']]).map(blockText);
-    const text = texts.filter((one) => one !== '').join('\n');
+    const text = joinTexts(listOf(block['content']).map(blockText));
     return resultPart(stringAt(block, 'tool_use_id'), text, block['is_error'] === true);
   });
 }
@@ -123,7 +129,7 @@ function blockText(block: Json | undefined): string {
 
 /** The content holds a tool result, with or without an id. */
 export function hasResult(content: Json | undefined): boolean {
-  return isList(content) && content.some(isResultBlock);
+  return isList(content) && content.some((block) => stringAt(block, 'type')?.endsWith('tool_result') === true);
 }
 
 /** The model's answer is written as one record per block, all with its id. */
@@ -166,14 +172,9 @@ function readChain(record: JsonRecord): Pick<EntryFacts, 'conversation' | 'recor
  * by the list and not by the segment; `allUuids` beside it also names records that were never written.
  */
 function readBoundary(metadata: Json | undefined): ThreadNote {
-  if (!isRecord(metadata)) return { kind: 'boundary' };
-  const { preservedMessages: messages, preservedSegment: segment } = metadata;
-  const ids = isRecord(messages) ? messages['uuids'] : undefined;
-  if (isList(ids)) return keptRange(ids[0], ids.at(-1));
-  return isRecord(segment) ? keptRange(segment['headUuid'], segment['tailUuid']) : { kind: 'boundary' };
-}
-
-function keptRange(from: Json | undefined, to: Json | undefined): ThreadNote {
+  const ids = valueAt(metadata, 'preservedMessages', 'uuids');
+  const segment = recordAt(metadata, 'preservedSegment');
+  const [from, to] = isList(ids) ? [ids[0], ids.at(-1)] : [segment['headUuid'], segment['tailUuid']];
   const isRange = typeof from === 'string' && typeof to === 'string';
   return { kind: 'boundary', ...(isRange && { keptFrom: from, keptTo: to }) };
 }
@@ -186,8 +187,7 @@ const NO_PROMPT_FLAGS = ['isMeta', 'isCompactSummary', 'isVisibleInTranscriptOnl
  */
 export function isTypedPrompt(record: JsonRecord, content: Json | undefined): boolean {
   if (NO_PROMPT_FLAGS.some((flag) => record[flag] === true)) return false;
-  const origin = record['origin'];
-  if (isRecord(origin) && (stringAt(origin, 'kind') ?? 'human') !== 'human') return false;
+  if ((stringAt(record, 'origin', 'kind') ?? 'human') !== 'human') return false;
   if (typeof content === 'string') return isTypedText(content);
   return isList(content) && content.some(isTypedBlock) && !hasResult(content);
 }
@@ -226,10 +226,6 @@ function isTypedBlock(block: Json): boolean {
   return block['type'] === 'image' || block['type'] === 'document';
 }
 
-function isResultBlock(block: Json): boolean {
-  return isRecord(block) && (stringAt(block, 'type') ?? '').endsWith('tool_result');
-}
-
 function isTypedText(text: string): boolean {
   return text.trim() !== '' && !isClientText(text);
 }
@@ -250,7 +246,9 @@ function rejectionWords(record: JsonRecord, content: Json | undefined): string |
   const [block = null] = content;
   if (!isRecord(block) || block['type'] !== 'tool_result' || block['is_error'] !== true) return undefined;
   const text = stringAt(block, 'content') ?? '';
-  if (!text.startsWith(REJECTED) || !isMarked(record, text)) return undefined;
+  // Newer versions name the kind of denial; older ones repeat the whole text as the error of the call.
+  const isMarked = isMarkedAsRejected(record) || record['toolUseResult'] === `Error: ${text}`;
+  if (!text.startsWith(REJECTED) || !isMarked) return undefined;
   const at = text.indexOf(WORDS_FOLLOW);
   if (at < 0) return undefined;
   const words = text.slice(at + WORDS_FOLLOW.length);
@@ -259,12 +257,9 @@ function rejectionWords(record: JsonRecord, content: Json | undefined): string |
   return said === '' || said.startsWith(QUESTIONS) ? undefined : said;
 }
 
-/** Newer versions name the kind of denial; older ones repeat the whole text as the error of the call. */
-function isMarked(record: JsonRecord, text: string): boolean {
-  const result = record['toolUseResult'];
-  return (
-    record['toolDenialKind'] === 'user-rejected' || result === 'User rejected tool use' || result === `Error: ${text}`
-  );
+/** By a field of the client's own. */
+function isMarkedAsRejected({ toolDenialKind, toolUseResult }: JsonRecord): boolean {
+  return toolDenialKind === 'user-rejected' || toolUseResult === 'User rejected tool use';
 }
 
 /** The client's own tools that neither run anything nor fetch text from outside. */
@@ -277,8 +272,7 @@ const OWN_TOOLS: ReadonlySet<string> = new Set(
  * a hook's is copied too), and the tool cannot return text from outside.
  */
 export function canRejectionRule(record: JsonRecord, callName: string | undefined): boolean {
-  const isMarked = record['toolDenialKind'] === 'user-rejected' || record['toolUseResult'] === 'User rejected tool use';
-  return isMarked && callName !== undefined && OWN_TOOLS.has(callName);
+  return isMarkedAsRejected(record) && callName !== undefined && OWN_TOOLS.has(callName);
 }
 
 /**

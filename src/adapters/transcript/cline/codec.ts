@@ -6,7 +6,8 @@ import { createElementReader } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, listAt, parseText, readMilliseconds, stringAt, valueAt } from '../json.ts';
 import { leadingSummaryLine, typedText, withTyped } from '../message-parts.ts';
-import { createSession } from '../session.ts';
+import { textBlocks } from '../said.ts';
+import { createSession, notOurs } from '../session.ts';
 
 /** The histories that Cline and Roo Code send to a model: `api_conversation_history.json`, and `*.messages.json` of newer Clines. */
 export const cline: Codec = {
@@ -27,6 +28,10 @@ function formsOf(element: Json): readonly Json[] {
   const { ts: _, content = null, ...message } = stored;
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   if (message['role'] !== 'user' || !isList(blocks)) return [stored];
+  const isDetails = (block: Json): boolean => {
+    const [text = ''] = isRecord(block) ? textBlocks(block) : [];
+    return /^\s*<environment_details>[^]*<\/environment_details>\s*$/.test(text);
+  };
   const lasting = blocks.filter((block) => !isDetails(block));
   return [lasting, ...lasting.slice(1).map((__, at) => lasting.slice(0, -1 - at))].map((first) => ({
     ...message,
@@ -34,18 +39,12 @@ function formsOf(element: Json): readonly Json[] {
   }));
 }
 
-function isDetails(block: Json): boolean {
-  const text = isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? '').trim() : '';
-  return text.startsWith('<environment_details>') && text.endsWith('</environment_details>');
-}
-
 function detectCline(beginning: Json): Detection {
   const isSession = isRecord(beginning) && typeof beginning['sessionId'] === 'string' && 'agent' in beginning;
   const list = isSession ? beginning['messages'] : beginning;
   const messages = (isList(list) ? list : []).filter(isRecord).filter((record) => 'role' in record);
   const isAnthropics = messages.every(({ role }) => role === 'user' || role === 'assistant');
-  if (messages.length === 0 || !isAnthropics)
-    return { confidence: 0, reason: 'it is not a list of messages of user and assistant' };
+  if (messages.length === 0 || !isAnthropics) return notOurs('it is not a list of messages of user and assistant');
   if (isSession) return { confidence: 0.95, reason: "messages in a session of Cline's" };
   const own = messages.filter(isDistinctive).length;
   if (own === 0) return { confidence: 0.3, reason: 'no message has what Cline or Roo Code adds to it' };
@@ -64,18 +63,12 @@ function isDistinctive(record: JsonRecord): boolean {
 }
 
 /** What Roo Code notes beside a message. */
-type Mark = {
-  readonly isSummary: boolean;
-  /** The id of a marker that hides messages. */
-  readonly marker: string | undefined;
-  /** The marker that hides this message, if it is in the file. */
-  readonly hiddenBy: string | undefined;
-};
-
-function readMark(record: JsonRecord): Mark {
+function readMark(record: JsonRecord) {
   return {
     isSummary: record['isSummary'] === true,
+    /** The id of a marker that hides messages. */
     marker: record['isTruncationMarker'] === true ? (stringAt(record, 'truncationId') ?? '') : undefined,
+    /** The marker that hides this message, if it is in the file. */
     hiddenBy: stringAt(record, 'truncationParent'),
   };
 }
@@ -83,7 +76,7 @@ function readMark(record: JsonRecord): Mark {
 /** Messages are read as in other conversations; this adds Roo's own marks, times, and what a person typed. */
 function createTaskSession(): CodecSession {
   const reader = createElementReader();
-  const marks = new Map<number, Mark>();
+  const marks = new Map<number, ReturnType<typeof readMark>>();
   const seen = { isSession: false };
   const readContext = (entries: readonly Entry[]): ContextView => {
     const own = entries.findLast(({ line }) => marks.get(line)?.isSummary === true)?.line;
@@ -165,8 +158,12 @@ function readTyped({ content = null, metadata }: JsonRecord, isSession: boolean)
     const isSkipped: boolean = (isFromTool || isOutput) && !rest.startsWith('The user denied');
     isOutput = isFromTool && rest === '';
     if (isSkipped) continue;
-    if (stringAt(block, 'type') === 'tool_result') typed.push(...wordsIn(rest), ...feedbackIn(rest));
-    else typed.push(...(isSession ? wordsOfSession(rest) : wordsIn(rest)));
+    if (stringAt(block, 'type') !== 'tool_result') typed.push(...(isSession ? wordsOfSession(rest) : wordsIn(rest)));
+    else {
+      // Roo Code's answer to a call that a person denied or commented on: `{status, feedback}`.
+      const feedback = rest.startsWith('{"status":') ? stringAt(parseText(rest), 'feedback') : undefined;
+      typed.push(...wordsIn(rest), feedback ?? '');
+    }
   }
   return typedText(typed.map((text) => text.trim()));
 }
@@ -206,12 +203,6 @@ function readRuleText({ content = null }: JsonRecord, isSession: boolean): strin
   const [first = null, ...rest] = blocks;
   if (!isSession && !rest.some((block) => SURROUNDINGS.test(textOf(block)))) return undefined;
   return PROMPT.exec(textOf(first))?.[2];
-}
-
-/** Roo Code's answer to a call that a person denied or commented on: `{status, feedback}`. */
-function feedbackIn(text: string): readonly string[] {
-  const feedback = text.startsWith('{"status":') ? stringAt(parseText(text), 'feedback') : undefined;
-  return feedback === undefined ? [] : [feedback];
 }
 
 /** A user's message with the keys that the messages around it have: Cline once sent records as they were stored. */

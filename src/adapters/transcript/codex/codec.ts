@@ -4,9 +4,21 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader } from '../json.ts';
-import { createSession as createPlainSession, type Noted } from '../session.ts';
-import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
+import {
+  firstIn,
+  isList,
+  isRecord,
+  type JsonRecord,
+  listAt,
+  readIsoTime,
+  recordAt,
+  recordsAt,
+  stringAt,
+  textReader,
+  valueAt,
+} from '../json.ts';
+import { createSession as createPlainSession, type Noted, notOurs } from '../session.ts';
+import { asTitle, listedRecords } from '../listed-title.ts';
 import { summaryRole, withoutRuleText, withoutTyped } from '../message-parts.ts';
 import { conversationOf, firstText } from '../said.ts';
 import { findAnchors, legalCuts, readContext } from './context.ts';
@@ -48,7 +60,7 @@ function detectCodex(sample: readonly Json[]): Detection {
   const own = records.filter(
     (record) => RECORD_TYPES.has(stringAt(record, 'type') ?? '') && isRecord(record['payload']),
   );
-  if (own.length === 0) return { confidence: 0, reason: 'no record has a payload and one of the types of a rollout' };
+  if (own.length === 0) return notOurs('no record has a payload and one of the types of a rollout');
   const hasHeader = own.some((record) => record['type'] === 'session_meta');
   const reason = `${countOf(own.length, 'record')} of a rollout${hasHeader ? '' : ', but no session_meta'}`;
   return { confidence: own.length >= sample.length / 2 ? (hasHeader ? 1 : 0.8) : 0.6, reason };
@@ -59,7 +71,7 @@ function detectItems(sample: readonly Json[]): Detection {
   const records = sample.filter(isRecord);
   const items = records.filter(isItem).length;
   const old = records.filter((record) => isOldHeader(record) || 'record_type' in record).length;
-  if (items + old === 0) return { confidence: 0, reason: 'no record is an item of the Responses API' };
+  if (items + old === 0) return notOurs('no record is an item of the Responses API');
   const reason = `${countOf(items, 'item')} of the Responses API${old > 0 ? ', and a header of older Codex versions' : ''}`;
   return { confidence: items + old >= sample.length / 2 ? 0.95 : 0.5, reason };
 }
@@ -74,14 +86,9 @@ function isItem(record: JsonRecord): boolean {
   const type = stringAt(record, 'type') ?? '';
   if (type === 'reasoning') return isList(record['summary']);
   if (/(?:_call|_output)$/.test(type)) return !('role' in record) && !('message' in record);
-  return type === 'message' && typeof record['role'] === 'string' && hasItemParts(record['content']);
-}
-
-function hasItemParts(content: Json | undefined): boolean {
-  return (
-    isList(content) &&
-    content.some((part) => isRecord(part) && /^(?:in|out)put_text$/.test(stringAt(part, 'type') ?? ''))
-  );
+  const parts = recordsAt(record, 'content');
+  const hasText = parts.some((part) => /^(?:in|out)put_text$/.test(stringAt(part, 'type') ?? ''));
+  return type === 'message' && typeof record['role'] === 'string' && hasText;
 }
 
 /** Remembers whose thread it is, which answer is being given, and how the surroundings changed. */
@@ -94,8 +101,15 @@ function createSession(): CodecSession {
     what: 'an item that is',
     readHeader: ({ type, payload }) => {
       if (type !== 'session_meta' || !isRecord(payload)) return null;
-      isSubagent = isRecord(payload['source']) && 'subagent' in payload['source'];
-      return readHeader(payload);
+      isSubagent = valueAt(payload, 'source', 'subagent') !== undefined;
+      // A thread that continues the history in another file is not complete here: a summary would hide the rest.
+      const isPart = (payload['history_base'] ?? null) !== null;
+      const reason = 'the thread begins in the file of another, which a summary here would hide';
+      return {
+        kind: 'header',
+        ...conversationOf(payload, 'id'),
+        ...(isPart && { note: { kind: 'obstacle', reason } }),
+      };
     },
     read: (record, { line, isFirstPass }) => {
       const { type, payload } = record;
@@ -116,17 +130,6 @@ function createSession(): CodecSession {
     legalCuts,
     renderSummary,
   });
-}
-
-/** A thread that continues the history in another file is not complete here: a summary would hide the rest. */
-function readHeader(payload: JsonRecord): Noted<CodexNote> {
-  const isPart = (payload['history_base'] ?? null) !== null;
-  const reason = 'the thread begins in the file of another, which a summary here would hide';
-  return {
-    kind: 'header',
-    ...conversationOf(payload, 'id'),
-    ...(isPart && { note: { kind: 'obstacle', reason } }),
-  };
 }
 
 /** Remembers where the conversation begins: there a clip-archive is the summary. And which answer is being given. */
@@ -155,7 +158,11 @@ function createItemSession(): CodecSession {
       isStale: () => false,
       anchorOf: findAnchors(entries, noteOf),
     }),
-    renderSummary: (input) => [renderItem(input)],
+    // The summary as a bare item: only its first words and its role distinguish it from other messages.
+    renderSummary: (input) => {
+      const item = summaryItem(summaryRole(input), input.text);
+      return [JSON.stringify({ timestamp: stamp(input)['timestamp'], ...item })];
+    },
   });
 }
 
@@ -177,38 +184,22 @@ function isClip({ message }: Decoded): boolean {
 
 /** The event with the title, if it has to be written, and the compaction. Between ordinals that follow each other there is no room for it. */
 function renderSummary(input: SummaryInput): readonly string[] {
-  const { listedAs, firstDropped = null } = input;
-  const compaction = renderCompaction(input);
+  const { text, prior = null, listedAs, firstDropped = null } = input;
   const own = stamp(input);
+  // A `compacted` record like Codex's own. Its history holds the instructions left in the history of the previous compaction, and then the
+  // summary as a user message. `message` is for versions without such a history.
+  const history = [...carriedItems(prior), summaryItem('user', text)];
+  const compaction = JSON.stringify({
+    ...own,
+    type: 'compacted',
+    payload: { message: text, replacement_history: history },
+  });
   const before = { ...own, ...stamp({ ...input, lastDroppedBefore: firstDropped }) };
   const hasRoom = own['ordinal'] === undefined || Number(before['ordinal']) < Number(own['ordinal']);
   if (listedAs === undefined || !hasRoom) return [compaction];
   // As when somebody enters a prompt: such an event is for the screen and never sent.
   const payload = { type: 'user_message', message: listedAs, images: [], local_images: [] };
   return [JSON.stringify({ ...before, type: 'event_msg', payload }), compaction];
-}
-
-/**
- * A `compacted` record like Codex's own. Its history holds the instructions left in the history of the previous
- * compaction, and then the summary as a user message. `message` is for versions without such a history.
- */
-function renderCompaction(input: SummaryInput): string {
-  const { text, prior = null } = input;
-  const history = [...carriedItems(prior), summaryItem('user', text)];
-  return JSON.stringify({
-    ...stamp(input),
-    type: 'compacted',
-    payload: { message: text, replacement_history: history },
-  });
-}
-
-/** The summary as a bare item: only its first words and its role distinguish it from other messages. */
-function renderItem(input: SummaryInput): string {
-  const { timestamp } = stamp(input);
-  return JSON.stringify({
-    ...(timestamp !== undefined && { timestamp }),
-    ...summaryItem(summaryRole(input), input.text),
-  });
 }
 
 function summaryItem(role: 'user' | 'system', text: string): JsonRecord {
@@ -221,7 +212,7 @@ function summaryItem(role: 'user' | 'system', text: string): JsonRecord {
  */
 function stamp({ firstKept, lastDropped, lastDroppedBefore = null }: SummaryInput): JsonRecord {
   const timestamp = firstText('timestamp', lastDropped, firstKept);
-  const ordinals = [lastDroppedBefore, lastDropped].map((record) => (isRecord(record) ? record['ordinal'] : undefined));
+  const ordinals = [lastDroppedBefore, lastDropped].map((record) => valueAt(record, 'ordinal'));
   const ordinal = ordinals.find((value) => value !== undefined);
   return {
     ...(timestamp !== undefined && { timestamp }),
@@ -242,18 +233,15 @@ const PROMPT_BEGINS = '## My request for Codex:';
 function listedTitle(file: ListedFile): string | null {
   const head = listedRecords(file, 'start', { maxLines: HEAD_LINES, isWanted: ({ kind = 'meta' }) => kind === 'meta' });
   return asTitle(
-    firstIn(head, ({ type, payload }) => (type === 'event_msg' && isRecord(payload) ? preview(payload) : null)),
+    firstIn(head, (record) => (record['type'] === 'event_msg' ? preview(recordAt(record, 'payload')) : null)),
   );
 }
 
 function preview(event: JsonRecord): string | null {
-  if (event['type'] === 'thread_goal_updated') {
-    const { goal } = event;
-    return isRecord(goal) ? asTitle(stringAt(goal, 'objective')) : null;
-  }
+  if (event['type'] === 'thread_goal_updated') return asTitle(stringAt(event, 'goal', 'objective'));
   if (event['type'] !== 'user_message') return null;
   const message = stringAt(event, 'message') ?? '';
   const begin = message.indexOf(PROMPT_BEGINS);
-  const hasImage = [event['images'], event['local_images']].some((list) => isList(list) && list.length > 0);
+  const hasImage = [...listAt(event, 'images'), ...listAt(event, 'local_images')].length > 0;
   return asTitle(begin < 0 ? message : message.slice(begin + PROMPT_BEGINS.length)) ?? (hasImage ? '[Image]' : null);
 }

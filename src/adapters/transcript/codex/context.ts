@@ -29,14 +29,10 @@ export function readContext(entries: readonly Entry[], noteOf: CodexNotes): Cont
     if (noteOf(entry.line)?.kind === 'context-size') return true;
     // The compaction made the model forget this record of the environment; Codex must not assume that the model still
     // knows it.
-    if (entry.line < start && isBaseline(entry.latestKey)) return true;
+    if (entry.line < start && /^(?:turn_context$|world_state)/.test(entry.latestKey ?? '')) return true;
     return isTakenBack(entry.line) || isTakenBack(anchorOf(entry) ?? 0);
   };
   return { priorLine: compaction?.line ?? null, isStale, anchorOf, mustDrop };
-}
-
-function isBaseline(latestKey: string | undefined): boolean {
-  return latestKey === 'turn_context' || latestKey?.startsWith('world_state') === true;
 }
 
 /** Only the order matters in a rollout: the kept part can begin at any message after the last compaction. */

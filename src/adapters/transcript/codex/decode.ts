@@ -1,20 +1,10 @@
 import type { MessagePart, Role } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, parseText, readIsoTime, stringAt, valueAt } from '../json.ts';
-import { contentText, contentTexts, readPartText, ruleWords, typedText } from '../message-parts.ts';
+import { isList, isRecord, type JsonRecord, parseText, readIsoTime, recordsAt, stringAt, valueAt } from '../json.ts';
+import { argumentText, contentText, contentTexts, readPartText, ruleWords, typedText } from '../message-parts.ts';
 import type { Noted } from '../session.ts';
-import {
-  asTyped,
-  callPart,
-  type DecodedMessage,
-  decodeSaid,
-  decodeSummary,
-  resultPart,
-  type SaidPlace,
-  textParts,
-  wordsKey,
-} from '../said.ts';
+import { callPart, decodeSummary, resultPart, say, type SaidPlace, textParts, wordsKey } from '../said.ts';
 
 /**
  * The message that a record without words of its own goes or stays with. call: the one that makes or answers the call. words: the one nearby
@@ -46,9 +36,6 @@ export type CodexNote =
 /** A decoded record of Codex, with its note. */
 type Read = Noted<CodexNote>;
 
-/** The place of an item, and the time of the record around it. */
-type ItemPlace = Pick<SaidPlace, 'line' | 'at'>;
-
 /**
  * Decodes a record of a rollout, whatever precedes it. An unknown type is carried along; a known one without its
  * payload is a problem.
@@ -61,9 +48,7 @@ export function decodeRecord(record: JsonRecord, line: number): Read | RecordPro
   return decode(payload, { line, at: readIsoTime(timestamp) });
 }
 
-type Decoder = (payload: JsonRecord, place: ItemPlace) => Read | RecordProblem;
-
-const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+const DECODERS = new Map<string, (payload: JsonRecord, place: SaidPlace) => Read | RecordProblem>([
   ['response_item', decodeItem],
   ['compacted', decodeCompaction],
   ['event_msg', readEvent],
@@ -78,33 +63,30 @@ const OPENS = { kind: 'said', turnPart: 'opens' } as const;
 const UPDATE = { kind: 'said', turnPart: 'update' } as const;
 
 /** A message from another agent, which Codex sends to the model like one from a person. */
-function decodeCommunication(payload: JsonRecord, place: ItemPlace): Read {
+function decodeCommunication(payload: JsonRecord, place: SaidPlace): Read {
   const parts: readonly MessagePart[] = [{ kind: 'text', text: contentText(payload['content']) }];
-  return { ...say(payload, place, { role: 'user', parts, name: stringAt(payload, 'author') }), note: OPENS };
+  const id = stringAt(payload, 'id');
+  return say({ ...place, id, role: 'user', parts, name: stringAt(payload, 'author') }, { note: OPENS });
 }
 
 /** One item of the Responses API, inside a Codex record or alone. Only a message can be a problem. */
-export function decodeItem(item: JsonRecord, place: ItemPlace): Read | RecordProblem {
+export function decodeItem(item: JsonRecord, around: SaidPlace): Read | RecordProblem {
   const type = stringAt(item, 'type') ?? ('role' in item ? 'message' : '');
+  const place = { ...around, id: stringAt(item, 'id') };
   if (type === 'message' || type === 'agent_message') return decodeMessage(item, type, place);
   if (type === 'reasoning') return { kind: 'meta', note: { kind: 'answer' } };
   if (type.endsWith('_call')) {
     const own = item['output'] === undefined ? '' : outputText(item['output']);
-    return say(item, place, { role: 'assistant', parts: [readCall(item, type), ...textParts([own])] });
+    return say({ ...place, role: 'assistant', parts: [readCall(item, type), ...textParts([own])] });
   }
   if (!type.endsWith('_output')) return { kind: 'meta' };
   const { output, tools } = item;
-  const text = output === undefined && isList(tools) ? toolNames(tools) : outputText(output);
-  const isError = isRecord(output) && output['success'] === false;
-  return say(item, place, { role: 'tool', parts: [resultPart(stringAt(item, 'call_id'), text, isError)] });
-}
-
-function say(
-  item: JsonRecord,
-  place: ItemPlace,
-  said: Pick<Parameters<typeof decodeSaid>[0], 'role' | 'parts' | 'name'>,
-): DecodedMessage {
-  return decodeSaid({ ...place, id: stringAt(item, 'id'), ...said });
+  // A search for tools has their names.
+  const isSearch = output === undefined && isList(tools);
+  const found = recordsAt(tools).flatMap((tool) => stringAt(tool, 'name') ?? []);
+  const text = isSearch ? found.join('\n') : outputText(output);
+  const isError = valueAt(output, 'success') === false;
+  return say({ ...place, role: 'tool', parts: [resultPart(stringAt(item, 'call_id'), text, isError)] });
 }
 
 const ROLES: ReadonlyMap<string, Role> = new Map([
@@ -114,7 +96,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['system', 'system'],
 ]);
 
-function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Read | RecordProblem {
+function decodeMessage(item: JsonRecord, type: string, place: SaidPlace): Read | RecordProblem {
   const { content } = item;
   if (typeof content !== 'string' && !isList(content))
     return { problem: 'a message whose content is neither text nor a list' };
@@ -124,23 +106,23 @@ function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Read |
   const role = ROLES.get(givenRole) ?? 'user';
   const texts = contentTexts(content);
   const name = isOfAgent ? stringAt(item, 'author') : ROLES.has(givenRole) ? undefined : givenRole;
-  const said = say(item, place, { role, parts: textParts(texts), name });
-  if (role === 'system') return { ...said, kind: 'instruction', ...(texts.some(isSettingsText) && { note: UPDATE }) };
-  if (role === 'assistant') return { ...said, note: { kind: 'said', wordsKey: wordsKey(role, said.message.content) } };
-  if (isOfAgent) return { ...said, note: OPENS };
+  const said = { ...place, role, parts: textParts(texts), name };
+  const text = texts.join('\n');
+  if (role === 'system')
+    return say<CodexNote>(said, { kind: 'instruction', ...(texts.some(isSettingsText) && { note: UPDATE }) });
+  if (role === 'assistant') return say(said, { note: { kind: 'said', wordsKey: wordsKey(role, text) } });
+  if (isOfAgent) return say(said, { note: OPENS });
   const { author, opensTurn } = authorshipOf(texts);
   const note = opensTurn ? OPENS : UPDATE;
-  if (author === 'codex-context')
-    return { ...said, kind: 'instruction', note, message: { ...said.message, role: 'system' } };
-  if (author === 'codex-notice') return { ...said, note };
+  if (author === 'codex-context') return say({ ...said, role: 'system' }, { kind: 'instruction', note });
+  if (author === 'codex-notice') return say(said, { note });
   const hasMedia = isList(content) && content.length > texts.length;
-  const isPrompt = name === undefined && (hasMedia || said.message.content.trim() !== '');
+  const isPrompt = name === undefined && (hasMedia || text.trim() !== '');
   const words = texts.map(withoutEditorContext);
-  return {
-    ...asTyped(said, isPrompt ? typedText(words) : undefined, ruleWords(words)),
-    note: { ...OPENS, wordsKey: wordsKey('user', said.message.content) },
-    ...(isPrompt && { isPrompt }),
-  };
+  return say(
+    { ...said, typed: isPrompt ? typedText(words) : undefined, ruleText: ruleWords(words) },
+    { note: { ...OPENS, wordsKey: wordsKey('user', text) }, ...(isPrompt && { isPrompt }) },
+  );
 }
 
 /**
@@ -148,21 +130,15 @@ function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Read |
  * "metadata": …}` as a JSON string; then it is the text under `output`.
  */
 function outputText(output: Json | undefined): string {
-  if (typeof output === 'string') return unwrapShellOutput(output);
+  if (typeof output === 'string') {
+    const value = output.startsWith('{"output":') ? parseText(output) : undefined;
+    return isRecord(valueAt(value, 'metadata')) ? (stringAt(value, 'output') ?? output) : output;
+  }
   if (isList(output)) return contentText(output);
   if (!isRecord(output)) return readPartText(output);
   const inner = output['content'] ?? output['output'];
   return inner === undefined ? JSON.stringify(output) : outputText(inner);
 }
-
-function unwrapShellOutput(text: string): string {
-  if (!text.startsWith('{"output":')) return text;
-  const value = parseText(text);
-  return isRecord(valueAt(value, 'metadata')) ? (stringAt(value, 'output') ?? text) : text;
-}
-
-/** Where each kind of call has its arguments. */
-const ARGUMENT_KEYS = ['arguments', 'input', 'action'];
 
 /**
  * The call of an item whose type ends in `_call`: of a function, a custom tool, a local shell or a search. Calls that
@@ -173,19 +149,11 @@ function readCall(item: JsonRecord, type: string): MessagePart {
   const id = stringAt(item, 'call_id') ?? stringAt(item, 'id');
   const name = stringAt(item, 'name') ?? type.slice(0, -'_call'.length);
   const namespace = stringAt(item, 'namespace');
-  return callPart(id, namespace === undefined ? name : `${namespace}.${name}`, argumentText(item, type));
-}
-
-function argumentText(item: JsonRecord, type: string): string {
-  if (type === 'image_generation_call') return JSON.stringify({ prompt: item['revised_prompt'] ?? null });
-  const given = ARGUMENT_KEYS.map((key) => item[key]).find((value) => value !== undefined && value !== null);
-  if (given === undefined) return '{}';
-  return typeof given === 'string' ? given : JSON.stringify(given);
-}
-
-/** The names of the tools that a search found. */
-function toolNames(tools: readonly Json[]): string {
-  return tools.flatMap((tool) => (isRecord(tool) ? (stringAt(tool, 'name') ?? []) : [])).join('\n');
+  const given =
+    type === 'image_generation_call'
+      ? { prompt: item['revised_prompt'] ?? null }
+      : (item['arguments'] ?? item['input'] ?? item['action'] ?? {});
+  return callPart(id, namespace === undefined ? name : `${namespace}.${name}`, argumentText(given));
 }
 
 /**
@@ -236,30 +204,23 @@ const EXACT_NOTICES: readonly RegExp[] = [
 const SETTINGS =
   /^\s*<(?:permissions instructions|model_switch|(?:collaboration|multi_agent|persistent)_mode|realtime_conversation|(?:skills|plugins|apps|environments|managed_developer)_instructions|person[a]lity_spec|(?:token|rollout)_budget|context_window(?:_guidance)?)>/i;
 
-type Authorship = {
-  readonly author: 'person' | 'codex-context' | 'codex-notice';
-  /** Whether Codex counts the message as the start of a turn. */
-  readonly opensTurn: boolean;
-};
-
 /**
  * Who wrote a message of role user, judging by its texts. If Codex wrote one of them, all of the message is Codex's,
  * as in Codex itself (`matches_marked_text` in its source). A prompt that merely begins like one is a prompt.
+ * `opensTurn`: Codex counts the message as the start of a turn.
  */
-export function authorshipOf(texts: readonly string[]): Authorship {
+export function authorshipOf(texts: readonly string[]) {
   const trimmed = texts.map((text) => text.trim());
+  const isBetween = (text: string, [start, end]: Marks): boolean =>
+    text.slice(0, start.length).toLowerCase() === start && text.slice(-end.length).toLowerCase() === end;
   const isMarked = (marks: readonly Marks[]): boolean =>
     trimmed.some((text) => marks.some((one) => isBetween(text, one)));
   const isLike = (pattern: RegExp): boolean => trimmed.some((text) => pattern.test(text));
   const isContext = isMarked(CONTEXT) || isLike(INTERNAL_CONTEXT);
   const isNotice = isMarked(NOTICES) || EXACT_NOTICES.some(isLike);
   const opensTurn = !isContext && !isNotice;
-  if (isContext || isMarked(FORMER_CONTEXT)) return { author: 'codex-context', opensTurn };
-  return { author: isNotice || isMarked(TURN_NOTICES) ? 'codex-notice' : 'person', opensTurn };
-}
-
-function isBetween(text: string, [start, end]: Marks): boolean {
-  return text.slice(0, start.length).toLowerCase() === start && text.slice(-end.length).toLowerCase() === end;
+  if (isContext || isMarked(FORMER_CONTEXT)) return { author: 'codex-context', opensTurn } as const;
+  return { author: isNotice || isMarked(TURN_NOTICES) ? 'codex-notice' : 'person', opensTurn } as const;
 }
 
 export function isSettingsText(text: string): boolean {
@@ -289,7 +250,7 @@ const NOTHING = 'Codex compacted what was said before and left no text of it.';
  * A `compacted` record: the summary that replaces everything before it or, in older versions, everything except
  * prompts.
  */
-function decodeCompaction(payload: JsonRecord, place: ItemPlace): Read {
+function decodeCompaction(payload: JsonRecord, place: SaidPlace): Read {
   const summary = decodeSummary(summaryText(payload), { ...place, id: undefined });
   return isList(payload['replacement_history']) ? summary : { ...summary, note: { kind: 'keeps-prompts' } };
 }
@@ -299,7 +260,7 @@ function decodeCompaction(payload: JsonRecord, place: ItemPlace): Read {
  * several, each with its role. Instructions are not included, since they are carried over as they are.
  */
 function summaryText(payload: JsonRecord): string {
-  const items = historyOf(payload);
+  const items = recordsAt(payload, 'replacement_history');
   const told = items.filter((item) => !isCarried(item)).flatMap(readTold);
   const last = items.slice(-1).flatMap(readTold)[0]?.text ?? '';
   if (isClipArchiveText(last)) return last;
@@ -317,13 +278,8 @@ function summaryText(payload: JsonRecord): string {
  * items. The next compaction carries them over into its own history.
  */
 export function carriedItems(record: Json): readonly JsonRecord[] {
-  const payload = isRecord(record) ? record['payload'] : undefined;
-  return isRecord(payload) ? historyOf(payload).filter((item) => isCarried(item) || isEncryptedItem(item)) : [];
-}
-
-function historyOf(payload: JsonRecord): readonly JsonRecord[] {
-  const history = payload['replacement_history'];
-  return isList(history) ? history.filter(isRecord) : [];
+  const items = recordsAt(record, 'payload', 'replacement_history');
+  return items.filter((item) => isCarried(item) || isEncryptedItem(item));
 }
 
 function isCarried(item: JsonRecord): boolean {
@@ -372,8 +328,12 @@ function readEvent(event: JsonRecord): Read {
   const type = stringAt(event, 'type') ?? '';
   if (type === 'token_count')
     return { kind: 'meta', ...(isRecord(event['info']) && { note: { kind: 'context-size' } }) };
+  const { num_turns: turns } = event;
   if (type === 'thread_rolled_back')
-    return { kind: 'meta', note: { kind: 'rollback', turns: countAt(event, 'num_turns') } };
+    return {
+      kind: 'meta',
+      note: { kind: 'rollback', turns: typeof turns === 'number' ? Math.max(0, Math.floor(turns)) : 0 },
+    };
   if (PINNED.has(type)) return { kind: 'meta', latestKey: type };
   const note = attachmentOf(event, type);
   return { kind: 'meta', ...(note !== null && { note }) };
@@ -403,9 +363,4 @@ function attachmentOfItem(item: JsonRecord): Attachment | null {
 
 function words(role: string, text: string): Attachment {
   return { kind: 'words', key: wordsKey(role, text) };
-}
-
-function countAt(record: JsonRecord, key: string): number {
-  const value = record[key];
-  return typeof value === 'number' && value > 0 ? Math.floor(value) : 0;
 }

@@ -8,7 +8,7 @@ import { createListRecords } from '../json-list/records.ts';
 import type { UnitKind } from '../json-list/units.ts';
 import { idAt, isList, isRecord, type JsonRecord, recordsAt, stringAt, valueAt } from '../json.ts';
 import { summaryRole } from '../message-parts.ts';
-import { createSession } from '../session.ts';
+import { createSession, notOurs } from '../session.ts';
 
 /** Where a conversation has its messages: in the value itself, in the request of a batch file's line, or in a state of LangGraph. */
 const LIST_KEYS = [
@@ -26,8 +26,7 @@ const ID_KEYS = ['id', 'conversation_id', 'custom_id', 'recordId'] as const;
 /** `{messages: […]}` or ShareGPT's `{conversations: […]}`, one conversation a line. */
 export const conversationLines: Codec = {
   ...codecFor('line', FORMATS.conversationLines),
-  detect: (sample) =>
-    sample.length === 0 ? { confidence: 0, reason: 'there are no records to judge by' } : detectIn(sample),
+  detect: (sample) => (sample.length === 0 ? notOurs('there are no records to judge by') : detectIn(sample)),
 };
 
 /** The same values as the elements of one JSON list. */
@@ -53,9 +52,9 @@ function detectIn(values: readonly Json[]): Detection {
     const list = LIST_KEYS.map((key) => valueAt(value, ...key.split('.'))).find(isList);
     return list === undefined ? [] : [list];
   });
-  if (lists.length === 0) return { confidence: 0, reason: 'no record has a list "messages" or "conversations"' };
+  if (lists.length === 0) return notOurs('no record has a list "messages" or "conversations"');
   const spoken = lists.filter((list) => list.some(isSpoken)).length;
-  if (spoken === 0) return { confidence: 0, reason: 'the lists hold no messages with a role, or with from and value' };
+  if (spoken === 0) return notOurs('the lists hold no messages with a role, or with from and value');
   const reason = `${countOf(spoken, 'record')} with a list of messages`;
   return { confidence: spoken >= values.length / 2 ? 0.85 : 0.5, reason };
 }

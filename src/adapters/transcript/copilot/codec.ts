@@ -12,22 +12,32 @@ import type {
   SummaryInput,
 } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { idAt, isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader } from '../json.ts';
-import { createSession as createPlainSession, type Noted, type NoteOf } from '../session.ts';
-import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
 import {
-  asTyped,
+  firstIn,
+  idAt,
+  isRecord,
+  type JsonRecord,
+  known,
+  listAt,
+  readIsoTime,
+  recordAt,
+  recordsAt,
+  stringAt,
+  textReader,
+} from '../json.ts';
+import { createSession as createPlainSession, type Noted, type NoteOf, notOurs } from '../session.ts';
+import { asTitle, listedRecords } from '../listed-title.ts';
+import {
   callPart,
   conversationOf,
-  decodeSaid,
   decodeSummary,
   firstText,
   linksOf,
   resultPart,
+  say,
   type SaidPlace,
   textParts,
 } from '../said.ts';
-import type { MessagePart } from '../../../core/message.ts';
 import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
 
 /** Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<session id>/events.jsonl`. */
@@ -48,12 +58,11 @@ const EVENT_TYPE = /^(?:abort|(?:session|user|assistant|system|tool|hook|permiss
  */
 function detectCopilot(sample: readonly Json[]): Detection {
   const [first] = sample;
-  if (first === undefined) return { confidence: 0, reason: 'there are no records to judge by' };
+  if (first === undefined) return notOurs('there are no records to judge by');
   const events = sample.filter((value) => isRecord(value) && isEvent(value)).length;
-  if (events === 0) return { confidence: 0, reason: 'no record is an event with a type, data and a parent' };
-  if (isRecord(first) && isEvent(first) && first['type'] === 'session.start') {
+  if (events === 0) return notOurs('no record is an event with a type, data and a parent');
+  if (isRecord(first) && isEvent(first) && first['type'] === 'session.start')
     return { confidence: 1, reason: 'the first record is the start of a session' };
-  }
   const reason = `${countOf(events, 'event')} of a session, but the first record is no session.start`;
   return { confidence: events >= sample.length / 2 ? 0.7 : 0.4, reason };
 }
@@ -76,7 +85,7 @@ function createSession(): CodecSession {
 
   /** Notes what later events and answers need. */
   const note = (event: JsonRecord, line: number): void => {
-    const data = isRecord(event['data']) ? event['data'] : {};
+    const data = recordAt(event, 'data');
     const callId = stringAt(data, 'toolCallId') ?? '';
     switch (event['type']) {
       case 'session.compaction_start':
@@ -92,10 +101,9 @@ function createSession(): CodecSession {
         return;
       }
       case 'permission.completed': {
-        const { result } = data;
-        const isDenied = isRecord(result) && result['kind'] === 'denied-interactively-by-user';
-        const words = isDenied ? stringAt(result, 'feedback') : undefined;
-        if (words !== undefined && callId !== '') denials.set(callId, words);
+        const isDenied = stringAt(data, 'result', 'kind') === 'denied-interactively-by-user';
+        const words = stringAt(data, 'result', 'feedback');
+        if (isDenied && words !== undefined && callId !== '') denials.set(callId, words);
       }
     }
   };
@@ -103,10 +111,9 @@ function createSession(): CodecSession {
     what: 'a call whose arguments are',
     readHeader: (event) => {
       if (event['type'] !== 'session.start') return null;
-      const conversation = isRecord(event['data']) ? conversationOf(event['data'], 'sessionId') : {};
       const links = linksOf(event, 'id', 'parentId');
       headerId = links.recordId ?? null;
-      return { kind: 'header', ...conversation, ...links };
+      return { kind: 'header', ...conversationOf(recordAt(event, 'data'), 'sessionId'), ...links };
     },
     read: (event, { line, isFirstPass }) => {
       if (typeof event['type'] !== 'string') return { kind: 'meta' };
@@ -223,7 +230,7 @@ const REMINDER = /<(?:system_)?reminder>/;
  */
 function listedTitle(file: ListedFile): string | null {
   const text = firstIn(listedRecords(file, 'start'), ({ type, data }) => {
-    const content = type === 'user.message' && isRecord(data) ? (stringAt(data, 'content') ?? '') : '';
+    const content = type === 'user.message' ? (stringAt(data, 'content') ?? '') : '';
     return content === '' ? null : content;
   });
   const words = (text ?? '').split(REMINDER, 1)[0]?.replace(/\s+/g, ' ').trim() ?? '';
@@ -233,14 +240,6 @@ function listedTitle(file: ListedFile): string | null {
 /** An event without words of its own goes or stays with the message that makes or answers this call. */
 type CallNote = { readonly callId: string };
 
-/** What persons did about calls, by the ids of the calls. */
-type PersonsActs = {
-  /** The commands that they ran in Copilot's shell. */
-  readonly commands: ReadonlyMap<string, string>;
-  /** What they wrote when they denied calls. */
-  readonly denials: ReadonlyMap<string, string>;
-};
-
 /** Events of these types are in Copilot's history; it refuses a file with one that has no text. */
 const SPEECH: ReadonlyMap<string, string> = new Map([
   ['user.message', 'a user.message event'],
@@ -248,27 +247,43 @@ const SPEECH: ReadonlyMap<string, string> = new Map([
   ['system.notification', 'a system.notification event'],
 ]);
 
-/** Decodes an event. Only events that Copilot puts into its history can have a problem. */
-function decodeEvent(event: JsonRecord, line: number, acts: PersonsActs): Noted<CallNote> | RecordProblem {
-  const data = isRecord(event['data']) ? event['data'] : {};
+/**
+ * Decodes an event. Only events that Copilot puts into its history can have a problem. `acts`, by the ids of calls: the commands that persons
+ * ran in Copilot's shell, and what they wrote when they denied calls.
+ */
+function decodeEvent(
+  event: JsonRecord,
+  line: number,
+  acts: { readonly [act in 'commands' | 'denials']: ReadonlyMap<string, string> },
+): Noted<CallNote> | RecordProblem {
+  const data = recordAt(event, 'data');
   const type = stringAt(event, 'type') ?? '';
   const place = { id: stringAt(event, 'id'), line, at: readTime(event['timestamp']) };
-  const { content, kind } = data;
-  const isSide = isOfSubagent(event, data);
-  const side = isSide && { isSide };
+  const { content } = data;
+  // By the same signs as Copilot, which sends nothing of a subagent with the main thread.
+  const isSide = (stringAt(event, 'agentId') ?? '') !== '' || (stringAt(data, 'parentToolCallId') ?? '') !== '';
+  const side = isSide ? { isSide } : {};
   // The model does not get the notification about discovered instructions.
-  const isUnsent = type === 'system.notification' && isRecord(kind) && kind['type'] === 'instruction_discovered';
+  const isUnsent = type === 'system.notification' && stringAt(data, 'kind', 'type') === 'instruction_discovered';
   const speech = isUnsent ? undefined : SPEECH.get(type);
   if (speech !== undefined) {
     if (typeof content !== 'string') return { problem: `${speech} whose content is not a string` };
     if (type === 'user.message') return decodePrompt(data, { content, place, isSide });
-    if (type === 'system.notification') return decodeSaid({ ...place, role: 'user', parts: textParts([content]) });
-    const groupKey = stringAt(data, 'apiCallId'); // the messages of one request to the model share it
-    return {
-      ...decodeSaid({ ...place, role: 'assistant', parts: [...textParts([content]), ...callParts(data)] }),
-      ...((isSide || event['ephemeral'] === true) && { isSide: true }),
-      ...(groupKey !== undefined && { groupKey }),
-    };
+    const texts = textParts([content]);
+    if (type === 'system.notification') return say({ ...place, role: 'user', parts: texts });
+    // Arguments are JSON, or text for a tool that takes plain text.
+    const calls = recordsAt(data, 'toolRequests').flatMap((request) => {
+      const id = stringAt(request, 'toolCallId');
+      const name = stringAt(request, 'name') ?? '';
+      return id === undefined ? [] : [callPart(id, name, argumentText(request['arguments']))];
+    });
+    return say(
+      { ...place, role: 'assistant', parts: [...texts, ...calls] },
+      {
+        ...((isSide || event['ephemeral'] === true) && { isSide: true }),
+        groupKey: stringAt(data, 'apiCallId'), // the messages of one request to the model share it
+      },
+    );
   }
   if (type === 'tool.execution_complete') {
     const callId = stringAt(data, 'toolCallId');
@@ -277,19 +292,21 @@ function decodeEvent(event: JsonRecord, line: number, acts: PersonsActs): Noted<
       // What a person ran in Copilot's shell is sent as the user's, but it is not a prompt.
       const command = acts.commands.get(callId ?? '');
       const shell = command === undefined ? text : `$ ${command}\n${text}`;
-      return { ...decodeSaid({ ...place, role: 'user', parts: textParts([shell]) }), ...side };
+      return say({ ...place, role: 'user', parts: textParts([shell]) }, side);
     }
     if (callId === undefined) return { problem: 'a tool.execution_complete event that names no call' };
-    const result = resultPart(callId, text, data['success'] !== true);
-    const said = decodeSaid({ ...place, role: 'tool', parts: [result] });
-    return { ...asTyped(said, isSide ? undefined : acts.denials.get(callId)), ...side };
+    const parts = [resultPart(callId, text, data['success'] !== true)];
+    return say({ ...place, role: 'tool', parts, typed: isSide ? undefined : acts.denials.get(callId) }, side);
   }
   if (type === 'session.compaction_complete') {
     // Copilot's compaction, or ours. One that failed, or has no text, changed nothing.
     const summary = stringAt(data, 'summaryContent') ?? '';
     if (data['success'] === true && summary !== '') return decodeSummary(summary, place);
   }
-  return decodeMeta(type, data);
+  // Other events. Those of a call go and stay with it.
+  const callId = stringAt(data, 'toolCallId') ?? stringAt(data, 'permissionRequest', 'toolCallId');
+  const note = callId === undefined ? undefined : { callId };
+  return { kind: 'meta', ...known({ latestKey: latestKeyOf(type, data), note }) };
 }
 
 /** What a person typed, or what a skill or an extension said as the user (`source`). */
@@ -297,54 +314,22 @@ function decodePrompt(
   data: JsonRecord,
   { content, place, isSide }: { readonly content: string; readonly place: SaidPlace; readonly isSide: boolean },
 ): Decoded {
-  const { attachments, isAutopilotContinuation } = data;
   const source = stringAt(data, 'source') ?? '';
   const isBlank = content.trim() === '';
-  const isShown = !isBlank || (isList(attachments) && attachments.length > 0);
-  const isPrompt = isShown && source === '' && isAutopilotContinuation !== true;
+  const isShown = !isBlank || listAt(data, 'attachments').length > 0;
+  const isPrompt = isShown && source === '' && data['isAutopilotContinuation'] !== true;
   const text = isBlank ? (stringAt(data, 'transformedContent') ?? content) : content;
   const name = source === '' ? undefined : source;
   const typed = isPrompt && !isSide ? typedText([content]) : undefined;
-  const said = decodeSaid({ ...place, role: 'user', name, parts: textParts([text]) });
-  return {
-    ...asTyped(said, typed, typed === undefined ? undefined : ruleWords([typed])),
-    ...(isPrompt && { isPrompt }),
-  };
-}
-
-/** Other events. Those of a call go and stay with it. */
-function decodeMeta(type: string, data: JsonRecord): Noted<CallNote> {
-  const request = data['permissionRequest'];
-  const callId = stringAt(data, 'toolCallId') ?? (isRecord(request) ? stringAt(request, 'toolCallId') : undefined);
-  const latestKey = latestKeyOf(type, data);
-  return {
-    kind: 'meta',
-    ...(latestKey !== undefined && { latestKey }),
-    ...(callId !== undefined && { note: { callId } }),
-  };
+  const ruleText = typed === undefined ? undefined : ruleWords([typed]);
+  const said = { ...place, role: 'user', name, parts: textParts([text]), typed, ruleText } as const;
+  return say(said, { ...(isPrompt && { isPrompt }) });
 }
 
 /** The result as the model gets it. */
 function outputOf({ success, result, error }: JsonRecord): string {
   const [output, key] = success === true ? [result, 'content'] : [error, 'message'];
   return readPartText(isRecord(output) ? (output[key] ?? output) : output);
-}
-
-/** By the same signs as Copilot, which sends nothing of a subagent with the main thread. */
-function isOfSubagent(event: JsonRecord, data: JsonRecord): boolean {
-  return (stringAt(event, 'agentId') ?? '') !== '' || (stringAt(data, 'parentToolCallId') ?? '') !== '';
-}
-
-/**
- * The calls that an answer requests. Their arguments are JSON, or text for a tool that takes plain text.
- * @throws RangeError if arguments are nested too deeply to be written as JSON.
- */
-function callParts({ toolRequests }: JsonRecord): readonly MessagePart[] {
-  return (isList(toolRequests) ? toolRequests : []).flatMap((request) => {
-    const id = isRecord(request) ? stringAt(request, 'toolCallId') : undefined;
-    if (!isRecord(request) || id === undefined) return [];
-    return [callPart(id, stringAt(request, 'name') ?? '', argumentText(request['arguments']))];
-  });
 }
 
 /** Events about the whole session that only report something and set nothing. */

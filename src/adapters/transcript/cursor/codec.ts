@@ -3,10 +3,9 @@ import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { readContent } from '../chat-lines/content.ts';
-import { classify, toDecoded } from '../chat-lines/decode.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { createSession as createPlainSession } from '../session.ts';
+import { readAlone, toDecoded } from '../chat-lines/decode.ts';
+import { isList, isRecord, type JsonRecord, listOf, stringAt } from '../json.ts';
+import { createSession as createPlainSession, notOurs } from '../session.ts';
 import { typedText, withoutTyped, withTyped } from '../message-parts.ts';
 
 /** Transcripts that Cursor's agent writes beside its database: `~/.cursor/projects/<folder>/agent-transcripts/**`. */
@@ -20,7 +19,7 @@ function detectCursor(sample: readonly Json[]): Detection {
   const records = sample.filter(isRecord);
   const messages = records.filter(isMessage).length;
   const ends = records.filter(({ type, status }) => type === 'turn_ended' && typeof status === 'string').length;
-  if (messages === 0) return { confidence: 0, reason: 'no record has a role beside a message with content' };
+  if (messages === 0) return notOurs('no record has a role beside a message with content');
   const reason = `${countOf(messages, 'record')} with a role beside a message with content`;
   return { confidence: messages + ends >= sample.length / 2 ? 0.95 : 0.5, reason };
 }
@@ -43,12 +42,12 @@ function createSession(): CodecSession {
       const { content = null } = message;
       if (typeof content !== 'string' && !isList(content))
         return { problem: 'a message whose content is neither text nor a list' };
-      const said = classify({ role, content, ...(timestamp !== undefined && { timestamp }) });
-      if ('problem' in said || said.kind === 'meta') return said;
-      const found = readContent(said.record, { line, isResult: said.role === 'tool', findCall: () => null });
+      const read = readAlone({ role, content, ...(timestamp !== undefined && { timestamp }) }, line);
+      if (!('said' in read)) return read;
       if (isFirstPass && firstSaidLine === 0) firstSaidLine = line;
-      const isSummary = line === firstSaidLine && said.role !== 'assistant' && isClipArchiveText(found.text);
-      return readTyped(toDecoded({ said, content: found, line, isSummary }), content);
+      const isFirst = line === firstSaidLine && read.said.role !== 'assistant';
+      const isSummary = isFirst && isClipArchiveText(read.content.text);
+      return readTyped(toDecoded({ ...read, isSummary }), content);
     },
     renderSummary: ({ text }) => [JSON.stringify({ role: 'user', message: { content: [{ type: 'text', text }] } })],
   });
@@ -62,9 +61,7 @@ const INJECTED_BLOCK = /^\s*<[a-z_]+[ />]/;
 function readTyped(decoded: Decoded, content: string | readonly Json[]): Decoded {
   const { message } = decoded;
   if (message?.typed === undefined) return decoded;
-  const texts = (isList(content) ? content : [content]).map((block) =>
-    isRecord(block) ? (stringAt(block, 'text') ?? '') : typeof block === 'string' ? block : '',
-  );
+  const texts = listOf(content).map((block) => (typeof block === 'string' ? block : stringAt(block, 'text')) ?? '');
   const queries = texts.flatMap((text) => Array.from(text.matchAll(QUERY), ([, words = '']) => words));
   const typed = typedText(queries.length > 0 ? queries : texts.filter((text) => !INJECTED_BLOCK.test(text)));
   const { isPrompt: _, ...rest } = withoutTyped(decoded);

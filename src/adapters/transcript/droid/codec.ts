@@ -2,10 +2,9 @@ import { estimateTokens } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { readContent } from '../chat-lines/content.ts';
-import { classify, toDecoded } from '../chat-lines/decode.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader } from '../json.ts';
-import { createSession as createPlainSession } from '../session.ts';
+import { readAlone, toDecoded } from '../chat-lines/decode.ts';
+import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader, valueAt } from '../json.ts';
+import { createSession as createPlainSession, notOurs } from '../session.ts';
 import { ruleWords, withoutTyped, withTyped } from '../message-parts.ts';
 import { conversationOf, decodeSummary, firstText, textBlocks } from '../said.ts';
 
@@ -20,22 +19,18 @@ export const droid: Codec = {
 /** The header of pi is of type `session`, and events of Copilot have `data`. */
 function detectDroid(sample: readonly Json[]): Detection {
   const [first, ...rest] = sample;
-  if (!isRecord(first) || !isHeader(first))
-    return { confidence: 0, reason: 'the first record is not the start of a session' };
+  const isStart = stringAt(first, 'type') === 'session_start' && stringAt(first, 'id') !== undefined;
+  if (!isRecord(first) || !isStart || 'data' in first || 'payload' in first)
+    return notOurs('the first record is not the start of a session');
   const entries = rest.filter((value) => isRecord(value) && isEntry(value)).length;
-  if (rest.length > 0 && entries === 0)
-    return { confidence: 0, reason: 'there are no messages of a session, only its start' };
+  if (rest.length > 0 && entries === 0) return notOurs('there are no messages of a session, only its start');
   return { confidence: 1, reason: 'the first record is the start of a session, with messages after it' };
 }
 
-function isHeader(record: JsonRecord): boolean {
-  const isStart = record['type'] === 'session_start' && typeof record['id'] === 'string';
-  return isStart && !('data' in record) && !('payload' in record);
-}
-
 function isEntry({ type, message }: JsonRecord): boolean {
-  if (type === 'message') return isRecord(message) && typeof message['role'] === 'string';
-  return type === 'compaction_state' || type === 'todo_state';
+  return type === 'message'
+    ? stringAt(message, 'role') !== undefined
+    : type === 'compaction_state' || type === 'todo_state';
 }
 
 /** Remembers the messages, and the last one that each compaction of Droid's covers: by id or by position among all messages. */
@@ -47,10 +42,10 @@ function createSession(): CodecSession {
   const findCompaction = (entries: readonly Entry[]): { readonly line: number | null; readonly covered: number } => {
     const line = entries.findLast(({ kind }) => kind === 'summary')?.line ?? null;
     const anchor = anchors.get(line ?? 0);
-    if (anchor === undefined || !isRecord(anchor)) return { line, covered: 0 };
-    const { id, index } = anchor;
+    const id = stringAt(anchor, 'id');
+    const index = valueAt(anchor, 'index');
     const messages = [...ids];
-    const byId = typeof id === 'string' ? messages.findLast(([, known]) => known === id) : undefined;
+    const byId = id === undefined ? undefined : messages.findLast(([, known]) => known === id);
     const byIndex = typeof index === 'number' ? messages[index] : undefined;
     return { line, covered: (byId ?? byIndex)?.[0] ?? 0 };
   };
@@ -99,19 +94,12 @@ function decodeMessage(record: JsonRecord, line: number): Decoded | RecordProble
   const { role = null, content = null, visibility } = message;
   if (typeof content !== 'string' && !isList(content))
     return { problem: 'a message whose content is neither text nor a list' };
-  const said = classify({ role, content, timestamp, id: record['id'] ?? null });
-  if ('problem' in said || said.kind === 'meta') return said;
-  const found = readContent(said.record, { line, isResult: said.role === 'tool', findCall: () => null });
-  const { typed } = found;
-  const decoded = toDecoded({ said, content: found, line, isSummary: false });
-  if (visibility !== 'user_only' && visibility !== 'llm_only' && typed !== undefined) {
-    return {
-      ...decoded,
-      ...(decoded.message && {
-        message: withTyped(decoded.message, decoded.message.typed, ruleWords(textBlocks(content))),
-      }),
-    };
-  }
+  const read = readAlone({ role, content, timestamp, id: record['id'] ?? null }, line);
+  if (!('said' in read)) return read;
+  const decoded = toDecoded({ ...read, isSummary: false });
+  const said = decoded.message;
+  if (visibility !== 'user_only' && visibility !== 'llm_only' && read.content.typed !== undefined && said !== undefined)
+    return { ...decoded, message: withTyped(said, said.typed, ruleWords(textBlocks(content))) };
   const { isPrompt: _, ...rest } = withoutTyped(decoded);
   return { ...rest, ...(visibility === 'user_only' && { isSide: true }) };
 }

@@ -4,11 +4,11 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, ListedFile, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
 import { createListRecords } from '../json-list/records.ts';
-import { isList, isRecord, type JsonRecord, stringAt, textReader } from '../json.ts';
-import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
+import { firstIn, isList, isRecord, type JsonRecord, listOf, stringAt, textReader, valueAt } from '../json.ts';
+import { asTitle, listedRecords } from '../listed-title.ts';
 import { withoutTyped } from '../message-parts.ts';
 import { firstText } from '../said.ts';
-import { createSession as createPlainSession } from '../session.ts';
+import { createSession as createPlainSession, notOurs } from '../session.ts';
 import { createLog, type LineNote, type LogRecord, readContext } from './context.ts';
 import {
   type CheckpointMessage,
@@ -36,11 +36,9 @@ const TYPES = new Set(['user', 'gemini', 'info', 'error', 'warning']);
 /** How sure we are that these are records of a Gemini CLI session. */
 function detectGemini(sample: readonly Json[]): Detection {
   const own = sample.filter(isOwn);
-  if (own.length === 0)
-    return { confidence: 0, reason: 'no record is a message, an update or the metadata of a session' };
-  const [only] = own;
-  if (sample.length === 1 && only !== undefined && isRecord(only) && 'messages' in only)
-    return { confidence: 0, reason: 'one document, as older versions of Gemini CLI wrote it, not a log' };
+  if (own.length === 0) return notOurs('no record is a message, an update or the metadata of a session');
+  if (sample.length === 1 && valueAt(own[0], 'messages') !== undefined)
+    return notOurs('one document, as older versions of Gemini CLI wrote it, not a log');
   const hasMetadata = own.some((value) => readLogLine(value).kind === 'metadata');
   if (!hasMetadata && !own.some(isDistinctive))
     return { confidence: 0.3, reason: "messages like Gemini CLI's, but none from the model and no metadata" };
@@ -188,9 +186,8 @@ function listedTitle(file: ListedFile): string | null {
 }
 
 function summaryIn(record: JsonRecord): string | null {
-  const { $set: update } = record;
-  if (isRecord(update)) return stringAt(update, 'summary') ?? null;
-  return 'projectHash' in record ? (stringAt(record, 'summary') ?? null) : null;
+  const metadata = isRecord(record['$set']) ? record['$set'] : 'projectHash' in record ? record : {};
+  return stringAt(metadata, 'summary') ?? null;
 }
 
 function firstPromptIn(record: JsonRecord): string | null {
@@ -204,16 +201,12 @@ const NOT_SHOWN = /^(?:[/?]|<session_context>|<hook_context>)/;
 
 function promptText(message: JsonRecord): string | null {
   if (message['type'] !== 'user' || stringAt(message, 'id') === undefined) return null;
-  const text = textOf(message['content'] ?? null);
+  const { content } = message;
+  const parts = listOf(content).map((part) => stringAt(part, 'text') ?? '');
+  const text = typeof content === 'string' ? content : parts.join('');
   if (text.trim() === '' || NOT_SHOWN.test(text.trim())) return null;
   // The list shows only the printable characters of ASCII. A prompt without any is better than none.
   return asTitle(text.replace(/\s+/g, ' ').replace(/[^ -~]+/g, '')) ?? text;
-}
-
-function textOf(content: Json): string {
-  if (typeof content === 'string') return content;
-  const parts = isList(content) ? content : [content];
-  return parts.map((part) => (isRecord(part) ? (stringAt(part, 'text') ?? '') : '')).join('');
 }
 
 /**
@@ -229,11 +222,11 @@ export const geminiDocument: Codec = {
 };
 
 function detectBeginning(beginning: Json): Detection {
-  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is not an object' };
+  if (!isRecord(beginning)) return notOurs('it is not an object');
   const { sessionId, projectHash, messages } = beginning;
   if (typeof sessionId !== 'string' || typeof projectHash !== 'string')
-    return { confidence: 0, reason: 'it has no sessionId and projectHash' };
-  if (!isList(messages)) return { confidence: 0, reason: 'it has no list "messages"' };
+    return notOurs('it has no sessionId and projectHash');
+  if (!isList(messages)) return notOurs('it has no list "messages"');
   return { confidence: 1, reason: 'a session with sessionId, projectHash and messages' };
 }
 

@@ -31,8 +31,14 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
   }
   const { live, takenBack, lastLineOf } = log.read();
   const liveLines = new Set(live.flatMap(({ lines }) => lines));
-  const checkpoint = findCheckpoint(entries, live, notes);
-  const priorLine = findSummary(entries, live) ?? (checkpoint?.kind === 'summary' ? checkpoint.line : null);
+  // The latest checkpoint, if something that it says is nowhere else.
+  const checkpoint = live.some(({ lines, isSaid }) => isSaid && lines.length === 0)
+    ? entries.findLast(({ line }) => (notes.get(line)?.checkpoint ?? 'repeats') !== 'repeats')
+    : undefined;
+  // The first message, if it is a clip-archive.
+  const firstSaid = live.find(({ isSaid }) => isSaid)?.lines.at(-1);
+  const summary = entries.find(({ kind, line }) => kind === 'summary' && line === firstSaid);
+  const priorLine = summary?.line ?? (checkpoint?.kind === 'summary' ? checkpoint.line : null);
   const firstLiveLine = live.reduce(
     (first, { isSaid, lines }) => (isSaid ? Math.min(first, lines[0] ?? first) : first),
     Number.POSITIVE_INFINITY,
@@ -64,18 +70,6 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
   return { priorLine, isStale, anchorOf, mustDrop };
 }
 
-/** The first message, if it is a clip-archive. */
-function findSummary(entries: readonly Entry[], live: readonly LiveMessage[]): number | null {
-  const first = live.find(({ isSaid }) => isSaid)?.lines.at(-1);
-  return entries.find(({ kind, line }) => kind === 'summary' && line === first)?.line ?? null;
-}
-
-/** The latest checkpoint, if something that it says is nowhere else. */
-function findCheckpoint(entries: readonly Entry[], live: readonly LiveMessage[], notes: ReadonlyMap<number, LineNote>) {
-  if (!live.some(({ lines, isSaid }) => isSaid && lines.length === 0)) return null;
-  return entries.findLast(({ line }) => (notes.get(line)?.checkpoint ?? 'repeats') !== 'repeats') ?? null;
-}
-
 /** A message as the log identifies it. */
 export type LogMessage = {
   readonly id: string;
@@ -95,12 +89,8 @@ export type LogRecord =
   | { readonly kind: 'checkpoint'; readonly messages: readonly LogMessage[] };
 
 /** A message in the list that Gemini CLI has after reading the log. */
-type LiveMessage = LogMessage & {
-  /** The lines of its own records, the last of which counts; none: only the latest checkpoint has it. */
-  readonly lines: readonly number[];
-};
-
 type Item = LogMessage & {
+  /** The lines of its own records, the last of which counts; none: only the latest checkpoint has it. */
   readonly lines: number[];
   /** Its lines have another id: the checkpoint that renamed it was written from the messages in memory. */
   readonly isRenamed: boolean;
@@ -157,14 +147,18 @@ export function createLog() {
     return [];
   };
   /** The first message in the list that is sent to the model. */
-  const firstSaid = (): LiveMessage | null => live.values().find(({ isSaid }) => isSaid) ?? null;
+  const firstSaid = (): Item | null => live.values().find(({ isSaid }) => isSaid) ?? null;
   /** What became of the messages' records. */
   const read = () => ({
     live: [...live.values()],
     /** Lines of messages that a rewind took back. */
-    takenBack: linesOf(takenBack),
+    takenBack: new Set(takenBack.flatMap(({ lines }) => lines)),
     /** For every line of a message, the line of the record that counts. */
-    lastLineOf: lastLines([...live.values(), ...suspended.values(), ...takenBack, ...cleared]),
+    lastLineOf: new Map(
+      [...live.values(), ...suspended.values(), ...takenBack, ...cleared].flatMap(({ lines }) =>
+        lines.map((line) => [line, lines.at(-1) ?? line] as const),
+      ),
+    ),
   });
   return { add, firstSaid, read };
 }
@@ -192,12 +186,4 @@ function matchMessages(messages: readonly LogMessage[], live: ReadonlyMap<string
 
 function withLines(item: Item | undefined): Item | null {
   return item === undefined || item.lines.length === 0 ? null : item;
-}
-
-function linesOf(items: readonly Item[]): ReadonlySet<number> {
-  return new Set(items.flatMap(({ lines }) => lines));
-}
-
-function lastLines(items: readonly Item[]): ReadonlyMap<number, number> {
-  return new Map(items.flatMap(({ lines }) => lines.map((line) => [line, lines.at(-1) ?? line] as const)));
 }

@@ -2,9 +2,9 @@ import type { ConversationMessage, MessagePart } from '../../../core/message.ts'
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { readPartText, refuseDeepNesting, ruleWords, typedText } from '../message-parts.ts';
-import { asTyped, callPart, decodeSaid, decodeSummary, resultPart, textParts, wordsKey } from '../said.ts';
+import { isList, isRecord, type JsonRecord, listAt, readIsoTime, recordsAt, stringAt } from '../json.ts';
+import { joinTexts, readPartText, refuseDeepNesting, ruleWords, typedText } from '../message-parts.ts';
+import { callPart, decodeSummary, resultPart, say, textParts, wordsKey } from '../said.ts';
 import type { CheckpointKind, LogMessage } from './context.ts';
 
 /** One message of a session, from a line or from a list of messages. */
@@ -39,11 +39,14 @@ function readSaid(record: JsonRecord, isUser: boolean, line: number): MessageRea
   const parts = readParts(record);
   const isOnlyResults = isUser && parts.some(({ kind }) => kind === 'result');
   const role = isOnlyResults ? 'tool' : isUser ? 'user' : 'assistant';
-  const said = decodeSaid({ id: stringAt(record, 'id'), line, role, parts, at: readIsoTime(record['timestamp']) });
-  const { calls = [], results = [], message } = said;
-  const isSent = isUser
-    ? beginsWithMedia(record) || !NOT_SENT.test(message.content.trim())
-    : parts.length > 0 || hasMedia(record);
+  const said = { id: stringAt(record, 'id'), line, role, parts, at: readIsoTime(record['timestamp']) } as const;
+  const decoded = say(said);
+  const { calls = [], results = [], message } = decoded;
+  const first = partsOf(record['content']).find((part) => part['thought'] !== true);
+  const beginsWithMedia = first !== undefined && typeof first['text'] !== 'string';
+  // A model made pictures or audio; its thoughts do not count.
+  const hasMedia = recordsAt(record, 'content').some((part) => isRecord(part['inlineData']) || 'fileData' in part);
+  const isSent = isUser ? beginsWithMedia || !NOT_SENT.test(message.content.trim()) : parts.length > 0 || hasMedia;
   if (!isSent) return META;
   const words = parts.map((part) => ('text' in part ? part.text : '')).join('');
   const key =
@@ -54,23 +57,11 @@ function readSaid(record: JsonRecord, isUser: boolean, line: number): MessageRea
         : words.trim() === ''
           ? ''
           : wordsKey(role, words);
-  if (role !== 'user') return { decoded: said, key, isOnlyResults };
-  const decoded: Decoded = isClipArchiveText(message.content)
-    ? { ...said, kind: 'summary', isPrompt: true, isUnmarked: true }
-    : { ...asTyped(said, readTyped(record), readRuleText(record)), isPrompt: true };
-  return { decoded, key, isOnlyResults };
-}
-
-function beginsWithMedia({ content }: JsonRecord): boolean {
-  const first = partsOf(content).find((part) => part['thought'] !== true);
-  return first !== undefined && typeof first['text'] !== 'string';
-}
-
-/** Whether a model made pictures or audio; its thoughts do not count. */
-function hasMedia({ content }: JsonRecord): boolean {
-  return (
-    isList(content) && content.some((part) => isRecord(part) && (isRecord(part['inlineData']) || 'fileData' in part))
-  );
+  if (role !== 'user') return { decoded, key, isOnlyResults };
+  const asPrompt = isClipArchiveText(message.content)
+    ? say(said, { kind: 'summary', isPrompt: true, isUnmarked: true })
+    : say({ ...said, typed: readTyped(record), ruleText: readRuleText(record) }, { isPrompt: true });
+  return { decoded: asPrompt, key, isOnlyResults };
 }
 
 /**
@@ -87,8 +78,7 @@ export function readParts({ content, toolCalls }: JsonRecord): readonly MessageP
     seen.add(key);
     return !isKnown;
   };
-  const listed = isList(toolCalls) ? toolCalls.filter(isRecord) : [];
-  return [...partsOf(content).flatMap(readPart), ...listed.flatMap(readToolCall)].filter(isNew);
+  return [...partsOf(content).flatMap(readPart), ...recordsAt(toolCalls).flatMap(readToolCall)].filter(isNew);
 }
 
 function readPart(part: JsonRecord): readonly MessagePart[] {
@@ -129,7 +119,7 @@ function resultText(result: Json): string {
     const { functionResponse } = part;
     return isRecord(functionResponse) ? responseText(functionResponse['response']) : textOfPart(part);
   });
-  return texts.filter((text) => text !== '').join('\n');
+  return joinTexts(texts);
 }
 
 /** Gemini CLI's tools answer `{output}` or `{error}`; the tools of other servers answer anything. */
@@ -153,9 +143,8 @@ const NOT_TYPED = ['I ran the following shell command:', '<state_snapshot>'];
 export function readTyped({ displayContent, content }: JsonRecord): string | undefined {
   const texts = textsOf(displayContent ?? content);
   const at = texts.findIndex((text) => text.includes(FILES_FOLLOW));
-  if (at < 0) return typedText(texts.filter(isFromUser));
   const [before = ''] = (texts[at] ?? '').split(FILES_FOLLOW, 1);
-  return typedText([...texts.slice(0, at), before.trimEnd()].filter(isFromUser));
+  return typedText((at < 0 ? texts : [...texts.slice(0, at), before.trimEnd()]).filter(isFromUser));
 }
 
 /** What of a prompt may state rules: its first text. The texts after it are files and notes of hooks. */
@@ -199,21 +188,16 @@ export function readLogLine(value: Json): LogLine {
   if (rewind !== undefined) return { kind: 'rewind', id: rewind };
   const id = stringAt(value, 'id');
   if (id !== undefined) return { kind: 'message', id, record: value };
-  const { $set: update, messages } = value;
+  const { $set: update } = value;
   if (isRecord(update)) {
-    const { messages: replaced } = update;
-    return isList(replaced)
-      ? { kind: 'checkpoint', messages: replaced }
+    const { messages } = update;
+    return isList(messages)
+      ? { kind: 'checkpoint', messages }
       : { kind: 'update', keys: Object.keys(update).toSorted() };
   }
   const sessionId = stringAt(value, 'sessionId');
   if (sessionId === undefined || stringAt(value, 'projectHash') === undefined) return { kind: 'other' };
-  return {
-    kind: 'metadata',
-    sessionId,
-    messages: isList(messages) ? messages : [],
-    isSubagent: value['kind'] === 'subagent',
-  };
+  return { kind: 'metadata', sessionId, messages: listAt(value, 'messages'), isSubagent: value['kind'] === 'subagent' };
 }
 
 /** What Gemini CLI itself adds to a list of messages, and what is not part of the conversation. */
@@ -246,12 +230,11 @@ export function readCheckpoint(
 
 export function kindOfCheckpoint(only: readonly ConversationMessage[], hasSummary: boolean): CheckpointKind {
   if (only.length === 0) return 'repeats';
-  return hasSummary || only.some(isSnapshot) ? 'summary' : 'message';
-}
-
-/** A clip-archive may quote a snapshot. */
-function isSnapshot({ role, content }: ConversationMessage): boolean {
-  return role === 'user' && content.includes('<state_snapshot>') && !isClipArchiveText(content);
+  // A clip-archive may quote a snapshot.
+  const hasSnapshot = only.some(
+    ({ role, content }) => role === 'user' && content.includes('<state_snapshot>') && !isClipArchiveText(content),
+  );
+  return hasSummary || hasSnapshot ? 'summary' : 'message';
 }
 
 /** Decodes a checkpoint by the messages that are nowhere else. */
@@ -264,7 +247,7 @@ export function decodeCheckpoint(only: readonly ConversationMessage[], kind: Che
   if (kind === 'summary') return decodeSummary(content, place);
   const typed = typedText(only.flatMap((one) => one.typed ?? []));
   const parts: readonly MessagePart[] = [{ kind: 'text', text: content }];
-  return { ...asTyped(decodeSaid({ ...place, role: 'user', parts }), typed), hidesBefore: true };
+  return say({ ...place, role: 'user', parts, typed }, { hidesBefore: true });
 }
 
 /** Which results were seen so far, and on which line. */

@@ -5,7 +5,7 @@ import { createElementReader } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { idAt, isList, isRecord, type JsonRecord, listAt, recordAt, stringAt, valueAt } from '../json.ts';
 import { summaryRole } from '../message-parts.ts';
-import { createSession, readWholeContext } from '../session.ts';
+import { createSession, type NoteOf, notOurs, readWholeContext } from '../session.ts';
 
 /** The version of logs that Inspect writes since 2024. */
 const LOG_VERSION = 2;
@@ -25,26 +25,23 @@ export const inspect: Codec = {
 };
 
 function detectLog(beginning: Json): Detection {
-  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is not an object' };
+  if (!isRecord(beginning)) return notOurs('it is not an object');
   const { version, status, plan, eval: spec } = beginning;
   const isLog = typeof version === 'number' && isRecord(spec) && 'task' in spec && (status ?? plan) !== undefined;
-  if (!isLog) return { confidence: 0, reason: 'it has no "version", "status" and "eval" with a task' };
-  if (version > LOG_VERSION)
-    return { confidence: 0, reason: `its version is ${version}, and only those up to ${LOG_VERSION} are known` };
+  if (!isLog) return notOurs('it has no "version", "status" and "eval" with a task');
+  if (version > LOG_VERSION) return notOurs(`its version is ${version}, and only those up to ${LOG_VERSION} are known`);
   return { confidence: 1, reason: 'an evaluation with "version", "status" and "eval"' };
 }
 
 /** What a sample says about its lists: the texts that they refer to, and whether all events have to stay. */
-type Sample = { readonly attachments: JsonRecord; readonly needsEvents: boolean };
-
-const NO_SAMPLE: Sample = { attachments: {}, needsEvents: false };
+const NO_SAMPLE = { attachments: {} as JsonRecord, needsEvents: false };
 
 /** Messages are read as in chat lines. It remembers what each event belongs to, and the attachments of each sample. */
 function createLogSession(): CodecSession {
   const reader = createElementReader();
-  const samples: Sample[] = []; // by line
+  const samples: (typeof NO_SAMPLE)[] = []; // by line
   let current = NO_SAMPLE;
-  const sampleOf = (line: number): Sample => samples[line] ?? NO_SAMPLE;
+  const sampleOf = (line: number): typeof NO_SAMPLE => samples[line] ?? NO_SAMPLE;
   return createSession<RecordNote>({
     what: 'a message that is',
     read: (record, place) => {
@@ -81,7 +78,7 @@ function createLogSession(): CodecSession {
  */
 function findAnchors(
   entries: readonly Entry[],
-  noteOf: (line: number) => RecordNote | undefined,
+  noteOf: NoteOf<RecordNote>,
   needsEvents: boolean,
 ): NonNullable<ContextView['anchorOf']> {
   const lines = new Map<string, number>();
@@ -144,7 +141,13 @@ function toChat(record: JsonRecord, attachments: JsonRecord): Json {
     ...record,
     ...(content !== undefined && { content: isList(content) ? content.flatMap(splitServerTool) : content }),
     ...(isEmpty && failure !== '' && { content: failure }),
-    ...(isList(calls) && { tool_calls: calls.map(toCall) }),
+    ...(isList(calls) && {
+      tool_calls: calls.map((call) => {
+        const name = stringAt(call, 'function');
+        if (!isRecord(call) || name === undefined) return call;
+        return { id: call['id'] ?? null, name, arguments: call['arguments'] ?? {} };
+      }),
+    }),
   };
 }
 
@@ -171,9 +174,4 @@ function splitServerTool(part: Json): readonly Json[] {
   const call = { type: 'tool_use', id, name, input };
   const content = result ?? error ?? null;
   return content === null ? [call] : [call, { type: 'tool_result', tool_use_id: id, content }];
-}
-
-function toCall(call: Json): Json {
-  if (!isRecord(call) || typeof call['function'] !== 'string') return call;
-  return { id: call['id'] ?? null, name: call['function'], arguments: call['arguments'] ?? {} };
 }

@@ -1,15 +1,12 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord } from '../json.ts';
 
-/** How to recognize a kind of conversation. */
-type ConversationSign = {
-  /** As the reason for a detection says it: `a list "chat_messages"`. */
-  readonly wanted: string;
-  readonly isConversation: (value: JsonRecord) => boolean;
-};
-
-/** Whether a document is a list of conversations of one kind. It may be cut off after some of them. */
-export function detectConversations(beginning: Json, { wanted, isConversation }: ConversationSign): Detection {
+/** Whether a document is a list of conversations of one kind, each with what is `wanted`. It may be cut off after some of them. */
+export function detectConversations(
+  beginning: Json,
+  wanted: string,
+  isConversation: (value: JsonRecord) => boolean,
+): Detection {
   if (isRecord(beginning) && isConversation(beginning)) {
     return {
       confidence: 0,

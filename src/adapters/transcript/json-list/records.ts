@@ -89,12 +89,11 @@ function createRecordSplitter(from: number, shape: ListedShape): RecordSplitter 
   return { add: (piece) => recordsOfAll(units.add(piece)), end: () => recordsOfAll(units.end()) };
 }
 
-type Part = { readonly start: number; readonly end: number; readonly around?: Json };
-type Parts = { readonly parts: readonly Part[]; readonly fault: string | null };
+type Part = Range & { readonly around?: Json };
 
 function takeApart(unit: Unit, { shape, isInList }: { readonly shape: ListedShape; readonly isInList: boolean }) {
   const { bytes } = unit;
-  const inOrder = (...parts: readonly Part[]): Parts => ({ parts, fault: null });
+  const inOrder = (...parts: readonly Part[]) => ({ parts, fault: null });
   const whole: Part = { start: 0, end: bytes.length };
   // The bracket of the outer list comes before its first element.
   const at = skipSpace(bytes, isInList && unit.isFirst ? skipSpace(bytes, 0) + 1 : 0);
@@ -165,9 +164,6 @@ function parseElement(bytes: Uint8Array, kind: ListShape['kind']): LineParse {
 /** The offset of the first byte, and of the byte after the last. */
 type Range = { readonly start: number; readonly end: number };
 
-/** The elements of a list, or the members of an object with their keys; and where the value ends. */
-type ListPlace = { readonly elements: readonly Range[]; readonly end: number };
-
 /** A conversation: the value around its lists, and the elements of each list that is not empty, in file order. */
 type ConversationPlace = Range & { readonly lists: readonly (readonly Range[])[] };
 
@@ -213,10 +209,13 @@ function findLists(bytes: Uint8Array, at: number, shape: ListShape): Conversatio
 }
 
 type FoundList = { readonly key: string; readonly elements: readonly Range[] };
-type ListsUnder = { readonly lists: readonly FoundList[]; readonly end: number };
 
-/** The lists under these keys of the object that begins at `at`; null: it is not JSON. */
-function findListsUnder(bytes: Uint8Array, at: number, { keys, kind }: ListShape): ListsUnder | null {
+/** The lists under these keys of the object that begins at `at`, and where it ends; null: it is not JSON. */
+function findListsUnder(
+  bytes: Uint8Array,
+  at: number,
+  { keys, kind }: ListShape,
+): { readonly lists: readonly FoundList[]; readonly end: number } | null {
   const members = rangesIn(bytes, at, 'members');
   if (members === null) return null;
   const lists: FoundList[] = [];
@@ -242,8 +241,8 @@ function toPlace(start: number, end: number, lists: readonly (readonly Range[])[
   return { start, end, lists: lists.filter(({ length }) => length > 0) };
 }
 
-/** The elements of the list, or the members of the object, that begins at `at`. */
-function rangesIn(bytes: Uint8Array, at: number, kind: ListShape['kind']): ListPlace | null {
+/** The elements of the list, or the members with their keys of the object, that begins at `at`; and where it ends. */
+function rangesIn(bytes: Uint8Array, at: number, kind: ListShape['kind']) {
   const closing = kind === 'list' ? CLOSE_LIST : CLOSE_OBJECT;
   const elements: Range[] = [];
   let next = skipSpace(bytes, at + 1);

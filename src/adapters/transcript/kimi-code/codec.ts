@@ -1,26 +1,20 @@
+import { lazily } from '../../../core/lazy.ts';
 import { estimateTokens } from '../../../core/tokens.ts';
-import type {
-  Codec,
-  CodecSession,
-  CutProblem,
-  Detection,
-  Json,
-  RecordProblem,
-  SummaryInput,
-} from '../../../ports/codec.ts';
+import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { isList, isRecord, type JsonRecord, readMilliseconds, stringAt, textReader } from '../json.ts';
-import { createSession as createPlainSession } from '../session.ts';
 import {
-  asTyped,
-  callPart,
-  decodeSaid,
-  decodeSummary,
-  firstText,
-  resultPart,
-  type SaidPlace,
-  textParts,
-} from '../said.ts';
+  isList,
+  isRecord,
+  type JsonRecord,
+  readMilliseconds,
+  recordAt,
+  recordsAt,
+  stringAt,
+  textReader,
+  valueAt,
+} from '../json.ts';
+import { createSession as createPlainSession, notOurs } from '../session.ts';
+import { callPart, decodeSummary, firstText, resultPart, say, type SaidPlace, textParts } from '../said.ts';
 import type { MessagePart } from '../../../core/message.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import { argumentText, contentText, contentTexts, readPartText, ruleWords, typedText } from '../message-parts.ts';
@@ -45,7 +39,7 @@ function detectKimiCode(sample: readonly Json[]): Detection {
     return { confidence: 1, reason: 'the first record names the version of the protocol, with typed records after it' };
   if (own > 0 && own >= records.length / 2)
     return { confidence: 0.9, reason: 'the records change the context of an agent' };
-  return { confidence: 0, reason: 'no metadata with a protocol_version stands before typed records' };
+  return notOurs('no metadata with a protocol_version stands before typed records');
 }
 
 const CONTEXT: ReadonlySet<string> = new Set(['message', 'instruction', 'summary']);
@@ -53,8 +47,7 @@ const CONTEXT: ReadonlySet<string> = new Set(['message', 'instruction', 'summary
 /** The context is rebuilt while the records are read, as Kimi Code does. */
 function createSession(): CodecSession {
   const fold = createFold();
-  let known: Context | null = null;
-  const context = (): Context => (known ??= fold.finish());
+  const context = lazily(fold.finish);
   return createPlainSession({
     what: 'a message that is',
     read: (record, { line, isFirstPass }) => {
@@ -80,8 +73,8 @@ function createSession(): CodecSession {
 /** A compaction like Kimi Code's own: after the header, with nothing before it to keep, it leaves the summary alone. */
 function renderSummary(input: SummaryInput): readonly string[] {
   const { text, firstKept, lastDropped, firstDropped, tokensBefore } = input;
-  const near = [lastDropped, firstKept, firstDropped ?? null].filter((record) => isRecord(record));
-  const time = near.map((record) => record['time']).find((value) => typeof value === 'number');
+  const near = [lastDropped, firstKept, firstDropped];
+  const time = near.map((record) => valueAt(record, 'time')).find((value) => typeof value === 'number');
   const agentId = firstText('agentId', ...near);
   const record = {
     type: 'context.apply_compaction',
@@ -104,7 +97,7 @@ const LOGGED =
 /** Decodes a record. All state (model, tools, permissions, plans, goals, costs) is restored from its records, so they all stay. */
 function decodeRecord(record: JsonRecord, line: number): Decoded | RecordProblem {
   const { type, message, event } = record;
-  const id = isRecord(message) ? stringAt(message, 'id') : isRecord(event) ? stringAt(event, 'uuid') : undefined;
+  const id = isRecord(message) ? stringAt(message, 'id') : stringAt(event, 'uuid');
   const place = { id, line, at: readMilliseconds(record['time']) };
   if (type === 'context.append_message') return decodeMessage(message, place);
   if (type === 'context.append_loop_event') return decodeEvent(event, place);
@@ -114,32 +107,30 @@ function decodeRecord(record: JsonRecord, line: number): Decoded | RecordProblem
 
 function decodeMessage(message: Json | undefined, place: SaidPlace): Decoded | RecordProblem {
   if (!isRecord(message)) return { problem: 'a context.append_message without a message' };
-  const { role, content, toolCalls, isError } = message;
+  const { role, content, isError } = message;
   if (!isList(content)) return { problem: 'a message whose content is not a list' };
   if (role !== 'user' && role !== 'assistant' && role !== 'tool' && role !== 'system')
     return { problem: 'a message whose role is not user, assistant, tool or system' };
   const callId = stringAt(message, 'toolCallId');
   if (role === 'tool' && callId !== undefined)
-    return decodeSaid({ ...place, role, parts: [resultPart(callId, contentText(content), isError === true)] });
-  const calls = (isList(toolCalls) ? toolCalls : []).filter(isRecord).map(readCall);
-  const said = decodeSaid({ ...place, role, parts: [...textParts(contentTexts(content)), ...calls] });
-  if (role === 'system') return { ...said, kind: 'instruction' };
+    return say({ ...place, role, parts: [resultPart(callId, contentText(content), isError === true)] });
+  const calls = recordsAt(message, 'toolCalls').map(readCall);
+  const said = { ...place, role, parts: [...textParts(contentTexts(content)), ...calls] } as const;
+  if (role === 'system') return say(said, { kind: 'instruction' });
   const typed = isPrompt(message) ? typedText(content.map(readPartText)) : undefined;
-  return typed === undefined ? said : { ...asTyped(said, typed, ruleTextOf(message, content)), isPrompt: true };
-}
-
-/** A command's prompt holds the text of its skill, so only what the client notes as a person's own prompt may state rules. */
-function ruleTextOf({ origin }: JsonRecord, content: readonly Json[]): string | undefined {
-  if (!isRecord(origin) || origin['kind'] !== 'user') return undefined;
-  return ruleWords(content.flatMap((part) => (isRecord(part) && part['type'] === 'text' ? [readPartText(part)] : [])));
+  if (typed === undefined) return say(said);
+  // A command's prompt holds the text of its skill, so only what the client notes as a person's own prompt may state rules.
+  const texts = content.filter((part) => stringAt(part, 'type') === 'text').map(readPartText);
+  const ruleText = stringAt(message, 'origin', 'kind') === 'user' ? ruleWords(texts) : undefined;
+  return say({ ...said, typed, ruleText }, { isPrompt: true });
 }
 
 /** A person sent it: Kimi Code can undo it and keeps it when it compacts. */
 export function isPrompt({ role, origin }: JsonRecord): boolean {
   if (role !== 'user') return false;
-  const kind = isRecord(origin) ? origin['kind'] : 'user';
+  const { kind, trigger } = isRecord(origin) ? origin : { kind: 'user' };
   const isCommand = kind === 'skill_activation' || kind === 'plugin_command';
-  return kind === 'user' || (isCommand && isRecord(origin) && origin['trigger'] === 'user-slash');
+  return kind === 'user' || (isCommand && trigger === 'user-slash');
 }
 
 /** A step of the agent is stored as it was streamed: its parts and calls belong together. Thinking goes with them. */
@@ -147,27 +138,23 @@ function decodeEvent(event: Json | undefined, place: SaidPlace): Decoded | Recor
   if (!isRecord(event)) return { problem: 'a context.append_loop_event without an event' };
   const { type, part, result } = event;
   const groupKey = `step:${stringAt(event, 'stepUuid') ?? place.line}`;
-  if (type === 'tool.call')
-    return { ...decodeSaid({ ...place, role: 'assistant', parts: [readCall(event)] }), groupKey };
+  if (type === 'tool.call') return say({ ...place, role: 'assistant', parts: [readCall(event)] }, { groupKey });
   if (type === 'content.part') {
     if (!isRecord(part)) return { problem: 'a content.part without a part' };
     if (part['type'] === 'think') return { kind: 'meta' };
-    return { ...decodeSaid({ ...place, role: 'assistant', parts: textParts(contentTexts([part])) }), groupKey };
+    return say({ ...place, role: 'assistant', parts: textParts(contentTexts([part])) }, { groupKey });
   }
   if (type !== 'tool.result') return { kind: 'meta' };
   const callId = stringAt(event, 'toolCallId');
   if (!isRecord(result) || callId === undefined) return { problem: 'a tool.result without its result or call' };
   const answer = resultPart(callId, contentText(result['output']), result['isError'] === true);
-  return decodeSaid({ ...place, role: 'tool', parts: [answer] });
+  return say({ ...place, role: 'tool', parts: [answer] });
 }
 
 function decodeCompaction(record: JsonRecord, place: SaidPlace): Decoded | RecordProblem {
-  const { summary } = record;
-  const content = isRecord(summary) ? summary['content'] : undefined;
-  const text =
-    stringAt(record, 'contextSummary') ??
-    stringAt(record, 'summary') ??
-    (isList(content) ? contentText(content, '') : undefined);
+  const content = valueAt(record, 'summary', 'content');
+  const listed = isList(content) ? contentText(content, '') : undefined;
+  const text = stringAt(record, 'contextSummary') ?? stringAt(record, 'summary') ?? listed;
   if (text === undefined) return { problem: 'a context.apply_compaction without a summary' };
   return decodeSummary(text, place);
 }
@@ -190,19 +177,6 @@ type Item = {
 /** The step whose parts are being read. `from` and `to`: its first and last line. */
 type Step = { readonly uuid: string; readonly item: Item; readonly from: number; to: number };
 
-/** What Kimi Code sends at the end of the file. Steps are named by their first line. */
-type Context = {
-  readonly live: ReadonlySet<number>;
-  /** Lines that a compaction still in the context replaced. */
-  readonly summarized: ReadonlySet<number>;
-  readonly priorLine: number | null;
-  /** Parts of steps that are over, and results that no call waits for: Kimi Code ignores them, or refuses the session. */
-  readonly strays: ReadonlySet<number>;
-  readonly stepOf: ReadonlyMap<number, number>;
-  readonly firstOfStep: ReadonlyMap<number, number>;
-  readonly closed: (line: number) => CutProblem;
-};
-
 /**
  * Rebuilds the context from the records in order, as Kimi Code does: messages that come while calls wait for their
  * results follow the results, a new step ends the one before, and the records of clears, undos and compactions change
@@ -214,10 +188,13 @@ function createFold() {
   let open: Step | null = null;
   let lastClear = 0;
   const pending = new Map<string, Step>();
+  /** Lines that a compaction still in the context replaced. */
   const summarized = new Set<number>();
+  /** Parts of steps that are over, and results that no call waits for: Kimi Code ignores them, or refuses the session. */
   const strays = new Set<number>();
   const steps: Step[] = [];
   const undone: { readonly from: number; readonly to: number }[] = [];
+  // Steps are named by their first line.
   const stepOf = new Map<number, number>();
   const firstOfStep = new Map<number, number>();
 
@@ -276,9 +253,8 @@ function createFold() {
       if (type === 'step.end' && !isBroken) endStep();
       if (type !== 'content.part' && type !== 'tool.call') return;
       open?.item.lines.push(line);
-      const isThought = isRecord(event['part']) && event['part']['type'] === 'think';
       const from = stepOf.get(line) ?? line;
-      if (!isThought && !firstOfStep.has(from)) firstOfStep.set(from, line);
+      if (stringAt(event, 'part', 'type') !== 'think' && !firstOfStep.has(from)) firstOfStep.set(from, line);
     } else if (type !== 'step.end') strays.add(line);
   };
   /** Since the rework of compactions Kimi Code keeps prompts and forgets the rest; older records keep the end. */
@@ -316,7 +292,8 @@ function createFold() {
         lastClear = line;
       }
     },
-    finish: (): Context => {
+    /** What Kimi Code sends at the end of the file. */
+    finish: () => {
       settle();
       flush();
       const firsts = new Set(firstOfStep.values());
@@ -332,7 +309,7 @@ function createFold() {
         priorLine: history.findLast(({ kind }) => kind === 'summary')?.lines[0] ?? null,
         stepOf,
         firstOfStep,
-        closed: (line) => {
+        closed: (line: number) => {
           if (line <= lastClear) return 'Kimi Code compacted or cleared its context after this line';
           if (within.has(line)) return 'it is in the middle of a step of the agent';
           return undoneLines.has(line) ? 'a turn that begins before this line was undone after it' : null;
@@ -343,7 +320,7 @@ function createFold() {
 }
 
 function itemOf(message: JsonRecord, line: number): Item {
-  const origin = isRecord(message['origin']) ? message['origin'] : {};
+  const origin = recordAt(message, 'origin');
   const { kind, variant } = origin;
   const common = { lines: [line], id: stringAt(message, 'id'), owner: stringAt(origin, 'ownerPromptId') };
   if (kind === 'injection') return { ...common, kind: variant === 'swarm_mode' ? 'swarm' : 'other' };

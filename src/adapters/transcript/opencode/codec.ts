@@ -15,7 +15,7 @@ import {
   valueAt,
 } from '../json.ts';
 import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
-import { type Noted, createSession } from '../session.ts';
+import { createSession, type Noted, type NoteOf, notOurs } from '../session.ts';
 import { callPart, resultPart, say, textParts } from '../said.ts';
 
 /** What `opencode export` writes and `opencode import` reads: one session. */
@@ -49,14 +49,14 @@ function withoutPruning(element: Json): Json {
 
 /** How sure we are that this is the beginning of a session written by `opencode export`. */
 function detectExport(beginning: Json): Detection {
-  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is not an object' };
+  if (!isRecord(beginning)) return notOurs('it is not an object');
   const { info, messages } = beginning;
-  if (!isRecord(info)) return { confidence: 0, reason: 'it has no object "info"' };
-  if (!isList(messages)) return { confidence: 0, reason: 'it has no list "messages"' };
+  if (!isRecord(info)) return notOurs('it has no object "info"');
+  if (!isList(messages)) return notOurs('it has no list "messages"');
   const isSession = stringAt(info, 'id')?.startsWith('ses') === true;
   const [first] = messages;
   const hasParts = isRecord(valueAt(first, 'info')) && isList(valueAt(first, 'parts'));
-  if (!isSession && !hasParts) return { confidence: 0, reason: 'its messages have no "info" and "parts"' };
+  if (!isSession && !hasParts) return notOurs('its messages have no "info" and "parts"');
   return { confidence: 1, reason: 'a session with "info" and "messages"' };
 }
 
@@ -91,14 +91,11 @@ function readMessage(record: JsonRecord, line: number): Noted<RequestNote> | Rec
       { ...place, ...(isPrompt && { isPrompt }) },
     );
   }
-  if (isFinishedSummary(info)) return say({ ...said, role: 'system' }, { kind: 'summary', ...place });
+  // OpenCode accepts no other message as a summary.
+  const isFinished = (stringAt(info, 'finish') ?? '') !== '' && (info['error'] ?? null) === null;
+  if (info['summary'] === true && isFinished) return say({ ...said, role: 'system' }, { kind: 'summary', ...place });
   const rules = given.filter((part) => EDITING_TOOLS.has(stringAt(part, 'tool') ?? '')).map(feedbackOf);
   return say({ ...said, role, typed: typedText(given.map(feedbackOf)), ruleText: ruleWords(rules) }, place);
-}
-
-/** OpenCode accepts no other message as a summary. */
-function isFinishedSummary(info: JsonRecord): boolean {
-  return info['summary'] === true && (stringAt(info, 'finish') ?? '') !== '' && (info['error'] ?? null) === null;
 }
 
 /** Records of the program about its own work; files and reasoning have no text anyway. */
@@ -161,7 +158,7 @@ function feedbackOf(part: JsonRecord): string {
  * OpenCode sends the newest summary that answers a request for one, everything after it, and the tail that the request
  * named. A request is never kept without its summary, or OpenCode would answer it again.
  */
-function readContext(entries: readonly Entry[], noteOf: (line: number) => RequestNote | undefined): ContextView {
+function readContext(entries: readonly Entry[], noteOf: NoteOf<RequestNote>): ContextView {
   const requests = new Map(
     entries.flatMap((entry) => (noteOf(entry.line) === undefined ? [] : [[entry.recordId ?? '', entry] as const])),
   );

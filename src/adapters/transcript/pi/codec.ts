@@ -1,33 +1,35 @@
 import { countOf } from '../../../core/tokens.ts';
-import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type {
-  Codec,
-  CodecSession,
-  Detection,
-  Json,
-  ListedFile,
-  RecordProblem,
-  SummaryInput,
-} from '../../../ports/codec.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json, ListedFile, RecordProblem } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, readMilliseconds, stringAt, textReader } from '../json.ts';
-import { createSession as createPlainSession, type Noted, type NoteOf } from '../session.ts';
-import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
-import { cutsOfPath, findPath, type Path, readPathContext, renderChain } from '../parents.ts';
 import {
-  asTyped,
+  firstIn,
+  isList,
+  isRecord,
+  type JsonRecord,
+  listOf,
+  readIsoTime,
+  readMilliseconds,
+  stringAt,
+  textReader,
+  valueAt,
+} from '../json.ts';
+import { createSession as createPlainSession, type Noted, notOurs } from '../session.ts';
+import { asTitle, listedRecords } from '../listed-title.ts';
+import { createPathFinder, cutsOfPath, findPath, readPathContext, renderChain } from '../parents.ts';
+import {
   callPart,
   conversationOf,
-  decodeSaid,
   decodeSummary,
   linksOf,
   resultPart,
+  say,
   type SaidPlace,
   textBlocks,
   textParts,
 } from '../said.ts';
 import type { MessagePart, Role } from '../../../core/message.ts';
-import { argumentText, readPartText, ruleWords, typedText } from '../message-parts.ts';
+import { argumentText, joinTexts, readPartText, ruleWords, textOfParts, typedText } from '../message-parts.ts';
 
 /** Sessions of pi, and of OpenClaw, which contains pi: `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`. */
 export const pi: Codec = {
@@ -54,20 +56,19 @@ const ENTRY_TYPES = new Set([
 /** How sure we are that these are entries of a pi session. The header comes first; without it pi reads nothing. */
 function detectPi(sample: readonly Json[]): Detection {
   const [first] = sample;
-  if (first === undefined) return { confidence: 0, reason: 'there are no records to judge by' };
+  if (first === undefined) return notOurs('there are no records to judge by');
   const entries = sample.filter((value) => isRecord(value) && isEntry(value)).length;
-  if (isRecord(first) && first['type'] === 'session' && typeof first['id'] === 'string')
+  if (stringAt(first, 'type') === 'session' && stringAt(first, 'id') !== undefined)
     return { confidence: 1, reason: 'the first record is the header of a session' };
-  if (entries === 0) return { confidence: 0, reason: 'the first record is not a header of type session' };
+  if (entries === 0) return notOurs('the first record is not a header of type session');
   const reason = `${countOf(entries, 'entry', 'entries')} of a session, but the first record is not a header of type session`;
   return { confidence: entries >= sample.length / 2 ? 0.7 : 0.4, reason };
 }
 
 function isEntry(record: JsonRecord): boolean {
-  const type = stringAt(record, 'type') ?? '';
-  if (typeof record['timestamp'] !== 'string') return false;
-  const { message } = record;
-  return type === 'message' ? isRecord(message) && typeof message['role'] === 'string' : ENTRY_TYPES.has(type);
+  const { type, timestamp } = record;
+  if (typeof timestamp !== 'string' || typeof type !== 'string') return false;
+  return type === 'message' ? stringAt(record, 'message', 'role') !== undefined : ENTRY_TYPES.has(type);
 }
 
 /** Remembers the settings of the session, the latest time, and for version 1, whose entries have no ids, the number of entries. */
@@ -77,15 +78,9 @@ function createSession(): CodecSession {
   let count = 0;
   let lastName: string | null = null;
   let latestMs = 0;
-  let known: { readonly entries: readonly Entry[]; readonly path: Path } | null = null;
-
-  const pathOf = (entries: readonly Entry[], noteOf: NoteOf<CompactionNote>): Path => {
-    if (known?.entries !== entries) {
-      const path = findPath(entries, { repeatedIds: 'last', keptFrom: (line) => noteOf(line)?.keptFrom });
-      known = { entries, path };
-    }
-    return known.path;
-  };
+  const paths = createPathFinder<CompactionNote>((entries, noteOf) =>
+    findPath(entries, { repeatedIds: 'last', keptFrom: (line) => noteOf(line)?.keptFrom }),
+  );
   /** In version 1 each entry follows the one before it. */
   const isVersion1 = (): boolean => version !== null && version < 2;
   const numberedLinks = (): ReturnType<typeof linksOf> => {
@@ -93,12 +88,12 @@ function createSession(): CodecSession {
     lastName = entryName(count - 1);
     return { recordId: lastName, parentId };
   };
-  const renderSummary = (input: SummaryInput): readonly string[] => {
-    const { firstKept, listedAs, uuid } = input;
+  const renderSummary: CodecSession['renderSummary'] = (input) => {
+    const { firstKept, listedAs, uuid, prior = null } = input;
     const isNumbered = isVersion1();
-    const { entries = [], sinceCompaction = 0 } = known?.path ?? {};
+    const { entries = [], sinceCompaction = 0 } = paths.latest() ?? {};
     const steps = new Map(entries.map(({ line }, at) => [line, at] as const));
-    const firstKeptId = idOf(firstKept);
+    const firstKeptId = stringAt(firstKept, 'id');
     const step = entries.findIndex(({ recordId }) => recordId === firstKeptId);
     // In version 1 there is no sign of where the kept part begins, so the settings in force at the end are repeated.
     const cutLine = isNumbered ? undefined : entries[step]?.line;
@@ -107,20 +102,22 @@ function createSession(): CodecSession {
       ...state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, steps),
       ...(listedAs === undefined ? [] : [{ type: NAME, ...latest, name: listedAs }]),
     ];
-    const replaced = sinceCompaction > 0 && step > sinceCompaction ? (input.prior ?? null) : null;
-    const place = placeSummary(input, replaced);
+    // The summary takes the id that the first kept entry names as its parent, so that the kept lines attach to it unchanged. If the kept part
+    // begins before a compaction that leaves, the entries after that compaction depend on its id: then the summary takes its id and parent.
+    const priorId = sinceCompaction > 0 && step > sinceCompaction ? stringAt(prior, 'id') : undefined;
+    const id = priorId ?? stringAt(firstKept, 'parentId') ?? uuid('compaction');
     const { lines, lastId } = renderChain(settings, {
-      parentId: place.parentId,
+      parentId: priorId === undefined ? null : (stringAt(prior, 'parentId') ?? null),
       uuid,
-      link: ({ id: _id, parentId: _parentId, type = null, ...rest }, id, parentId) => ({
+      link: ({ id: _id, parentId: _parentId, type = null, ...rest }, ownId, parentId) => ({
         type,
-        ...(!isNumbered && { id, parentId }),
+        ...(!isNumbered && { id: ownId, parentId }),
         ...rest,
       }),
     });
     const compaction = {
       type: 'compaction',
-      ...(!isNumbered && { id: place.id, parentId: lastId }),
+      ...(!isNumbered && { id, parentId: lastId }),
       ...latest, // pi ignores the token counts of answers up to this time, and would otherwise compact at once because of them
       summary: input.text,
       ...(isNumbered && { firstKeptEntryIndex: lines.length + 2 }), // counted after the header, the settings and this entry
@@ -143,38 +140,15 @@ function createSession(): CodecSession {
       const decoded = decodeEntry(record, line);
       if (!isFirstPass || record['type'] === 'session' || 'problem' in decoded) return decoded;
       state.note(record, line);
-      latestMs = Math.max(latestMs, ...timesOf(record));
+      // pi compares the time of an entry's message with the time of a compaction.
+      for (const time of [record['timestamp'], valueAt(record, 'message', 'timestamp')])
+        latestMs = Math.max(latestMs, readTime(time)?.getTime() ?? 0);
       return { ...decoded, ...(isVersion1() ? numberedLinks() : linksOf(record, 'id', 'parentId')) };
     },
-    readContext: (entries, noteOf) => readPathContext(pathOf(entries, noteOf)),
-    legalCuts: (entries, noteOf) => cutsOfPath(pathOf(entries, noteOf), 'pi'),
+    readContext: (entries, noteOf) => readPathContext(paths.pathOf(entries, noteOf)),
+    legalCuts: (entries, noteOf) => cutsOfPath(paths.pathOf(entries, noteOf), 'pi'),
     renderSummary,
   });
-}
-
-/**
- * The summary takes the id that the first kept entry names as its parent, so that the kept lines attach to it
- * unchanged. If the kept part begins before a compaction that leaves (`replaced`), the entries after that compaction
- * depend on its id: then the summary takes its id and parent.
- */
-function placeSummary({ firstKept, uuid }: SummaryInput, replaced: Json) {
-  const id = idOf(replaced);
-  if (id !== undefined) return { id, parentId: parentOf(replaced) };
-  return { id: parentOf(firstKept) ?? uuid('compaction'), parentId: null };
-}
-
-function idOf(record: Json): string | undefined {
-  return isRecord(record) ? stringAt(record, 'id') : undefined;
-}
-
-function parentOf(record: Json): string | null {
-  return isRecord(record) ? (stringAt(record, 'parentId') ?? null) : null;
-}
-
-/** The times of the entry and of its message: pi compares the latter with the time of a compaction. */
-function timesOf({ timestamp, message }: JsonRecord): readonly number[] {
-  const times = [readTime(timestamp), isRecord(message) ? readTime(message['timestamp']) : null];
-  return times.flatMap((time) => time?.getTime() ?? []);
 }
 
 /** The title in pi's list, as pi 0.73.1 finds it: the session's latest name, otherwise the first user message of the file. */
@@ -183,19 +157,16 @@ function listedTitle(file: ListedFile): string | null {
   const name = firstIn(beside, (record) =>
     record['type'] === 'session_info' ? (stringAt(record, 'name') ?? '') : null,
   );
-  return asTitle(name) ?? asTitle(firstIn(listedRecords(file, 'start'), promptText));
-}
-
-function promptText({ type, message }: JsonRecord): string | null {
-  if (type !== 'message' || !isRecord(message) || message['role'] !== 'user') return null;
-  const text = textBlocks(message['content']).join(' ');
-  return text === '' ? null : text;
+  const promptIn = ({ type, message }: JsonRecord): string | null =>
+    type === 'message' && stringAt(message, 'role') === 'user'
+      ? textBlocks(valueAt(message, 'content')).join(' ') || null
+      : null;
+  return asTitle(name) ?? asTitle(firstIn(listedRecords(file, 'start'), promptIn));
 }
 
 /** A setting that pi finds in an entry when it reads a session. */
 type Setting = { readonly line: number; readonly record: JsonRecord };
 
-/** The settings of a session that would be lost with the entries that leave. */
 /** The only setting that counts wherever it is. */
 const NAME = 'session_info';
 
@@ -249,10 +220,9 @@ function createSessionState() {
 
 /** An answer names the model that was in use, just as a change of model would. */
 function modelOf({ message, timestamp = null }: JsonRecord): JsonRecord | null {
-  if (!isRecord(message) || message['role'] !== 'assistant') return null;
   const provider = stringAt(message, 'provider');
   const modelId = stringAt(message, 'model');
-  if (provider === undefined || modelId === undefined) return null;
+  if (stringAt(message, 'role') !== 'assistant' || provider === undefined || modelId === undefined) return null;
   return { type: 'model_change', timestamp, provider, modelId };
 }
 
@@ -268,8 +238,7 @@ export function decodeEntry(entry: JsonRecord, line: number): Noted<CompactionNo
   const summary = type === 'branch_summary' ? (stringAt(entry, 'summary') ?? '') : '';
   if (summary !== '') return decodeWords(summary, place);
   if (type !== 'custom_message' || !isContent(content)) return { kind: 'meta' };
-  const words = decodeSaid({ ...place, role: 'user', parts: readContent(content) });
-  return decodeWords(words.message.content, place, stringAt(entry, 'customType'));
+  return decodeWords(textOfParts(readContent(content)), place, stringAt(entry, 'customType'));
 }
 
 /** pi's compaction, or ours. What it keeps of the entries before it begins at `firstKeptEntryId`; version 1 counts entries instead. */
@@ -315,22 +284,17 @@ function decodeMessage(message: Json | undefined, entryPlace: SaidPlace): Decode
   const callId = sentAs === 'tool' ? stringAt(message, 'toolCallId') : undefined;
   const name = stringAt(message, sentAs === 'tool' ? 'toolName' : 'customType');
   const parts = readContent(content);
-  const said = decodeSaid({ ...place, role: sentAs, name, parts });
-  if (callId !== undefined) {
-    const result = resultPart(callId, said.message.content, message['isError'] === true);
-    return decodeSaid({ ...place, role: sentAs, name, parts: [result] });
-  }
-  if (role !== 'user') return said;
+  const said = { ...place, role: sentAs, name, parts };
+  if (callId !== undefined)
+    return say({ ...said, parts: [resultPart(callId, textOfParts(parts), message['isError'] === true)] });
+  if (role !== 'user') return say(said);
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-  const isShown = texts.some((text) => text.trim() !== '') || (isList(content) && content.some(isImage));
-  return {
-    ...asTyped(said, typedText(texts.map(withoutAttached)), ruleWords(texts)),
-    ...(isShown && { isPrompt: true }),
-  };
-}
-
-function isImage(block: Json): boolean {
-  return isRecord(block) && block['type'] === 'image';
+  const hasImage = listOf(content).some((block) => stringAt(block, 'type') === 'image');
+  const isShown = hasImage || texts.some((text) => text.trim() !== '');
+  return say(
+    { ...said, typed: typedText(texts.map(withoutAttached)), ruleText: ruleWords(texts) },
+    { ...(isShown && { isPrompt: true }) },
+  );
 }
 
 /**
@@ -348,12 +312,12 @@ function withoutAttached(text: string): string {
 
 /** Text that pi sends as the user's although no person typed it as a prompt. */
 function decodeWords(text: string, place: SaidPlace, name?: string): Decoded {
-  return decodeSaid({ ...place, role: 'user', name, parts: textParts([text]) });
+  return say({ ...place, role: 'user', name, parts: textParts([text]) });
 }
 
 /** The content of a message, without thinking and images. */
 function readContent(content: string | readonly Json[]): readonly MessagePart[] {
-  return (isList(content) ? content : [content]).flatMap((block) => {
+  return listOf(content).flatMap((block) => {
     if (!isRecord(block) || block['type'] !== 'toolCall') return textParts([readPartText(block)]);
     return [callPart(stringAt(block, 'id'), stringAt(block, 'name') ?? '', argumentText(block['arguments']))];
   });
@@ -363,13 +327,8 @@ function readContent(content: string | readonly Json[]): readonly MessagePart[] 
 function shellText(message: JsonRecord): string {
   const { exitCode, cancelled } = message;
   const failed = typeof exitCode === 'number' && exitCode !== 0;
-  return [
-    `$ ${stringAt(message, 'command') ?? ''}`,
-    stringAt(message, 'output') ?? '',
-    cancelled === true ? '(cancelled)' : failed ? `(exit code ${exitCode})` : '',
-  ]
-    .filter((text) => text !== '')
-    .join('\n');
+  const end = cancelled === true ? '(cancelled)' : failed ? `(exit code ${exitCode})` : '';
+  return joinTexts([`$ ${stringAt(message, 'command') ?? ''}`, stringAt(message, 'output') ?? '', end]);
 }
 
 function isContent(content: Json | undefined): content is string | readonly Json[] {

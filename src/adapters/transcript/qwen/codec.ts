@@ -1,5 +1,5 @@
 import { countOf, estimateTokens } from '../../../core/tokens.ts';
-import type { Decoded, Entry } from '../../../core/transcript.ts';
+import type { Decoded } from '../../../core/transcript.ts';
 import type {
   Codec,
   CodecSession,
@@ -10,20 +10,29 @@ import type {
   SummaryInput,
 } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, stringAt, textReader } from '../json.ts';
-import { createSession as createPlainSession } from '../session.ts';
-import { asTitle, firstIn, listedRecords } from '../listed-title.ts';
-import { cutsOfPath, findPath, isQwenRecord, isQwenType, type Path, readPathContext, renderChain } from '../parents.ts';
 import {
-  asTyped,
-  conversationOf,
-  copyKeys,
-  decodeSaid,
-  decodeSummary,
-  firstText,
-  linksOf,
-  type SaidPlace,
-} from '../said.ts';
+  firstIn,
+  isList,
+  isRecord,
+  type JsonRecord,
+  readIsoTime,
+  recordsAt,
+  stringAt,
+  textReader,
+  valueAt,
+} from '../json.ts';
+import { createSession as createPlainSession, notOurs } from '../session.ts';
+import { asTitle, listedRecords } from '../listed-title.ts';
+import {
+  createPathFinder,
+  cutsOfPath,
+  findPath,
+  isQwenRecord,
+  isQwenType,
+  readPathContext,
+  renderChain,
+} from '../parents.ts';
+import { conversationOf, copyKeys, decodeSummary, firstText, linksOf, say, type SaidPlace } from '../said.ts';
 import type { Role } from '../../../core/message.ts';
 import { readParts, readRuleText, readTyped } from '../gemini/decode.ts';
 import { textOfParts } from '../message-parts.ts';
@@ -40,11 +49,10 @@ export const qwen: Codec = {
 
 function detectQwen(sample: readonly Json[]): Detection {
   const own = sample.filter((value) => isRecord(value) && isQwenRecord(value));
-  if (own.length === 0) return { confidence: 0, reason: 'no record has a uuid, a parentUuid and parts or a subtype' };
-  const isSure = own.some((value) => isRecord(value) && isRecord(value.message) && isList(value.message['parts']));
-  const records = `${countOf(own.length, 'record')} of a session`;
+  if (own.length === 0) return notOurs('no record has a uuid, a parentUuid and parts or a subtype');
+  const isSure = own.some((value) => isList(valueAt(value, 'message', 'parts')));
   const confidence = own.length < sample.length / 2 ? 0.6 : isSure ? 1 : 0.9;
-  return { confidence, reason: records };
+  return { confidence, reason: `${countOf(own.length, 'record')} of a session` };
 }
 
 /** What Qwen Code looks up in a session, wherever it is; the latest of each is repeated if it would leave. */
@@ -53,13 +61,8 @@ const SETTINGS = new Set(['custom_title', 'session_model', 'session_source', 'pa
 /** Remembers the settings of the session. */
 function createSession(): CodecSession {
   const settings = new Map<string, { readonly line: number; readonly record: JsonRecord }>();
-  let known: { readonly entries: readonly Entry[]; readonly path: Path } | null = null;
-  const pathOf = (entries: readonly Entry[]): Path => {
-    // A cut is never before a compaction of Qwen's, so that one never leaves alone.
-    if (known?.entries !== entries)
-      known = { entries, path: { ...findPath(entries, { repeatedIds: 'all' }), isTidy: true } };
-    return known.path;
-  };
+  // A cut is never before a compaction of Qwen's, so that one never leaves alone.
+  const paths = createPathFinder((entries) => ({ ...findPath(entries, { repeatedIds: 'all' }), isTidy: true }));
   return createPlainSession({
     what: 'a message that is',
     read: (record, { line, isFirstPass }) => {
@@ -67,11 +70,11 @@ function createSession(): CodecSession {
       if (isFirstPass && SETTINGS.has(subtype)) settings.set(subtype, { line, record });
       return decodeRecord(record, line);
     },
-    readContext: (entries) => readPathContext(pathOf(entries)),
-    legalCuts: (entries) => cutsOfPath(pathOf(entries), 'Qwen Code'),
+    readContext: (entries, noteOf) => readPathContext(paths.pathOf(entries, noteOf)),
+    legalCuts: (entries, noteOf) => cutsOfPath(paths.pathOf(entries, noteOf), 'Qwen Code'),
     renderSummary: (input) => {
-      const id = isRecord(input.firstKept) ? input.firstKept['uuid'] : undefined;
-      const cutLine = known?.path.entries.findLast(({ recordId }) => recordId === id)?.line ?? 0;
+      const id = valueAt(input.firstKept, 'uuid');
+      const cutLine = paths.latest()?.entries.findLast(({ recordId }) => recordId === id)?.line ?? 0;
       const lost = [...settings.values()].filter(({ line }) => line < cutLine).map(({ record }) => record);
       return renderSummary(input, lost);
     },
@@ -139,15 +142,12 @@ function listedTitle(file: ListedFile): string | null {
 }
 
 function titleIn({ subtype, systemPayload }: JsonRecord): string | null {
-  if (subtype !== 'custom_title' || !isRecord(systemPayload)) return null;
-  return stringAt(systemPayload, 'customTitle') ?? null;
+  return subtype === 'custom_title' ? (stringAt(systemPayload, 'customTitle') ?? null) : null;
 }
 
 function promptText({ type, subtype, message, systemPayload }: JsonRecord): string | null {
   if (type !== 'user' || subtype !== undefined) return null;
-  const shown = isRecord(systemPayload) ? stringAt(systemPayload, 'displayText') : undefined;
-  const parts = isRecord(message) && isList(message['parts']) ? message['parts'] : [];
-  const text = shown ?? firstIn(parts.filter(isRecord), (part) => stringAt(part, 'text') ?? null) ?? '';
+  const text = stringAt(systemPayload, 'displayText') ?? firstText('text', ...recordsAt(message, 'parts')) ?? '';
   if (text === '') return null;
   const start = FIRST_CHARACTERS.exec(text)?.[0] ?? '';
   return start.length < text.length ? `${start}...` : text;
@@ -173,47 +173,37 @@ function decodeRecord(record: JsonRecord, line: number): Decoded | RecordProblem
     return { kind: 'meta', ...(subtype === 'session_sources_snapshot' && { latestKey: subtype }) };
   if (!isQwenType(type)) return { kind: 'meta' };
   const links = { ...conversationOf(record, 'sessionId'), ...linksOf(record, 'uuid', 'parentUuid') };
-  const place = {
-    id: links.recordId,
-    line,
-    conversation: links.conversation,
-    at: readIsoTime(record['timestamp']),
-  };
-  const history = isRecord(systemPayload) ? systemPayload['compressedHistory'] : undefined;
+  const { recordId: id, conversation } = links;
+  const place = { id, line, conversation, at: readIsoTime(record['timestamp']) };
   const said =
-    type !== 'system'
-      ? decodeMessage(record, type, place)
-      : subtype === 'chat_compression' && isList(history)
-        ? decodeSummary(historyText(history), place)
-        : null;
-  if (said !== null && 'problem' in said) return said;
-  return { ...(said ?? { kind: 'meta' }), ...links };
+    type === 'system' ? decodeCompression(subtype, systemPayload, place) : decodeMessage(record, type, place);
+  return 'problem' in said ? said : { ...said, ...links };
 }
 
-/** null: the model gets nothing from this record. */
-function decodeMessage(record: JsonRecord, type: string, place: SaidPlace): Decoded | RecordProblem | null {
+/** Qwen Code's compression, or ours: a list of messages that replaces everything before it. */
+function decodeCompression(subtype: Json, payload: Json | undefined, place: SaidPlace): Decoded {
+  const history = valueAt(payload, 'compressedHistory');
+  if (subtype !== 'chat_compression' || !isList(history)) return { kind: 'meta' };
+  const parts = history.filter(isRecord).flatMap((message) => readParts({ content: message['parts'] ?? [] }));
+  return decodeSummary(textOfParts(parts), place);
+}
+
+function decodeMessage(record: JsonRecord, type: string, place: SaidPlace): Decoded | RecordProblem {
   const { message, systemPayload, provenance = 'real_user' } = record;
   const subtype = stringAt(record, 'subtype');
-  if (message === undefined || subtype === 'realtime_message') return null;
+  if (message === undefined || subtype === 'realtime_message') return { kind: 'meta' }; // the model gets nothing from it
   if (!isRecord(message) || !isList(message['parts']))
     return { problem: `a record of type ${type} whose message has no list of parts` };
   const parts = readParts({ content: message['parts'] });
   const hasResults = parts.some(({ kind }) => kind === 'result');
   const role: Role = hasResults ? 'tool' : type === 'assistant' ? 'assistant' : 'user';
-  const said = decodeSaid({ ...place, role, parts });
-  if (type !== 'user' || role !== 'user' || !TYPED_SUBTYPES.has(subtype)) return said;
+  const said = { ...place, role, parts };
+  if (type !== 'user' || role !== 'user' || !TYPED_SUBTYPES.has(subtype)) return say(said);
   // The prompt as it was typed is beside it where something else was sent.
-  const shown = isRecord(systemPayload) ? stringAt(systemPayload, 'displayText') : undefined;
-  const prompt = { content: message['parts'], ...(shown !== undefined && { displayContent: shown }) };
+  const prompt = { content: stringAt(systemPayload, 'displayText') ?? message['parts'] };
   const typed = readTyped(prompt);
-  return {
-    ...asTyped(said, typed, provenance === 'real_user' ? readRuleText(prompt) : undefined),
-    ...(typed !== undefined && subtype === undefined && { isPrompt: true }),
-  };
-}
-
-/** Qwen Code's compression, or ours: a list of messages that replaces everything before it. */
-function historyText(history: readonly Json[]): string {
-  const parts = history.flatMap((message) => (isRecord(message) ? readParts({ content: message['parts'] ?? [] }) : []));
-  return textOfParts(parts);
+  return say(
+    { ...said, typed, ruleText: provenance === 'real_user' ? readRuleText(prompt) : undefined },
+    { ...(typed !== undefined && subtype === undefined && { isPrompt: true }) },
+  );
 }

@@ -6,7 +6,7 @@ import { createElementReader } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, recordsAt, stringAt } from '../json.ts';
 import { contentText, summaryRole } from '../message-parts.ts';
-import { createSession, readWholeContext } from '../session.ts';
+import { createSession, notOurs, readWholeContext } from '../session.ts';
 
 /** A trajectory of SWE-agent (`.traj`) or mini-swe-agent (`.traj.json`). */
 export const sweAgent: Codec = {
@@ -17,24 +17,19 @@ export const sweAgent: Codec = {
 };
 
 function detectTrajectory(beginning: Json): Detection {
-  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is not an object' };
+  if (!isRecord(beginning)) return notOurs('it is not an object');
   const { history, trajectory, info } = beginning;
   const isMini = isRecord(info) && 'mini_version' in info;
   if (isMini || stringAt(beginning, 'trajectory_format')?.startsWith('mini-swe-agent') === true)
     return { confidence: 1, reason: 'a trajectory of mini-swe-agent' };
-  if (isList(history) && history.some(isOwnMessage))
+  const isOwn = (one: JsonRecord): boolean => 'role' in one && ('agent' in one || 'message_type' in one);
+  if (recordsAt(history).some(isOwn))
     return { confidence: 0.95, reason: 'a "history" of messages with the name of their agent' };
-  if (history === undefined && isList(trajectory) && trajectory.some((step) => isRecord(step) && isFullStep(step)))
+  const isFullStep = (step: JsonRecord): boolean =>
+    isStep(step) && 'action' in step && 'observation' in step && 'response' in step;
+  if (history === undefined && recordsAt(trajectory).some(isFullStep))
     return { confidence: 0.9, reason: 'a "trajectory" of steps with action, observation and response' };
-  return { confidence: 0, reason: 'it has neither a "history" nor a "trajectory" of SWE-agent' };
-}
-
-function isOwnMessage(message: Json): boolean {
-  return isRecord(message) && 'role' in message && ('agent' in message || 'message_type' in message);
-}
-
-function isFullStep(step: JsonRecord): boolean {
-  return isStep(step) && 'action' in step && 'observation' in step && 'response' in step;
+  return notOurs('it has neither a "history" nor a "trajectory" of SWE-agent');
 }
 
 /** Messages are read as in chat lines, after their roles have been translated. */

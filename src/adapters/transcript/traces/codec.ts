@@ -1,24 +1,15 @@
 import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
-import type {
-  Codec,
-  CodecSession,
-  ContextView,
-  CutProblem,
-  Detection,
-  Json,
-  SummaryInput,
-} from '../../../ports/codec.ts';
+import type { Codec, CodecSession, ContextView, Detection, Json, SummaryInput } from '../../../ports/codec.ts';
 import { FORMATS } from '../formats.ts';
-import { readContent } from '../chat-lines/content.ts';
-import { classify } from '../chat-lines/decode.ts';
+import { readAlone } from '../chat-lines/decode.ts';
 import { toChatMessage } from '../chat-lines/dialects.ts';
 import { createListRecords, printedRecords } from '../json-list/records.ts';
 import { isList, isRecord, type JsonRecord, known, parseText, recordsAt, stringAt, valueAt } from '../json.ts';
 import { withTyped } from '../message-parts.ts';
 import { followParents } from '../parents.ts';
-import { createSession, readWholeContext } from '../session.ts';
+import { createSession, notOurs, readWholeContext } from '../session.ts';
 import {
   descend,
   OTLP_LOGS,
@@ -45,29 +36,24 @@ export const traceDocument: Codec = {
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['observations', 'runs'], orItself: true }),
   detect: ([beginning = null]) => {
     const list = isRecord(beginning) ? (beginning['observations'] ?? beginning['runs']) : beginning;
-    return isList(list) ? detectIn(list) : { confidence: 0, reason: 'it has no list of observations or runs' };
+    return isList(list) ? detectIn(list) : notOurs('it has no list of observations or runs');
   },
   open: createTraceSession,
 };
 
 function detectIn(sample: readonly Json[]): Detection {
   const own = sample.filter((value) => isRecord(value) && traceKindOf(value) !== null).length;
-  if (own === 0) return { confidence: 0, reason: 'no record is a span, an observation or a run' };
+  if (own === 0) return notOurs('no record is a span, an observation or a run');
   return { confidence: own >= sample.length / 2 ? 1 : 0.5, reason: `${own} spans, observations or runs` };
 }
-
-/**
- * What is known of a record after the first pass. `isFirst`: nothing of its conversation precedes it, so its whole
- * history is read.
- */
-type Note = { readonly isFirst: boolean; readonly ids: readonly string[]; readonly at: number | null };
 
 /**
  * A record with a call of a model is a message: the end of its history, from the last answer on, and its own answer.
  * Later calls repeat the rest. Other records are carried along.
  */
 function createTraceSession(): CodecSession {
-  const notes: Note[] = [];
+  /** What is known of records after the first pass. `isFirst`: nothing of its conversation precedes it, so its whole history is read. */
+  const notes: { readonly isFirst: boolean; readonly ids: readonly string[]; readonly at: number | null }[] = [];
   const begun = new Set<string>();
   return createSession({
     what: 'a record that is',
@@ -92,8 +78,11 @@ function createTraceSession(): CodecSession {
     }),
     legalCuts: (entries) => {
       const spoken = entries.filter(({ kind }) => kind === 'message');
-      const problem = findOrderProblem(spoken.flatMap(({ line }) => notes[line]?.at ?? []));
-      return () => problem;
+      const times = spoken.flatMap(({ line }) => notes[line]?.at ?? []);
+      const back = times.filter((time, at) => time < (times[at - 1] ?? time)).length;
+      // Some tools export the newest record first. What stays would then be the oldest.
+      const isReversed = back > 0 && back * 2 >= times.length;
+      return () => (isReversed ? 'the newest record stands first; sort the records by time' : null);
     },
     renderSummary,
   });
@@ -174,19 +163,18 @@ function findMessages(value: Json | undefined, role: string): readonly Json[] {
 }
 
 function toSpanMessage(value: Json): readonly SpanMessage[] {
-  const said = classify(value);
-  if ('problem' in said || said.kind === 'meta') return isRecord(value) ? [asText(value)] : [];
-  const content = readContent(said.record, { line: 0, isResult: said.role === 'tool', findCall: () => null });
+  if (!isRecord(value)) return [];
+  const read = readAlone(value, 0);
+  if (!('said' in read)) {
+    // A message in a shape that we do not know.
+    const json = JSON.stringify(value);
+    const author = stringAt(value, 'role') === 'assistant' ? 'assistant' : 'tool';
+    return [{ role: author, text: json, typed: undefined, parts: [{ kind: 'text', text: json }] }];
+  }
+  const { said, content } = read;
   const { text, parts } = content;
   const role = said.role === 'user' && content.hasResultBlock ? 'tool' : said.role;
   return text === '' ? [] : [{ role, text, parts, typed: role === 'user' ? content.typed : undefined }];
-}
-
-/** A message in a shape that we do not know. */
-function asText(value: JsonRecord): SpanMessage {
-  const text = JSON.stringify(value);
-  const role = stringAt(value, 'role') === 'assistant' ? 'assistant' : 'tool';
-  return { role, text, typed: undefined, parts: [{ kind: 'text', text }] };
 }
 
 /**
@@ -211,15 +199,6 @@ function findAnchors(
     else if (following !== undefined) next.set(line, following);
   }
   return ({ kind, line }) => (kind === 'meta' ? (lastInside.get(line) ?? next.get(line) ?? null) : null);
-}
-
-/** Some tools export the newest record first. What stays would then be the oldest. */
-function findOrderProblem(times: readonly number[]): CutProblem {
-  const steps = times.slice(1).map((time, at) => time - (times[at] ?? time));
-  const back = steps.filter((step) => step < 0).length;
-  return steps.length > 0 && back > steps.length / 2
-    ? 'the newest record stands first; sort the records by time'
-    : null;
 }
 
 /** A record of the neighbors' tool with the summary as its output, in the trace and the session of the first that stays. */
@@ -259,13 +238,7 @@ const toRun: Render = ({ text, uuid }, neighbor, dropped) => {
   const id = uuid('summary');
   const time = dropped['start_time'] ?? null;
   const [root = ''] = (stringAt(neighbor, 'dotted_order') ?? '').split('.');
-  const digits =
-    typeof time === 'string'
-      ? time
-          .replaceAll(/[-:.Z]/g, '')
-          .padEnd(21, '0')
-          .slice(0, 21)
-      : '';
+  const digits = typeof time === 'string' ? `${time.replaceAll(/[-:.Z]/g, '')}${'0'.repeat(21)}`.slice(0, 21) : '';
   const { session_id, trace_id: trace = null } = neighbor;
   const metadata = valueAt(neighbor, 'extra', 'metadata');
   return {

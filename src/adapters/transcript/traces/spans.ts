@@ -43,17 +43,13 @@ const MODEL_KEY = /^(?:gen_ai|llm|compact)\./;
 /** Which tool wrote a record; null: none of them. */
 export function traceKindOf(record: JsonRecord): TraceKind | null {
   if (isList(record['resourceSpans']) || isList(record['resourceLogs'])) return 'otlp';
-  if (hasPlainAttributes(record)) return 'span';
+  if (Object.keys(recordAt(record, 'attributes')).some((key) => MODEL_KEY.test(key))) return 'span';
   const isRun = typeof record['run_type'] === 'string' && 'inputs' in record;
   if (isRun && ('trace_id' in record || 'dotted_order' in record)) return 'langsmith';
   const hasTrace = typeof (record['traceId'] ?? record['trace_id']) === 'string';
   const hasStart = typeof (record['startTime'] ?? record['start_time']) === 'string';
   const isObservation = OBSERVATIONS.has(stringAt(record, 'type') ?? '') && hasTrace && hasStart;
   return isObservation || isLangfuseTrace(record) ? 'langfuse' : null;
-}
-
-function hasPlainAttributes({ attributes }: JsonRecord): boolean {
-  return isRecord(attributes) && Object.keys(attributes).some((key) => MODEL_KEY.test(key));
 }
 
 /** A trace as a whole, with or without its observations. */
@@ -67,22 +63,22 @@ function isLangfuseTrace(record: JsonRecord): boolean {
 export function readSpans(record: JsonRecord): readonly Span[] {
   switch (traceKindOf(record)) {
     case 'otlp':
-      return [...descend(record, OTLP_SPANS).map(readOtlpSpan), ...descend(record, OTLP_LOGS).map(readOtlpLog)];
+      return [
+        ...descend(record, OTLP_SPANS).map((span) => readOtlpSpan(span)),
+        ...descend(record, OTLP_LOGS).map(readOtlpLog),
+      ];
     case 'span':
       return [readOtlpSpan(record)];
     case 'langsmith':
       return [readRun(record)];
-    case 'langfuse':
-      return readLangfuse(record);
+    case 'langfuse': {
+      const nested = isLangfuseTrace(record) ? recordsAt(record, 'observations') : [];
+      return (nested.length > 0 ? nested : [record]).map((observation) => readObservation(observation, record));
+    }
     default:
       // Beside spans of model calls there are others, without such attributes.
       return isRecord(record['attributes']) ? [readOtlpSpan(record)] : [];
   }
-}
-
-function readLangfuse(record: JsonRecord): readonly Span[] {
-  const nested = isLangfuseTrace(record) ? recordsAt(record, 'observations') : [];
-  return (nested.length > 0 ? nested : [record]).map((observation) => readObservation(observation, record));
 }
 
 function readObservation(record: JsonRecord, trace: JsonRecord): Span {
@@ -116,17 +112,12 @@ function readRun(record: JsonRecord): Span {
     id: idAt(record, 'id'),
     parentId: idAt(record, 'parent_run_id'),
     conversation: thread ?? idAt(record, 'trace_id') ?? '',
-    at: readUtcTime(record['start_time']),
+    at: readIsoTime(record['start_time']) ?? readIsoTime(`${stringAt(record, 'start_time')}Z`), // in UTC, without an offset
     isModelCall: record['run_type'] === 'llm',
     input: inputs,
     output: outputs,
     ...(isSummary && { summary: text }),
   };
-}
-
-/** LangSmith writes its times in UTC, without an offset. */
-function readUtcTime(value: Json | undefined): Date | null {
-  return readIsoTime(value) ?? (typeof value === 'string' ? readIsoTime(`${value}Z`) : null);
 }
 
 /** Where OTLP has its spans and its log records, level by level. */
@@ -138,16 +129,16 @@ export function descend(record: JsonRecord, [key, ...keys]: readonly string[]): 
   return key === undefined ? [record] : recordsAt(record, key).flatMap((inner) => descend(inner, keys));
 }
 
-function readOtlpSpan(span: JsonRecord): Span {
-  return toSpan(span, readAttributes(span['attributes']), recordsAt(span, 'events'));
-}
-
 /** An event of its own, which names its span. */
 function readOtlpLog(log: JsonRecord): Span {
-  return { ...toSpan(log, new Map(), [log]), id: undefined, parentId: stringAt(log, 'spanId') };
+  return { ...readOtlpSpan(log, new Map(), [log]), id: undefined, parentId: stringAt(log, 'spanId') };
 }
 
-function toSpan(span: JsonRecord, attributes: Attributes, events: readonly JsonRecord[]): Span {
+function readOtlpSpan(
+  span: JsonRecord,
+  attributes = readAttributes(span['attributes']),
+  events = recordsAt(span, 'events'),
+): Span {
   const { input, output } = readOtelMessages(attributes, events);
   const all = new Map([...attributes, ...events.flatMap((event) => [...readAttributes(event['attributes'])])]);
   const session = all.get('gen_ai.conversation.id') ?? all.get('session.id');
