@@ -4,7 +4,7 @@ import { createUnpack } from './blocks.ts';
 import type { LaterEngine } from './loaded-later.ts';
 import { createCompactionReader } from './read/compactions.ts';
 import { createLineReader } from './read/lines.ts';
-import { type Sql, within, readUsedBytes } from './sql/query.ts';
+import { readUsedBytes, type Sql, within } from './sql/query.ts';
 import { createCompactionStore } from './store/compactions.ts';
 import { createChoices, createProviderBatches, createSummaryCache } from './store/records.ts';
 import type { StoreEngine } from './store/engine.ts';
@@ -18,12 +18,14 @@ type Engine = {
   readonly guard: <Port extends object>(port: Port) => Port;
 };
 
-type Facts = Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring' | 'close'>;
-
 const LIST_UNPURGED = 'SELECT id FROM erasures WHERE is_purged <> 1 LIMIT 1';
 
 /** The archive in a database. */
-export function createArchive(sql: Sql, facts: Facts, engine: Engine): Archive {
+export function createArchive(
+  sql: Sql,
+  facts: Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring' | 'close'>,
+  engine: Engine,
+): Archive {
   const { path } = facts;
   const reading = { ...sql, unpack: createUnpack() };
   const load = lazily(async () => {

@@ -29,20 +29,12 @@ type BlockMember = {
 export type RawBlock = { readonly raw: Uint8Array; readonly members: readonly BlockMember[] };
 
 /** Joins lines into blocks, in order. */
-export type BlockGatherer = {
-  /** Copies a line, and gives the blocks that are full. A huge line has a block of its own. */
-  readonly add: (line: LineDraft) => readonly RawBlock[];
-  /** The last block, unless it is empty. */
-  readonly end: () => readonly RawBlock[];
-  /** A block is not read any more, so that its memory can be used for another. */
-  readonly reuse: (block: RawBlock) => void;
-};
-
-export function createBlockGatherer(): BlockGatherer {
+export function createBlockGatherer() {
   let buffer = new Uint8Array(FIRST_BUFFER_BYTES);
   let members: BlockMember[] = [];
   let filledBytes = 0;
   const spare: Uint8Array<ArrayBuffer>[] = [];
+  /** The last block, unless it is empty. */
   const end = (): readonly RawBlock[] => {
     if (members.length === 0) return [];
     const block = { raw: buffer.subarray(0, filledBytes), members };
@@ -51,6 +43,7 @@ export function createBlockGatherer(): BlockGatherer {
     filledBytes = 0;
     return [block];
   };
+  /** Copies a line, and gives the blocks that are full. A huge line has a block of its own. */
   const add = (line: LineDraft): readonly RawBlock[] => {
     const full = filledBytes + line.bytes.length > MAX_BLOCK_BYTES ? end() : [];
     if (line.bytes.length > MAX_BLOCK_BYTES)
@@ -67,6 +60,7 @@ export function createBlockGatherer(): BlockGatherer {
     filledBytes = neededBytes;
     return full;
   };
+  /** A block is not read any more, so that its memory can be used for another. */
   const reuse = ({ raw }: RawBlock): void => {
     if (raw.buffer instanceof ArrayBuffer && raw.buffer.byteLength === MAX_BLOCK_BYTES)
       spare.push(new Uint8Array(raw.buffer));
@@ -121,11 +115,8 @@ export function unpackBlock(block: Row, unpack: Unpack = tryUnpack): Uint8Array 
   const lines = raw === null ? null : takeBlock(block, raw);
   if (lines !== null) return lines;
   const firstLine = readInteger(block, 'first_line');
-  const name =
-    firstLine === 0
-      ? 'its block of summaries'
-      : `the block of archived lines that begins with source line ${firstLine}`;
-  throw new DamageError(`${name} cannot be decompressed`);
+  const ofLines = `the block of archived lines that begins with source line ${firstLine}`;
+  throw new DamageError(`${firstLine === 0 ? 'its block of summaries' : ofLines} cannot be decompressed`);
 }
 
 /** The whole pack of a row with `BLOCK_COLUMNS`; null: it is damaged. */
@@ -189,15 +180,10 @@ export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Arra
 
 const MAX_RECENT_BLOCKS = 16;
 
-type BlockCache<Block> = {
-  readonly get: (id: number) => Block | undefined;
-  /** Gives the block back. */
-  readonly add: (id: number, block: Block) => Block;
-};
-
 /** Keeps the last few blocks, each a megabyte at most: one with a longer line is not kept. */
-export function createBlockCache<Block extends Uint8Array | null>(): BlockCache<Block> {
+export function createBlockCache<Block extends Uint8Array | null>() {
   const recent = new Map<number, Block>();
+  /** Gives the block back. */
   const add = (id: number, block: Block): Block => {
     if (block !== null && block.length > MAX_BLOCK_BYTES) return block;
     recent.delete(id);
@@ -206,7 +192,7 @@ export function createBlockCache<Block extends Uint8Array | null>(): BlockCache<
     if (recent.size > MAX_RECENT_BLOCKS && oldest !== undefined) recent.delete(oldest);
     return block;
   };
-  return { get: (id) => recent.get(id), add };
+  return { get: (id: number): Block | undefined => recent.get(id), add };
 }
 
 /**

@@ -41,14 +41,9 @@ export function toArchiveFailure(error: unknown, path: string): ArchiveFailure |
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return { kind: 'damaged', path, reason };
   // A full disk can also appear as a failed write of the log's index.
   if (code.startsWith('SQLITE_IOERR') && isDiskFull(path)) return { kind: 'no-space', path };
-  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code))
-    return {
-      kind: 'cannot-open',
-      path,
-      reason,
-      ...(code.startsWith('SQLITE_CANTOPEN') ? whyNothingOpens(path) : null),
-    };
-  return null;
+  if (!/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code)) return null;
+  const remedy = code.startsWith('SQLITE_CANTOPEN') ? whyNothingOpens(path) : null;
+  return { kind: 'cannot-open', path, reason, ...remedy };
 }
 
 /**
@@ -103,15 +98,14 @@ function guardValue(value: unknown, toFailure: ToFailure): unknown {
   if (typeof value === 'function') {
     return (...args: readonly unknown[]): unknown => {
       const returned: unknown = Reflect.apply(value, undefined, args);
-      return isIterable(returned) ? guardIterable(returned, toFailure) : guardPromise(returned, toFailure);
+      const isIterable = typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned;
+      return isIterable
+        ? guardIterable(returned as AsyncIterable<unknown>, toFailure)
+        : guardPromise(returned, toFailure);
     };
   }
   const isPort = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
   return isPort ? guardPort(value, toFailure) : value;
-}
-
-function isIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
 async function guardPromise(promise: unknown, toFailure: ToFailure): Promise<unknown> {

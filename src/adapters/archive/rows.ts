@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { SummaryLevel } from '../../core/batch.ts';
+import { lazilyFor } from '../../core/lazy.ts';
 import type { Role } from '../../core/message.ts';
 import type { MessageTraits } from '../../core/search/query-hints.ts';
 import type { ArchivedOutcome } from '../../ports/archive-lookup.ts';
@@ -61,17 +62,41 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
-export function readTime(row: Row, column: string): Date | null {
-  const ms = readOptionalInteger(row, column);
+/** The time in the column with this name and `_ms`. */
+export function readTime(row: Row, name: string): Date | null {
+  const ms = readOptionalInteger(row, `${name}_ms`);
   return ms === null ? null : new Date(ms);
 }
 
-export function readOutcome(row: Row, column: string): ArchivedOutcome {
-  return OUTCOMES[readInteger(row, column)] ?? damaged(column);
+/** The same where there always is one. */
+export function readMoment(row: Row, name: string): Date {
+  return readTime(row, name) ?? new Date(Number.NaN);
 }
 
-export function readLevel(row: Row, column: string): SummaryLevel {
-  return LEVELS[readInteger(row, column)] ?? damaged(column);
+export const readOutcome = (row: Row, column: string): ArchivedOutcome => readName(OUTCOMES, row, column);
+export const readLevel = (row: Row, column: string): SummaryLevel => readName(LEVELS, row, column);
+export const readRole = (row: Row, column: string): Role => readName(ROLES, row, column);
+export const readChange = (row: Row, column: string): CaptureChange => readName(CHANGES, row, column);
+
+function readName<Name>(names: readonly Name[], row: Row, column: string): Name {
+  return names[readInteger(row, column)] ?? damaged(column);
+}
+
+/** The property `sizeBytes` has the column `size_bytes`. */
+const columnOf = lazilyFor((name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+
+/** Reads several columns as properties of the same names. */
+export function readFields<Readers extends Readonly<Record<string, (row: Row, column: string) => unknown>>>(
+  row: Row,
+  readers: Readers,
+) {
+  const fields = Object.entries(readers).map(([name, read]) => [name, read(row, columnOf(name))] as const);
+  return Object.fromEntries(fields) as { readonly [Name in keyof Readers]: ReturnType<Readers[Name]> };
+}
+
+/** The same the other way round. */
+export function toColumns(fields: Row): Row {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [columnOf(name), value]));
 }
 
 function damaged(column: string): never {
@@ -146,8 +171,9 @@ export function traitsColumn({ isQuestion, mentionsTime }: MessageTraits): numbe
   return (isQuestion ? IS_QUESTION : 0) + (mentionsTime ? NAMES_TIME : 0);
 }
 
-export function toTraits(column: number): MessageTraits {
-  return { isQuestion: (column & IS_QUESTION) !== 0, mentionsTime: (column & NAMES_TIME) !== 0 };
+export function readStoredTraits(row: Row, column: string): MessageTraits {
+  const traits = readInteger(row, column);
+  return { isQuestion: (traits & IS_QUESTION) !== 0, mentionsTime: (traits & NAMES_TIME) !== 0 };
 }
 
 /** Prepares statements with named values on first use: a run needs only a few of them, but often. */

@@ -12,7 +12,7 @@ import type { UnitPack } from '../../ports/exchange.ts';
 export const TEXTS_POSITION = -1;
 
 /** Where a text is in its block. */
-export type TextPlace = { readonly text_offset: number; readonly text_size: number };
+type TextPlace = { readonly text_offset: number; readonly text_size: number };
 
 export type Texts = {
   readonly raw: Uint8Array;
@@ -54,15 +54,13 @@ export async function readBlock(reading: Reading, id: number): Promise<Uint8Arra
 }
 
 /** The same with the pack of the block, as it is stored and unpacked. */
-export async function readPacked(
-  { query, dialect, unpack }: Reading,
-  id: number,
-): Promise<{ readonly raw: Uint8Array; readonly pack: UnitPack }> {
+export async function readPacked({ query, dialect, unpack }: Reading, id: number) {
   const [row] = await query(getBlock(dialect), { id });
   if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
   const whole = unpack(row);
   const raw = unpackBlock(row, () => whole);
-  return { raw, pack: { data: readBytes(row, 'data'), raw: whole ?? raw } };
+  const pack: UnitPack = { data: readBytes(row, 'data'), raw: whole ?? raw };
+  return { raw, pack };
 }
 
 /** The same rows with their `text`. Each has `compaction_id`, `text_offset` and `text_size`. Throws a `DamageError`. */
@@ -88,23 +86,19 @@ async function readTexts(
 ): Promise<ReadonlyMap<number, Uint8Array>> {
   const texts = new Map<number, Uint8Array>();
   if (ids.length === 0) return texts;
-  const blocks = await query(
-    `
+  const listBlocks = `
 SELECT k.id, k.compaction_id, k.first_line, k.raw_size_bytes, k.pack_id, k.pack_offset FROM blocks AS k
-WHERE ${dialect.isAmong('k.compaction_id', 'ids')} AND k.position = ${TEXTS_POSITION}`,
-    { ids },
-  );
+WHERE ${dialect.isAmong('k.compaction_id', 'ids')} AND k.position = ${TEXTS_POSITION}`;
+  const blocks = await query(listBlocks, { ids });
   for (const [packId, ofPack] of Map.groupBy(blocks, (row) => readInteger(row, 'pack_id'))) {
     const [first] = ofPack;
     const [row] = first === undefined ? [] : await query(getBlock(dialect), { id: first['id'] });
     const pack = row?.['pack_id'] === packId ? unpack(row) : null;
     for (const block of ofPack) {
       const text = pack === null ? null : takeBlock(block, pack);
-      texts.set(
-        readInteger(block, 'compaction_id'),
-        // Damaged, or joined with others meanwhile.
-        text ?? (await readBlock({ query, dialect, unpack }, readInteger(block, 'id'))),
-      );
+      // Damaged, or joined with others meanwhile.
+      const raw = text ?? (await readBlock({ query, dialect, unpack }, readInteger(block, 'id')));
+      texts.set(readInteger(block, 'compaction_id'), raw);
     }
   }
   return texts;

@@ -2,7 +2,7 @@ import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FailedJob, JobQueue, QueueStatus, TakenJob } from '../../ports/queue.ts';
-import { readInteger, type Row } from '../archive/rows.ts';
+import { readFields, readInteger, type Row } from '../archive/rows.ts';
 import { guardMethods, type Place, toFailure } from '../archive/postgres/failure.ts';
 import { prepareSchema } from '../archive/postgres/migrate.ts';
 import {
@@ -102,20 +102,13 @@ async function openQueue(options: OpenQueueOptions, target: Target): Promise<Job
     if (options.create) await createQueues(boss, options.heartbeatSeconds ?? HEARTBEAT_SECONDS);
     const { place } = target;
     const retry = createRetry({ path: place.path, notice: options.notice, wait: options.wait });
-    return guardMethods(createQueue({ boss, schema, retry }), place);
+    return guardMethods(createQueue(boss, schema, retry), place);
   } catch (error) {
-    const isMissing = !options.create && (await isNotInstalled(boss));
+    // If it cannot be asked, the first error says why.
+    const isMissing = !options.create && !(await boss.isInstalled().catch(() => true));
     await boss.stop({ graceful: false }).catch(() => undefined);
     if (isMissing) return null;
     throw error;
-  }
-}
-
-async function isNotInstalled(boss: PgBoss): Promise<boolean> {
-  try {
-    return !(await boss.isInstalled());
-  } catch {
-    return false; // the first error says why
   }
 }
 
@@ -143,13 +136,7 @@ async function createQueues(boss: PgBoss, heartbeatSeconds: number): Promise<voi
   });
 }
 
-type Parts = {
-  readonly boss: PgBoss;
-  readonly schema: string;
-  readonly retry: <T>(work: () => Promise<T>) => Promise<T>;
-};
-
-function createQueue({ boss, schema, retry }: Parts): JobQueue {
+function createQueue(boss: PgBoss, schema: string, retry: <T>(work: () => Promise<T>) => Promise<T>): JobQueue {
   const heartbeats = new Map<string, NodeJS.Timeout>();
   const state: { firstLook: Promise<void> | null } = { firstLook: null };
   const endHeartbeat = ({ id }: TakenJob): void => {
@@ -244,11 +231,9 @@ FROM ${schema}.job WHERE name IN ($1, $2)`;
 
 function toStatus(row: Row): QueueStatus {
   const [recent, seconds] = [readInteger(row, 'recent'), readInteger(row, 'seconds')];
+  const counts = { open: readInteger, active: readInteger, done: readInteger, failed: readInteger };
   return {
-    open: readInteger(row, 'open'),
-    active: readInteger(row, 'active'),
-    done: readInteger(row, 'done'),
-    failed: readInteger(row, 'failed'),
+    ...readFields(row, counts),
     perMinute: recent === 0 ? null : (recent * 60) / Math.max(1, seconds),
     usage: toSpending(row),
   };

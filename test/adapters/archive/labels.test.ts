@@ -4,7 +4,7 @@ import { buildLabel } from '../../../src/adapters/archive/store/compactions.ts';
 import { makeUnique } from '../../../src/adapters/archive/store/rows.ts';
 import { batchDraft } from './drafts.ts';
 
-const PLACE = { conversationId: 'harbor', cycle: 2, position: 0 };
+const PLACE = { conversationId: 'harbor', cycle: 2 };
 
 const { firstIndex: _first, lastIndex: _last, ...unplaced } = batchDraft({ endTime: null });
 const LABELS = {
@@ -26,7 +26,7 @@ const LABELS = {
 
 for (const [what, [input, end]] of Object.entries(LABELS))
   test(`a label names the conversation and ${what}`, () => {
-    assert.equal(buildLabel({ ...PLACE, ...input }), `compaction-batch-${end}`);
+    assert.equal(buildLabel(input.batch, { ...PLACE, ...input }, 0), `compaction-batch-${end}`);
   });
 
 test('a label that thousands share is numbered without asking for each of them', () => {

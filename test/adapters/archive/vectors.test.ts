@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
 import { openSqliteArchive } from '../../../src/adapters/archive/sqlite/open.ts';
 import { findVectorExtension } from '../../../src/adapters/archive/sqlite/extension.ts';
-import { cosine, signBits, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
+import { cosine, signBits, vectorBytes } from '../../../src/adapters/archive/vectors/vector-store.ts';
 import type { ErasurePlan } from '../../../src/ports/retention.ts';
 import type { VectorDraft } from '../../../src/ports/archive-lookup.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cosine, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
+import { cosine, vectorBytes } from '../../../src/adapters/archive/vectors/vector-store.ts';
 import type { SearchFilter, VectorDraft, VectorModel } from '../../../src/ports/archive-lookup.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import {

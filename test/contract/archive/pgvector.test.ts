@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { vector } from '@electric-sql/pglite-pgvector';
 import * as fc from 'fast-check';
-import { cosine, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
+import { cosine, vectorBytes } from '../../../src/adapters/archive/vectors/vector-store.ts';
 import { openOn } from '../../../src/adapters/archive/postgres/open.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { VectorDraft } from '../../../src/ports/archive-lookup.ts';

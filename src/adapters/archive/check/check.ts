@@ -1,17 +1,17 @@
 import { createHash, hash } from 'node:crypto';
-import { isWithoutTexts } from '../erase/settings.ts';
+import { isWithoutTexts } from '../erase/erase.ts';
 import type { ArchiveCheckStep, Archive } from '../../../ports/archive.ts';
 import { createUnpack } from '../blocks.ts';
 import { GET_COMPACTION, LABEL, readHead } from '../read/compactions.ts';
-import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, type Row, OUTCOMES } from '../rows.ts';
-import { countRows, type Sql, type Dialect } from '../sql/query.ts';
+import { OUTCOMES, readHash, readInteger, readOptionalInteger, readOptionalText, readText, type Row } from '../rows.ts';
+import { countRows, type Dialect, readNumber, type Sql } from '../sql/query.ts';
 import {
   attempt,
-  type CheckSource,
   type Finding,
   finding,
   type Head,
   nowhere,
+  partOf,
   type Place,
   placeOf,
   type Totals,
@@ -22,14 +22,14 @@ import { checkLines, type LineFacts, checkInsertedLines } from './lines.ts';
 import { type Reference, referencesOf } from '../sql/definitions.ts';
 import { isErased } from '../failure.ts';
 import { readVersion } from '../read/captured.ts';
-import { readContent, withTexts } from '../texts.ts';
+import { readContent, type Reading, withTexts } from '../texts.ts';
 
 /** What only one engine has to check. Null says that a check is still at work. */
 export type EngineCheck = {
   /** Pages and indexes, before anything else is read. */
-  readonly structure: (source: CheckSource) => AsyncIterable<Finding | null>;
+  readonly structure: (source: Reading) => AsyncIterable<Finding | null>;
   /** The search indexes, which are derived from the rest. */
-  readonly derived: (source: CheckSource) => AsyncIterable<Finding | null>;
+  readonly derived: (source: Reading) => AsyncIterable<Finding | null>;
   /** The highest ids of compactions, as `id`: each statement may find one that another one misses. */
   readonly lastIds: readonly string[];
   /** What the archive takes on disk, as `size`. */
@@ -57,7 +57,7 @@ export function createCheck(sql: Sql, path: string, engine: EngineCheck): Archiv
   };
 }
 
-async function* steps(source: CheckSource, path: string, engine: EngineCheck): AsyncGenerator<ArchiveCheckStep> {
+async function* steps(source: Reading, path: string, engine: EngineCheck): AsyncGenerator<ArchiveCheckStep> {
   const { query } = source;
   const filesOf = createFileFinder(source);
   const totals: Totals = { compactions: 0, batches: 0, captured: 0, lines: 0, blocks: 0, original: 0, compressed: 0 };
@@ -81,7 +81,7 @@ async function* steps(source: CheckSource, path: string, engine: EngineCheck): A
     }
   }
   async function* inTurn(
-    ...checks: readonly ((source: CheckSource) => AsyncIterable<Finding | null>)[]
+    ...checks: readonly ((source: Reading) => AsyncIterable<Finding | null>)[]
   ): AsyncGenerator<Finding | null> {
     for (const [at, check] of checks.entries()) {
       if (at > 0) yield null;
@@ -92,7 +92,7 @@ async function* steps(source: CheckSource, path: string, engine: EngineCheck): A
   // Ids are never reused, so a missing one was discarded. With damage, one statement may miss what another one finds.
   let last = 0;
   for (const sql of engine.lastIds) {
-    const { value, damage } = await tryRead(async () => readInteger((await query(sql))[0] ?? {}, 'id'));
+    const { value, damage } = await tryRead(() => readNumber(query, sql));
     if (damage === null) last = Math.max(last, value);
     else yield* tell(finding('unreadable', nowhere('the list of compactions'), damage));
   }
@@ -104,17 +104,13 @@ async function* steps(source: CheckSource, path: string, engine: EngineCheck): A
   }
   yield* tellAll({ stage: 'checking captured files', ...whole }, checkCaptures(source, path, totals));
   yield* tellAll({ stage: 'checking the search index', ...whole }, inTurn(checkVectors, engine.derived));
-  const [file = {}] = await query(engine.fileBytes);
   const { original, compressed, ...counts } = totals;
-  yield { kind: 'counted', counts: { ...counts, bytes: { original, compressed, file: readInteger(file, 'size') } } };
+  const bytes = { original, compressed, file: await readNumber(query, engine.fileBytes) };
+  yield { kind: 'counted', counts: { ...counts, bytes } };
 }
 
 /** Checks one compaction: yields its head, its findings, and now and then null to give control back. */
-async function* checkCompaction(
-  source: CheckSource,
-  id: number,
-  totals: Totals,
-): AsyncGenerator<Finding | Head | null> {
+async function* checkCompaction(source: Reading, id: number, totals: Totals): AsyncGenerator<Finding | Head | null> {
   const { query } = source;
   const heads: Head[] = [];
   const place = placeOf(id);
@@ -137,7 +133,7 @@ async function* checkCompaction(
 }
 
 /** Lists the files affected by damage in compactions, each once, as far as they can still be read. */
-function createFileFinder({ query }: CheckSource): (compactionIds: readonly number[]) => Promise<readonly string[]> {
+function createFileFinder({ query }: Reading): (compactionIds: readonly number[]) => Promise<readonly string[]> {
   const find = async (id: number): Promise<readonly string[]> => {
     const { value } = await tryRead(async () =>
       (await query(LIST_TOUCHED, { id })).flatMap((row) =>
@@ -147,17 +143,14 @@ function createFileFinder({ query }: CheckSource): (compactionIds: readonly numb
     return value ?? [];
   };
   // Findings about one compaction come in a row, so the last answer is kept.
-  const last: { id: number; files: readonly string[] } = { id: -1, files: [] };
+  let last: { readonly id: number; readonly files: readonly string[] } = { id: -1, files: [] };
   return async (compactionIds) => {
-    const all = new Set<string>();
+    const all: string[] = [];
     for (const id of compactionIds) {
-      if (last.id !== id) {
-        last.files = await find(id);
-        last.id = id;
-      }
-      for (const file of last.files) all.add(file);
+      if (last.id !== id) last = { id, files: await find(id) };
+      all.push(...last.files);
     }
-    return [...all];
+    return [...new Set(all)];
   };
 }
 
@@ -186,7 +179,7 @@ SELECT ${OWNERS[table] ?? 'CAST(NULL AS bigint)'} AS owner, count(*) AS count, m
 WHERE t.${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${parent} WHERE id = t.${column}) GROUP BY 1 ORDER BY 1 LIMIT ${MAX_OWNERS}`;
 
 /** Finds rows that refer to missing rows. Each finding names the compaction that owns them. Yields null between tables. */
-async function* checkReferences({ query, dialect }: CheckSource): AsyncGenerator<Finding | null> {
+async function* checkReferences({ query, dialect }: Reading): AsyncGenerator<Finding | null> {
   for (const reference of referencesOf(dialect.name)) {
     const { table, parent } = reference;
     yield* attempt(nowhere(`table ${table}`), async function* () {
@@ -206,7 +199,7 @@ SELECT y.conversation_id, ${LABEL} AS label, count(*) AS count, min(y.compaction
 FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id GROUP BY y.conversation_id, b.label_end HAVING count(*) > 1 ORDER BY 4, 2 LIMIT ${MAX_OWNERS}`;
 
 /** Finds labels that several batches of a conversation have: no index keeps them apart. */
-async function* checkLabels({ query }: CheckSource): AsyncGenerator<Finding> {
+async function* checkLabels({ query }: Reading): AsyncGenerator<Finding> {
   const name = 'the labels of batches';
   yield* attempt(nowhere(name), async function* () {
     for (const row of await query(LIST_TWINS)) {
@@ -222,7 +215,7 @@ const WRONG_VECTORS = ['message_vectors', 'batch_vectors'].map(
 );
 
 /** Finds vectors of another length than those of their model. */
-async function* checkVectors({ query }: CheckSource): AsyncGenerator<Finding> {
+async function* checkVectors({ query }: Reading): AsyncGenerator<Finding> {
   const place = nowhere('the vectors');
   yield* attempt(place, async function* () {
     let wrong = 0;
@@ -240,7 +233,7 @@ SELECT (SELECT count(*) FROM captured_files) AS captured, count(*) AS blocks, CA
   CAST(coalesce(sum(raw_size_bytes), 0) AS bigint) AS original, CAST(coalesce(sum(length(data)), 0) AS bigint) AS compressed FROM captured_blocks`;
 
 /** Reads every version of every captured file and checks the hash of each of its states. Yields null between versions. */
-async function* checkCaptures({ query }: CheckSource, path: string, totals: Totals): AsyncGenerator<Finding | null> {
+async function* checkCaptures({ query }: Reading, path: string, totals: Totals): AsyncGenerator<Finding | null> {
   const placeOf = async (id: number): Promise<Place> => {
     const { value } = await tryRead(() => query(GET_VERSION, { id }));
     const [row] = value ?? [];
@@ -249,14 +242,13 @@ async function* checkCaptures({ query }: CheckSource, path: string, totals: Tota
     const name = `captured file ${JSON.stringify(file)}, version ${readInteger(row, 'version')}`;
     return { ...nowhere(name), files: [file] };
   };
-  const versions = await tryRead(() => query(LIST_VERSIONS));
+  const versions = await tryRead(() => query.numbers(LIST_VERSIONS));
   if (versions.damage !== null) {
     yield finding('unreadable', { ...nowhere('the list of captured files'), files: [] }, versions.damage);
     return;
   }
-  for (const version of versions.value) {
+  for (const id of versions.value) {
     yield null;
-    const id = readInteger(version, 'id');
     const { value, damage } = await tryRead(async () =>
       findProblem(await query(LIST_STATES, { id }), readVersion(query, path, id)),
     );
@@ -314,16 +306,17 @@ SELECT ${LABEL} AS label, y.compaction_id, b.text_offset, b.text_size, b.content
     <> CASE WHEN b.first_line_id = b.last_line_id THEN 1 WHEN b.first_line_id IS NULL THEN 0 ELSE 2 END AS int) AS has_other_ends
 FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = :id GROUP BY b.id, y.compaction_id, y.conversation_id`;
 
-type Of = { readonly head: Head; readonly lines: LineFacts; readonly totals: Totals };
-
 /**
  * Checks a compaction's cycles and batches: all exist, match their hashes, count their messages right, and are newer
  * than their sources.
  */
-function checkCycles(source: CheckSource, { head, lines, totals }: Of): AsyncIterable<Finding> {
+function checkCycles(
+  source: Reading,
+  { head, lines, totals }: { readonly head: Head; readonly lines: LineFacts; readonly totals: Totals },
+): AsyncIterable<Finding> {
   const { query, dialect } = source;
   async function* checkCycle(row: Row, place: Place): AsyncGenerator<Finding> {
-    const batchIds = (await query(LIST_BATCHES, { id: readInteger(row, 'id') })).map((one) => readInteger(one, 'id'));
+    const batchIds = await query.numbers(LIST_BATCHES, { id: row['id'] });
     yield* checkCounts(row, batchIds.length, place);
     for (const batchId of batchIds) {
       totals.batches += 1;
@@ -332,45 +325,37 @@ function checkCycles(source: CheckSource, { head, lines, totals }: Of): AsyncIte
         yield* checkBatch(batch, { batchId, place, lineCount });
     }
   }
-  return attempt({ ...head.place, name: `${head.place.name}, conversations` }, async function* () {
+  return attempt(partOf(head.place, 'conversations'), async function* () {
     const rows = await query(LIST_CYCLES, { id: head.id });
     if (rows.some((row, at) => readInteger(row, 'position') !== at) || rows.length === 0)
       yield finding('reference', head.place, 'a conversation of it is gone');
     for (const row of rows) {
-      const name = `${head.place.name}, conversation ${readText(row, 'conversation_id')}`;
-      const place = { name, compactionIds: head.place.compactionIds };
+      const place = partOf(head.place, `conversation ${readText(row, 'conversation_id')}`);
       yield* attempt(place, () => checkCycle(row, place));
     }
   });
 }
 
 function* checkCounts(row: Row, made: number, place: Place): Generator<Finding> {
-  const [madeCount, liveCount, live] = [
-    readInteger(row, 'made_count'),
-    readInteger(row, 'live_count'),
-    readInteger(row, 'live_found'),
-  ];
+  const count = (column: string): number => readInteger(row, column);
+  const [madeCount, liveCount, live] = [count('made_count'), count('live_count'), count('live_found')];
   if (made !== madeCount)
     yield finding('wrong-count', place, `${made} batches are there of ${madeCount} that were made`);
   if (live !== liveCount)
     yield finding('wrong-count', place, `its clip-archive speaks of ${liveCount} batches, ${live} are known`);
-  const [compressed, messages] = [readInteger(row, 'messages_compressed'), readInteger(row, 'live_messages')];
+  const [compressed, messages] = [count('messages_compressed'), count('live_messages')];
   if (compressed !== messages)
     yield finding('wrong-count', place, `its batches stand for ${messages} messages, ${compressed} were compressed`);
-  if (readInteger(row, 'live_newer') > 0)
+  if (count('live_newer') > 0)
     yield finding('order', place, 'its clip-archive speaks of batches that are newer than it');
-  if (readInteger(row, 'wrongly_carried') > 0)
+  if (count('wrongly_carried') > 0)
     yield finding('reference', place, 'lines are listed as carried along that were not kept word for word');
-  yield* checkParent(row, place);
-}
-
-function* checkParent(row: Row, place: Place): Generator<Finding> {
   const parentId = readOptionalInteger(row, 'parent_cycle_id');
   const parentCycle = readOptionalInteger(row, 'parent_cycle');
   // A missing row is reported with the references.
   if (parentId === null || parentCycle === null) return;
-  const cycle = readInteger(row, 'cycle');
-  if (parentId >= readInteger(row, 'id') || parentCycle !== cycle - 1)
+  const cycle = count('cycle');
+  if (parentId >= count('id') || parentCycle !== cycle - 1)
     yield finding('order', place, `its cycle ${cycle} continues what is not the cycle before it`);
 }
 
@@ -389,26 +374,18 @@ function* checkBatch(
     yield finding('reference', place, `batch ${label} has another range of lines than those that it summarizes`);
   const depth = readInteger(row, 'depth');
   const ownLines = lineCount === null ? null : lineCount + readInteger(row, 'carried_count');
+  const miscount = (what: string): Finding => finding('wrong-count', place, `batch ${label} ${what}`);
   if (readInteger(row, 'source_count') === 0) {
-    if (depth !== 0)
-      yield finding(
-        'wrong-count',
-        place,
-        `batch ${label} is of depth ${depth}, but the batches that it was made from are gone`,
-      );
+    if (depth !== 0) yield miscount(`is of depth ${depth}, but the batches that it was made from are gone`);
     // A batch without lines is the summary that was found in the transcript.
     if (ownLines !== null && ownLines > 0 && ownLines !== messageCount)
-      yield finding('wrong-count', place, `batch ${label} counts ${messageCount} messages, ${ownLines} belong to it`);
+      yield miscount(`counts ${messageCount} messages, ${ownLines} belong to it`);
     return;
   }
   const missing = messageCount - readInteger(row, 'source_messages');
   const isComplete = ownLines === null ? missing >= 0 : missing === ownLines;
   if (!isComplete || readOptionalInteger(row, 'source_depth') !== depth - 1)
-    yield finding(
-      'wrong-count',
-      place,
-      `batch ${label} counts ${messageCount} messages at depth ${depth}, but its sources do not add up to that`,
-    );
+    yield miscount(`counts ${messageCount} messages at depth ${depth}, but its sources do not add up to that`);
   if (readInteger(row, 'newest_source') >= batchId)
     yield finding('order', place, `batch ${label} was made from batches that are newer than it`);
 }

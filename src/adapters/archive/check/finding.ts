@@ -1,6 +1,5 @@
 import type { ArchiveDamageKind, CompactionDraft } from '../../../ports/archive.ts';
 import { describeDamage } from '../failure.ts';
-import type { Reading } from '../texts.ts';
 
 /** One thing that is wrong, and what it affects directly. */
 export type Finding = {
@@ -67,5 +66,7 @@ export function placeOf(compactionId: number): Place {
   return { name: `compaction ${compactionId}`, compactionIds: [compactionId] };
 }
 
-/** What a check reads: one state of the archive. */
-export type CheckSource = Reading;
+/** A part of a place. */
+export function partOf(place: Place, part: string): Place {
+  return { ...place, name: `${place.name}, ${part}` };
+}

@@ -14,16 +14,7 @@ import {
 import { LIST_BLOCKS } from '../read/lines.ts';
 import { getBlock, type Reading, withTexts } from '../texts.ts';
 import { OF_BLOCK, type Query } from '../sql/query.ts';
-import {
-  attempt,
-  type CheckSource,
-  finding,
-  type Finding,
-  type Head,
-  type Place,
-  type Totals,
-  tryRead,
-} from './finding.ts';
+import { attempt, finding, type Finding, type Head, partOf, type Place, type Totals, tryRead } from './finding.ts';
 import { LIST_INSERTED } from '../read/compactions.ts';
 import { parseJson } from '../../../core/result.ts';
 
@@ -56,7 +47,7 @@ export type LineFacts = {
  * they are the whole source.
  */
 export async function* checkLines(
-  source: CheckSource,
+  source: Reading,
   head: Head,
   totals: Totals,
 ): AsyncGenerator<Finding | null, LineFacts> {
@@ -72,7 +63,7 @@ export async function* checkLines(
   const runs = readRuns(query, id);
   let run: IteratorResult<Row, undefined> | null = null;
   const skipKeptRuns = (before: number): AsyncIterable<Finding> =>
-    attempt({ ...place, name: `${place.name}, kept lines` }, async function* () {
+    attempt(partOf(place, 'kept lines'), async function* () {
       for (;;) {
         run ??= await runs.next();
         if (run.done === true || readInteger(run.value, 'first_line') >= before) return;
@@ -108,13 +99,11 @@ export async function* checkLines(
     }
   }
 
-  const blocks = await tryRead(() => query(LIST_BLOCKS, { id }));
-  const list = { ...place, name: `${place.name}, blocks of archived lines` };
+  const blocks = await tryRead(() => query.numbers(LIST_BLOCKS, { id }));
+  const list = partOf(place, 'blocks of archived lines');
   if (blocks.damage !== null) yield* noteFindings([finding('unreadable', list, blocks.damage)]);
-  for (const row of blocks.value ?? []) {
-    const blockId = readInteger(row, 'id');
-    const name = `${place.name}, block ${blockId} of archived lines`;
-    yield* noteFindings(attempt({ ...place, name }, () => checkOne(blockId)));
+  for (const blockId of blocks.value ?? []) {
+    yield* noteFindings(attempt(partOf(place, `block ${blockId} of archived lines`), () => checkOne(blockId)));
     yield null;
   }
   yield* noteFindings(skipKeptRuns(Number.POSITIVE_INFINITY));
@@ -144,15 +133,8 @@ type CheckedLine = {
   readonly bytes: Uint8Array | null;
 };
 
-type CheckedBlock = {
-  readonly lines: readonly CheckedLine[];
-  readonly rawSizeBytes: number;
-  readonly compressedBytes: number;
-  readonly problems: readonly (readonly [kind: 'block' | 'wrong-hash', what: string])[];
-};
-
 /** Decompresses a block and proves that its lines fill it and match their hashes. Throws if its rows cannot be read. */
-async function readBlock({ query, dialect, unpack }: CheckSource, id: number): Promise<CheckedBlock> {
+async function readBlock({ query, dialect, unpack }: Reading, id: number) {
   const [block] = await query(getBlock(dialect), { id });
   if (block === undefined) throw new DamageError(`block ${id} is not where its index says`);
   const rows = await query(LIST_LINES, { id });
@@ -161,7 +143,13 @@ async function readBlock({ query, dialect, unpack }: CheckSource, id: number): P
   const raw = pack === null ? null : takeBlock(block, pack);
   const share = rawSizeBytes / Math.max(1, readInteger(block, 'pack_size_bytes'));
   const left = rows.filter((row) => row['erasure_id'] === null);
-  const isInOrder = isFilledBy(left, rawSizeBytes) && rows.length > 0;
+  let end = 0;
+  const follows = left.every((row) => {
+    const isNext = readInteger(row, 'offset') === end;
+    end += readInteger(row, 'size_bytes');
+    return isNext;
+  });
+  const isInOrder = follows && end === rawSizeBytes && rows.length > 0;
   const lines = rows.map((row): CheckedLine => {
     const isErased = row['erasure_id'] !== null;
     // Overlapping lines are not hashed, because that could take forever.
@@ -187,15 +175,6 @@ async function readBlock({ query, dialect, unpack }: CheckSource, id: number): P
   };
 }
 
-function isFilledBy(rows: readonly Row[], rawSizeBytes: number): boolean {
-  let offset = 0;
-  for (const row of rows) {
-    if (readInteger(row, 'offset') !== offset) return false;
-    offset += readInteger(row, 'size_bytes');
-  }
-  return offset === rawSizeBytes;
-}
-
 /** 'source line 7 is', '3 lines from source line 7 on are'; null for no lines. */
 function nameLines(lines: readonly number[]): string | null {
   const [first] = lines;
@@ -207,15 +186,15 @@ function nameLines(lines: readonly number[]): string | null {
  * Checks that a summarized line of a block belongs to a batch and any other line to none, all within their own compaction, and that every message
  * is in the search index or will be.
  */
-async function* checkOwnership({ query, dialect }: CheckSource, id: number, place: Place): AsyncGenerator<Finding> {
+async function* checkOwnership({ query, dialect }: Reading, id: number, place: Place): AsyncGenerator<Finding> {
   const listUnindexed = `SELECT l.line FROM lines AS l WHERE ${OF_BLOCK} AND l.role IS NOT NULL AND NOT ${dialect.isMessageIndexed} AND NOT EXISTS (
   SELECT 1 FROM unindexed_lines AS u WHERE u.first_id BETWEEN (SELECT first_line_id FROM blocks WHERE id = :id) AND l.id AND u.last_id >= l.id) ORDER BY l.id`;
   for (const [kind, what, sql, problem] of [
     ['reference', 'batches of its lines', LIST_STRAYS, 'not with a batch or conversation of its own'],
     ['search', 'search index', listUnindexed, 'not in the search index, and thus not found by its words'],
   ] as const)
-    yield* attempt({ ...place, name: `${place.name}, ${what}` }, async function* () {
-      const named = nameLines((await query(sql, { id })).map((row) => readInteger(row, 'line')));
+    yield* attempt(partOf(place, what), async function* () {
+      const named = nameLines(await query.numbers(sql, { id }));
       if (named !== null) yield finding(kind, place, `${named} ${problem}`);
     });
 }
@@ -236,12 +215,7 @@ function* checkSums(
 }
 
 /** Watches that the given runs, in order, cover each source line exactly once. */
-type PlaceWatch = {
-  readonly add: (firstLine: number, lineCount: number) => Iterable<Finding>;
-  readonly end: (lineCount: number) => Iterable<Finding>;
-};
-
-function createPlaceWatch(place: Place): PlaceWatch {
+function createPlaceWatch(place: Place) {
   let expected = 1;
   function* add(firstLine: number, lineCount: number): Generator<Finding> {
     if (firstLine > expected) {
@@ -262,62 +236,41 @@ function createPlaceWatch(place: Place): PlaceWatch {
 
 const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = :id ORDER BY position';
 
-const COMMA = 0x2c;
-const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]); // white space in JSON
+const [COMMA, LF, CR] = [0x2c, 0x0a, 0x0d];
+const SPACE: ReadonlySet<number | undefined> = new Set([0x20, 0x09, LF, CR]); // white space in JSON
 
 /**
  * Checks the lines that a compaction added to its output: each cycle's clip-archive is among them, and with the kept
  * lines they make up the output.
  */
 export function checkInsertedLines(reading: Reading, head: Head, lines: LineFacts): AsyncIterable<Finding> {
-  return attempt({ ...head.place, name: `${head.place.name}, lines of its output` }, async function* () {
-    const { query } = reading;
+  const { id, place, source, output } = head;
+  return attempt(partOf(place, 'lines of its output'), async function* () {
+    const hashes = new Set<string>();
+    const digest = createHash('sha256');
+    let sizeBytes = lines.keptBytes;
     // A missing one shows in the total size.
-    const rows = await withTexts(reading, await query(LIST_INSERTED, { id: head.id }));
-    yield* inspectInserted({ head, lines }, rows, await query(LIST_CLIPS, { id: head.id }));
+    for (const row of await withTexts(reading, await reading.query(LIST_INSERTED, { id }))) {
+      if (row['erased_sha256'] !== null) return; // nothing is left to compare
+      const bytes = readBytes(row, 'text');
+      const beforeLine = readInteger(row, 'before_line');
+      const before = `a line of its output stands before source line ${beforeLine} of ${source.lineCount}`;
+      if (beforeLine < 1 || beforeLine > source.lineCount + 1) yield finding('order', place, before);
+      for (const sha256 of clipHashes(bytes)) hashes.add(sha256);
+      digest.update(bytes);
+      sizeBytes += bytes.length;
+    }
+    for (const row of await reading.query(LIST_CLIPS, { id })) {
+      const clip = `the clip-archive of conversation ${readText(row, 'conversation_id')}`;
+      if (!hashes.has(readHash(row, 'clip_sha256')))
+        yield finding('wrong-hash', place, `${clip} differs from its hash`);
+    }
+    if (!lines.isWhole) return;
+    const sizes = `the lines of its output have ${sizeBytes} bytes, its output had ${output.sizeBytes}`;
+    if (sizeBytes !== output.sizeBytes) yield finding('wrong-count', place, sizes);
+    else if (lines.keptRuns === 0 && digest.digest('hex') !== output.sha256)
+      yield finding('wrong-hash', place, 'the lines of its output have another sha256 than its output');
   });
-}
-
-function* inspectInserted(
-  { head, lines }: { readonly head: Head; readonly lines: LineFacts },
-  rows: readonly Row[],
-  clips: readonly Row[],
-): Generator<Finding> {
-  const { place, source, output } = head;
-  const hashes = new Set<string>();
-  const digest = createHash('sha256');
-  let sizeBytes = lines.keptBytes;
-  for (const row of rows) {
-    if (row['erased_sha256'] !== null) return; // nothing is left to compare
-    const bytes = readBytes(row, 'text');
-    const beforeLine = readInteger(row, 'before_line');
-    if (beforeLine < 1 || beforeLine > source.lineCount + 1)
-      yield finding(
-        'order',
-        place,
-        `a line of its output stands before source line ${beforeLine} of ${source.lineCount}`,
-      );
-    for (const sha256 of clipHashes(bytes)) hashes.add(sha256);
-    digest.update(bytes);
-    sizeBytes += bytes.length;
-  }
-  for (const row of clips) {
-    if (!hashes.has(readHash(row, 'clip_sha256')))
-      yield finding(
-        'wrong-hash',
-        place,
-        `the clip-archive of conversation ${readText(row, 'conversation_id')} differs from its hash`,
-      );
-  }
-  if (!lines.isWhole) return;
-  if (sizeBytes !== output.sizeBytes)
-    yield finding(
-      'wrong-count',
-      place,
-      `the lines of its output have ${sizeBytes} bytes, its output had ${output.sizeBytes}`,
-    );
-  else if (lines.keptRuns === 0 && digest.digest('hex') !== output.sha256)
-    yield finding('wrong-hash', place, 'the lines of its output have another sha256 than its output');
 }
 
 /**
@@ -325,17 +278,14 @@ function* inspectInserted(
  * file) of its message's text.
  */
 function* clipHashes(bytes: Uint8Array): Generator<string> {
-  const line = bytes.subarray(0, bytes.length - lengthOfEol(bytes));
+  const eolLength = bytes.at(-1) !== LF ? 0 : bytes.at(-2) === CR ? 2 : 1;
+  const line = bytes.subarray(0, bytes.length - eolLength);
   yield hash('sha256', line);
   const element = bytes.subarray(0, bytes.length - lengthOfSeparator(bytes));
   if (element.length !== line.length) yield hash('sha256', element);
-  const content = readContent(bytes);
-  if (content !== null) yield hash('sha256', content);
-}
-
-function lengthOfEol(bytes: Uint8Array): number {
-  if (bytes.at(-1) !== 0x0a) return 0;
-  return bytes.at(-2) === 0x0d ? 2 : 1;
+  // Without a value the line is damaged, so no hash can match either.
+  const { content }: { readonly content?: unknown } = Object(parseJson(new TextDecoder().decode(bytes)));
+  if (typeof content === 'string') yield hash('sha256', content);
 }
 
 /** The separator after a list element: white space, with a comma unless the element is the last. */
@@ -346,12 +296,6 @@ function lengthOfSeparator(bytes: Uint8Array): number {
 
 function trimSpace(bytes: Uint8Array, from: number): number {
   let end = from;
-  while (end > 0 && SPACE.has(bytes[end - 1] ?? 0)) end -= 1;
+  while (SPACE.has(bytes[end - 1])) end -= 1;
   return end;
-}
-
-function readContent(bytes: Uint8Array): string | null {
-  // Without a value the line is damaged, so no hash can match either.
-  const { content }: { readonly content?: unknown } = Object(parseJson(new TextDecoder().decode(bytes)));
-  return typeof content === 'string' ? content : null;
 }

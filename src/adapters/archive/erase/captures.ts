@@ -40,7 +40,8 @@ export const ADD_COPIES = `
 INSERT INTO erased_captured SELECT c.id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id
 JOIN captured_lines AS c ON substr(c.sha256, 1, 8) = substr(l.sha256, 1, 8) AND c.sha256 = l.sha256 WHERE c.erasure_id IS NULL
 ON CONFLICT DO NOTHING`;
-const LIST_CHANGED = `
+/** The captured files that contain marked lines. */
+export const LIST_CHANGED_FILES = `
 SELECT DISTINCT v.file_id FROM captured_runs AS r JOIN captured_versions AS v ON v.id = r.version_id
 WHERE EXISTS (SELECT 1 FROM erased_captured WHERE id BETWEEN r.first_line_id AND r.first_line_id + r.line_count - 1)`;
 const LIST_GONE = `
@@ -89,11 +90,6 @@ export async function eraseCapturedFiles(query: Query, erasureId: number): Promi
   const files = await countRows(query, FILES);
   await query(`DELETE FROM ${FILES}`);
   return files;
-}
-
-/** The captured files that contain marked lines. */
-export async function listChangedFiles(query: Query): Promise<readonly number[]> {
-  return (await query(LIST_CHANGED)).map((row) => readInteger(row, 'file_id'));
 }
 
 /** Erases the marked captured lines. `used_runs` has the runs that are left. */

@@ -1,14 +1,14 @@
 import { createHash, hash } from 'node:crypto';
 import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../../ports/retention.ts';
 import { bytesIn, createUnpack } from '../blocks.ts';
-import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, listChangedFiles, unerasedOf } from './captures.ts';
+import { ADD_COPIES, eraseCapturedFiles, eraseCapturedLines, LIST_CHANGED_FILES, unerasedOf } from './captures.ts';
 import { archiveError } from '../failure.ts';
 import { LIST_INSERTED } from '../read/compactions.ts';
 import { readBlock, type Reading, TEXTS_POSITION, withTexts } from '../texts.ts';
 import { rewritePack } from './rewrite-block.ts';
-import { eraseSettings } from './settings.ts';
+import { parseJson } from '../../../core/result.ts';
 import { forgetWords, releaseCopies, SETTLE_INDEX } from '../search/indexing.ts';
-import { OUTCOMES, readBytes, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
+import { OUTCOMES, readBytes, readFields, readInteger, readMoment, readText, type Row, timeColumn } from '../rows.ts';
 import { countRows, type Dialect, forRows, OF_BLOCK, type Query, type Values } from '../sql/query.ts';
 import { keepEntry, toLogEntry } from '../store/audit-log.ts';
 
@@ -97,18 +97,17 @@ AND conversation_id NOT IN (
 RETURNING conversation_id`;
 const RECEIPT_LENGTH = 12;
 
-type Erasing = {
-  readonly engine: RetentionEngine;
-  readonly dialect: Dialect;
-  /** Of the archive, for messages. */
-  readonly path: string;
-  /** The id of the receipt; null: the next one. */
-  readonly id: number | null;
-};
+type Erasing = { readonly engine: RetentionEngine; readonly dialect: Dialect };
 
-/** Erases what a plan names, in a transaction in which nobody else writes. The freed space still has the bytes. */
-export async function erase(query: Query, plan: ErasurePlan, erasing: Erasing): Promise<Erasure> {
-  const { engine, dialect, path, id } = erasing;
+/**
+ * Erases what a plan names, in a transaction in which nobody else writes. The freed space still has the bytes. `path`: of the archive, for
+ * messages. `id`: of the receipt; null: the next one.
+ */
+export async function erase(
+  query: Query,
+  plan: ErasurePlan,
+  { engine, dialect, path, id }: Erasing & { readonly path: string; readonly id: number | null },
+): Promise<Erasure> {
   const reading = { query, dialect, unpack: createUnpack() };
   await refuseChanged(query, plan, path);
   await selectArchived(reading, plan, engine);
@@ -189,7 +188,7 @@ export async function findReceipt(query: Query, receipt: string): Promise<number
 }
 
 async function refuseChanged(query: Query, { kept, holdIds }: ErasurePlan, path: string): Promise<void> {
-  const holds = (await query(LIST_HOLDS)).map((row) => readInteger(row, 'id'));
+  const holds = await query.numbers(LIST_HOLDS);
   const [counted = {}] = await query(COUNT_KEPT);
   const isSame =
     holds.join() === holdIds.toSorted((a, b) => a - b).join() &&
@@ -200,15 +199,12 @@ async function refuseChanged(query: Query, { kept, holdIds }: ErasurePlan, path:
 }
 
 /** What `erase` would change. The temporary tables are left for the caller to roll back. */
-export async function findEffect(
-  query: Query,
-  ids: ErasedIds,
-  { engine, dialect }: Pick<Erasing, 'engine' | 'dialect'>,
-): Promise<ErasureEffect> {
+export async function findEffect(query: Query, ids: ErasedIds, { engine, dialect }: Erasing): Promise<ErasureEffect> {
   await selectArchived({ query, dialect, unpack: createUnpack() }, ids, engine);
   await selectCaptured(query, ids, engine);
-  const compactionIds = (await query(LIST_CHANGED)).map((row) => readInteger(row, 'id'));
-  return { compactionIds, capturedFileIds: [...new Set([...ids.capturedFileIds, ...(await listChangedFiles(query))])] };
+  const changedFiles = await query.numbers(LIST_CHANGED_FILES);
+  const capturedFileIds = [...new Set([...ids.capturedFileIds, ...changedFiles])];
+  return { compactionIds: await query.numbers(LIST_CHANGED), capturedFileIds };
 }
 
 /** Fills the temporary tables with the archived lines and the summaries to erase. */
@@ -271,9 +267,7 @@ function addSummaryLines(reading: Reading): Promise<void> {
     const raw = await readBlock(reading, Number(id));
     for (const line of lines)
       if (Buffer.from(bytesIn(raw, line)).includes('[Context Summary '))
-        await query('INSERT INTO erased_lines (id) VALUES (:id) ON CONFLICT DO NOTHING', {
-          id: readInteger(line, 'id'),
-        });
+        await query('INSERT INTO erased_lines (id) VALUES (:id) ON CONFLICT DO NOTHING', { id: line['id'] });
   });
 }
 
@@ -336,5 +330,35 @@ export const LIST_ERASURES = 'SELECT receipt, at_ms, report FROM erasures ORDER 
 
 export function toErasure(row: Row): Erasure {
   const report = JSON.parse(readText(row, 'report')) as Omit<Erasure, 'receipt' | 'at'>;
-  return { receipt: readText(row, 'receipt'), at: readTime(row, 'at_ms') ?? new Date(Number.NaN), ...report };
+  return { ...readFields(row, { receipt: readText, at: readMoment }), ...report };
+}
+
+const LIST_SETTINGS = 'SELECT id, value FROM settings WHERE id > :after ORDER BY id LIMIT 2000';
+const CHANGE_SETTINGS = 'UPDATE settings SET value = :value WHERE id = :id';
+
+/** All other texts and lists were written by a person, or quote a conversation. */
+const KEPT: ReadonlySet<string> = new Set(['format', 'provider', 'modelName', 'chunkOrder', 'conversation', 'scoring']);
+
+/** Removes the texts in the settings of all compactions: nothing reads them, and nobody can tell which of them repeat what is erased. */
+async function eraseSettings(query: Query): Promise<void> {
+  await forRows(query, LIST_SETTINGS, async (row) => {
+    const entries = Object.entries(parseSettings(readText(row, 'value')));
+    const left = entries.filter(([key, value]) => KEPT.has(key) || !hasText(value));
+    if (left.length === entries.length) return;
+    const value = JSON.stringify({ ...Object.fromEntries(left), erased: true });
+    await query(CHANGE_SETTINGS, { id: row['id'], value });
+  });
+}
+
+/** Whether settings lost texts to an erasure, so that they differ from their hash. */
+export function isWithoutTexts(settings: string): boolean {
+  return parseSettings(settings)['erased'] === true;
+}
+
+function hasText(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null && Object.keys(value).length > 0);
+}
+
+function parseSettings(settings: string): Readonly<Record<string, unknown>> {
+  return Object(parseJson(settings));
 }

@@ -1,17 +1,17 @@
-import type { ErasableCompaction, Hold, MessageLine, RetentionStore } from '../../../ports/retention.ts';
+import type { ErasableCompaction, RetentionStore } from '../../../ports/retention.ts';
 import { bytesIn } from '../blocks.ts';
 import { GET_STATE, isErased, readBlocksOf } from '../read/captured.ts';
 import {
+  readFields,
   readInteger,
+  readMoment,
   readOptionalInteger,
   readOptionalText,
   readText,
-  readTime,
-  type Row,
   timeColumn,
   messageIdColumn,
 } from '../rows.ts';
-import type { Dialect, Query, Sql } from '../sql/query.ts';
+import { type Dialect, type Query, readNumber, type Sql } from '../sql/query.ts';
 import { keepEntry, toLogEntry } from '../store/audit-log.ts';
 import { LIST_PATHS } from '../store/runs.ts';
 import { erase, findEffect, LAST_FILE, LIST_ERASURES, type RetentionEngine, toErasure } from './erase.ts';
@@ -21,9 +21,9 @@ export const ADD_HOLD = `
 INSERT INTO holds (kind, value, reason, added_at_ms) VALUES (:kind, :value, :reason, :at)
 ON CONFLICT (kind, value) DO UPDATE SET reason = excluded.reason, added_at_ms = excluded.added_at_ms`;
 const LIST_CYCLES =
-  'SELECT id, parent_cycle_id, conversation_id FROM cycles WHERE compaction_id = :id ORDER BY position';
+  'SELECT id, parent_cycle_id AS parent_id, conversation_id FROM cycles WHERE compaction_id = :id ORDER BY position';
 const FIND_MESSAGE = `
-SELECT l.id, k.compaction_id, y.conversation_id, l.size_bytes FROM lines AS l
+SELECT l.id AS line_id, k.compaction_id, y.conversation_id, l.size_bytes FROM lines AS l
 JOIN blocks AS k ON k.id = l.block_id JOIN compactions AS c ON c.id = k.compaction_id
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)
 WHERE l.message_id = :messageId AND c.status = 'applied' ORDER BY l.id`;
@@ -34,7 +34,12 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
   const { query } = sql;
   const erasing = { engine, dialect: sql.dialect, path };
   return {
-    listHolds: async () => (await query('SELECT * FROM holds ORDER BY id')).map(toHold),
+    listHolds: async () =>
+      (await query('SELECT * FROM holds ORDER BY id')).map((row) => ({
+        id: readInteger(row, 'id'),
+        kind: row['kind'] === 'source' ? 'source' : 'conversation',
+        ...readFields(row, { value: readText, reason: readOptionalText, addedAt: readMoment }),
+      })),
     addHold: ({ kind, value, reason, addedAt }) => {
       const details = JSON.stringify({ [kind]: value, reason });
       const entry = toLogEntry({ action: 'hold', doneAt: addedAt, details });
@@ -50,7 +55,7 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
         return keepEntry(within, entry);
       });
     },
-    lastFileId: async () => readInteger((await query(`SELECT ${LAST_FILE} AS id`))[0] ?? {}, 'id'),
+    lastFileId: () => readNumber(query, `SELECT ${LAST_FILE}`),
     listErasable: async function* pages() {
       for (let after = 0; ;) {
         const found = await sql.transaction('snapshot', (within) => listErasable(within, after, sql.dialect));
@@ -61,7 +66,9 @@ export function createRetention(sql: Sql, path: string, engine: RetentionEngine)
       }
     },
     findMessageLines: async (messageId) =>
-      (await query(FIND_MESSAGE, { messageId: messageIdColumn(messageId) })).map(toMessageLine),
+      (await query(FIND_MESSAGE, { messageId: messageIdColumn(messageId) })).map((row) =>
+        readFields(row, MESSAGE_LINE),
+      ),
     readPieces: async function* pages(id) {
       const [state] = await query(GET_STATE, { id });
       const step: Parameters<typeof readBlocksOf>[0] = (work) => sql.transaction('snapshot', work);
@@ -100,40 +107,21 @@ FROM compactions AS c WHERE c.status = 'applied' AND c.id > :after ORDER BY c.id
   const found: ErasableCompaction[] = [];
   for (const row of rows) {
     const id = readInteger(row, 'id');
+    const cycle = { id: readInteger, parentId: readOptionalInteger, conversationId: readText };
     found.push({
       id,
-      format: readText(row, 'format'),
-      sourcePath: readText(row, 'source_path'),
+      ...readFields(row, { format: readText, sourcePath: readText, archivedAt: readMoment }),
+      ...readFields(row, { lines: readInteger, bytes: readInteger, storedBytes: readInteger }),
       paths: (await query(LIST_PATHS, { id })).map((one) => readText(one, 'path')),
-      archivedAt: readTime(row, 'archived_at_ms') ?? new Date(Number.NaN),
-      lines: readInteger(row, 'lines'),
-      bytes: readInteger(row, 'bytes'),
-      storedBytes: readInteger(row, 'stored_bytes'),
-      cycles: (await query(LIST_CYCLES, { id })).map((cycle) => ({
-        id: readInteger(cycle, 'id'),
-        parentId: readOptionalInteger(cycle, 'parent_cycle_id'),
-        conversationId: readText(cycle, 'conversation_id'),
-      })),
+      cycles: (await query(LIST_CYCLES, { id })).map((one) => readFields(one, cycle)),
     });
   }
   return found;
 }
 
-function toHold(row: Row): Hold {
-  return {
-    id: readInteger(row, 'id'),
-    kind: readText(row, 'kind') === 'source' ? 'source' : 'conversation',
-    value: readText(row, 'value'),
-    reason: readOptionalText(row, 'reason'),
-    addedAt: readTime(row, 'added_at_ms') ?? new Date(Number.NaN),
-  };
-}
-
-function toMessageLine(row: Row): MessageLine {
-  return {
-    lineId: readInteger(row, 'id'),
-    compactionId: readInteger(row, 'compaction_id'),
-    conversationId: readOptionalText(row, 'conversation_id'),
-    sizeBytes: readInteger(row, 'size_bytes'),
-  };
-}
+const MESSAGE_LINE = {
+  lineId: readInteger,
+  compactionId: readInteger,
+  conversationId: readOptionalText,
+  sizeBytes: readInteger,
+};

@@ -64,9 +64,8 @@ export function readManifest(folder: string): z.infer<typeof manifestSchema> {
   }
   const found = manifestSchema.safeParse(parseJson(Buffer.from(file.value.bytes).toString('utf8')));
   if (found.success) return found.data;
-  const reason = 'it is not the manifest of an export that this version can read';
   const advice = 'If a newer version made the export, update compact. Otherwise make a new one.';
-  return refuseExport(path, reason, null, advice);
+  return refuseExport(path, 'it is not the manifest of an export that this version can read', null, advice);
 }
 
 /** Throws why a file of an export cannot be read. */
@@ -76,10 +75,13 @@ export function refuseFile(path: string, failure: FileFailure): never {
       return refuseExport(path, 'the file is missing');
     case 'not-a-file':
       return refuseExport(path, `it is ${failure.is}, and no export has one`);
-    case 'line-too-long': {
-      const reason = `this line is longer than ${inMebibytes(failure.maxLineBytes)}`;
-      return refuseExport(path, reason, failure.line, ALLOW_MORE);
-    }
+    case 'line-too-long':
+      return refuseExport(
+        path,
+        `this line is longer than ${inMebibytes(failure.maxLineBytes)}`,
+        failure.line,
+        ALLOW_MORE,
+      );
     case 'too-large':
       return refuseExport(path, `it is larger than ${inMebibytes(failure.limitBytes)}`, null, ALLOW_MORE);
     default: {

@@ -4,17 +4,18 @@ import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ArchiveFailure } from '../../../ports/archive.ts';
 import type { OpenSource, OpenTarget } from '../../../ports/exchange.ts';
-import { type ArchiveFile, findForeignLog, prepareFile } from '../sqlite/file.ts';
-import { createSchemaGuard, refuse, toOpenFailure } from '../sqlite/identity.ts';
+import type { ArchiveFile } from '../sqlite/file.ts';
+import { createSchemaGuard } from '../sqlite/identity.ts';
 import { openUntouched } from '../sqlite/read-only.ts';
 import { readSchemaVersion, SCHEMA_VERSION } from '../sqlite/schema.ts';
 import {
-  closeUnlessOpened,
   configure,
   createSqliteArchive,
   DEFAULT_BUSY_TIMEOUT_MS,
   guardSqlite,
   restrictSchema,
+  useDatabase,
+  withFile,
 } from '../sqlite/open.ts';
 import { MANIFEST } from './manifest.ts';
 import { SQLITE } from '../sqlite/dialect.ts';
@@ -36,12 +37,10 @@ export function identifyFile(path: string): string | null {
 
 /** Opens an archive to read one state of it. Nothing in it changes, and nothing stays beside it. */
 export function openFileSource(path: string): Result<OpenSource, ArchiveFailure> {
-  return withFile(path, (file) => {
+  return withDatabase(path, (file) => {
     const isReadable = (found: Database.Database): boolean => readSchemaVersion(found) >= SCHEMA_VERSION;
     const { db, close } = openUntouched(file.path, { busyTimeoutMs: DEFAULT_BUSY_TIMEOUT_MS, isReadable });
-    return closeUnlessOpened(close, () => {
-      const refusal = refuse(db, path);
-      if (refusal !== null) return err(refusal);
+    return useDatabase({ db, path, close }, () => {
       if (!isReadable(db)) {
         const reason = `it is of version ${readSchemaVersion(db)}, and must be of version ${SCHEMA_VERSION}`;
         const advice = 'Open it once with another command, such as archive list, to bring it up to date.';
@@ -60,12 +59,10 @@ export function openFileSource(path: string): Result<OpenSource, ArchiveFailure>
 
 /** Opens an existing archive to store units in it. `extension`: of vectors; null: none can be stored. */
 export function openFileTarget(path: string, extension: string | null): Result<OpenTarget, ArchiveFailure> {
-  return withFile(path, (file) => {
+  return withDatabase(path, (file) => {
     const db = new Database(file.path, { fileMustExist: true, timeout: DEFAULT_BUSY_TIMEOUT_MS });
     const close = (): void => void db.close();
-    return closeUnlessOpened(close, () => {
-      const refusal = refuse(db, path);
-      if (refusal !== null) return err(refusal);
+    return useDatabase({ db, path, close }, () => {
       configure(db, DEFAULT_BUSY_TIMEOUT_MS);
       const connection = { db, checkSchema: createSchemaGuard(db, path) };
       const sql = createSqliteSql({
@@ -88,19 +85,8 @@ export function openFileTarget(path: string, extension: string | null): Result<O
   });
 }
 
-function withFile<T>(path: string, open: (file: ArchiveFile) => Result<T, ArchiveFailure>): Result<T, ArchiveFailure> {
-  if (existsSync(join(path, MANIFEST))) {
-    const advice = `Run 'compact archive import ${path}'.`;
-    return err({ kind: 'cannot-open', path, reason: 'it is an export', advice });
-  }
-  const file = prepareFile(path, null);
-  if (!file.ok) return file;
-  try {
-    const foreignLog = findForeignLog(file.value.path);
-    return foreignLog === null ? open(file.value) : err({ kind: 'cannot-open', path, reason: foreignLog });
-  } catch (error) {
-    const failure = toOpenFailure(error, { file: file.value.path, path });
-    if (failure === null) throw error;
-    return err(failure);
-  }
+function withDatabase<T>(path: string, open: (file: ArchiveFile) => Result<T, ArchiveFailure>) {
+  if (!existsSync(join(path, MANIFEST))) return withFile(path, null, open);
+  const advice = `Run 'compact archive import ${path}'.`;
+  return err<ArchiveFailure>({ kind: 'cannot-open', path, reason: 'it is an export', advice });
 }

@@ -6,16 +6,7 @@ import { joinPacks, MAX_SMALL_BYTES, writePack } from '../store/packs.ts';
 /** `pack`: the pack of the other archive that has the content. */
 type Content = { readonly raw: Uint8Array; readonly pack: UnitPack | null };
 
-/** Packs what is merged, inside one transaction: small contents together. Meanwhile, rows can refer to the packs. */
-export type Packing = {
-  /** Gives the place that the content gets. */
-  readonly place: (
-    partition: Values,
-    content: Content,
-  ) => Promise<{ readonly packId: number; readonly offset: number }>;
-  /** Waits until all of them are stored. */
-  readonly end: () => Promise<void>;
-};
+export type Packing = ReturnType<typeof createPacking>;
 
 /** So many packs are compressed at once, beside the work on the next lines. */
 const MAX_UNDERWAY = 3;
@@ -23,10 +14,10 @@ const FILL_PACK = 'UPDATE packs SET raw_size_bytes = :sizeBytes, data = :data WH
 const NOTHING = new Uint8Array();
 
 type OpenPack = { readonly packId: number; readonly parts: Uint8Array[]; sizeBytes: number; pack: UnitPack | null };
-type Packed = { readonly packId: number; readonly sizeBytes: number; readonly data: Uint8Array };
 
-export function createPacking(query: Query, dialect: Dialect): Packing {
-  const underway: Promise<Packed>[] = [];
+/** Packs what is merged, inside one transaction: small contents together. Meanwhile, rows can refer to the packs. */
+export function createPacking(query: Query, dialect: Dialect) {
+  const underway: ReturnType<typeof compress>[] = [];
   const state: { open: OpenPack | null; partition: Values | null } = { open: null, partition: null };
   const store = async (left: number): Promise<void> => {
     for (const packing of underway.splice(0, Math.max(0, underway.length - left)))
@@ -42,7 +33,8 @@ export function createPacking(query: Query, dialect: Dialect): Packing {
     state.open = null;
   };
   return {
-    place: async (partition, { raw, pack }) => {
+    /** Gives the place that the content gets. */
+    place: async (partition: Values, { raw, pack }: Content) => {
       state.partition = partition;
       if (state.open !== null && !isRoomFor(state.open, { raw, pack })) await close();
       const open = state.open ?? {
@@ -58,7 +50,8 @@ export function createPacking(query: Query, dialect: Dialect): Packing {
       open.pack = pack;
       return { packId: open.packId, offset };
     },
-    end: async () => {
+    /** Waits until all of them are stored. */
+    end: async (): Promise<void> => {
       await close();
       await store(0);
       if (state.partition !== null) await joinPacks(query, dialect, state.partition);
@@ -72,7 +65,7 @@ function isRoomFor({ sizeBytes, pack: last }: OpenPack, { raw, pack }: Content):
   return (pack !== null && pack.raw === last?.raw) || Math.max(sizeBytes, raw.length) < MAX_SMALL_BYTES;
 }
 
-async function compress({ packId, parts, sizeBytes, pack }: OpenPack): Promise<Packed> {
+async function compress({ packId, parts, sizeBytes, pack }: OpenPack) {
   const raw = Buffer.concat(parts);
   const isKnown = pack !== null && Buffer.compare(pack.raw, raw) === 0;
   return { packId, sizeBytes, data: isKnown ? pack.data : await compressReadablyAside(raw) };

@@ -44,12 +44,7 @@ function allTables(): readonly Table[] {
   return Object.values(TABLES).flatMap(withParts);
 }
 
-type TableWriter = {
-  readonly write: (row: Row) => void;
-  readonly finish: () => ReturnType<ExportSink['finish']>[number];
-};
-
-function createTableWriter(table: Table, open: OpenOutput): TableWriter {
+function createTableWriter(table: Table, open: OpenOutput) {
   const name = `${table.name}.parquet`;
   const append = open(name);
   const bytes = new ByteWriter();
@@ -76,6 +71,7 @@ function createTableWriter(table: Table, open: OpenOutput): TableWriter {
   };
   const endGroup = (): void => {
     if (rows.length === 0) return;
+    const toPhysical = (cell: Cell): Cell | bigint => (typeof cell === 'number' ? BigInt(cell) : cell);
     const columnData = table.columns.map((column) => ({
       name: column.name,
       data: rows.map((row) => toPhysical(row[column.name] ?? null)),
@@ -84,7 +80,7 @@ function createTableWriter(table: Table, open: OpenOutput): TableWriter {
     endSection();
   };
   return {
-    write: (row) => {
+    write: (row: Row): void => {
       const size = sizeOf(row);
       if (rows.length >= MAX_GROUP_ROWS || sizeBytes + size > MAX_GROUP_BYTES) endGroup();
       rows.push(row);
@@ -97,10 +93,6 @@ function createTableWriter(table: Table, open: OpenOutput): TableWriter {
       return { name, records: written, sections };
     },
   };
-}
-
-function toPhysical(cell: Cell): Cell | bigint {
-  return typeof cell === 'number' ? BigInt(cell) : cell;
 }
 
 function sizeOf(row: Row): number {
@@ -156,12 +148,11 @@ function parseRow(table: Table, row: Row): Stored | null {
   }
 }
 
-type Section = NonNullable<ExportFile['sections']>[number];
-
-type Reading = { readonly table: Table; readonly listed: ExportFile; readonly limits: ReadLimits };
-
 /** The rows of a file. Each part of it is checked against its hash before anything interprets it. */
-async function* readRows(path: string, { table, listed, limits }: Reading): AsyncGenerator<Row> {
+async function* readRows(
+  path: string,
+  { table, listed, limits }: { readonly table: Table; readonly listed: ExportFile; readonly limits: ReadLimits },
+): AsyncGenerator<Row> {
   const { sections = [] } = listed;
   const maxBytes = limits.maxLineBytes ?? MAX_OUTSIDE_LINE_BYTES;
   const sizeBytes = sections.reduce((sum, section) => sum + section.sizeBytes, 0);
@@ -175,7 +166,7 @@ async function* readRows(path: string, { table, listed, limits }: Reading): Asyn
     const found = Number(stats.size);
     if (found !== sizeBytes)
       refuseExport(path, `the file has ${found} bytes, and had ${sizeBytes} when it was exported`);
-    const readSection = ({ sizeBytes: length, sha256 }: Section, start: number, what: string): ArrayBuffer => {
+    const readSection = ({ sizeBytes: length, sha256 }: typeof footer, start: number, what: string): ArrayBuffer => {
       const bytes = readExactly(path, { file, start, length });
       return hash('sha256', bytes) === sha256
         ? bytes.buffer
@@ -240,9 +231,10 @@ async function interpret<T>(path: string, read: () => T | Promise<T>): Promise<T
   }
 }
 
-type Range = { readonly file: number; readonly start: number; readonly length: number };
-
-function readExactly(path: string, { file, start, length }: Range): Buffer<ArrayBuffer> {
+function readExactly(
+  path: string,
+  { file, start, length }: { readonly file: number; readonly start: number; readonly length: number },
+): Buffer<ArrayBuffer> {
   const bytes = Buffer.from(new ArrayBuffer(length));
   try {
     const count = createLineSource(file, path, start + length).fill(bytes, start);

@@ -20,12 +20,22 @@ import { createUnpack } from '../blocks.ts';
 import { buildOrigin } from '../erase/captures.ts';
 import { DamageError } from '../failure.ts';
 import { createCapturedFiles, readBlocksOf, takeCaptured } from '../read/captured.ts';
-import { LABEL, LIST_INSERTED, LIST_KEPT, readBatch, readHead, toInserted, toKept } from '../read/compactions.ts';
+import {
+  LABEL,
+  LIST_INSERTED,
+  LIST_KEPT,
+  readBatch,
+  readCycle,
+  readHead,
+  toInserted,
+  toKept,
+} from '../read/compactions.ts';
 import { readLineBlocks, takeLine } from '../read/lines.ts';
 import {
   hashColumn,
   readBytes,
   readCaller,
+  readFields,
   readHash,
   readInteger,
   readMessageId,
@@ -124,7 +134,7 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
     const id = readInteger(row, 'id');
     const cycleRows = await query(LIST_CYCLES, { id });
     const cycles: UnitCycle[] = [];
-    for (const cycle of cycleRows) cycles.push(await readCycle(cycle));
+    for (const cycle of cycleRows) cycles.push(await readUnitCycle(cycle));
     const carried = [];
     for (const line of await query(LIST_CARRIED, { id }))
       carried.push({ ...(await readBatchName(line)), line: readInteger(line, 'line') });
@@ -139,45 +149,29 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
       kept: (await query(LIST_KEPT, { id })).map(toKept),
       carried,
       files: (await query(LIST_FILES, { id })).map((file) => ({
-        run:
-          file['token'] === null
-            ? null
-            : {
-                token: readText(file, 'token'),
-                begunAtMs: readInteger(file, 'begun_at_ms'),
-                by: readCaller(file),
-                command: readOptionalText(file, 'command'),
-                undoneAtMs: readOptionalInteger(file, 'run_undone_at_ms'),
-              },
-        sourcePath: readText(file, 'source_path'),
-        outputPath: readOptionalText(file, 'output_path'),
-        undoneAtMs: readOptionalInteger(file, 'undone_at_ms'),
+        run: file['token'] === null ? null : readRun(file),
+        ...readFields(file, { sourcePath: readText, outputPath: readOptionalText, undoneAtMs: readOptionalInteger }),
       })),
     };
   };
   const readBatchName = async (row: Row): Promise<BatchName> => ({
     unit: await keyOf(readInteger(row, 'compaction_id')),
-    cycle: readInteger(row, 'cycle'),
-    batch: readInteger(row, 'batch'),
+    ...readFields(row, { cycle: readInteger, batch: readInteger }),
   });
   const readBatchNames = async (sql: string, id: number): Promise<UnitCycle['live']> => {
     const names = [];
     for (const row of await query(sql, { id })) names.push(await readBatchName(row));
     return names;
   };
-  const readCycle = async (row: Row): Promise<UnitCycle> => {
+  const readUnitCycle = async (row: Row): Promise<UnitCycle> => {
     const id = readInteger(row, 'id');
     const parent = readOptionalInteger(row, 'parent_compaction_id');
     const batches: UnitBatch[] = [];
     for (const batch of await withTexts(reading, await query(LIST_BATCHES, { id })))
       batches.push({ ...readBatch(batch), sources: await readBatchNames(LIST_SOURCES, readInteger(batch, 'id')) });
     return {
-      conversationId: readText(row, 'conversation_id'),
-      cycle: readInteger(row, 'cycle'),
+      ...readCycle(row),
       parent: parent === null ? null : { unit: await keyOf(parent), cycle: readInteger(row, 'parent_position') },
-      clipSha256: readHash(row, 'clip_sha256'),
-      messagesCompressed: readInteger(row, 'messages_compressed'),
-      title: readOptionalText(row, 'title'),
       batches,
       live: await readBatchNames(LIST_LIVE, id),
     };
@@ -241,6 +235,11 @@ export function createReader(query: Query, dialect: Dialect): UnitReader {
   };
 }
 
+function readRun(file: Row): NonNullable<Unit['files'][number]['run']> {
+  const run = readFields(file, { token: readText, begunAtMs: readInteger, command: readOptionalText });
+  return { ...run, by: readCaller(file), undoneAtMs: readOptionalInteger(file, 'run_undone_at_ms') };
+}
+
 function toUnitLine(row: Row, raw: Uint8Array): UnitLine {
   const receipt = readOptionalText(row, 'receipt');
   const role = readOptionalInteger(row, 'role');
@@ -290,11 +289,10 @@ function keyFrom(row: Row, cycles: readonly Row[]): UnitKey {
     output.sizeBytes,
     readInteger(row, 'created_at_ms'),
     processId,
-    ...cycles.map((cycle) => [
-      readText(cycle, 'conversation_id'),
-      readInteger(cycle, 'cycle'),
-      readHash(cycle, 'clip_sha256'),
-    ]),
+    ...cycles.map((row) => {
+      const { conversationId, cycle, clipSha256 } = readCycle(row);
+      return [conversationId, cycle, clipSha256];
+    }),
   ];
   return `${source.sha256}-${settingsSha256}-${hash('sha256', JSON.stringify(facts)).slice(0, 32)}`;
 }
@@ -363,10 +361,10 @@ function createCaptureReader(query: Query, { capturing }: Dialect): CaptureReade
         const pieces: CapturedPiece[] = [];
         for (const line of lines) {
           if (left === 0) break;
-          const piece = toPiece(line, raw);
+          const piece = readFields(line, { sha256: readHash, sizeBytes: readInteger, receipt: readOptionalText });
           left -= piece.sizeBytes;
           if (left < 0) throw new DamageError('a captured state ends within a line');
-          pieces.push(piece);
+          pieces.push({ ...piece, bytes: piece.receipt === null ? takeCaptured(line, raw) : null });
         }
         yield pieces;
         if (left === 0) return;
@@ -376,20 +374,6 @@ function createCaptureReader(query: Query, { capturing }: Dialect): CaptureReade
   };
 }
 
-function toPiece(line: Row, raw: Uint8Array): CapturedPiece {
-  const receipt = readOptionalText(line, 'receipt');
-  return {
-    sha256: readHash(line, 'sha256'),
-    sizeBytes: readInteger(line, 'size_bytes'),
-    receipt,
-    bytes: receipt === null ? takeCaptured(line, raw) : null,
-  };
-}
-
 function toErasedState(row: Row): ErasedState {
-  return {
-    receipt: readText(row, 'receipt'),
-    sha256: readHash(row, 'sha256'),
-    originSha256: readHash(row, 'origin_sha256'),
-  };
+  return readFields(row, { receipt: readText, sha256: readHash, originSha256: readHash });
 }

@@ -22,14 +22,13 @@ import type { VectorEngine } from '../search/engine.ts';
 import { countRows, type Dialect, type Query, type Sql } from '../sql/query.ts';
 import { openLines } from '../store/captured-lines.ts';
 import { INSERT_FILE, INSERT_RUN, INSERT_STATE, INSERT_VERSION, marksColumns, UPDATE_FILE } from '../store/captures.ts';
-import { ADD_CHOICE, keepSummary } from '../store/records.ts';
+import { addChoice, keepSummary } from '../store/records.ts';
 import { keepEntry, toLogEntry } from '../store/audit-log.ts';
 import { type Ids, reserveIds, type StoreEngine } from '../store/engine.ts';
 import { type CompactionRows, type LineRow, type BlockRows, writeBlocks, writeCompaction } from '../store/rows.ts';
 import { layOutTexts, TEXTS_POSITION } from '../texts.ts';
 import { keepFile } from '../store/runs.ts';
-import { isSameModel } from '../vectors/nearest.ts';
-import { beginVectors, keepVector } from '../vectors/vector-store.ts';
+import { beginVectors, isSameModel, keepVector } from '../vectors/vector-store.ts';
 import { createPacking, type Packing } from './packing.ts';
 import { createReader } from './read-units.ts';
 
@@ -95,13 +94,8 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         for (const { unit, lines } of units) {
           const known = await findUnit(unit.key);
           isNew.push(known === null);
-          const id =
-            known ??
-            (await insertUnit(
-              engine.storing,
-              { query, findUnit, dialect: engine.dialect, packing },
-              { unit, lines: lines() },
-            ));
+          const within = { query, findUnit, dialect: engine.dialect, packing };
+          const id = known ?? (await insertUnit(engine.storing, within, { unit, lines: lines() }));
           for (const file of unit.files) await keepFile(query, id, file);
         }
         await packing.end();
@@ -110,12 +104,8 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
     storeSummaries: (summaries) =>
       countNew(summaries, async (query, summary) => {
         const request = hashColumn(summary.request);
-        const known = await findEarlier(
-          query,
-          FIND_SUMMARY,
-          { request },
-          { at: summary.createdAt, text: summary.text },
-        );
+        const { createdAt: at, text } = summary;
+        const known = await findEarlier(query, FIND_SUMMARY, { request }, { at, text });
         if (known === 'replaced') await query(DELETE_SUMMARY, { request });
         if (known !== 'stays') await keepSummary(query, request, summary);
         return known === null;
@@ -126,10 +116,7 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
         if (known !== 'stays') await query(ADD_HOLD, { kind, value, reason, at: timeColumn(addedAt) });
         return known === null;
       }),
-    storeChoices: (choices) =>
-      countNew(choices, async (query, { kind, conversationId, path, text, chosenAt }) => {
-        return (await query(ADD_CHOICE, { kind, conversationId, path, text, at: timeColumn(chosenAt) })).length > 0;
-      }),
+    storeChoices: (choices) => countNew(choices, addChoice),
     storeLog: (entries) =>
       engine.transaction(async (query) => {
         for (const entry of entries) await keepEntry(query, entry);
@@ -175,12 +162,8 @@ export function createUnitStore(engine: MergeEngine): UnitStore {
           for (const [position, run] of runs.entries()) await query(INSERT_RUN, { versionId, position, ...run });
           for (const state of states) {
             const content = { sizeBytes: state.sizeBytes, sha256: hashColumn(state.sha256) };
-            await query(INSERT_STATE, {
-              versionId,
-              ...content,
-              at: timeColumn(state.capturedAt),
-              ...marksColumns(state),
-            });
+            const marks = { at: timeColumn(state.capturedAt), ...marksColumns(state) };
+            await query(INSERT_STATE, { versionId, ...content, ...marks });
           }
         }
         await query(DELETE_ASIDE, { id: fileId });
@@ -390,10 +373,8 @@ async function findCycle({ query, findUnit }: Within, { unit, cycle }: CycleName
 
 async function findBatch({ query, findUnit }: Within, { unit, cycle, batch }: BatchName): Promise<number> {
   const unitId = await findUnit(unit);
-  return idOf(
-    unitId === null ? [] : await query(FIND_BATCH, { unitId, cycle, batch }),
-    'a batch of an earlier compaction',
-  );
+  const rows = unitId === null ? [] : await query(FIND_BATCH, { unitId, cycle, batch });
+  return idOf(rows, 'a batch of an earlier compaction');
 }
 
 async function findErasure(query: Query, receipt: string): Promise<number> {

@@ -1,10 +1,10 @@
 import type { Archive } from '../../../ports/archive.ts';
 import { createArchive } from '../archive.ts';
 import { archiveError } from '../failure.ts';
-import { readText, readInteger } from '../rows.ts';
-import { readUsedBytes, countRows, type Query } from '../sql/query.ts';
+import { readText } from '../rows.ts';
+import { countRows, type Query, readNumber, readUsedBytes } from '../sql/query.ts';
 import { guardMethods, type Place } from './failure.ts';
-import { createPartitions, PARTITIONED, partitionName } from './months.ts';
+import { createPartitions, PARTITIONED, partitionName } from './schema.ts';
 import { POSTGRES_VECTORS, LOCK_VECTORS } from './pgvector.ts';
 import { POSTGRES_SEARCH } from './search.ts';
 import { type PostgresSql, POSTGRES } from './sql.ts';
@@ -85,9 +85,7 @@ export function createPostgresStore(preparePartitions: (month: string) => Promis
     prepare: async (query) => ({ month: readText((await query(THIS_MONTH))[0] ?? {}, 'month') }),
     prepareAhead: ({ month }) => preparePartitions(String(month)),
     reserve: async (query, table, count) =>
-      count === 0
-        ? []
-        : (await query(RESERVE(table), { count })).map((row) => readInteger(row, 'id')).toSorted((a, b) => a - b),
+      count === 0 ? [] : (await query.numbers(RESERVE(table), { count })).toSorted((a, b) => a - b),
     indexBatch: async (query, id, content) => void (await query(INDEX_BATCH, { id, ...batchVector(content) })),
     headColumns: { machine: thisMachine() },
     lockLabels: "SELECT pg_advisory_xact_lock(hashtextextended('labels of ' || :conversationId::text, 0))",
@@ -135,8 +133,7 @@ function createPostgresRetention(sql: PostgresSql, path: string): RetentionEngin
     ids: '(SELECT CAST(value AS bigint) AS id FROM json_array_elements_text(CAST(:ids AS json)))',
     deleteBlocks,
     erase: async (work) => {
-      const [reserved = {}] = await sql.query(RESERVE_ID);
-      const id = readInteger(reserved, 'id');
+      const id = await readNumber(sql.query, RESERVE_ID);
       return sql.transaction('write', async (query) => {
         for (const lock of LOCK_ALL) await query(lock);
         // If the connection was lost during the commit, the erasure may be stored all the same.
@@ -156,18 +153,11 @@ const LIST_TABLES = 'SELECT DISTINCT name FROM erasures, unnest(tables) AS name 
 
 /** The tables without partitions that an erasure changed. */
 function tablesOf({ capturedFiles, capturedLines, paidSummaries, vectors }: Erasure): readonly string[] {
-  return [
-    'batch_words',
-    'speakers',
-    'choices',
-    'cycles',
-    'settings',
-    ...(paidSummaries > 0 ? ['summaries'] : []),
-    ...(vectors > 0 ? ['message_vectors', 'batch_vectors'] : []),
-    ...(capturedFiles + capturedLines > 0
-      ? ['captured_lines', 'captured_blocks', 'captured_messages', 'message_words_captured']
-      : []),
-  ];
+  const captured = ['captured_lines', 'captured_blocks', 'captured_messages', 'message_words_captured'];
+  const changed = ['batch_words', 'speakers', 'choices', 'cycles', 'settings'];
+  if (paidSummaries > 0) changed.push('summaries');
+  if (vectors > 0) changed.push('message_vectors', 'batch_vectors');
+  return capturedFiles + capturedLines > 0 ? [...changed, ...captured] : changed;
 }
 
 const LIST_MONTHS = `
@@ -182,7 +172,7 @@ const MARK_PURGED = 'UPDATE erasures SET is_purged = 1 WHERE id = ANY(:ids::bigi
 
 /** Rewrites the tables that had the bytes; their old files are gone then. False: a transaction may still see what was erased. */
 async function purge(sql: PostgresSql, path: string): Promise<boolean> {
-  const ids = (await sql.query(LIST_UNPURGED)).map((row) => readInteger(row, 'id'));
+  const ids = await sql.query.numbers(LIST_UNPURGED);
   if (ids.length === 0) return true;
   const tables = (await sql.query(LIST_TABLES, { ids })).map((row) => readText(row, 'name'));
   const months = await sql.query(LIST_MONTHS, { ids });

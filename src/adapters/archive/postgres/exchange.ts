@@ -6,7 +6,7 @@ import { createUnitStore, type MergeEngine } from '../exchange/unit-store.ts';
 import { readText } from '../rows.ts';
 import { createPostgresArchive, createPostgresStore } from './archive.ts';
 import { guardMethods, type Place } from './failure.ts';
-import { createPartitions } from './months.ts';
+import { createPartitions } from './schema.ts';
 import { within } from '../sql/query.ts';
 import { type PostgresSql, POSTGRES } from './sql.ts';
 import { POSTGRES_VECTORS } from './pgvector.ts';
@@ -40,12 +40,15 @@ export async function openSqlSource(opened: OpenedSql): Promise<Result<OpenSourc
 
 export async function openSqlTarget(opened: OpenedSql): Promise<Result<OpenTarget, ArchiveFailure>> {
   const { sql, place } = opened;
-  const store = createUnitStore({
-    ...sql,
-    ...createWriting(opened),
-    path: place.path,
-    vectors: POSTGRES_VECTORS,
-  });
+  const storing = createPostgresStore(createPartitions(sql));
+  const transaction: MergeEngine['transaction'] = async (work) => {
+    await storing.prepareAhead?.(await storing.prepare(sql.query));
+    return sql.transaction('write', async (query) => {
+      for (const lock of LOCK_MERGE) await query(lock);
+      return work(query);
+    });
+  };
+  const store = createUnitStore({ ...sql, transaction, storing, path: place.path, vectors: POSTGRES_VECTORS });
   return ok({ identity: await identify(opened), store: guardMethods(store, place), close: sql.close });
 }
 
@@ -58,17 +61,3 @@ const LOCK_MERGE = [
   ...POSTGRES.storingLocks,
   'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE',
 ];
-
-function createWriting({ sql }: OpenedSql): Pick<MergeEngine, 'transaction' | 'storing'> {
-  const storing = createPostgresStore(createPartitions(sql));
-  return {
-    storing,
-    transaction: async (work) => {
-      await storing.prepareAhead?.(await storing.prepare(sql.query));
-      return sql.transaction('write', async (query) => {
-        for (const lock of LOCK_MERGE) await query(lock);
-        return work(query);
-      });
-    },
-  };
-}

@@ -24,36 +24,30 @@ export function toFailure(error: unknown, place: Place): ArchiveFailure | null {
   if (code === '53100') return { kind: 'no-space', path };
   if (code === '55P03' || isConflict(error)) return { kind: 'busy', path };
   if (code === 'XX001' || code === 'XX002') return { kind: 'damaged', path, reason: firstLine(error) };
-  return code !== null && /^[\dA-Z]{5}$/.test(code) && !isMistake(code)
+  // Classes of errors that only a wrong statement or wrong values cause.
+  const isMistake = /^(?:22|23|26|34|42)/.test(code ?? '');
+  return code !== null && /^[\dA-Z]{5}$/.test(code) && !isMistake
     ? { kind: 'cannot-open', path, reason: `the server says: ${firstLine(error)} (${code})` }
     : null;
 }
 
-type Described = { readonly reason: string; readonly advice: string };
-
-function describe(error: Error, code: string | null, { host, user, database }: Place): Described | null {
+function describe(error: Error, code: string | null, { host, user, database }: Place) {
   if (isLost(error)) {
     const reason = `no Postgres server answers at ${host} (${code ?? firstLine(error)})`;
     return { reason, advice: 'Start the server, or check the host and the port of --archive.' };
   }
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return {
-      reason: `the certificate of ${host} is for another name`,
-      advice: 'Name the server in the URL as its certificate does.',
-    };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const reason = `the certificate of ${host} is for another name`;
+    return { reason, advice: 'Name the server in the URL as its certificate does.' };
+  }
   if (isCertificateProblem(error, code)) {
-    const reason = `no encrypted connection to ${host} is possible: ${firstLine(error)}`;
-    return {
-      reason,
-      advice: 'If the server has its own authority, add sslmode=verify-full&sslrootcert=FILE to the URL.',
-    };
+    const advice = 'If the server has its own authority, add sslmode=verify-full&sslrootcert=FILE to the URL.';
+    return { reason: `no encrypted connection to ${host} is possible: ${firstLine(error)}`, advice };
   }
   if (/does not support SSL|establishing an SSL connection/.test(error.message)) {
-    const reason = `the server at ${host} does not offer encrypted connections`;
-    return {
-      reason,
-      advice: 'Turn on ssl at the server, or say sslmode=disable in the URL if nobody else can read what goes there.',
-    };
+    const advice =
+      'Turn on ssl at the server, or say sslmode=disable in the URL if nobody else can read what goes there.';
+    return { reason: `the server at ${host} does not offer encrypted connections`, advice };
   }
   if (code === '28P01' || /password must be a string|no password/i.test(error.message)) {
     const reason = `the server rejected the password of user ${user}, or none was given`;
@@ -75,39 +69,24 @@ function describe(error: Error, code: string | null, { host, user, database }: P
   }
   if (code === '53300')
     return { reason: 'the server has no free connection', advice: 'Use fewer workers, or raise max_connections.' };
-  if (code === '57014')
-    return {
-      reason: 'a statement took too long, and the server stopped it',
-      advice: 'Try again when the server is less busy.',
-    };
-  return null;
+  if (code !== '57014') return null;
+  const reason = 'a statement took too long, and the server stopped it';
+  return { reason, advice: 'Try again when the server is less busy.' };
 }
 
-const LOST_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
-/** The server shuts down, was shut down, or starts. */
-const STOPPED_CODES = new Set(['57P01', '57P02', '57P03']);
+/** The network does not lead to the server, or the server shuts down, was shut down, or starts. */
+const LOST_CODE = /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|57P0[123])$|^08(?!P01)/;
 
 /** Whether there is no connection to the server now, so that it is worth waiting for one. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = codeOf(error);
-  if (
-    code !== null &&
-    (LOST_CODES.has(code) ||
-      isSocketMissing(error, code) ||
-      code === 'ETIMEDOUT' ||
-      STOPPED_CODES.has(code) ||
-      /^08(?!P01)/.test(code))
-  )
-    return true;
+  const code = codeOf(error) ?? '';
+  // A file that the URL names may be missing too; waiting does not help then.
+  const isSocketMissing = code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect';
+  if (isSocketMissing || LOST_CODE.test(code)) return true;
   return /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error|^Query read timeout$/.test(
     error.message,
   );
-}
-
-/** A file that the URL names may be missing too; waiting does not help then. */
-function isSocketMissing(error: Error, code: string): boolean {
-  return code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect';
 }
 
 function isCertificateProblem(error: Error, code: string | null): boolean {
@@ -119,11 +98,6 @@ function isCertificateProblem(error: Error, code: string | null): boolean {
 /** Two transactions stood in each other's way, and the server ended one of them. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Error && ['40001', '40P01'].includes(codeOf(error) ?? '');
-}
-
-/** Classes of errors that only a wrong statement or wrong values cause. */
-function isMistake(code: string): boolean {
-  return /^(?:22|23|26|34|42)/.test(code);
 }
 
 function codeOf(error: Error): string | null {

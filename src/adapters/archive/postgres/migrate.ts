@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ArchiveFailure } from '../../../ports/archive.ts';
 import { refuseOtherBuild } from '../failure.ts';
-import { readInteger, readText, readOptionalText, type Row } from '../rows.ts';
+import { readInteger, readOptionalText, readText, type Row } from '../rows.ts';
 import { MIN_SERVER_VERSION, type Place } from './failure.ts';
 import { keepLogs } from './grants.ts';
-import { noSamples, UNSAMPLED, ADD_MONTH_SHA256 } from './months.ts';
-import { MIGRATIONS } from './schema.ts';
+import { ADD_MONTH_SHA256, MIGRATIONS, noSamples, UNSAMPLED } from './schema.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
 const INSPECT_SERVER = `
@@ -21,8 +20,6 @@ const READ_VERSION =
   "SELECT version, to_jsonb(v) ->> 'schema_sha256' AS sha256 FROM archive_version AS v ORDER BY version DESC LIMIT 1";
 /** Held until the end of a transaction that changes the schema. */
 const LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(hashtextextended('compact schema ' || :schema, 0))";
-
-type Opened = { readonly isReadOnly: boolean; readonly isSuperuser: boolean };
 
 type Preparing = {
   readonly schema: string;
@@ -40,7 +37,7 @@ type Preparing = {
 export async function prepareSchema(
   sql: Sql,
   { schema, create, place, isQueue }: Preparing,
-): Promise<Result<Opened | null, ArchiveFailure>> {
+): Promise<Result<{ readonly isReadOnly: boolean; readonly isSuperuser: boolean } | null, ArchiveFailure>> {
   const { path } = place;
   const [server = {}] = await sql.query(INSPECT_SERVER);
   if (readInteger(server, 'version') < MIN_SERVER_VERSION * 10_000) {
@@ -80,8 +77,7 @@ export async function prepareSchema(
   });
 }
 
-type Target = {
-  readonly schema: string;
+type Target = Pick<Preparing, 'schema'> & {
   readonly path: string;
   readonly isReplica: boolean;
   readonly hasSchema: boolean;
@@ -110,10 +106,7 @@ async function migrate(query: Query, { schema, path, isReplica, hasSchema }: Tar
     for (const statement of statements.replaceAll('[schema]', schema).split(/;\n/))
       if (/\w/.test(statement)) await query(statement);
     for (const [table, column] of UNSAMPLED) await query(noSamples(table, column));
-    await query('INSERT INTO archive_version (version, schema_sha256) VALUES (:version, :sha256)', {
-      version: step + 1,
-      sha256: schemaHash(step + 1),
-    });
+    await query.insert('archive_version', [{ version: step + 1, schema_sha256: schemaHash(step + 1) }]);
   }
   await query(keepLogs(schema));
   return null;
@@ -139,14 +132,7 @@ const CALLED =
   'nextval|length|pg_current_xact_id|now|clock_timestamp|gen_random_uuid|near_vector|array_agg|get_byte|generate_series|at';
 
 /** The functions of pg-boss, which the archive never calls. */
-const OF_QUEUE = [
-  'create_queue',
-  'delete_queue',
-  'job_now',
-  'job_table_format',
-  'job_table_run',
-  'job_table_run_async',
-];
+const OF_QUEUE = '{create_queue,delete_queue,job_now,job_table_format,job_table_run,job_table_run_async}';
 
 /**
  * Everything in a schema that could run code of somebody else. The server notes what calls functions that are not its own, and an index can
@@ -169,7 +155,7 @@ found AS (
   SELECT 'pg_class'::regclass::oid AS catalog, id, owner FROM tables WHERE :isQueue::boolean AND kind IN ('r', 'p') AND NOT ${isTrusted('owner')}
   UNION ALL SELECT 'pg_proc'::regclass, id, owner FROM functions WHERE :isQueue::boolean AND NOT ${isTrusted('owner')}
   UNION ALL SELECT 'pg_proc'::regclass, id, NULL FROM functions
-    WHERE NOT (:isQueue::boolean OR proname = ANY('{${OF_QUEUE.join(',')}}') OR proname = 'add_month' AND encode(sha256(convert_to(prosrc, 'UTF8')), 'hex') = '${ADD_MONTH_SHA256}' AND prosecdef
+    WHERE NOT (:isQueue::boolean OR proname = ANY('${OF_QUEUE}') OR proname = 'add_month' AND encode(sha256(convert_to(prosrc, 'UTF8')), 'hex') = '${ADD_MONTH_SHA256}' AND prosecdef
       OR proname = 'near_vector' AND provolatile = 'i' AND prosqlbody IS NOT NULL)
   UNION ALL SELECT 'pg_trigger'::regclass, f.oid, NULL FROM pg_trigger AS f JOIN tables AS t ON t.id = f.tgrelid WHERE NOT f.tgisinternal AND f.tgenabled <> 'D'
   UNION ALL SELECT 'pg_rewrite'::regclass, f.oid, NULL FROM pg_rewrite AS f JOIN tables AS t ON t.id = f.ev_class WHERE t.kind IN ('r', 'p')
@@ -199,13 +185,15 @@ async function findForeignCode(
   if (found === undefined) return null;
   const owner = readOptionalText(found, 'owner');
   const what = `the ${readText(found, 'type')} ${readText(found, 'identity').replaceAll(/\s+/g, ' ')}`;
-  if (owner !== null)
+  if (owner !== null) {
+    const advice = 'Connect as the same user as all other workers, or name another schema.';
     return {
       kind: 'cannot-open',
       path,
       reason: `${owner} owns ${what}, and its code would run with your rights`,
-      advice: 'Connect as the same user as all other workers, or name another schema.',
+      advice,
     };
+  }
   const reason = `compact did not make ${what}, which could run in it`;
   const advice = what.startsWith('the event trigger')
     ? "If the server's administrator made it, connect as a user who is no superuser. Otherwise find out who did, and remove it."

@@ -75,10 +75,8 @@ export async function openSql<T>(
     const prepared = await prepareSchema(sql, { schema, create, place, isQueue: false });
     if (!prepared.ok || prepared.value === null) return prepared.ok ? ok(null) : prepared;
     state.isOpen = true;
-    if (prepared.value.isSuperuser)
-      notice(
-        `${place.path}: user ${place.user} is a superuser of the server. Use a role that owns only the archive: 'compact archive grants owner' prints the SQL for it.`,
-      );
+    const advice = "Use a role that owns only the archive: 'compact archive grants owner' prints the SQL for it.";
+    if (prepared.value.isSuperuser) notice(`${place.path}: user ${place.user} is a superuser of the server. ${advice}`);
     return await use({ sql, place, schema, isReadOnly: prepared.value.isReadOnly });
   } catch (error) {
     const failure = toFailure(error, place);

@@ -1,7 +1,7 @@
-import { type Row, readInteger, readText } from '../rows.ts';
+import { readInteger, readText, type Row } from '../rows.ts';
 import { POSTGRES } from './sql.ts';
 import { filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
-import type { Query } from '../sql/query.ts';
+import { type Query, readNumber } from '../sql/query.ts';
 
 /**
  * The extension pgvector keeps a copy of each message's vector in a column that Postgres makes itself, so whatever stores, merges or erases
@@ -35,8 +35,7 @@ const COUNT_VECTORS = `SELECT count(*)::int AS found FROM (SELECT FROM message_v
 async function addNearColumn(query: Query): Promise<void> {
   const [row] = await query(FIND_EXTENSION);
   if (row?.['has_type'] !== 1 || row['has_column'] !== 0 || row['may_add'] !== 1) return;
-  const [stored] = await query(COUNT_VECTORS);
-  if (stored === undefined || readInteger(stored, 'found') > MAX_COPIED_VECTORS) return;
+  if ((await readNumber(query, COUNT_VECTORS)) > MAX_COPIED_VECTORS) return;
   for (const statement of addColumn(readText(row, 'home'))) await query(statement);
 }
 
@@ -66,31 +65,27 @@ const findCandidates: VectorEngine['findCandidates'] = async (query, vector, { f
   const nearest = toFound(await query(listNearest(home), values));
   const passing = await listPassing(nearest.map(({ id }) => id));
   const asked = { limit, count, tolerance: toleranceOf(vector.length) };
-  const found = chooseCandidates(nearest, { ...asked, passes: ({ id }) => passing.has(id) });
+  const passed = nearest.filter(({ id }) => passing.has(id));
+  const found = chooseCandidates(nearest, passed, asked);
   if (found !== null) return found;
   // The filter leaves few of them, so the server looks only at those.
   const rows = toFound(await query(listNearestPassing(home), { ...values, ...filterValues(filter) }));
-  return chooseCandidates(rows, { ...asked, passes: () => true });
+  return chooseCandidates(rows, rows, asked);
 };
 
 function toFound(rows: readonly Row[]): readonly Found[] {
   return rows.map((row) => ({ id: readInteger(row, 'id'), distance: Number(row['distance']) }));
 }
 
-type Choice = {
-  readonly limit: number;
-  /** Of which the rows are the nearest. */
-  readonly count: number;
-  readonly tolerance: number;
-  readonly passes: (found: Found) => boolean;
-};
-
 /**
  * Whoever is farther away by twice the tolerance than the last one asked for cannot be among the nearest. Null: the rows end before that, so
- * others may be.
+ * others may be. `count`: of how many the rows are the nearest.
  */
-function chooseCandidates(rows: readonly Found[], { limit, count, tolerance, passes }: Choice) {
-  const passing = rows.filter(passes);
+function chooseCandidates(
+  rows: readonly Found[],
+  passing: readonly Found[],
+  { limit, count, tolerance }: { readonly [name in 'limit' | 'count' | 'tolerance']: number },
+) {
   const last = passing[limit - 1];
   const border = last === undefined ? Number.POSITIVE_INFINITY : last.distance + 2 * tolerance;
   const isComplete = rows.length < count || (rows.at(-1)?.distance ?? 0) > border;

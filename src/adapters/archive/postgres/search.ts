@@ -3,7 +3,7 @@ import { readInteger, type Row } from '../rows.ts';
 import type { SearchEngine } from '../search/engine.ts';
 import type { Query } from '../sql/query.ts';
 import { POSTGRES } from './sql.ts';
-import { CAPTURED_MONTH } from './months.ts';
+import { CAPTURED_MONTH } from './schema.ts';
 import { messageQuery, messageVectors, phraseQuery } from './words.ts';
 
 const ADD_MESSAGES = `
@@ -99,10 +99,8 @@ const ID_BYTES = 8;
 function readIds(found: Row[string]): readonly number[] {
   if (!(found instanceof Uint8Array)) return [];
   const bytes = Buffer.from(found.buffer, found.byteOffset, found.byteLength);
-  const ids = Float64Array.from({ length: bytes.length / ID_BYTES }, (_, at) =>
-    Number(bytes.readBigInt64BE(at * ID_BYTES)),
-  );
-  ids.sort();
+  const readId = (_: unknown, at: number): number => Number(bytes.readBigInt64BE(at * ID_BYTES));
+  const ids = Float64Array.from({ length: bytes.length / ID_BYTES }, readId).sort();
   return Array.from(ids.filter((id, at) => id !== ids[at - 1]));
 }
 

@@ -1,5 +1,6 @@
 import { type Row, toHex } from '../rows.ts';
 import {
+  type Dialect,
   type Query,
   quoteNames,
   type Sql,
@@ -7,7 +8,6 @@ import {
   type TransactionKind,
   type Values,
   workIn,
-  type Dialect,
 } from '../sql/query.ts';
 import { isLost } from './failure.ts';
 import { COLUMN_TYPES } from './schema.ts';
@@ -110,11 +110,14 @@ function bound(query: DriverQuery): Query {
     const columns = names.map((name) => ({ name, type: COLUMN_TYPES.get(`${table}.${name}`) ?? 'text' }));
     const values = columns.map(({ name, type }) => {
       const ofColumn = rows.map((row) => row[name] ?? null);
-      return [name, type === 'bytea' ? ofColumn.map(toHexText) : ofColumn] as const;
+      return [
+        name,
+        type === 'bytea' ? ofColumn.map((value) => (value instanceof Uint8Array ? toHex(value) : value)) : ofColumn,
+      ] as const;
     });
     await run(`${into} ${selectRows(columns)}`, Object.fromEntries(values));
   };
-  const numbers: Query['numbers'] = async (sql, values) =>
+  const numbers: Query['numbers'] = async (sql, values = {}) =>
     (await run(sql, values)).flatMap((row) => Object.values(row).map(Number));
   return Object.assign(run, { insert, numbers });
 }
@@ -131,10 +134,6 @@ function selectRows(columns: readonly Column[]): string {
     return type === 'tsvector' ? `u."${name}"::tsvector` : `u."${name}"`;
   });
   return `SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${quoteNames(columns.map(({ name }) => name))})`;
-}
-
-function toHexText(value: unknown): unknown {
-  return value instanceof Uint8Array ? toHex(value) : value;
 }
 
 const numbered = new Map<string, { readonly text: string; readonly names: readonly string[] }>();

@@ -37,14 +37,11 @@ function toIndexWord(word: string): string {
         .normalize('NFD')
         .replace(/[\u0300-\u036f]+/g, '')
         .normalize('NFC');
-  const result = plain.length > MAX_STEMMED_CHARS ? cutWord(plain) : stemmer(plain);
+  const cut = plain.length > MAX_WORD_CHARS ? plain.slice(0, MAX_WORD_CHARS).toWellFormed() : plain;
+  const result = plain.length > MAX_STEMMED_CHARS ? cut : stemmer(plain);
   if (stems.size >= MAX_STEMS) stems.clear();
   stems.set(word, result);
   return result;
-}
-
-function cutWord(word: string): string {
-  return word.length <= MAX_WORD_CHARS ? word : word.slice(0, MAX_WORD_CHARS).toWellFormed();
 }
 
 /** The distinct words of a message as texts of tsvectors, each small enough for Postgres. */

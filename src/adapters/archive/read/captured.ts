@@ -1,17 +1,18 @@
 import type { CapturedFile, CapturedState, CaptureStore } from '../../../ports/captures.ts';
-import { createBlockCache, tryDecompress } from '../blocks.ts';
+import { bytesIn, createBlockCache, tryDecompress } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
-  CHANGES,
   hashLineHex,
+  readBytes,
+  readChange,
+  readFields,
   readHash,
   readInteger,
+  readMoment,
   readOptionalText,
   readText,
   readTexts,
-  readTime,
   type Row,
-  readBytes,
 } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
@@ -34,10 +35,8 @@ WHERE l.id BETWEEN :first AND :last AND l.block_id = (SELECT block_id FROM captu
 const GET_SIZE = 'SELECT raw_size_bytes FROM captured_blocks WHERE id = :id';
 const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = :id';
 
-type CapturedFiles = Pick<CaptureStore, 'find' | 'list' | 'listStates' | 'read'>;
-
 /** Finds and reads captured files. `path`: of the archive, for messages. */
-export function createCapturedFiles({ query }: Pick<Sql, 'query'>, path: string): CapturedFiles {
+export function createCapturedFiles({ query }: Pick<Sql, 'query'>, path: string) {
   return {
     find: async (filePath) => {
       const [row] = await query(FIND_FILE, { path: filePath });
@@ -46,32 +45,20 @@ export function createCapturedFiles({ query }: Pick<Sql, 'query'>, path: string)
     list: async () => (await query(LIST_FILES)).map(toFile),
     listStates: async (fileId) => (await query(LIST_STATES, { fileId })).map(toState),
     read: (stateId) => readState(query, path, stateId),
-  };
+  } satisfies Partial<CaptureStore>;
 }
 
 function toFile(row: Row): CapturedFile {
-  return {
-    id: readInteger(row, 'id'),
-    path: readText(row, 'path'),
-    format: readText(row, 'format'),
-    sessions: readTexts(row, 'sessions'),
-    stamp: readOptionalText(row, 'stamp'),
-    readAt: readTime(row, 'read_at_ms') ?? new Date(Number.NaN),
-    last: toState(row),
-  };
+  const file = { id: readInteger, path: readText, format: readText, sessions: readTexts, stamp: readOptionalText };
+  return { ...readFields(row, { ...file, readAt: readMoment }), last: toState(row) };
 }
 
 function toState(row: Row): CapturedState {
-  const change = CHANGES[readInteger(row, 'change')];
-  if (change === undefined) throw new DamageError("a captured version's change is not what was stored");
+  const content = { sizeBytes: readInteger, sha256: readHash, capturedAt: readMoment };
   const mtimeNs = readOptionalText(row, 'mtime_ns');
   return {
     id: readInteger(row, 'state_id'),
-    version: readInteger(row, 'version'),
-    change,
-    sizeBytes: readInteger(row, 'size_bytes'),
-    sha256: readHash(row, 'sha256'),
-    capturedAt: readTime(row, 'captured_at_ms') ?? new Date(Number.NaN),
+    ...readFields(row, { version: readInteger, change: readChange, ...content }),
     marks: mtimeNs === null ? null : { mtimeNs, mode: readInteger(row, 'mode') },
   };
 }
@@ -95,8 +82,7 @@ export async function* readVersion(query: Query, path: string, versionId: number
   for await (const { lines, raw } of readBlocksOf((work) => work(query), versionId)) {
     const erased = lines.find(isErased);
     if (erased !== undefined) {
-      const at = readTime(erased, 'at_ms') ?? new Date(Number.NaN);
-      throw archiveError({ kind: 'erased', path, receipt: readText(erased, 'receipt'), at });
+      throw archiveError({ kind: 'erased', path, ...readFields(erased, { receipt: readText, at: readMoment }) });
     }
     yield checkCapturedRun(lines, raw);
   }
@@ -129,7 +115,8 @@ export async function* readBlocksOf(
           if (missing !== -1 || line === undefined)
             throw new DamageError(`captured line ${id + Math.max(0, missing)} is missing`);
           const blockId = readInteger(line, 'block_id');
-          const raw = lines.every(isErased) ? new Uint8Array() : await readBlock(query, blockId, endOf(lines));
+          const left = lines.findLast((one) => !isErased(one)); // erased lines are no longer in their block
+          const raw = left === undefined ? new Uint8Array() : await readBlock(query, blockId, endOf(left));
           if (raw === null) throw new DamageError(`block ${blockId} of captured lines cannot be decompressed`);
           return { lines, raw };
         });
@@ -140,22 +127,19 @@ export async function* readBlocksOf(
   }
 }
 
-/** Erased lines are no longer in their block. */
-function endOf(lines: readonly Row[]): number {
-  const last = lines.findLast((line) => !isErased(line));
-  return last === undefined ? 0 : readInteger(last, 'offset') + readInteger(last, 'size_bytes');
+/** Where a line ends in its block. */
+export function endOf(line: Row): number {
+  return readInteger(line, 'offset') + readInteger(line, 'size_bytes');
 }
-
-/** The lines of a block, which reach at least to `end`; null: the block is missing, or cannot be decompressed. */
-type BlockReader = (query: Query, id: number, end: number) => Promise<Uint8Array | null>;
 
 /**
  * Reads blocks of captured lines, and keeps the last few, because a fork alternates between few blocks. A block that has
- * grown or shrunk since is read again.
+ * grown or shrunk since is read again. Gives the lines of a block, which reach at least to `end`; null: the block is
+ * missing, or cannot be decompressed.
  */
-export function createBlockReader(): BlockReader {
+export function createBlockReader() {
   const recent = createBlockCache();
-  return async (query, id, end) => {
+  return async (query: Query, id: number, end: number): Promise<Uint8Array | null> => {
     const known = recent.get(id);
     if (known === null) return null;
     if (known !== undefined && known.length >= end) {
@@ -194,8 +178,7 @@ function checkCapturedRun(lines: readonly Row[], raw: Uint8Array): Uint8Array {
 
 /** The bytes of a captured line. Throws a `DamageError` if they differ from its hash. */
 export function takeCaptured(line: Row, raw: Uint8Array): Uint8Array {
-  const offset = readInteger(line, 'offset');
-  const bytes = raw.subarray(offset, offset + readInteger(line, 'size_bytes'));
+  const bytes = bytesIn(raw, line);
   if (hashLineHex(bytes) !== readHash(line, 'sha256'))
     throw new DamageError(`captured line ${readInteger(line, 'id')} differs from its hash`);
   return bytes;

@@ -1,16 +1,17 @@
-import type {
-  ArchiveFigures,
-  ArchiveLookup,
-  ArchivedBatch,
-  ArchivedLine,
-  BatchName,
-  CompactionSummary,
-  LineName,
-} from '../../../ports/archive-lookup.ts';
-import { messageIdColumn, readHash, readInteger, readOptionalText, readText, readTime, type Row } from '../rows.ts';
+import type { ArchiveLookup, ArchivedBatch, ArchivedLine, CompactionSummary } from '../../../ports/archive-lookup.ts';
+import {
+  messageIdColumn,
+  readFields,
+  readHash,
+  readInteger,
+  readOptionalText,
+  readText,
+  readTime,
+  type Row,
+} from '../rows.ts';
 import type { CapturedMessages } from '../search/captured.ts';
 import { measureUnindexed } from '../search/indexing.ts';
-import type { Sql, Values, Dialect } from '../sql/query.ts';
+import { type Dialect, readNumber, type Sql, type Values } from '../sql/query.ts';
 import { type Reading, withTexts } from '../texts.ts';
 import { IS_SETTLED } from '../store/packs.ts';
 import { OUTPUT_PATH } from '../store/runs.ts';
@@ -51,7 +52,7 @@ SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, ${OUTPUT
   c.source_line_count, ${archivedCount} AS archived_count
 FROM compactions AS c JOIN settings AS s ON s.id = c.settings_id WHERE c.status = 'applied' ORDER BY c.id DESC`,
     conversations: `
-SELECT y.compaction_id, y.conversation_id, y.cycle FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
+SELECT y.compaction_id, y.conversation_id AS id, y.cycle FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
 WHERE c.status = 'applied' ORDER BY y.compaction_id, y.position`,
     counts: `
 SELECT
@@ -66,79 +67,57 @@ SELECT
     // A block of lines holds nothing else.
     formats: `
 SELECT c.format, count(*) AS compactions,
-  CAST(coalesce(sum((SELECT sum(raw_size_bytes) FROM blocks WHERE compaction_id = c.id AND position >= 0)), 0) AS bigint) AS original_bytes,
+  CAST(coalesce(sum((SELECT sum(raw_size_bytes) FROM blocks WHERE compaction_id = c.id AND position >= 0)), 0) AS bigint) AS bytes,
   CAST(sum(${archivedCount}) AS bigint) AS lines
-FROM compactions AS c WHERE c.status = 'applied' GROUP BY c.format ORDER BY original_bytes DESC, c.format`,
+FROM compactions AS c WHERE c.status = 'applied' GROUP BY c.format ORDER BY bytes DESC, c.format`,
     captured: `
-SELECT (SELECT count(*) FROM captured_files) AS files, CAST(coalesce(sum(raw_size_bytes), 0) AS bigint) AS original_bytes,
-  CAST(coalesce(sum(length(data)), 0) AS bigint) AS compressed_bytes FROM captured_blocks`,
+SELECT (SELECT count(*) FROM captured_files) AS files, CAST(coalesce(sum(raw_size_bytes), 0) AS bigint) AS original,
+  CAST(coalesce(sum(length(data)), 0) AS bigint) AS compressed FROM captured_blocks`,
   };
 }
 
-type Statements = ReturnType<typeof createStatements>;
-type Chosen = readonly [sql: string, values: Values];
-
-function chooseBatches(sql: Statements, name: BatchName, limit: number): Chosen {
-  if (name.kind === 'id') return [sql.batchById, { id: name.id, limit }];
-  if (name.kind === 'label') return [sql.batchByLabel, { label: name.label, limit }];
-  const { prefix } = name;
-  return [sql.batchesByPrefix, { prefix, end: `${prefix}\u{10ffff}`, limit }];
-}
-
-/** An id of the form `line:N` is stored as a line number. */
-function chooseLines(sql: Statements, name: LineName): Chosen {
-  if (name.kind === 'id') return [sql.lineById, { id: name.id }];
-  const place = /^line:(\d{1,15})$/.exec(name.messageId)?.[1];
-  return place === undefined
-    ? [sql.linesByMessage, { messageId: messageIdColumn(name.messageId) }]
-    : [sql.linesByPlace, { line: Number(place) }];
-}
-
-type Catalog = Pick<
-  ArchiveLookup,
-  | 'findBatches'
-  | 'findLines'
-  | 'loadLines'
-  | 'nearLabels'
-  | 'loadSources'
-  | 'loadReplacements'
-  | 'listCompactions'
-  | 'measure'
->;
-
-type CatalogParts = {
-  readonly captured: CapturedMessages;
-  /** What the archive takes on disk. */
-  readonly fileBytes: () => number | Promise<number>;
-};
-
-/** Finds batches and lines by name, lists compactions, and measures the archive. */
+/** Finds batches and lines by name, lists compactions, and measures the archive. `fileBytes`: what it takes on disk. */
 export function createCatalog(
   { query, transaction, dialect, unpack }: Sql & Reading,
-  { captured, fileBytes }: CatalogParts,
-): Catalog {
+  { captured, fileBytes }: { readonly captured: CapturedMessages; fileBytes: () => number | Promise<number> },
+) {
   const sql = createStatements(dialect);
-  const listBatches = async (...[text, values]: Chosen): Promise<readonly ArchivedBatch[]> =>
+  const listBatches = async (text: string, values: Values): Promise<readonly ArchivedBatch[]> =>
     (await withTexts({ query, dialect, unpack }, await query(text, values))).map(toArchivedBatch);
+  const listLines = async (text: string, values: Values): Promise<readonly ArchivedLine[]> =>
+    (await query(text, values)).map(toArchivedLine);
   return {
-    findBatches: (name, limit) => listBatches(...chooseBatches(sql, name, limit)),
-    findLines: async (name, limit) => {
-      if (name.kind === 'id' && name.id < 0) return captured.loadLines([name.id]);
-      const rows = await query(...chooseLines(sql, name));
-      return takeFirst(rows.map(toArchivedLine), limit);
+    findBatches: (name, limit) => {
+      if (name.kind === 'id') return listBatches(sql.batchById, { id: name.id, limit });
+      if (name.kind === 'label') return listBatches(sql.batchByLabel, { label: name.label, limit });
+      const { prefix } = name;
+      return listBatches(sql.batchesByPrefix, { prefix, end: `${prefix}\u{10ffff}`, limit });
     },
-    loadLines: async (ids, filter) => [
-      ...(await captured.loadLines(
-        ids.filter((id) => id < 0),
-        filter,
-      )),
-      ...(ids.length === 0
-        ? []
-        : (await query(sql.linesById, { ids: ids.filter((id) => id > 0) })).map(toArchivedLine)),
-    ],
+    findLines: async (name, limit) => {
+      if (name.kind === 'id')
+        return name.id < 0 ? captured.loadLines([name.id]) : listLines(sql.lineById, { id: name.id });
+      const { messageId } = name;
+      // An id of the form `line:N` is stored as a line number.
+      const place = /^line:(\d{1,15})$/.exec(messageId)?.[1];
+      const found = await (place === undefined
+        ? listLines(sql.linesByMessage, { messageId: messageIdColumn(messageId) })
+        : listLines(sql.linesByPlace, { line: Number(place) }));
+      // Those that were not archived before for the same conversation.
+      const keyOf = ({ sha256, conversationId }: ArchivedLine): string => `${sha256} ${conversationId}`;
+      const first = new Map(found.toReversed().map((line) => [keyOf(line), line]));
+      return found.filter((line) => first.get(keyOf(line)) === line).slice(0, limit);
+    },
+    loadLines: async (ids, filter) => {
+      const [own, others] = [ids.filter((id) => id > 0), ids.filter((id) => id < 0)];
+      const lines = await captured.loadLines(others, filter);
+      return ids.length === 0 ? lines : [...lines, ...(await listLines(sql.linesById, { ids: own }))];
+    },
+    /** The labels with the longest common prefix with a text. */
     nearLabels: async (text, limit) => {
       const before = await query(sql.labelsBefore, { text, limit });
-      return takeNearest([...before, ...(await query(sql.labelsAfter, { text, limit }))], { text, limit });
+      const rows = [...before, ...(await query(sql.labelsAfter, { text, limit }))];
+      const labels = rows.map((row) => readText(row, 'label'));
+      return labels.toSorted((a, b) => sharedLength(b, text) - sharedLength(a, text)).slice(0, limit);
     },
     loadSources: (id) => listBatches(sql.sourcesOf, { id }),
     loadReplacements: (id) => listBatches(sql.replacementsOf, { id }),
@@ -155,39 +134,36 @@ export function createCatalog(
       transaction('snapshot', async (read) => {
         const [row = {}] = await read(sql.counts);
         const [files = {}] = await read(sql.captured);
-        const [words = {}] = await read(dialect.wordBytes);
-        const index = { bytes: readInteger(words, 'size'), unindexed: await measureUnindexed(read) };
-        const formats = await read(sql.formats);
-        return toFigures({ row, captured: files, formats, index, fileBytes: await fileBytes() });
+        const formats = (await read(sql.formats)).map((one) =>
+          readFields(one, { format: readText, compactions: readInteger, lines: readInteger, bytes: readInteger }),
+        );
+        const sum = (of: 'lines' | 'bytes'): number => formats.reduce((total, one) => total + one[of], 0);
+        const stored = { conversations: readInteger, batches: readInteger };
+        return {
+          ...readFields(row, { compactions: readInteger, prepared: readInteger, ...stored }),
+          lines: sum('lines'),
+          messages: readInteger(row, 'messages'),
+          bytes: { original: sum('bytes'), compressed: readInteger(row, 'packed_bytes'), file: await fileBytes() },
+          index: { bytes: await readNumber(read, dialect.wordBytes), unindexed: await measureUnindexed(read) },
+          captured: {
+            files: readInteger(files, 'files'),
+            bytes: readFields(files, { original: readInteger, compressed: readInteger }),
+          },
+          ...readFields(row, { oldest: readTime, newest: readTime }),
+          formats,
+        };
       }),
-  };
-}
-
-/** Those that were not archived before for the same conversation. */
-function takeFirst(found: readonly ArchivedLine[], limit: number): readonly ArchivedLine[] {
-  const first = new Map(found.toReversed().map((line) => [`${line.sha256} ${line.conversationId}`, line.lineId]));
-  return found.filter((line) => first.get(`${line.sha256} ${line.conversationId}`) === line.lineId).slice(0, limit);
+  } satisfies Partial<ArchiveLookup>;
 }
 
 function toSummary(row: Row, conversations: readonly Row[]): Omit<CompactionSummary, 'title'> {
   return {
     ...toOrigin(row),
-    outputPath: readOptionalText(row, 'output_path'),
-    sourceSha256: readHash(row, 'source_sha256'),
-    settingsSha256: readHash(row, 'settings_sha256'),
+    ...readFields(row, { outputPath: readOptionalText, sourceSha256: readHash, settingsSha256: readHash }),
     sizeBytes: { before: readInteger(row, 'source_size_bytes'), after: readInteger(row, 'output_size_bytes') },
     lines: { archived: readInteger(row, 'archived_count'), total: readInteger(row, 'source_line_count') },
-    conversations: conversations.map((one) => ({
-      id: readText(one, 'conversation_id'),
-      cycle: readInteger(one, 'cycle'),
-    })),
+    conversations: conversations.map((one) => readFields(one, { id: readText, cycle: readInteger })),
   };
-}
-
-/** The labels with the longest common prefix with a text. */
-function takeNearest(rows: readonly Row[], { text, limit }: { readonly text: string; readonly limit: number }) {
-  const labels = rows.map((row) => readText(row, 'label'));
-  return labels.toSorted((a, b) => sharedLength(b, text) - sharedLength(a, text)).slice(0, limit);
 }
 
 function sharedLength(label: string, text: string): number {
@@ -195,45 +171,3 @@ function sharedLength(label: string, text: string): number {
   while (length < label.length && label[length] === text[length]) length += 1;
   return length;
 }
-
-/** From the rows of the queries above. */
-function toFigures({ row, captured, index, fileBytes, ...counted }: Counted): ArchiveFigures {
-  const formats = counted.formats.map((one) => ({
-    format: readText(one, 'format'),
-    compactions: readInteger(one, 'compactions'),
-    lines: readInteger(one, 'lines'),
-    bytes: readInteger(one, 'original_bytes'),
-  }));
-  return {
-    compactions: readInteger(row, 'compactions'),
-    prepared: readInteger(row, 'prepared'),
-    conversations: readInteger(row, 'conversations'),
-    batches: readInteger(row, 'batches'),
-    lines: formats.reduce((sum, { lines }) => sum + lines, 0),
-    messages: readInteger(row, 'messages'),
-    bytes: {
-      original: formats.reduce((sum, { bytes }) => sum + bytes, 0),
-      compressed: readInteger(row, 'packed_bytes'),
-      file: fileBytes,
-    },
-    index,
-    captured: {
-      files: readInteger(captured, 'files'),
-      bytes: {
-        original: readInteger(captured, 'original_bytes'),
-        compressed: readInteger(captured, 'compressed_bytes'),
-      },
-    },
-    oldest: readTime(row, 'oldest_ms'),
-    newest: readTime(row, 'newest_ms'),
-    formats,
-  };
-}
-
-type Counted = {
-  readonly index: ArchiveFigures['index'];
-  readonly row: Row;
-  readonly captured: Row;
-  readonly formats: readonly Row[];
-  readonly fileBytes: number;
-};

@@ -6,9 +6,11 @@ import { DamageError } from '../failure.ts';
 import {
   hashColumn,
   readBytes,
+  readFields,
   readHash,
   readInteger,
   readLevel,
+  readMoment,
   readOptionalInteger,
   readOptionalText,
   readText,
@@ -50,18 +52,18 @@ const listSources = ({ isAmong }: Dialect): string => `
 SELECT s.batch_id, s.source_id FROM batch_sources AS s JOIN batches AS b ON b.id = s.batch_id
 WHERE ${isAmong('b.cycle_id', 'cycles')} ORDER BY s.batch_id, s.position`;
 
-type CompactionReader = Pick<Archive, 'findCycles' | 'loadCompaction' | 'findSame' | 'listPrepared'>;
-
 /** Reads compactions without their lines, each as one snapshot. */
-export function createCompactionReader(sql: Sql & Reading): CompactionReader {
+export function createCompactionReader(sql: Sql & Reading) {
   const { dialect, unpack } = sql;
 
   const toCompaction = async (query: Query, [row]: readonly Row[]): Promise<StoredCompaction | null> => {
     if (row === undefined) return null;
-    const compaction = readCompaction(row);
-    const { id } = compaction;
+    const id = readInteger(row, 'id');
     return {
-      ...compaction,
+      ...readHead(row),
+      id,
+      status: STATUSES.find((status) => status === row['status']) ?? 'prepared',
+      createdAt: readMoment(row, 'created_at'),
       erased: readMark(await findMarks(query, dialect, [row]), row),
       cycles: await toCycles(query, await query(LIST_CYCLES, { id })),
       inserted: (await withTexts({ query, dialect, unpack }, await query(LIST_INSERTED, { id }))).map(toInserted),
@@ -80,13 +82,16 @@ export function createCompactionReader(sql: Sql & Reading): CompactionReader {
     const [live, made] = [await list(listLive(dialect), 'shown_in'), await list(listMade(dialect), 'cycle_id')];
     const sources = Map.groupBy(await query(listSources(dialect), { cycles }), (row) => readInteger(row, 'batch_id'));
     return rows.map((row) => {
-      const cycle = readCycle(row);
-      const shown = (live.get(cycle.id) ?? []).map(toBatch);
+      const id = readInteger(row, 'id');
+      const shown = (live.get(id) ?? []).map(toBatch);
+      const parent = { parentCycleId: readOptionalInteger, parentCompactionId: readOptionalInteger };
       return {
-        ...cycle,
+        id,
+        ...readFields(row, { compactionId: readInteger, ...parent }),
+        ...readCycle(row),
         isErased: shown.some(({ content }) => content === ''),
         live: shown,
-        made: (made.get(cycle.id) ?? []).map((one) => ({
+        made: (made.get(id) ?? []).map((one) => ({
           ...toBatch(one),
           sources: (sources.get(readInteger(one, 'id')) ?? []).map((source) => readInteger(source, 'source_id')),
         })),
@@ -114,7 +119,7 @@ export function createCompactionReader(sql: Sql & Reading): CompactionReader {
         return { id: readInteger(row, 'id'), sourcePath, outputPath, source, output, processId, isLocal };
       });
     },
-  };
+  } satisfies Partial<Archive>;
 }
 
 type Marks = ReadonlyMap<number, ErasureMark>;
@@ -124,37 +129,18 @@ export async function findMarks(query: Query, { isAmong }: Dialect, rows: readon
   const ids = [...new Set(rows.flatMap((row) => readOptionalInteger(row, 'erasure_id') ?? []))];
   if (ids.length === 0) return new Map();
   const found = await query(`SELECT id, receipt, at_ms FROM erasures WHERE ${isAmong('id', 'ids')}`, { ids });
-  return new Map(
-    found.map((row) => {
-      const at = readTime(row, 'at_ms') ?? new Date(Number.NaN);
-      return [readInteger(row, 'id'), { receipt: readText(row, 'receipt'), at }] as const;
-    }),
-  );
+  const marks = { receipt: readText, at: readMoment };
+  return new Map(found.map((row) => [readInteger(row, 'id'), readFields(row, marks)]));
 }
 
 export function readMark(marks: Marks, row: Row): ErasureMark | null {
   return marks.get(readOptionalInteger(row, 'erasure_id') ?? 0) ?? null;
 }
 
-function readCompaction(row: Row): Omit<StoredCompaction, 'cycles' | 'inserted' | 'kept' | 'erased'> {
-  return {
-    ...readHead(row),
-    id: readInteger(row, 'id'),
-    status: STATUSES.find((status) => status === row['status']) ?? 'prepared',
-    createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
-  };
-}
-
 /** What a compaction was made from, and with what. */
-export function readHead(
-  row: Row,
-): Pick<
-  StoredCompaction,
-  'format' | 'sourcePath' | 'outputPath' | 'source' | 'output' | 'settingsSha256' | 'settings' | 'processId'
-> {
+export function readHead(row: Row) {
   return {
-    format: readText(row, 'format'),
-    sourcePath: readText(row, 'source_path'),
+    ...readFields(row, { format: readText, sourcePath: readText }),
     outputPath: row['output_path'] === '' ? readText(row, 'source_path') : readOptionalText(row, 'output_path'),
     source: {
       sha256: readHash(row, 'source_sha256'),
@@ -163,9 +149,7 @@ export function readHead(
       hasBom: readInteger(row, 'source_has_bom') === 1,
     },
     output: { sha256: readHash(row, 'output_sha256'), sizeBytes: readInteger(row, 'output_size_bytes') },
-    settingsSha256: readHash(row, 'settings_sha256'),
-    settings: readText(row, 'settings'),
-    processId: readInteger(row, 'process_id'),
+    ...readFields(row, { settingsSha256: readHash, settings: readText, processId: readInteger }),
   };
 }
 
@@ -194,18 +178,10 @@ export function toKept(row: Row): KeptRun {
   };
 }
 
-function readCycle(row: Row): Omit<StoredCycle, 'live' | 'made' | 'isErased'> {
-  return {
-    id: readInteger(row, 'id'),
-    compactionId: readInteger(row, 'compaction_id'),
-    conversationId: readText(row, 'conversation_id'),
-    cycle: readInteger(row, 'cycle'),
-    parentCycleId: readOptionalInteger(row, 'parent_cycle_id'),
-    parentCompactionId: readOptionalInteger(row, 'parent_compaction_id'),
-    clipSha256: readHash(row, 'clip_sha256'),
-    messagesCompressed: readInteger(row, 'messages_compressed'),
-    title: readOptionalText(row, 'title'),
-  };
+/** As every archive has it. */
+export function readCycle(row: Row) {
+  const cycle = { conversationId: readText, cycle: readInteger, clipSha256: readHash };
+  return readFields(row, { ...cycle, messagesCompressed: readInteger, title: readOptionalText });
 }
 
 /** With its `text`. */
@@ -214,8 +190,8 @@ export function toBatch(row: Row): StoredBatch {
   return {
     ...batch,
     id: readInteger(row, 'id'),
-    startTime: readTime(row, 'start_ms'),
-    endTime: readTime(row, 'end_ms'),
+    startTime: readTime(row, 'start'),
+    endTime: readTime(row, 'end'),
     ...(firstIndex === null ? {} : { firstIndex }),
     ...(lastIndex === null ? {} : { lastIndex }),
   };
@@ -223,16 +199,16 @@ export function toBatch(row: Row): StoredBatch {
 
 /** With its `text`: as every archive has it. */
 export function readBatch(row: Row): Omit<UnitBatch, 'sources'> {
-  return {
-    label: readText(row, 'label'),
-    content: readContent(row),
-    contentSha256: readHash(row, 'content_sha256'),
-    depth: readInteger(row, 'depth'),
-    startMs: readOptionalInteger(row, 'start_ms'),
-    endMs: readOptionalInteger(row, 'end_ms'),
-    messageCount: readInteger(row, 'message_count'),
-    firstIndex: readOptionalInteger(row, 'first_index'),
-    lastIndex: readOptionalInteger(row, 'last_index'),
-    level: readLevel(row, 'level'),
-  };
+  return { label: readText(row, 'label'), content: readContent(row), ...readFields(row, BATCH) };
 }
+
+const BATCH = {
+  contentSha256: readHash,
+  depth: readInteger,
+  startMs: readOptionalInteger,
+  endMs: readOptionalInteger,
+  messageCount: readInteger,
+  firstIndex: readOptionalInteger,
+  lastIndex: readOptionalInteger,
+  level: readLevel,
+};

@@ -2,7 +2,7 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import type { ArchiveLookup, OriginalLine } from '../../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../../ports/archive.ts';
 import type { ErasureMark } from '../../../ports/retention.ts';
-import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, tryUnpack, unpackBlock } from '../blocks.ts';
+import { bytesIn, checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, tryUnpack, unpackBlock } from '../blocks.ts';
 import { archiveError, DamageError } from '../failure.ts';
 import {
   hashLineHex,
@@ -25,10 +25,8 @@ const COUNT_ARCHIVED = `
 SELECT source_line_count - CAST((SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS bigint) AS count
 FROM compactions AS c WHERE id = :id AND status <> 'erased'`;
 
-type LineReader = Pick<Archive, 'readLines' | 'readSurvivors'>;
-
 /** Reads archived lines back and checks each against its hash; a mismatch is damage. */
-export function createLineReader(reading: Reading): LineReader {
+export function createLineReader(reading: Reading) {
   const { query, dialect } = reading;
   // The hash as text: a buffer for each line takes longer to make than all else in the row.
   const columns = `
@@ -69,7 +67,7 @@ ORDER BY lineage.age DESC, l.block_id, l.line`;
       }
       return rows.flatMap((row) => lines.get(row) ?? []);
     },
-  };
+  } satisfies Partial<Archive>;
 }
 
 /**
@@ -86,8 +84,7 @@ export async function* readLineBlocks(
   const isAlone = (block: Row): boolean => block['raw_size_bytes'] === block['pack_size_bytes'];
   const unpackOnce = (block: Row): Uint8Array | null => (isAlone(block) ? tryUnpack(block) : unpack(block));
   const once = { ...reading, unpack: Object.assign(unpackOnce, { recent: unpack.recent }) };
-  for (const block of await query(LIST_BLOCKS, { id: compactionId })) {
-    const id = readInteger(block, 'id');
+  for (const id of await query.numbers(LIST_BLOCKS, { id: compactionId })) {
     const rows = await query(listLines, { id });
     checkPlaces(rows);
     yield { rows, ...(await readPacked(once, id)) };
@@ -129,10 +126,8 @@ const MAX_INTEGER = 2 ** 31 - 1;
 /** Read with one statement; a block is a megabyte at most, unless a single line is longer. */
 const MAX_HEADS = 32;
 
-type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>;
-
 /** Reads the bytes of archived lines of any compaction. `path`: of the archive, for messages. */
-export function createOriginals(reading: Reading, path: string): Originals {
+export function createOriginals(reading: Reading, path: string) {
   const { query, dialect, unpack } = reading;
   const { isAmong, lineJoins } = dialect;
   const listFamilyLines = `
@@ -159,8 +154,7 @@ FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'i
   };
 
   async function* readOriginals(batch: number): AsyncGenerator<readonly OriginalLine[]> {
-    for (const found of await query(LIST_FAMILY_BLOCKS, { batch })) {
-      const id = readInteger(found, 'block_id');
+    for (const id of await query.numbers(LIST_FAMILY_BLOCKS, { batch })) {
       const rows = await query(listFamilyLines, { batch, id });
       checkPlaces(rows);
       const raw = await readBlock(reading, id);
@@ -223,12 +217,11 @@ FROM blocks AS k JOIN packs AS p ON ${dialect.onPack} WHERE ${isAmong('k.id', 'i
       return takeLine(row, await readBlock(reading, readInteger(row, 'block_id')));
     },
     readHeads,
-  };
+  } satisfies Partial<ArchiveLookup>;
 }
 
 export function takeLine(row: Row, raw: Uint8Array, sha256 = readHash(row, 'sha256')): Uint8Array {
-  const offset = readInteger(row, 'offset');
-  const bytes = raw.subarray(offset, offset + readInteger(row, 'size_bytes'));
+  const bytes = bytesIn(raw, row);
   if (hashLineHex(bytes) !== sha256)
     throw new DamageError(`archived source line ${readInteger(row, 'line')} differs from its hash`);
   return bytes;

@@ -1,16 +1,17 @@
 import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from '../../../ports/archive-lookup.ts';
-import { DamageError } from '../failure.ts';
 import { LABEL, toBatch } from './compactions.ts';
 import {
+  readFields,
   readHash,
   readInteger,
   readMessageId,
+  readMoment,
   readOptionalInteger,
   readOptionalText,
   readOutcome,
+  readRole,
   readText,
   readTime,
-  ROLES,
   type Row,
 } from '../rows.ts';
 import type { Query } from '../sql/query.ts';
@@ -41,50 +42,42 @@ export const IS_LIVE_IN = `EXISTS (${TIPS} AND (y.conversation_id = :conversatio
 export const BATCH_COLUMNS = `b.*, ${LABEL} AS label, ${ORIGIN_COLUMNS}, y.conversation_id, y.cycle`;
 export function toArchivedLine(row: Row): ArchivedLine {
   const line = readInteger(row, 'line');
+  const index = readOptionalInteger(row, 'message_index');
+  const message = (): ArchivedMessage => ({
+    id: readMessageId(row, 'message_id') ?? `line:${line}`,
+    ...readFields(row, { role: readRole, name: readOptionalText, at: readTime }),
+    index: index === 0 ? null : index,
+  });
   return {
     ...toOrigin(row),
     lineId: readInteger(row, 'id'),
     line,
-    sizeBytes: readInteger(row, 'size_bytes'),
-    sha256: readHash(row, 'sha256'),
-    outcome: readOutcome(row, 'outcome'),
-    conversationId: readOptionalText(row, 'conversation_id'),
-    batchLabel: readOptionalText(row, 'batch_label'),
-    message: row['role'] === null ? null : toMessage(row, line),
+    ...readFields(row, LINE),
+    message: row['role'] === null ? null : message(),
   };
 }
 
-function toMessage(row: Row, line: number): ArchivedMessage {
-  const role = ROLES[readInteger(row, 'role')];
-  if (role === undefined) throw new DamageError("a row's role is not what was stored");
-  const index = readOptionalInteger(row, 'message_index');
-  return {
-    id: readMessageId(row, 'message_id') ?? `line:${line}`,
-    role,
-    name: readOptionalText(row, 'name'),
-    at: readTime(row, 'at_ms'),
-    index: index === 0 ? null : index,
-  };
-}
+const LINE = {
+  sizeBytes: readInteger,
+  sha256: readHash,
+  outcome: readOutcome,
+  conversationId: readOptionalText,
+  batchLabel: readOptionalText,
+};
 
 /** `is_live`: 0 or 1. */
 export function toArchivedBatch(row: Row): ArchivedBatch {
   return {
     ...toBatch(row),
     ...toOrigin(row),
-    conversationId: readText(row, 'conversation_id'),
-    cycle: readInteger(row, 'cycle'),
+    ...readFields(row, { conversationId: readText, cycle: readInteger }),
     isLive: readInteger(row, 'is_live') === 1,
   };
 }
 
 export function toOrigin(row: Row): ArchiveOrigin {
-  return {
-    compactionId: readInteger(row, 'compaction_id'),
-    format: readText(row, 'format'),
-    sourcePath: readText(row, 'source_path'),
-    archivedAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
-  };
+  const origin = readFields(row, { compactionId: readInteger, format: readText, sourcePath: readText });
+  return { ...origin, archivedAt: readMoment(row, 'created_at') };
 }
 
 /** Takes values until `limit` of them differ in content (by hash) or in conversation; the first of equal ones counts. */

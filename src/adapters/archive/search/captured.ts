@@ -2,18 +2,20 @@ import { sessionIdOf } from '../../../core/paths.ts';
 import type { ArchivedLine, ArchiveLookup, SearchFilter, StoredCandidate } from '../../../ports/archive-lookup.ts';
 import { bytesIn } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { createBlockReader, takeCaptured } from '../read/captured.ts';
+import { createBlockReader, endOf, takeCaptured } from '../read/captured.ts';
 import {
+  readFields,
   readHash,
   readInteger,
+  readMoment,
   readOptionalInteger,
   readOptionalText,
+  readRole,
+  readStoredTraits,
   readText,
   readTexts,
   readTime,
-  ROLES,
   type Row,
-  toTraits,
 } from '../rows.ts';
 import type { Sql } from '../sql/query.ts';
 import { filterValues, OF_PATH } from './engine.ts';
@@ -21,13 +23,10 @@ import { filterValues, OF_PATH } from './engine.ts';
 /** How many messages before a candidate, and after it, count for it. */
 export const NEAR = 2;
 
-/** Finds captured messages that are in the search index. Their ids are negative: those of the captured lines are the same without the sign. */
-export type CapturedMessages = {
-  readonly loadCandidates: (lineIds: readonly number[], filter: SearchFilter) => Promise<readonly StoredCandidate[]>;
-  readonly loadLines: (lineIds: readonly number[], filter?: SearchFilter) => Promise<readonly ArchivedLine[]>;
-};
+export type CapturedMessages = ReturnType<typeof createCapturedMessages>;
 
-export function createCapturedMessages({ query, dialect }: Pick<Sql, 'query' | 'dialect'>): CapturedMessages {
+/** Finds captured messages that are in the search index. Their ids are negative: those of the captured lines are the same without the sign. */
+export function createCapturedMessages({ query, dialect }: Pick<Sql, 'query' | 'dialect'>) {
   const { isAmong } = dialect;
   /** Of the file that had the line first, or of one of `:files`. */
   const from = (isOfFiles: boolean): string => `
@@ -59,10 +58,9 @@ SELECT m.*, l.size_bytes, l.sha256, f.path, f.sessions, f.format, f.read_at_ms, 
   const listFiles = async (filter: SearchFilter | undefined): Promise<readonly number[] | null> => {
     const { source = null, conversationId = null } = filter ?? {};
     if (source === null && conversationId === null) return null;
-    const rows = await query(`SELECT f.id, f.path, f.sessions FROM captured_files AS f WHERE ${OF_PATH('f.path')}`, {
-      source,
-      sourceEnd: source === null ? null : `/${source}`,
-    });
+    const values = { source, sourceEnd: source === null ? null : `/${source}` };
+    const sql = `SELECT f.id, f.path, f.sessions FROM captured_files AS f WHERE ${OF_PATH('f.path')}`;
+    const rows = await query(sql, values);
     const own = rows.filter((row) => conversationId === null || sessionsOf(row).includes(conversationId));
     return own.map((row) => readInteger(row, 'id'));
   };
@@ -78,38 +76,27 @@ SELECT m.*, l.size_bytes, l.sha256, f.path, f.sessions, f.format, f.read_at_ms, 
         const near = byId.get(readInteger(row, 'captured_id') + steps);
         if (near === undefined || near['file_id'] !== row['file_id']) return [];
         const lineId = -readInteger(near, 'captured_id');
-        return [
-          { lineId, steps, sizeBytes: readInteger(near, 'size_bytes'), traits: toTraits(readInteger(near, 'traits')) },
-        ];
+        return [{ lineId, steps, ...readFields(near, { sizeBytes: readInteger, traits: readStoredTraits }) }];
       });
   };
 
   return {
-    loadCandidates: async (lineIds, filter) => {
+    loadCandidates: async (lineIds: readonly number[], filter: SearchFilter): Promise<readonly StoredCandidate[]> => {
       const files = lineIds.length === 0 ? [] : await listFiles(filter);
       if (files?.length === 0) return [];
       const { role, sinceMs, untilMs } = filterValues(filter);
       const ids = lineIds.map((id) => -id);
-      const rows = await query(loadCandidates(files !== null), {
-        role,
-        sinceMs,
-        untilMs,
-        ids,
-        ...(files !== null && { files }),
-      });
+      const values = { role, sinceMs, untilMs, ids, ...(files !== null && { files }) };
+      const rows = await query(loadCandidates(files !== null), values);
       const nearOf = await loadNear(rows);
       return rows.map((row) => ({
         lineId: -readInteger(row, 'captured_id'),
         conversationId: conversationOf(row),
-        at: readTime(row, 'at_ms'),
-        sizeBytes: readInteger(row, 'size_bytes'),
-        traits: toTraits(readInteger(row, 'traits')),
-        name: readOptionalText(row, 'name'),
-        sha256: readHash(row, 'sha256'),
+        ...readFields(row, CANDIDATE),
         near: nearOf(row),
       }));
     },
-    loadLines: async (lineIds, filter) => {
+    loadLines: async (lineIds: readonly number[], filter?: SearchFilter): Promise<readonly ArchivedLine[]> => {
       const files = lineIds.length === 0 ? [] : await listFiles(filter);
       if (files?.length === 0) return [];
       const ids = lineIds.map((id) => -id);
@@ -118,29 +105,30 @@ SELECT m.*, l.size_bytes, l.sha256, f.path, f.sessions, f.format, f.read_at_ms, 
   };
 }
 
+/** What is known of every message that may be found. */
+export const CANDIDATE = {
+  at: readTime,
+  sizeBytes: readInteger,
+  traits: readStoredTraits,
+  name: readOptionalText,
+  sha256: readHash,
+};
+
 function toLine(row: Row): ArchivedLine {
-  const role = ROLES[readInteger(row, 'role')];
-  if (role === undefined) throw new DamageError("a row's role is not what was stored");
   const line = readInteger(row, 'line');
+  const message = readFields(row, { role: readRole, name: readOptionalText, at: readTime });
   return {
     compactionId: 0,
     format: readText(row, 'format'),
     sourcePath: readText(row, 'path'),
-    archivedAt: readTime(row, 'read_at_ms') ?? new Date(Number.NaN),
+    archivedAt: readMoment(row, 'read_at'),
     lineId: -readInteger(row, 'captured_id'),
     line,
-    sizeBytes: readInteger(row, 'size_bytes'),
-    sha256: readHash(row, 'sha256'),
+    ...readFields(row, { sizeBytes: readInteger, sha256: readHash }),
     outcome: 'other',
     conversationId: conversationOf(row),
     batchLabel: null,
-    message: {
-      id: `line:${line}`,
-      role,
-      name: readOptionalText(row, 'name'),
-      at: readTime(row, 'at_ms'),
-      index: null,
-    },
+    message: { id: `line:${line}`, ...message, index: null },
   };
 }
 
@@ -166,21 +154,16 @@ FROM captured_runs AS r LEFT JOIN captured_runs AS p ON p.version_id = r.version
 WHERE :id BETWEEN r.first_line_id AND r.first_line_id + r.line_count - 1 ORDER BY r.version_id LIMIT 1`;
 const LF = 0x0a;
 
-type LineBytes = Pick<ArchiveLookup, 'readLine' | 'readHeads'>;
-
 /** The same for captured lines, whose ids are negative, too. */
-export function withCaptured<Archived extends LineBytes>(
+export function withCaptured<Archived extends Pick<ArchiveLookup, 'readLine' | 'readHeads'>>(
   archived: Archived,
   { query, dialect }: Pick<Sql, 'query' | 'dialect'>,
 ): Archived & Pick<ArchiveLookup, 'readBefore'> {
   const listPlaces = LIST_PLACES(dialect.isAmong('id', 'ids'));
   const readBlock = createBlockReader();
   const rawOf = async (line: Row): Promise<Uint8Array> => {
-    const [blockId, end] = [
-      readInteger(line, 'block_id'),
-      readInteger(line, 'offset') + readInteger(line, 'size_bytes'),
-    ];
-    const raw = await readBlock(query, blockId, end);
+    const blockId = readInteger(line, 'block_id');
+    const raw = await readBlock(query, blockId, endOf(line));
     if (raw === null) throw new DamageError(`block ${blockId} of captured lines cannot be decompressed`);
     return raw;
   };
@@ -200,15 +183,9 @@ export function withCaptured<Archived extends LineBytes>(
       return takeCaptured(line, await rawOf(line));
     },
     readHeads: async (ids, maxBytes) => {
-      const own = ids.filter((id) => id > 0);
+      const [own, others] = [ids.filter((id) => id > 0), ids.filter((id) => id < 0)];
       const heads = own.length === 0 ? [] : await archived.readHeads(own, maxBytes);
-      return new Map([
-        ...heads,
-        ...(await readCaptured(
-          ids.filter((id) => id < 0),
-          maxBytes,
-        )),
-      ]);
+      return new Map([...heads, ...(await readCaptured(others, maxBytes))]);
     },
     readBefore: async (id, maxBytes) => {
       const [found] = id > 0 ? [] : await query(FIND_BEFORE, { id: -id });

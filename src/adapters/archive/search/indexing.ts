@@ -10,6 +10,7 @@ import type {
 import { describeDamage, isErased } from '../failure.ts';
 import {
   readBytes,
+  readFields,
   readHash,
   readInteger,
   readOptionalInteger,
@@ -59,10 +60,8 @@ WHERE l.block_id = (SELECT block_id FROM lines WHERE id = :first) AND l.id BETWE
         : await query(LIST_CAPTURED, { file, first: -last, last: -first });
     if (rows.some((row) => row['status'] === 'prepared')) return null;
     try {
-      const heads = await readHeads(
-        rows.map((row) => readInteger(row, 'id')),
-        MAX_HEAD_BYTES,
-      );
+      const ids = rows.map((row) => readInteger(row, 'id'));
+      const heads = await readHeads(ids, MAX_HEAD_BYTES);
       return rows.map((row) => {
         const lineId = readInteger(row, 'id');
         const bytes = heads.get(lineId) ?? new Uint8Array();
@@ -118,7 +117,7 @@ WHERE l.block_id = (SELECT block_id FROM lines WHERE id = :first) AND l.id BETWE
 /** What the index does not have yet. */
 export async function measureUnindexed(query: Query): Promise<IndexBacklog> {
   const [row = {}] = await query(MEASURE);
-  return { messages: readInteger(row, 'messages'), bytes: readInteger(row, 'bytes') };
+  return readFields(row, { messages: readInteger, bytes: readInteger });
 }
 
 /** Notes lines of one block that the index does not have yet. The values are columns. */
@@ -129,11 +128,7 @@ export async function noteUnindexed(
   await query.insert('unindexed_lines', [run]);
 }
 
-type Adding = {
-  readonly query: Query;
-  readonly engine: SearchEngine;
-  readonly dialect: Dialect;
-};
+type Adding = { readonly query: Query; readonly engine: SearchEngine; readonly dialect: Dialect };
 
 /** The entries of the index that lines become, each line as its row has it: `id`, `sha256`. */
 type Added = { readonly row: Row; readonly message: IndexedMessage };
@@ -179,21 +174,12 @@ async function noteCaptured({ query, dialect }: Adding, added: readonly Added[],
   const hashes = [...new Set(added.map(({ row }) => readHash(row, 'sha256')))];
   const copies = hashes.length === 0 ? [] : await query(findCopies(dialect), { file: fileId, hashes });
   const lineOf = new Map(copies.map((row) => [readText(row, 'sha256'), readInteger(row, 'id')]));
-  const rows = added.flatMap(({ row, message: { lineId, captured } }) =>
-    captured === null
-      ? []
-      : [
-          {
-            captured_id: -lineId,
-            line_id: lineOf.get(readHash(row, 'sha256')) ?? null,
-            file_id: fileId,
-            role: ROLES.indexOf(captured.role),
-            at_ms: timeColumn(captured.at),
-            name: captured.name,
-            traits: traitsColumn(captured.traits),
-          },
-        ],
-  );
+  const rows = added.flatMap(({ row, message: { lineId, captured } }) => {
+    if (captured === null) return [];
+    const ids = { captured_id: -lineId, line_id: lineOf.get(readHash(row, 'sha256')) ?? null, file_id: fileId };
+    const { role, at, name, traits } = captured;
+    return [{ ...ids, role: ROLES.indexOf(role), at_ms: timeColumn(at), name, traits: traitsColumn(traits) }];
+  });
   await query.insert('captured_messages', rows);
   const own = new Set(rows.filter(({ line_id }) => line_id === null).map(({ captured_id }) => -captured_id));
   return added.map(({ message }) => message).filter(({ lineId }) => own.has(lineId));

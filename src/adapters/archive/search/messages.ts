@@ -1,18 +1,29 @@
 import type { NearMessage } from '../../../core/search/rank.ts';
 import type {
+  ArchivedBatch,
   ArchivedLine,
   ArchiveLookup,
   FoundMessage,
   MessageIndex,
+  Scored,
   SearchFilter,
   StoredCandidate,
 } from '../../../ports/archive-lookup.ts';
 import { DamageError } from '../failure.ts';
-import { createDistinct, LINE_COLUMNS, toArchivedLine } from '../read/lookup.ts';
-import { readHash, readInteger, readOptionalText, readText, readTime, type Row, toTraits } from '../rows.ts';
-import { OF_BATCH, type Sql } from '../sql/query.ts';
-import { type CapturedMessages, NEAR } from './captured.ts';
-import { filterValues, findLineRange, LINE_PASSES, type SearchEngine } from './engine.ts';
+import {
+  BATCH_COLUMNS,
+  createDistinct,
+  IS_LIVE,
+  IS_LIVE_IN,
+  LINE_COLUMNS,
+  toArchivedBatch,
+  toArchivedLine,
+} from '../read/lookup.ts';
+import { readFields, readInteger, readOptionalText, readStoredTraits, readText, type Row } from '../rows.ts';
+import { OF_BATCH, readNumber, type Sql } from '../sql/query.ts';
+import { type Reading, withTexts } from '../texts.ts';
+import { CANDIDATE, type CapturedMessages, NEAR } from './captured.ts';
+import { BATCH_PASSES, filterValues, findLineRange, LINE_PASSES, type SearchEngine } from './engine.ts';
 
 const MAX_SPEAKERS = 5000;
 const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAKERS}`;
@@ -76,12 +87,8 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
   const loadArchived = async (ids: readonly number[], filter: SearchFilter): Promise<readonly FoundMessage[]> =>
     (await query(listNewest, { ...filterValues(filter), ids })).map((row) => toFound(toArchivedLine(row)));
   const loadCaptured = async (ids: readonly number[], filter: SearchFilter): Promise<readonly FoundMessage[]> => {
-    const passing = await captured.loadCandidates(ids, filter);
-    const lines = await captured.loadLines(
-      passing.map(({ lineId }) => lineId),
-      filter,
-    );
-    return lines.toReversed().map(toFound);
+    const passing = (await captured.loadCandidates(ids, filter)).map(({ lineId }) => lineId);
+    return (await captured.loadLines(passing, filter)).toReversed().map(toFound);
   };
   /** The first of these ids, a page at a time, because most readers want only the first few. */
   const takeFirst = async (
@@ -96,7 +103,7 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
   };
 
   return {
-    countMessages: async () => readInteger((await query(engine.countMessages))[0] ?? {}, 'count'),
+    countMessages: () => readNumber(query, engine.countMessages),
     listSpeakers: async () => (await query(LIST_SPEAKERS)).map((row) => readText(row, 'name')),
     countHits: (words, atMost) => engine.countHits(query, words, atMost),
     listHits,
@@ -105,13 +112,16 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
       query.numbers(LIST_FROM, { sinceMs: since.getTime(), untilMs: until.getTime(), limit }),
     loadCandidates: async (ids, filter) => {
       if (ids.length === 0) return [];
-      const own = await captured.loadCandidates(
-        ids.filter((id) => id < 0),
-        filter,
-      );
-      const rows = await query(loadCandidates, { ...filterValues(filter), ids: ids.filter((id) => id > 0) });
+      const [archived, others] = [ids.filter((id) => id > 0), ids.filter((id) => id < 0)];
+      const own = await captured.loadCandidates(others, filter);
+      const rows = await query(loadCandidates, { ...filterValues(filter), ids: archived });
       const nearOf = await findNear(rows);
-      return [...own, ...rows.map((row) => toCandidate(row, nearOf))];
+      const candidates = rows.map((row): StoredCandidate => {
+        const lineId = readInteger(row, 'id');
+        const found = readFields(row, { conversationId: readOptionalText, ...CANDIDATE });
+        return { lineId, ...found, near: nearOf(lineId) };
+      });
+      return [...own, ...candidates];
     },
     listNewest: async (words, { filter, limit }) => {
       if (words.length === 0 || limit < 1) return [];
@@ -127,26 +137,8 @@ FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE ${isAmong} AND
 }
 
 function toNear(row: Row, steps: number): NearMessage {
-  return {
-    lineId: readInteger(row, 'id'),
-    steps,
-    sizeBytes: readInteger(row, 'size_bytes'),
-    traits: toTraits(readInteger(row, 'traits')),
-  };
-}
-
-function toCandidate(row: Row, nearOf: (id: number) => readonly NearMessage[]): StoredCandidate {
   const lineId = readInteger(row, 'id');
-  return {
-    lineId,
-    conversationId: readOptionalText(row, 'conversation_id'),
-    at: readTime(row, 'at_ms'),
-    sizeBytes: readInteger(row, 'size_bytes'),
-    traits: toTraits(readInteger(row, 'traits')),
-    name: readOptionalText(row, 'name'),
-    sha256: readHash(row, 'sha256'),
-    near: nearOf(lineId),
-  };
+  return { lineId, steps, ...readFields(row, { sizeBytes: readInteger, traits: readStoredTraits }) };
 }
 
 function toFound(line: ArchivedLine): FoundMessage {
@@ -176,5 +168,62 @@ export function createOpenings({ query }: Pick<Sql, 'query'>): Pick<ArchiveLooku
       const archived = conversation === null ? [] : await query.numbers(LIST_ARCHIVED, { conversation });
       return archived.length > 0 ? archived : query.numbers(LIST_CAPTURED, { file });
     },
+  };
+}
+
+const IS_REPLACED = `
+c.status = 'applied' AND (CAST(:conversation AS text) IS NULL OR y.conversation_id = :conversation)
+AND EXISTS (SELECT 1 FROM batch_sources AS r WHERE r.source_id = b.id) AND NOT ${IS_LIVE}`;
+/** Summaries that are loaded in one go. */
+const PAGE = 25;
+
+/** Finds summaries by words. Replaced ones are found by what none that was made from them says. */
+export function createBatchSearch(
+  { query, dialect, unpack }: Reading,
+  engine: SearchEngine,
+): ArchiveLookup['searchBatches'] {
+  const load = (isLive: 0 | 1, condition: string): string => `
+SELECT ${BATCH_COLUMNS}, ${isLive} AS is_live FROM batches AS b ${dialect.batchJoins}
+WHERE ${dialect.isAmong('b.id', 'ids')} AND ${condition} AND ${BATCH_PASSES}`;
+  const [loadLive, loadLiveIn, loadReplaced] = [load(1, IS_LIVE), load(1, IS_LIVE_IN), load(0, IS_REPLACED)];
+  const listReplaced = `SELECT DISTINCT source_id AS id FROM batch_sources WHERE ${dialect.isAmong('source_id', 'ids')}`;
+  return async ({ terms, filter, order, limit }) => {
+    if (terms.length === 0 || limit < 1) return [];
+    const scores = await engine.scoreBatches(query, terms);
+    const ids = order === 'newest' ? [...scores.keys()].toSorted((a, b) => b - a) : [...scores.keys()];
+    const scored = (batch: ArchivedBatch): Scored<ArchivedBatch> => ({
+      ...batch,
+      score: order === 'newest' ? null : (scores.get(batch.id) ?? 0),
+    });
+
+    /** The first of them, each text of a conversation once. */
+    const take = async (
+      sql: string,
+      ids: readonly number[],
+      isWanted: (id: number) => Promise<boolean>,
+    ): Promise<readonly Scored<ArchivedBatch>[]> => {
+      const distinct = createDistinct<Scored<ArchivedBatch>>(({ contentSha256 }) => contentSha256, limit);
+      for (let first = 0; first < ids.length && !distinct.isFull(); first += PAGE) {
+        const page = ids.slice(first, first + PAGE);
+        const found = await query(sql, { ...filterValues(filter), ids: page });
+        const rows = await withTexts({ query, dialect, unpack }, found);
+        const byId = new Map(rows.map((row) => [readInteger(row, 'id'), row]));
+        for (const id of page) {
+          const row = byId.get(id);
+          if (row !== undefined && (await isWanted(id))) distinct.add(scored(toArchivedBatch(row)));
+        }
+      }
+      return distinct.list();
+    };
+    const live = await take(filter.conversationId === null ? loadLive : loadLiveIn, ids, async () => true);
+    const sources = new Set(await query.numbers(listReplaced, { ids }));
+    const replaced = await take(
+      loadReplaced,
+      ids.filter((id) => sources.has(id)),
+      (id) => engine.hasUniqueTerm(query, id, terms),
+    );
+    if (replaced.length === 0) return live;
+    const rankOf = ({ id, score }: Scored<ArchivedBatch>): number => (order === 'newest' ? id : (score ?? 0));
+    return [...live, ...replaced].toSorted((a, b) => rankOf(b) - rankOf(a)).slice(0, limit);
   };
 }

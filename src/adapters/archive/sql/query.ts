@@ -7,15 +7,20 @@ export type Values = Readonly<Record<string, unknown>>;
 export type Query = {
   (sql: string, values?: Values): Promise<readonly Row[]>;
   /** The numbers in the only column of all rows: of hundreds of thousands, if need be. */
-  readonly numbers: (sql: string, values: Values) => Promise<readonly number[]>;
+  readonly numbers: (sql: string, values?: Values) => Promise<readonly number[]>;
   /** Inserts rows, whose values are named as the columns. All have those of the first one. */
   readonly insert: (table: string, rows: readonly Values[]) => Promise<void>;
 };
 
+/** The number in the only column of the first row. Throws a `DamageError` if there is none. */
+export async function readNumber(query: Query, sql: string, values: Values = {}): Promise<number> {
+  const [row = {}] = await query(sql, values);
+  return readInteger(row, Object.keys(row)[0] ?? 'number');
+}
+
 /** Counts rows. `from`: what follows FROM. */
-export async function countRows(query: Query, from: string, values: Values = {}): Promise<number> {
-  const [row = {}] = await query(`SELECT count(*) AS count FROM ${from}`, values);
-  return readInteger(row, 'count');
+export function countRows(query: Query, from: string, values: Values = {}): Promise<number> {
+  return readNumber(query, `SELECT count(*) FROM ${from}`, values);
 }
 
 /** A condition: lines AS l are those of block `:id`. They are found by their ids, so that there is one index less for each line. */
@@ -148,7 +153,6 @@ export type Dialect = {
 };
 
 /** The bytes that the committed content takes, without free pages where the engine knows them. */
-export async function readUsedBytes({ query, dialect }: Pick<Sql, 'query' | 'dialect'>): Promise<number> {
-  const [row = {}] = await query(dialect.usedBytes);
-  return readInteger(row, 'size');
+export function readUsedBytes({ query, dialect }: Pick<Sql, 'query' | 'dialect'>): Promise<number> {
+  return readNumber(query, dialect.usedBytes);
 }

@@ -39,13 +39,10 @@ async function* checkIntegrity(
   );
   const messages = (await query(sql)).map((row) => readText(row, 'integrity_check'));
   for (const line of messages.flatMap((message) => message.split('\n'))) {
-    if (line !== 'ok' && !line.startsWith('***')) yield finding('structure', place, nameTree(line, roots));
+    // SQLite refers to a table or index by its root page.
+    const what = line.replace(/^Tree (\d+)/, (tree, page: string) => roots.get(Number(page)) ?? tree);
+    if (line !== 'ok' && !line.startsWith('***')) yield finding('structure', place, what);
   }
-}
-
-/** SQLite refers to a table or index by its root page. */
-function nameTree(line: string, roots: ReadonlyMap<number, string>): string {
-  return line.replace(/^Tree (\d+)/, (tree, page: string) => roots.get(Number(page)) ?? tree);
 }
 
 /** Rows of an index that are checked in one go. */
@@ -77,11 +74,9 @@ WHERE d.id > :from AND d.id <= :to AND NOT EXISTS (${owned}) ORDER BY d.id`;
       const last = readInteger(ends, 'last');
       for (let from = readInteger(ends, 'first') - 1; from < last; from += WINDOW_IDS) {
         yield null;
-        const rows = await query(listLeftovers, { from, to: from + WINDOW_IDS });
-        const [first] = rows;
-        if (first === undefined) continue;
-        const what = `${rows.length} of its rows ${rows.length === 1 ? 'leads' : 'lead'} to nothing (the first is ${readInteger(first, 'id')})`;
-        yield finding('search', place, what);
+        const ids = await query.numbers(listLeftovers, { from, to: from + WINDOW_IDS });
+        const what = `${ids.length} of its rows ${ids.length === 1 ? 'leads' : 'lead'} to nothing (the first is ${ids[0]})`;
+        if (ids.length > 0) yield finding('search', place, what);
       }
     });
   }

@@ -16,9 +16,8 @@ export function createArchiveFile(path: string, link: typeof linkSync = linkSync
   const target = followLinks(path);
   const stale = ['-wal', '-journal'].map((ending) => target + ending).find((log) => existsSync(log));
   // SQLite would replay this log into the new archive. If the archive exists by now, the log belongs to it.
-  if (stale !== undefined && !existsSync(target)) {
+  if (stale !== undefined && !existsSync(target))
     return `${basename(stale)} beside it is the log of an archive that is gone: move it away, or put that archive back`;
-  }
   const temporary = unfinishedName(target);
   try {
     const fill = (descriptor: number): void => {
@@ -57,12 +56,8 @@ export function linkUnlessExists(
     if (code === 'EEXIST') return false;
     // For file systems without hard links: copying is not atomic, but does not replace anything either.
     if (code === null || !NO_LINKS.includes(code)) throw error;
-    return copyUnlessExists(temporary, target);
+    return tryTo(() => copyFileSync(temporary, target, constants.COPYFILE_EXCL), ['EEXIST']);
   }
 }
 
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
-
-function copyUnlessExists(temporary: string, target: string): boolean {
-  return tryTo(() => copyFileSync(temporary, target, constants.COPYFILE_EXCL), ['EEXIST']);
-}

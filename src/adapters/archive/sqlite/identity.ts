@@ -104,13 +104,7 @@ function findMissingEntry(
   return refuseOtherBuild(path, `its ${String(missing['type'])} "${String(missing['name'])}" is missing`);
 }
 
-type Entries = {
-  readonly names: ReadonlySet<unknown>;
-  readonly texts: ReadonlySet<string>;
-  readonly required: readonly Row[];
-};
-
-function entriesOf(version: number): Entries {
+function entriesOf(version: number): ReturnType<typeof listExpected> {
   return EXPECTED[version]?.() ?? listExpected(version);
 }
 
@@ -118,7 +112,7 @@ function entriesOf(version: number): Entries {
 const EXPECTED = Array.from({ length: SCHEMA_VERSION + 1 }, (_, version) => lazily(() => listExpected(version)));
 
 /** The entries that the schema's SQL creates, and the statistics that SQLite adds after an ANALYZE. */
-function listExpected(version: number): Entries {
+function listExpected(version: number) {
   const db = new Database(':memory:');
   try {
     migrate(db, MIGRATIONS.slice(0, version));

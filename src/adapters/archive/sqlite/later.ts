@@ -1,13 +1,13 @@
 import { statSync, existsSync, fsyncSync, rmSync, accessSync, constants, realpathSync, statfsSync } from 'node:fs';
 import type { LaterEngine } from '../loaded-later.ts';
-import { type Sql, type Query, readUsedBytes } from '../sql/query.ts';
+import { type Query, readUsedBytes, type Sql } from '../sql/query.ts';
 import { SQLITE_CHECK } from './check.ts';
 import { SQLITE_SEARCH } from './search.ts';
 import { SQLITE_VECTORS, rebuildVectorIndex } from './vectors.ts';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Archive } from '../../../ports/archive.ts';
-import { isFullDisk, syncFolder, tryTo, withOpenFile } from '../../../system/files.ts';
+import { isFullDisk, orElse, syncFolder, tryTo, withOpenFile } from '../../../system/files.ts';
 import { systemCode } from '../../../core/result.ts';
 import { archiveError, toArchiveFailure } from '../failure.ts';
 import { linkUnlessExists } from './create.ts';
@@ -27,12 +27,11 @@ export function createSqliteLater(sql: Sql, place: Place): LaterEngine {
     search: SQLITE_SEARCH,
     vectors: SQLITE_VECTORS,
     // With the log, which exists only while a program has the archive open.
-    fileBytes: () => ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${place.db.name}${ending}`), 0),
+    fileBytes: () => {
+      const parts = ['', '-wal'].map((ending) => statSync(place.db.name + ending, { throwIfNoEntry: false }));
+      return parts.reduce((sum, part) => sum + (part?.size ?? 0), 0);
+    },
   };
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** So many pages at once, between which signals are handled. */
@@ -168,7 +167,9 @@ async function purge(db: Database.Database, query: Query, path: string): Promise
       db.exec('VACUUM');
       db.prepare(MARK_REWRITTEN).run(lastId);
     }
-    if (!truncateLog(db)) return false;
+    // Merges the write-ahead log into the file and empties it, unless a reader needs the old pages.
+    const [merged] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
+    if (merged?.busy !== 0) return false;
     db.prepare(MARK_PURGED).run(lastId);
     return isPurged(db);
   } catch (error) {
@@ -177,12 +178,6 @@ async function purge(db: Database.Database, query: Query, path: string): Promise
   } finally {
     db.pragma(`busy_timeout = ${String(timeoutMs)}`);
   }
-}
-
-/** Merges the write-ahead log into the file and empties it. False: a reader needs the old pages. */
-function truncateLog(db: Database.Database): boolean {
-  const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
-  return result?.busy === 0;
 }
 
 /** A folder on a disk, and the bytes that are free there. */
@@ -210,14 +205,10 @@ function readDisk(folder: string): Disk {
 /** In the order of SQLite (https://sqlite.org/tempfiles.html). */
 function findTempFolder(): string {
   const folders = [env['SQLITE_TMPDIR'], env['TMPDIR'], '/var/tmp', '/usr/tmp', '/tmp'];
+  const isUsable = (folder: string): boolean =>
+    orElse(false, () => {
+      accessSync(folder, constants.W_OK | constants.X_OK);
+      return statSync(folder).isDirectory();
+    });
   return folders.find((folder) => folder !== undefined && isUsable(folder)) ?? '.';
-}
-
-function isUsable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return statSync(folder).isDirectory();
-  } catch {
-    return false; // SQLite takes the next one too
-  }
 }

@@ -5,7 +5,7 @@ import type { Archive, ArchiveFailure, OpenArchiveOptions } from '../../../ports
 import { createArchiveFile } from './create.ts';
 import { createArchive } from '../archive.ts';
 import { guardPort, toArchiveFailure } from '../failure.ts';
-import { findForeignLog, prepareFile } from './file.ts';
+import { type ArchiveFile, findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { migrate, migrateFile, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
@@ -32,18 +32,28 @@ export function openSqliteArchive({
   busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
   vectorExtension,
 }: OpenArchiveOptions): Result<Archive, ArchiveFailure> {
-  const file = prepareFile(path, create ? createArchiveFile : null);
+  return withFile(path, create ? createArchiveFile : null, (file) =>
+    (file.isWritable ? openForWriting : openForReading)(file.path, {
+      path,
+      busyTimeoutMs,
+      extension: vectorExtension ?? null,
+    }),
+  );
+}
+
+/** Opens the file of an archive. `make` creates a missing one; null: nothing does. */
+export function withFile<T>(
+  path: string,
+  make: Parameters<typeof prepareFile>[1],
+  open: (file: ArchiveFile) => Result<T, ArchiveFailure>,
+): Result<T, ArchiveFailure> {
+  const file = prepareFile(path, make);
   if (!file.ok) return file;
-  const { path: filePath, isWritable } = file.value;
-  const extension = vectorExtension ?? null;
   try {
-    const foreignLog = findForeignLog(filePath);
-    if (foreignLog !== null) return err({ kind: 'cannot-open', path, reason: foreignLog });
-    return isWritable
-      ? openForWriting(filePath, { path, busyTimeoutMs, extension })
-      : openForReading(filePath, { path, busyTimeoutMs, extension });
+    const foreignLog = findForeignLog(file.value.path);
+    return foreignLog === null ? open(file.value) : err({ kind: 'cannot-open', path, reason: foreignLog });
   } catch (error) {
-    const failure = toOpenFailure(error, { file: filePath, path });
+    const failure = toOpenFailure(error, { file: file.value.path, path });
     if (failure === null) throw error;
     return err(failure);
   }
@@ -67,25 +77,20 @@ function openForWriting(file: string, { path, busyTimeoutMs, extension }: Openin
   const close = (): void => {
     for (const one of [...writers, db]) one.close();
   };
-  return closeUnlessOpened(close, () => {
-    const refusal = refuse(db, path);
-    if (refusal !== null) return err(refusal);
+  return useDatabase({ db, path, close }, () => {
     // First, because changing the journal mode writes to the file, and whoever opened it in between would find an empty
     // database.
     migrateFile(db, file);
     configure(db, busyTimeoutMs);
-    return ok(
-      createSqliteArchive(db, { path, isReadOnly: false, extension, openWriter, close, takeTurn: turnsAt(path) }),
-    );
+    const opened = { path, isReadOnly: false, extension, openWriter, close, takeTurn: turnsAt(path) };
+    return ok(createSqliteArchive(db, opened));
   });
 }
 
 function openForReading(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
   const isReadable = (found: Database.Database): boolean => readSchemaVersion(found) >= SCHEMA_VERSION;
   const { db, isCopy, seal, close } = openReadOnly(file, { busyTimeoutMs, isReadable });
-  return closeUnlessOpened(close, () => {
-    const refusal = refuse(db, path);
-    if (refusal !== null) return err(refusal);
+  return useDatabase({ db, path, close }, () => {
     const version = readSchemaVersion(db);
     if (version < SCHEMA_VERSION && !isCopy) {
       const reason = `it is of version ${version}, and read-only, so that it cannot be brought to version ${SCHEMA_VERSION}; copy it to where it can`;
@@ -94,17 +99,20 @@ function openForReading(file: string, { path, busyTimeoutMs, extension }: Openin
     restrictSchema(db);
     migrate(db);
     seal();
-    return ok(
-      createSqliteArchive(db, { path, isReadOnly: true, extension, openWriter: null, close, takeTurn: turnsAt(path) }),
-    );
+    const opened = { path, isReadOnly: true, extension, openWriter: null, close, takeTurn: turnsAt(path) };
+    return ok(createSqliteArchive(db, opened));
   });
 }
 
-/** Closes the database again if it is not used. */
-export function closeUnlessOpened<T>(close: () => void, open: () => Result<T, ArchiveFailure>) {
+/** Checks that a database is an archive, and closes it again if it is not used. */
+export function useDatabase<T>(
+  { db, path, close }: { readonly db: Database.Database; readonly path: string; readonly close: () => void },
+  open: () => Result<T, ArchiveFailure>,
+): Result<T, ArchiveFailure> {
   let isOpen = false;
   try {
-    const opened = open();
+    const refusal = refuse(db, path);
+    const opened = refusal === null ? open() : err(refusal);
     isOpen = opened.ok;
     return opened;
   } finally {
@@ -182,15 +190,8 @@ export function createSqliteArchive(
     const opened = openWriter?.() ?? db;
     return { db: opened, checkSchema: createSchemaGuard(opened, path) };
   };
-  const connections = {
-    path,
-    extension,
-    db,
-    open: openWriter === null ? null : open,
-    takeTurn,
-    isReadableWhileStoring,
-  };
-  const sql = createSqliteSql(connections);
+  const connections = { db, open: openWriter === null ? null : open, takeTurn, isReadableWhileStoring };
+  const sql = createSqliteSql({ path, extension, ...connections });
   const facts = { path, isReadOnly, isReadableWhileStoring, close: async () => close() };
   return createArchive(sql, facts, {
     store: SQLITE_STORE,

@@ -35,7 +35,7 @@ export function createQuery(db: Database.Database, extension: string | null = nu
     return [];
   };
   const plucked = new Map<string, Database.Statement<[object], number>>();
-  const numbers: Query['numbers'] = async (sql, values) => {
+  const numbers: Query['numbers'] = async (sql, values = {}) => {
     const statement = plucked.get(sql) ?? db.prepare<[object], number>(sql).pluck();
     plucked.set(sql, statement);
     return statement.all(toColumns(values));
@@ -89,22 +89,15 @@ type Connections = {
 /** An archive in a SQLite database. */
 export function createSqliteSql({ path, extension, db, open, isReadableWhileStoring, takeTurn }: Connections): Sql {
   const query = createQuery(db, extension);
+  const connect = (of: () => Connection) => (): Connection & { readonly query: Query } => {
+    const opened = of();
+    return { ...opened, query: createQuery(opened.db, extension) };
+  };
   const begin =
     open === null
       ? createSharedBegin(db, query, path)
-      : createBegin(
-          () => {
-            const opened = open();
-            return { ...opened, query: createQuery(opened.db, extension) };
-          },
-          { takeTurn, isReadableWhileStoring },
-        );
-  return {
-    dialect: SQLITE,
-    query,
-    begin,
-    transaction: (kind, work) => workIn(begin(kind), work),
-  };
+      : createBegin(connect(open), { takeTurn, isReadableWhileStoring });
+  return { dialect: SQLITE, query, begin, transaction: (kind, work) => workIn(begin(kind), work) };
 }
 
 type Begin = (kind: TransactionKind) => Promise<Transaction>;

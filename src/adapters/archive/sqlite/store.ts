@@ -1,5 +1,5 @@
 import { spaceOut } from '../../../core/search/words.ts';
-import { readInteger } from '../rows.ts';
+import { readNumber } from '../sql/query.ts';
 import type { StoreEngine } from '../store/engine.ts';
 import { SQLITE } from './dialect.ts';
 
@@ -20,7 +20,7 @@ export const SQLITE_STORE: StoreEngine = {
   prepareAhead: null,
   // As SQLite would give them to the rows. Nobody else stores before the end of the transaction.
   reserve: async (query, table, count) => {
-    const last = readInteger((await query(LAST_ID, { table }))[0] ?? {}, 'id');
+    const last = await readNumber(query, LAST_ID, { table });
     return Array.from({ length: count }, (_, at) => last + 1 + at);
   },
   indexBatch: async (query, id, content) =>

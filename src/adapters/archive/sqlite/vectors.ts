@@ -2,8 +2,7 @@ import { vectorIndexSql } from './identity.ts';
 import { readBytes, readInteger } from '../rows.ts';
 import { filterValues, findLineRange, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
 import { forRows, type Query } from '../sql/query.ts';
-import { signBitCount, signBits, signsOf } from '../vectors/nearest.ts';
-import { findModel } from '../vectors/vector-store.ts';
+import { findModel, signBitCount, signBits, signsOf } from '../vectors/vector-store.ts';
 import { SQLITE } from './dialect.ts';
 import { loadVectors } from './sql.ts';
 

@@ -1,7 +1,7 @@
 import { type AuditLog, type Deed, DEEDS, type LogEntry } from '../../../ports/archive.ts';
 import { thisCaller } from '../../runtime/node.ts';
 import { DamageError } from '../failure.ts';
-import { readCaller, readText, readTime, type Row, timeColumn } from '../rows.ts';
+import { readCaller, readFields, readMoment, readText, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 
 const LIST = 'SELECT * FROM deeds ORDER BY done_at_ms, id';
@@ -32,11 +32,6 @@ export async function keepEntry(query: Query, { doneAt, by, ...entry }: LogEntry
 function toEntry(row: Row): LogEntry {
   const action = DEEDS.find((one) => one === row['action']);
   if (action === undefined) throw new DamageError("a row's action is not what was stored");
-  return {
-    token: readText(row, 'token'),
-    doneAt: readTime(row, 'done_at_ms') ?? new Date(0),
-    by: readCaller(row),
-    action,
-    details: readText(row, 'details'),
-  };
+  const entry = readFields(row, { token: readText, doneAt: readMoment, details: readText });
+  return { ...entry, by: readCaller(row), action };
 }

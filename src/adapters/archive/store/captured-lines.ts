@@ -19,22 +19,10 @@ type NewLine = {
   readonly erasureId: number | null;
 };
 
-type GrowingBlock = OpenBlock & { readonly added: NewLine[] };
-
-type LineStore = {
-  /** The ids of lines; those that the archive lacks, or cannot give back, are stored. */
-  readonly add: (lines: readonly Uint8Array[]) => Promise<readonly number[]>;
-  /** The id of a line whose bytes were erased. */
-  readonly addErased: (line: {
-    readonly sha256: Uint8Array;
-    readonly size: number;
-    readonly erasureId: number;
-  }) => Promise<number>;
-  readonly end: () => Promise<{ readonly newBytes: number; readonly storedBytes: number }>;
-};
+type GrowingBlock = NonNullable<ReturnType<typeof reopenBlock>>;
 
 /** Stores each line once and packs new lines into blocks, within a transaction of the caller. `fileId`: of the captured file that has them. */
-export async function openLines(query: Query, { capturing }: Dialect, fileId: number): Promise<LineStore> {
+export async function openLines(query: Query, { capturing }: Dialect, fileId: number) {
   const [ids = {}] = await query(capturing.lastIds);
   const next = { line: readInteger(ids, 'line') + 1, block: readInteger(ids, 'block') + 1 };
   const buffer = new Uint8Array(MAX_BLOCK_BYTES);
@@ -42,33 +30,27 @@ export async function openLines(query: Query, { capturing }: Dialect, fileId: nu
   /** Lines of the block that is being filled, which no query finds yet, by their bytes. */
   const pending = new Map<string, number>();
   const [lastBlock] = await query(LAST_BLOCK);
-  const reopened = reopenBlock(lastBlock, { nextLineId: next.line, buffer });
-  let block: GrowingBlock | null = reopened === null ? null : { ...reopened, added: [] };
+  let block: GrowingBlock | null = reopenBlock(lastBlock, { nextLineId: next.line, buffer });
 
   const write = async (of: GrowingBlock, raw: Uint8Array): Promise<void> => {
     const data = compressReadably(raw);
-    await query(STORE_BLOCK, {
-      id: of.id,
-      firstLineId: of.firstLineId,
-      lineCount: of.storedLines + of.added.length,
-      rawSizeBytes: raw.length,
-      data,
-    });
+    const { id, firstLineId } = of;
+    const lineCount = of.storedLines + of.added.length;
+    await query(STORE_BLOCK, { id, firstLineId, lineCount, rawSizeBytes: raw.length, data });
     await query.insert(
       'captured_lines',
       of.added.map(({ place, size, sha256, erasureId }, at) => ({
-        id: of.firstLineId + of.storedLines + at,
-        block_id: of.id,
+        id: firstLineId + of.storedLines + at,
+        block_id: id,
         offset: place,
         size_bytes: size,
         sha256,
         erasure_id: erasureId,
       })),
     );
-    const last = of.firstLineId + of.storedLines + of.added.length - 1;
     await noteUnindexed(query, {
-      first_id: -last,
-      last_id: -(of.firstLineId + of.storedLines),
+      first_id: -(firstLineId + lineCount - 1),
+      last_id: -(firstLineId + of.storedLines),
       line_count: of.added.length,
       size_bytes: of.added.reduce((sum, { size }) => sum + size, 0),
       file_id: fileId,
@@ -116,7 +98,8 @@ export async function openLines(query: Query, { capturing }: Dialect, fileId: nu
     return null;
   };
   return {
-    add: async (lines) => {
+    /** The ids of lines; those that the archive lacks, or cannot give back, are stored. */
+    add: async (lines: readonly Uint8Array[]): Promise<readonly number[]> => {
       const hashes = lines.map(hashLine);
       const rows = await capturing.findLines(query, hashes);
       const stored = Map.groupBy(rows, (row) => readHash(row, 'sha256'));
@@ -132,7 +115,8 @@ export async function openLines(query: Query, { capturing }: Dialect, fileId: nu
       }
       return found;
     },
-    addErased: async ({ sha256, size, erasureId }) => {
+    /** The id of a line whose bytes were erased. */
+    addErased: async ({ sha256, size, erasureId }: Omit<NewLine, 'place'>): Promise<number> => {
       const [known] = await query(FIND_ERASED, { sha256, size });
       if (known !== undefined) return readInteger(known, 'id');
       openBlock().added.push({ place: 0, size, sha256, erasureId });
@@ -157,25 +141,20 @@ const LAST_BLOCK = `
 SELECT id, first_line_id, line_count, raw_size_bytes, data FROM captured_blocks
 WHERE id = (SELECT max(id) FROM captured_blocks) AND raw_size_bytes < ${SMALL_BLOCK_BYTES}`;
 
-/** A block that is being filled, and what is stored of it. */
-type OpenBlock = {
-  readonly id: number;
-  readonly firstLineId: number;
-  sizeBytes: number;
-  readonly storedLines: number;
-  readonly storedBytes: number;
-};
-
-/** The row of `LAST_BLOCK`, if it can be read and the next line follows its lines, which are then in the buffer. */
+/**
+ * A block that is being filled, with what is stored of it: that of the row of `LAST_BLOCK`, if it can be read and the next line follows its
+ * lines, which are then in the buffer.
+ */
 function reopenBlock(
   row: Row | undefined,
   { nextLineId, buffer }: { readonly nextLineId: number; readonly buffer: Uint8Array },
-): OpenBlock | null {
+) {
   const raw = tryUnpack(row);
   if (row === undefined || raw === null || raw.length > MAX_BLOCK_BYTES) return null;
   const [firstLineId, storedLines] = [readInteger(row, 'first_line_id'), readInteger(row, 'line_count')];
   if (firstLineId + storedLines !== nextLineId) return null;
   buffer.set(raw);
-  const storedBytes = readBytes(row, 'data').length;
-  return { id: readInteger(row, 'id'), firstLineId, sizeBytes: raw.length, storedLines, storedBytes };
+  const added: NewLine[] = [];
+  const stored = { storedLines, storedBytes: readBytes(row, 'data').length };
+  return { id: readInteger(row, 'id'), firstLineId, sizeBytes: raw.length, ...stored, added };
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { CaptureDraft, CaptureOutline, CaptureStore, CaptureWriter } from '../../../ports/captures.ts';
 import { createCapturedFiles } from '../read/captured.ts';
-import { CHANGES, hashColumn, readInteger, timeColumn } from '../rows.ts';
-import type { Query, Sql, Dialect } from '../sql/query.ts';
+import { CHANGES, hashColumn, readFields, readInteger, timeColumn } from '../rows.ts';
+import type { Dialect, Query, Sql } from '../sql/query.ts';
 import { keepEntry, toLogEntry } from './audit-log.ts';
 import { openLines } from './captured-lines.ts';
 import { createSteps } from './engine.ts';
@@ -99,13 +99,8 @@ function createBegin(sql: Sql): CaptureStore['begin'] {
           await endRun();
           const stored = await lines.end();
           const at = timeColumn(draft.capturedAt);
-          await query(INSERT_STATE, {
-            versionId,
-            sizeBytes,
-            sha256: hashColumn(draft.sha256),
-            at,
-            ...marksColumns(draft),
-          });
+          const state = { sizeBytes, sha256: hashColumn(draft.sha256), at, ...marksColumns(draft) };
+          await query(INSERT_STATE, { versionId, ...state });
           const sessions = JSON.stringify(draft.sessions);
           await query(UPDATE_FILE, { fileId: target.fileId, format: outline.format, stamp: draft.stamp, at, sessions });
           await commit();
@@ -118,33 +113,23 @@ function createBegin(sql: Sql): CaptureStore['begin'] {
   };
 }
 
-type Target = {
-  readonly fileId: number;
-  readonly versionId: number;
-  readonly version: number;
-  readonly runCount: number;
-  /** Bytes of the state that is continued. */
-  readonly sizeBytes: number;
+/** `sizeBytes`: of the state that is continued. */
+const TARGET = {
+  fileId: readInteger,
+  versionId: readInteger,
+  version: readInteger,
+  runCount: readInteger,
+  sizeBytes: readInteger,
 };
 
 /** Null: the last state is another one by now. */
-async function findTarget(
-  query: Query,
-  { capturing }: Dialect,
-  { path, format, lastStateId, change }: CaptureOutline,
-): Promise<Target | null> {
+async function findTarget(query: Query, { capturing }: Dialect, { path, format, lastStateId, change }: CaptureOutline) {
   for (const statement of capturing.begin) await query(statement);
   const [last] = await query(FIND_LAST, { path });
   if ((last === undefined ? null : readInteger(last, 'state_id')) !== lastStateId) return null;
   if (change === 'grown') {
     if (last === undefined) throw new Error(`${path} was never captured, so it cannot have grown`);
-    return {
-      fileId: readInteger(last, 'file_id'),
-      versionId: readInteger(last, 'version_id'),
-      version: readInteger(last, 'version'),
-      runCount: readInteger(last, 'run_count'),
-      sizeBytes: readInteger(last, 'size_bytes'),
-    };
+    return readFields(last, TARGET);
   }
   const [file = {}] = last === undefined ? await query(INSERT_FILE, { path, format }) : [{ id: last['file_id'] }];
   const fileId = readInteger(file, 'id');

@@ -14,7 +14,7 @@ import { compressAside, createBlockGatherer, MAX_BLOCK_BYTES, type RawBlock } fr
 import { DamageError } from '../failure.ts';
 import { LABEL_START } from '../read/compactions.ts';
 import { readText, timeColumn, traitsColumn } from '../rows.ts';
-import { type Query, type Sql, readUsedBytes } from '../sql/query.ts';
+import { type Query, readUsedBytes, type Sql } from '../sql/query.ts';
 import { layOutTexts, TEXTS_POSITION, type Texts } from '../texts.ts';
 import {
   beginStoring,
@@ -38,23 +38,32 @@ const LINE_BYTES = 400;
 
 const NO_LINES: RawBlock = { raw: new Uint8Array(), members: [] };
 
-type CompactionStore = Pick<Archive, 'begin' | 'markApplied' | 'discard'>;
-
 /**
  * Stores compactions, each in one transaction and in bounded memory. A draft that contradicts itself is a bug and throws.
+ * Two processes may apply or discard a prepared one at the same time: discarding a missing or applied one does nothing;
+ * applying a missing one is damage, because the compacted file then has no archive.
  */
-export function createCompactionStore(sql: Sql, engine: StoreEngine): CompactionStore {
-  const measure = (query: Query): Promise<number> => readUsedBytes({ query, dialect: sql.dialect });
-  return { begin: async (outline) => createWriter(sql, engine, { outline, measure }), ...createSettling(sql, engine) };
+export function createCompactionStore(sql: Sql, engine: StoreEngine) {
+  return {
+    begin: async (outline) => createWriter(sql, engine, outline),
+    markApplied: async (id) => {
+      const changed = await sql.transaction('write', (query) => query(MARK_APPLIED, { id }));
+      if (changed.length === 0) throw new DamageError(`compaction ${id} was removed before it was applied`);
+    },
+    discard: (id) =>
+      sql.transaction('write', async (query) => {
+        const [prepared] = await query(engine.findPrepared, { id });
+        if (prepared === undefined) return;
+        for (const statement of engine.deletePrepared) await query(statement, { ...prepared, id });
+      }),
+  } satisfies Partial<Archive>;
 }
 
-type Writing = {
-  readonly outline: CompactionOutline;
-  /** The bytes that the archive takes. */
-  readonly measure: (query: Query) => Promise<number>;
-};
+/** What was erased stays erased. */
+const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = :id AND status <> 'erased' RETURNING id";
 
-function createWriter(sql: Sql, engine: StoreEngine, { outline, measure }: Writing): CompactionWriter {
+function createWriter(sql: Sql, engine: StoreEngine, outline: CompactionOutline): CompactionWriter {
+  const measure = (query: Query): Promise<number> => readUsedBytes({ query, dialect: sql.dialect });
   const gatherer = createBlockGatherer();
   const archived: LineRun[] = [];
   const state = { position: 0, heldBytes: 0, bytesBefore: 0 };
@@ -155,14 +164,12 @@ async function packBlock(
   { position, texts }: { readonly position: number; readonly texts: Uint8Array },
 ): Promise<HeldPack> {
   const compressing = compressAside(texts.length === 0 ? raw : Buffer.concat([raw, texts]));
-  const lines = members.map(({ draft: { message, ...draft }, ...place }): HeldLine => {
-    return {
-      ...draft,
-      ...place,
-      erasureId: null,
-      message: message === null ? null : toMessage(message, draft.line),
-    };
-  });
+  const lines = members.map(({ draft: { message, ...draft }, ...place }): HeldLine => ({
+    ...draft,
+    ...place,
+    erasureId: null,
+    message: message === null ? null : toMessage(message, draft.line),
+  }));
   const data = await compressing;
   const blocks = [
     ...(lines.length === 0 ? [] : [{ position, rawSizeBytes: raw.length, lines }]),
@@ -182,10 +189,7 @@ function withOwners(blocks: readonly HeldBlock[], { cycles }: Ids): readonly Blo
 }
 
 /** A summarized line belongs to its batch, and so to the batch's cycle; any other to a cycle, or to none. */
-function ownerOf(
-  { line, outcome, cycle, batch }: HeldLine,
-  cycles: readonly CycleIds[],
-): { readonly cycleId: number | null; readonly batchId: number | null } {
+function ownerOf({ line, outcome, cycle, batch }: HeldLine, cycles: readonly CycleIds[]) {
   const ids = cycle === null ? null : cycles[cycle];
   if (ids === undefined) throw new Error(`source line ${line} is of cycle ${cycle}, of ${cycles.length}`);
   if (outcome !== 'summarized') return { cycleId: ids?.cycleId ?? null, batchId: null };
@@ -195,14 +199,12 @@ function ownerOf(
   return { cycleId: null, batchId };
 }
 
-type Rest = {
-  readonly draft: CompactionDraft;
-  readonly texts: Texts;
-  readonly ids: Ids;
-};
-
 /** Writes everything but the lines. */
-async function writeRest(query: Query, engine: StoreEngine, { draft, texts, ids }: Rest): Promise<void> {
+async function writeRest(
+  query: Query,
+  engine: StoreEngine,
+  { draft, texts, ids }: { readonly draft: CompactionDraft; readonly texts: Texts; readonly ids: Ids },
+): Promise<void> {
   const { compactionId, cycles } = ids;
   const { run, source, sourcePath, realPath = sourcePath, outputPath } = draft;
   if (draft.cycles.length !== cycles.length)
@@ -248,17 +250,14 @@ function toCycle(
   { conversationId, cycle, newBatches, parentCycleId, clipSha256, messagesCompressed, live }: CycleDraft,
   position: number,
   batchIds: readonly number[],
-): Omit<CompactionRows['cycles'][number], 'title'> {
+) {
   if (newBatches.length !== batchIds.length)
     throw new Error(`cycle ${position} has ${newBatches.length} new batches instead of ${batchIds.length}`);
+  const facts = { conversationId, cycle, parentId: parentCycleId, clipSha256, messagesCompressed };
   return {
-    conversationId,
-    cycle,
-    parentId: parentCycleId,
-    clipSha256,
-    messagesCompressed,
+    ...facts,
     batches: newBatches.map((batch, at) => ({
-      label: buildLabel({ conversationId, cycle, position: at, batch }),
+      label: buildLabel(batch, { conversationId, cycle }, at),
       content: batch.content,
       contentSha256: hash('sha256', batch.content),
       depth: batch.depth,
@@ -282,16 +281,15 @@ function resolve(ref: BatchRef, batchIds: readonly number[]): number {
   return id;
 }
 
-type LabelInput = {
-  readonly conversationId: string;
-  readonly cycle: number;
-  /** Index among the batches of the cycle. */
-  readonly position: number;
-  readonly batch: SummaryBatch;
-};
-
-/** The name that people use for a batch: by its end time, else by its messages, else by its cycle. Not yet unique. */
-export function buildLabel({ conversationId, cycle, position, batch }: LabelInput): string {
+/**
+ * The name that people use for a batch: by its end time, else by its messages, else by its cycle. Not yet unique. `position`: among the batches
+ * of the cycle.
+ */
+export function buildLabel(
+  batch: SummaryBatch,
+  { conversationId, cycle }: Pick<CycleDraft, 'conversationId' | 'cycle'>,
+  position: number,
+): string {
   const stem = `${LABEL_START}${conversationId.toWellFormed()}`;
   const endMs = timeColumn(batch.endTime);
   if (endMs !== null) return `${stem}-${new Date(endMs).toISOString()}`;
@@ -320,11 +318,9 @@ export function checkCoverage({ kept, source }: CompactionDraft, archived: reado
     for (; run.value !== undefined && run.value.firstLine === expected; run = runs.next()) {
       const { firstLine, lineCount, lineSha256 } = run.value;
       if (lineCount < 1) throw new Error(`the run of kept lines at source line ${firstLine} is empty`);
-      if (lineSha256.length !== lineCount) {
-        throw new Error(
-          `the run of kept lines at source line ${firstLine} has ${lineSha256.length} hashes for ${lineCount} lines`,
-        );
-      }
+      const hashes = `${lineSha256.length} hashes for ${lineCount} lines`;
+      if (lineSha256.length !== lineCount)
+        throw new Error(`the run of kept lines at source line ${firstLine} has ${hashes}`);
       expected += lineCount;
     }
   };
@@ -339,26 +335,4 @@ export function checkCoverage({ kept, source }: CompactionDraft, archived: reado
     throw new Error(`source line ${expected} expected, but line ${run.value.firstLine} is kept next`);
   if (expected !== source.lineCount + 1)
     throw new Error(`${expected - 1} lines are kept or archived of a source of ${source.lineCount}`);
-}
-
-/** What was erased stays erased. */
-const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = :id AND status <> 'erased' RETURNING id";
-
-/**
- * Applies or discards a prepared compaction. Two processes may do so at the same time: discarding a missing or applied
- * one does nothing; applying a missing one is damage, because the compacted file then has no archive.
- */
-function createSettling({ transaction }: Sql, engine: StoreEngine): Pick<Archive, 'markApplied' | 'discard'> {
-  return {
-    markApplied: async (id) => {
-      const changed = await transaction('write', (query) => query(MARK_APPLIED, { id }));
-      if (changed.length === 0) throw new DamageError(`compaction ${id} was removed before it was applied`);
-    },
-    discard: (id) =>
-      transaction('write', async (query) => {
-        const [prepared] = await query(engine.findPrepared, { id });
-        if (prepared === undefined) return;
-        for (const statement of engine.deletePrepared) await query(statement, { ...prepared, id });
-      }),
-  };
 }

@@ -47,10 +47,8 @@ export async function reserveIds(
   const cycleIds = await reserve(query, 'cycles', batchCounts.length);
   const total = batchCounts.reduce((sum, count) => sum + count, 0);
   const batchIds = (await reserve(query, 'batches', total)).values();
-  const cycles = cycleIds.map((cycleId, position) => ({
-    cycleId,
-    batchIds: [...batchIds.take(batchCounts[position] ?? 0)],
-  }));
+  const take = (position: number): readonly number[] => [...batchIds.take(batchCounts[position] ?? 0)];
+  const cycles = cycleIds.map((cycleId, position) => ({ cycleId, batchIds: take(position) }));
   return { compactionId, cycles, partition };
 }
 

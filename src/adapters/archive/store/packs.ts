@@ -1,6 +1,6 @@
 import { compressReadably, MAX_BLOCK_BYTES, tryUnpack } from '../blocks.ts';
 import { readInteger, type Row } from '../rows.ts';
-import type { Dialect, Query, Values } from '../sql/query.ts';
+import { type Dialect, type Query, readNumber, type Values } from '../sql/query.ts';
 
 type NewPack = { readonly partition: Values; readonly data: Uint8Array; readonly rawSizeBytes: number };
 
@@ -9,7 +9,7 @@ export async function writePack(query: Query, { partition, data, rawSizeBytes }:
   const values = { ...partition, raw_size_bytes: rawSizeBytes, data };
   const names = Object.keys(values);
   const sql = `INSERT INTO packs (${names.join(', ')}) VALUES (${names.map((name) => `:${name}`).join(', ')}) RETURNING id`;
-  return readInteger((await query(sql, values))[0] ?? {}, 'id');
+  return readNumber(query, sql, values);
 }
 
 /** Packs that are joined at once, unless fewer fill one for good. More would be read alone for longer, fewer be compressed more often. */

@@ -1,14 +1,14 @@
 import type { CachedSummary, SummaryCache } from '../../../ports/archive.ts';
-import { hashColumn, readInteger, readText, readTime, type Row, timeColumn } from '../rows.ts';
+import { hashColumn, readFields, readInteger, readMoment, readText, type Row, timeColumn } from '../rows.ts';
 import type { Query, Sql } from '../sql/query.ts';
 import type { BatchRecord, BatchRecords } from '../../../ports/batch.ts';
-import type { Choices } from '../../../ports/retention.ts';
+import type { Choice, Choices } from '../../../ports/retention.ts';
 
 const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = :request';
 const FORGET_SUMMARY = 'DELETE FROM summaries WHERE request_sha256 = :request';
 const KEEP_SUMMARY = `
 INSERT INTO summaries (request_sha256, provider, model, text, input_tokens, cached_input_tokens, output_tokens, created_at_ms)
-VALUES (:request, :provider, :model, :text, :input, :cached, :output, :createdAtMs) ON CONFLICT DO NOTHING RETURNING created_at_ms`;
+VALUES (:request, :provider, :model, :text, :input_tokens, :cached_input_tokens, :output_tokens, :createdAtMs) ON CONFLICT DO NOTHING RETURNING created_at_ms`;
 
 export function createSummaryCache({ query, transaction }: Sql): SummaryCache {
   const keepAll: SummaryCache['keepAll'] = (summaries) =>
@@ -33,32 +33,18 @@ export function createSummaryCache({ query, transaction }: Sql): SummaryCache {
 export async function keepSummary(
   query: Query,
   request: Uint8Array,
-  { provider, model, text, usage, createdAt }: CachedSummary,
+  { usage, createdAt, ...summary }: CachedSummary,
 ): Promise<boolean> {
-  const kept = await query(KEEP_SUMMARY, {
-    request,
-    provider,
-    model,
-    text,
-    input: usage.input_tokens,
-    cached: usage.cached_input_tokens ?? 0,
-    output: usage.output_tokens,
-    createdAtMs: timeColumn(createdAt),
-  });
-  return kept.length > 0;
+  const values = { ...summary, request, cached_input_tokens: 0, ...usage, createdAtMs: timeColumn(createdAt) };
+  return (await query(KEEP_SUMMARY, values)).length > 0;
 }
 
 export function toSummary(row: Row): CachedSummary {
+  const usage = { input_tokens: readInteger, cached_input_tokens: readInteger, output_tokens: readInteger };
   return {
-    provider: readText(row, 'provider'),
-    model: readText(row, 'model'),
-    text: readText(row, 'text'),
-    usage: {
-      input_tokens: readInteger(row, 'input_tokens'),
-      cached_input_tokens: readInteger(row, 'cached_input_tokens'),
-      output_tokens: readInteger(row, 'output_tokens'),
-    },
-    createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
+    ...readFields(row, { provider: readText, model: readText, text: readText }),
+    usage: readFields(row, usage),
+    createdAt: readMoment(row, 'created_at'),
   };
 }
 
@@ -106,39 +92,30 @@ function toRecord(row: Row): BatchRecord {
   const kind = readText(row, 'kind');
   return {
     kind: kind === 'file' || kind === 'batch' ? kind : 'request',
-    key: readText(row, 'key'),
-    state: readText(row, 'state'),
-    value: readText(row, 'value'),
+    ...readFields(row, { key: readText, state: readText, value: readText }),
   };
 }
 
-/** The earlier of two equal ones stays. */
-export const ADD_CHOICE = `
+const ADD_CHOICE = `
 INSERT INTO choices (kind, conversation_id, path, text, chosen_at_ms) VALUES (:kind, :conversationId, :path, :text, :at)
 ON CONFLICT (kind, conversation_id, path, text) DO NOTHING RETURNING conversation_id`;
 const LIST_CHOICES = 'SELECT * FROM choices ORDER BY kind, conversation_id, path, text';
 const REMOVE_CHOICE =
   'DELETE FROM choices WHERE kind = :kind AND conversation_id = :conversationId AND path = :path AND text = :text';
 
+/** Says whether it is new: the earlier of two equal ones stays. */
+export async function addChoice(query: Query, { chosenAt, ...choice }: Choice): Promise<boolean> {
+  return (await query(ADD_CHOICE, { ...choice, at: timeColumn(chosenAt) })).length > 0;
+}
+
 export function createChoices(sql: Sql): Choices {
   return {
     list: async () =>
       (await sql.query(LIST_CHOICES)).map((row) => ({
         kind: readText(row, 'kind') === 'pin' ? 'pin' : 'drop-rule',
-        conversationId: readText(row, 'conversation_id'),
-        path: readText(row, 'path'),
-        text: readText(row, 'text'),
-        chosenAt: readTime(row, 'chosen_at_ms') ?? new Date(0),
+        ...readFields(row, { conversationId: readText, path: readText, text: readText, chosenAt: readMoment }),
       })),
-    add: ({ kind, conversationId, path, text, chosenAt }) =>
-      sql.transaction('write', async (query) => {
-        const added = await query(ADD_CHOICE, { kind, conversationId, path, text, at: timeColumn(chosenAt) });
-        return added.length > 0;
-      }),
-    remove: ({ kind, conversationId, path, text }) =>
-      sql.transaction(
-        'write',
-        async (query) => void (await query(REMOVE_CHOICE, { kind, conversationId, path, text })),
-      ),
+    add: (choice) => sql.transaction('write', (query) => addChoice(query, choice)),
+    remove: (choice) => sql.transaction('write', async (query) => void (await query(REMOVE_CHOICE, { ...choice }))),
   };
 }

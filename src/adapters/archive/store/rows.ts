@@ -1,10 +1,20 @@
 import type { InsertedLine } from '../../../ports/archive.ts';
 import type { Unit, UnitBatch, UnitCycle, UnitLine } from '../../../ports/exchange.ts';
 import { LABEL, LABEL_START } from '../read/compactions.ts';
-import { hashColumn, LEVELS, messageIdColumn, OUTCOMES, readInteger, readText, ROLES, type Row } from '../rows.ts';
+import {
+  hashColumn,
+  LEVELS,
+  messageIdColumn,
+  OUTCOMES,
+  readInteger,
+  readText,
+  ROLES,
+  type Row,
+  toColumns,
+} from '../rows.ts';
 import { noteUnindexed } from '../search/indexing.ts';
 import type { Dialect, Query, Values } from '../sql/query.ts';
-import type { TextPlace, Texts } from '../texts.ts';
+import type { Texts } from '../texts.ts';
 import type { CycleIds, Ids, StoreEngine } from './engine.ts';
 
 /** An archived line, and whose it is. */
@@ -124,14 +134,12 @@ FROM compactions AS c JOIN blocks AS k ON ${onCompaction} JOIN lines AS l ON ${o
 export async function writeCompaction(query: Query, engine: StoreEngine, ids: Ids, rows: CompactionRows) {
   const { compactionId, partition } = ids;
   const { source, output, cycles, texts } = rows;
+  const { status, erasureId, format, sourcePath, createdAtMs, processId } = rows;
   await query.insert('compactions', [
     {
       id: compactionId,
-      status: rows.status,
-      erasure_id: rows.erasureId,
-      format: rows.format,
-      source_path: rows.sourcePath,
-      output_path: rows.outputPath === rows.sourcePath ? '' : rows.outputPath,
+      ...toColumns({ status, erasureId, format, sourcePath, createdAtMs, processId }),
+      output_path: rows.outputPath === sourcePath ? '' : rows.outputPath,
       source_sha256: hashColumn(source.sha256),
       source_size_bytes: source.sizeBytes,
       source_line_count: source.lineCount,
@@ -139,8 +147,6 @@ export async function writeCompaction(query: Query, engine: StoreEngine, ids: Id
       output_sha256: hashColumn(output.sha256),
       output_size_bytes: output.sizeBytes,
       settings_id: await keepSettings(query, rows),
-      created_at_ms: rows.createdAtMs,
-      process_id: rows.processId,
       ...partition,
       ...engine.headColumns,
     },
@@ -155,34 +161,23 @@ export async function writeCompaction(query: Query, engine: StoreEngine, ids: Id
   );
   const placed = cycles.map((cycle, position) => ({ cycle, position, ...(ids.cycles[position] ?? NO_IDS) }));
   for (const { cycle, position, cycleId, batchIds } of placed) {
+    const { conversationId, parentId, batches, liveIds, clipSha256, ...facts } = cycle;
+    const counts = { made_count: batches.length, live_count: liveIds.length };
+    const owner = { compaction_id: compactionId, position, conversation_id: conversationId, parent_cycle_id: parentId };
     await query.insert('cycles', [
-      {
-        id: cycleId,
-        compaction_id: compactionId,
-        position,
-        conversation_id: cycle.conversationId,
-        cycle: cycle.cycle,
-        parent_cycle_id: cycle.parentId,
-        clip_sha256: hashColumn(cycle.clipSha256),
-        messages_compressed: cycle.messagesCompressed,
-        title: cycle.title,
-        made_count: cycle.batches.length,
-        live_count: cycle.liveIds.length,
-      },
+      { id: cycleId, ...owner, ...toColumns(facts), clip_sha256: hashColumn(clipSha256), ...counts },
     ]);
-    for (const [at, batch] of cycle.batches.entries())
-      await writeBatch(
-        query,
-        engine,
-        {
-          id: batchIds[at] ?? 0,
-          cycle_id: cycleId,
-          position: at,
-          ...(ranges.get(batchIds[at]) ?? NO_LINES),
-          ...texts.batches[position]?.[at],
-        },
-        { ...batch, conversationId: cycle.conversationId },
-      );
+    for (const [at, { sourceIds: _, ...batch }] of batches.entries()) {
+      const range = ranges.get(batchIds[at]) ?? NO_LINES;
+      const place = {
+        id: batchIds[at] ?? 0,
+        cycle_id: cycleId,
+        position: at,
+        ...range,
+        ...texts.batches[position]?.[at],
+      };
+      await writeBatch(query, engine, place, { ...batch, conversationId });
+    }
   }
   for (const { cycle, cycleId, batchIds } of placed) {
     for (const [at, { sourceIds }] of cycle.batches.entries())
@@ -241,8 +236,8 @@ WHERE y.conversation_id = :conversationId AND (${LABEL} = :label OR (${LABEL} > 
 async function writeBatch(
   query: Query,
   engine: StoreEngine,
-  place: { readonly id: number; readonly cycle_id: number; readonly position: number } & Partial<TextPlace>,
-  { conversationId, label, content, ...batch }: BatchRows & Pick<CycleRows, 'conversationId'>,
+  place: Row & { readonly id: number },
+  { conversationId, label, content, ...batch }: Omit<BatchRows, 'sourceIds'> & Pick<CycleRows, 'conversationId'>,
 ): Promise<void> {
   const taken = new Set((await query(LIST_TAKEN, { conversationId, label })).map((row) => readText(row, 'label')));
   await query.insert('batches', [
@@ -252,13 +247,8 @@ async function writeBatch(
         conversationId,
         makeUnique(label, (name) => taken.has(name)),
       ),
+      ...toColumns(batch),
       content_sha256: hashColumn(batch.contentSha256),
-      depth: batch.depth,
-      start_ms: batch.startMs,
-      end_ms: batch.endMs,
-      message_count: batch.messageCount,
-      first_index: batch.firstIndex,
-      last_index: batch.lastIndex,
       level: LEVELS.indexOf(batch.level),
     },
   ]);

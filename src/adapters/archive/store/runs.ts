@@ -1,8 +1,18 @@
 import type { Archive, RunMark, StoredRun } from '../../../ports/archive.ts';
 import type { Unit } from '../../../ports/exchange.ts';
 import { readTitles } from '../read/lookup.ts';
-import { readCaller, readInteger, readOptionalText, readText, readTime, type Row, timeColumn } from '../rows.ts';
-import type { Query, Sql } from '../sql/query.ts';
+import {
+  readCaller,
+  readFields,
+  readInteger,
+  readMoment,
+  readOptionalText,
+  readText,
+  readTime,
+  type Row,
+  timeColumn,
+} from '../rows.ts';
+import { type Query, readNumber, type Sql } from '../sql/query.ts';
 
 /** Of compactions AS c. */
 export const OUTPUT_PATH = "CASE WHEN c.output_path = '' THEN c.source_path ELSE c.output_path END";
@@ -72,7 +82,7 @@ export function createRunLog({ query, transaction, dialect }: Sql): RunLog {
         await keepFile(within, compactionId, file);
       });
     },
-    findOutput: async (path) => readTime((await query(FIND_OUTPUT, { path }))[0] ?? { at_ms: null }, 'at_ms'),
+    findOutput: async (path) => readTime((await query(FIND_OUTPUT, { path }))[0] ?? { at_ms: null }, 'at'),
     forget: (id) => change('DELETE FROM run_files WHERE id = :id', { id }),
     list: () =>
       transaction('snapshot', async (within): Promise<readonly StoredRun[]> => {
@@ -108,8 +118,7 @@ export async function keepFile(
     const paths = { sourcePath, outputPath };
     const isSame = (await query(HAS_PATHS, { compactionId, ...paths })).length > 0;
     const stored = isSame ? { sourcePath: null, outputPath: null } : paths;
-    const [added = {}] = await query(ADD_FILE, { runId, compactionId, ...stored, undoneAtMs });
-    return readInteger(added, 'id');
+    return readNumber(query, ADD_FILE, { runId, compactionId, ...stored, undoneAtMs });
   }
   const id = readInteger(known, 'id');
   if (isEarlier(undoneAtMs, known)) await query(UNDO_FILE, { id, undoneAtMs });
@@ -136,20 +145,16 @@ function isEarlier(undoneAtMs: number | null, row: Row): boolean {
 
 function toRun(row: Row, files: readonly Row[], titles: ReadonlyMap<number, string>): StoredRun {
   return {
-    id: readInteger(row, 'id'),
-    token: readText(row, 'token'),
-    begunAt: readTime(row, 'begun_at_ms') ?? new Date(0),
+    ...readFields(row, { id: readInteger, token: readText, begunAt: readMoment }),
     by: readCaller(row),
-    command: readOptionalText(row, 'command'),
-    undoneAt: readTime(row, 'undone_at_ms'),
+    ...readFields(row, { command: readOptionalText, undoneAt: readTime }),
     files: files.map((file) => ({
-      id: readInteger(file, 'id'),
-      compactionId: readInteger(file, 'compaction_id'),
-      sourcePath: readText(file, 'source_path'),
-      outputPath: readOptionalText(file, 'output_path'),
+      ...readFields(file, FILE),
       title: titles.get(readInteger(file, 'compaction_id')) ?? null,
       sizeBytes: { before: readInteger(file, 'source_size_bytes'), after: readInteger(file, 'output_size_bytes') },
-      undoneAt: readTime(file, 'undone_at_ms'),
+      undoneAt: readTime(file, 'undone_at'),
     })),
   };
 }
+
+const FILE = { id: readInteger, compactionId: readInteger, sourcePath: readText, outputPath: readOptionalText };

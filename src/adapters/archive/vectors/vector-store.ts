@@ -7,11 +7,10 @@ import type {
   VectorStore,
 } from '../../../ports/archive-lookup.ts';
 import { BATCH_COLUMNS, createDistinct, IS_LIVE, IS_LIVE_IN, toArchivedBatch } from '../read/lookup.ts';
-import { hashColumn, readBytes, readInteger, readText, type Row } from '../rows.ts';
+import { hashColumn, readBytes, readFields, readInteger, readText, type Row } from '../rows.ts';
 import { BATCH_PASSES, filterValues, LINE_PASSES, type VectorEngine } from '../search/engine.ts';
-import { type Dialect, hasHash, type Query, type Sql, type Values } from '../sql/query.ts';
+import { type Dialect, hasHash, type Query, readNumber, type Sql, type Values } from '../sql/query.ts';
 import { readContent, type Reading, withTexts } from '../texts.ts';
-import { cosine, isSameModel, vectorBytes } from './nearest.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
 const FORGET = ['DELETE FROM message_vectors', 'DELETE FROM batch_vectors', 'DELETE FROM vector_model'];
@@ -46,12 +45,9 @@ export function createVectorStore(sql: Sql & Reading, engine: VectorEngine): Vec
 SELECT line_id AS id, vector FROM message_vectors WHERE ${dialect.isAmong('line_id', 'ids')} AND vector IS NOT NULL`;
   const loadBatch = (isLive: string): string => `
 SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${dialect.batchJoins} WHERE b.id = :id AND c.status = 'applied' AND ${isLive} AND ${BATCH_PASSES}`;
-  const countOf = async (scope: MissingScope): Promise<number> => {
-    const [row = {}] = await query(
-      `SELECT (SELECT count(*) ${messagesOf(scope, dialect)}) + (SELECT count(*) ${batchesOf(scope)}) AS count`,
-      scopeValues(scope),
-    );
-    return readInteger(row, 'count');
+  const countOf = (scope: MissingScope): Promise<number> => {
+    const sql = `SELECT (SELECT count(*) ${messagesOf(scope, dialect)}) + (SELECT count(*) ${batchesOf(scope)})`;
+    return readNumber(query, sql, scopeValues(scope));
   };
   return {
     findModel: () => findModel(query),
@@ -62,16 +58,13 @@ SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${dialect.batchJoins} WH
     countMissing: countOf,
     listMissing: async (scope, { after, limit }) => {
       const values = scopeValues(scope);
-      const messages = (
-        await query(
-          `SELECT l.id, l.line, c.format ${messagesOf(scope, dialect)} AND l.id > :after ORDER BY l.id LIMIT :limit`,
-          { ...values, limit, after: after.lineId },
-        )
-      ).map((row): MissingVector => ({
+      const rows = await query(
+        `SELECT l.id AS line_id, l.line, c.format ${messagesOf(scope, dialect)} AND l.id > :after ORDER BY l.id LIMIT :limit`,
+        { ...values, limit, after: after.lineId },
+      );
+      const messages = rows.map((row): MissingVector => ({
         kind: 'message',
-        lineId: readInteger(row, 'id'),
-        line: readInteger(row, 'line'),
-        format: readText(row, 'format'),
+        ...readFields(row, { lineId: readInteger, line: readInteger, format: readText }),
       }));
       const left = limit - messages.length;
       if (left < 1) return messages;
@@ -104,10 +97,8 @@ SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${dialect.batchJoins} WH
       }),
     nearestMessages: async (vector, { filter, limit }) => {
       await engine.prepare(query);
-      const passing = async (ids: readonly number[]): Promise<ReadonlySet<number>> => {
-        const rows = await query(listPassing, { ...filterValues(filter), ids });
-        return new Set(rows.map((row) => readInteger(row, 'id')));
-      };
+      const passing = async (ids: readonly number[]): Promise<ReadonlySet<number>> =>
+        new Set(await query.numbers(listPassing, { ...filterValues(filter), ids }));
       const candidates = await engine.findCandidates(query, vector, { filter, limit, listPassing: passing });
       if (candidates !== null) {
         const found = rank(vector, await query(loadVectors, { ids: candidates }));
@@ -118,10 +109,8 @@ SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${dialect.batchJoins} WH
         const rows = await query(LIST_VECTORS, { after });
         const ids = rows.map((row) => readInteger(row, 'id'));
         const wanted = await passing(ids);
-        const found = rank(
-          vector,
-          rows.filter((row) => wanted.has(readInteger(row, 'id'))),
-        );
+        const left = rows.filter((row) => wanted.has(readInteger(row, 'id')));
+        const found = rank(vector, left);
         best = [...best, ...found].toSorted((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, limit);
         if (rows.length < PAGE) return best.map(([id]) => id);
         after = ids.at(-1) ?? 0;
@@ -155,12 +144,7 @@ function scopeValues({ sourceSha256 }: MissingScope): Values {
 
 export async function findModel(query: Query): Promise<VectorModel | null> {
   const [row] = await query(FIND_MODEL);
-  if (row === undefined) return null;
-  return {
-    provider: readText(row, 'provider'),
-    model: readText(row, 'model'),
-    dimensions: readInteger(row, 'dimensions'),
-  };
+  return row === undefined ? null : readFields(row, { provider: readText, model: readText, dimensions: readInteger });
 }
 
 /** Makes room for vectors of a model. `isFirst`: the archive has none. */
@@ -183,4 +167,58 @@ export async function keepVector(
   if ((await query(INSERT[kind], { id, vector })).length === 0) return false;
   if (kind === 'message' && vector !== null) await engine.index(query, id, vector);
   return true;
+}
+
+const LARGEST = 127;
+
+/**
+ * One signed byte per number, scaled so that the largest is 127. Only the direction matters, and it stays accurate to
+ * about a hundredth.
+ */
+export function vectorBytes(vector: Float32Array): Uint8Array {
+  const largest = vector.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
+  const scale = largest === 0 ? 0 : LARGEST / largest;
+  return new Uint8Array(Int8Array.from(vector, (number) => Math.round(number * scale)).buffer);
+}
+
+/** The limit of the extension's index, and enough signs to find candidates near vectors. */
+const MAX_SIGNS = 8192;
+
+/** One bit for each of the first numbers: whether it is above 0. Unused bits of the last byte are 0. */
+export function signBits(vector: Float32Array): Uint8Array {
+  const bits = new Uint8Array(signBitCount(vector.length) / 8);
+  vector.subarray(0, MAX_SIGNS).forEach((number, at) => {
+    if (number > 0) bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
+  });
+  return bits;
+}
+
+/** The signs of a stored vector. */
+export function signsOf(stored: Uint8Array): Uint8Array {
+  return signBits(Float32Array.from(new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)));
+}
+
+/** A multiple of 8. */
+export function signBitCount(dimensions: number): number {
+  return Math.ceil(Math.min(dimensions, MAX_SIGNS) / 8) * 8;
+}
+
+/** The cosine of the angle between a vector and a stored one; 0 if either is zero. */
+export function cosine(vector: Float32Array, stored: Uint8Array): number {
+  const numbers = new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength);
+  let dot = 0;
+  let ownSquares = 0;
+  let storedSquares = 0;
+  for (let at = 0; at < numbers.length; at += 1) {
+    const [own, other] = [vector[at] ?? 0, numbers[at] ?? 0];
+    dot += own * other;
+    ownSquares += own * own;
+    storedSquares += other * other;
+  }
+  const lengths = Math.sqrt(ownSquares * storedSquares);
+  return lengths === 0 ? 0 : dot / lengths;
+}
+
+export function isSameModel(a: VectorModel, b: VectorModel): boolean {
+  return a.provider === b.provider && a.model === b.model && a.dimensions === b.dimensions;
 }
