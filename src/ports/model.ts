@@ -15,7 +15,7 @@ export type Embedding = {
   readonly inputTokens: number | null;
 };
 
-export type EmbedRequest = {
+type EmbedRequest = {
   /** No text is empty. */
   readonly texts: readonly string[];
   /** Milliseconds, for the whole call. */

@@ -10,7 +10,6 @@ import type {
   EditProblem,
   FileEdit,
   InstallRecords,
-  LaunchCommand,
 } from '../../ports/clients.ts';
 import { createJsonEdit, type JsonEntry } from './json-edit.ts';
 
@@ -40,7 +39,7 @@ function createClaudeCode(host: ClientHost): Client {
     program: 'claude',
     edits: [
       // Seconds; the hooks answer in a tenth of one. Claude Code itself ends those of SessionEnd after 1.5.
-      createHooksFile(host, { client: 'claude', path: join(folder, 'settings.json'), timeout: 10 }),
+      createHooksFile(host, join(folder, 'settings.json'), { client: 'claude', timeout: 10 }),
       createJsonEdit({
         path: join(folderOf(host, 'CLAUDE_CONFIG_DIR', ''), '.claude.json'),
         allowsComments: false,
@@ -62,7 +61,7 @@ function createCodex(host: ClientHost): Client {
     program: 'codex',
     edits: [
       // Seconds; the hooks answer in a tenth of one. Codex allows SessionEnd no more than 3.
-      createHooksFile(host, { client: 'codex', path: join(folder, 'hooks.json'), timeout: 3 }),
+      createHooksFile(host, join(folder, 'hooks.json'), { client: 'codex', timeout: 3 }),
       createTomlEdit({
         path: join(folder, 'config.toml'),
         table: 'mcp_servers.compact',
@@ -182,20 +181,18 @@ function createPlugin(host: ClientHost, client: 'pi' | 'opencode', folder: strin
 const MARK = 'COMPACT_INSTALLED_FOR';
 
 function serverEntry(keys: readonly string[], value: object): JsonEntry {
-  return { keys, kind: 'value', value, isOurs: isManagedServer };
+  const isOurs = (found: unknown): boolean => {
+    const variables = propertyOf(found, 'env') ?? propertyOf(found, 'environment');
+    return typeof variables === 'object' && variables !== null && MARK in variables;
+  };
+  return { keys, kind: 'value', value, isOurs };
 }
 
-/** Whether a value in a client's settings is an MCP server that we added. */
-function isManagedServer(value: unknown): boolean {
-  const variables = propertyOf(value, 'env') ?? propertyOf(value, 'environment');
-  return typeof variables === 'object' && variables !== null && MARK in variables;
-}
+/** `timeout`: in the client's unit. */
+type HookOptions = { readonly client: ClientName; readonly timeout: number };
 
-/** The hooks of Claude Code and Codex, which have the same events. `timeout`: in the client's unit. */
-function createHooksFile(
-  host: ClientHost,
-  { path, ...hook }: { readonly path: string; readonly client: ClientName; readonly timeout: number },
-): FileEdit {
+/** The hooks of Claude Code and Codex, which have the same events. */
+function createHooksFile(host: ClientHost, path: string, hook: HookOptions): FileEdit {
   return createJsonEdit({
     path,
     allowsComments: false,
@@ -207,17 +204,15 @@ function createHooksFile(
   });
 }
 
-type HookOptions = {
-  readonly client: ClientName;
-  readonly event: string;
-  readonly matcher?: string;
-  /** In the client's unit. */
-  readonly timeout: number;
-};
-
 /** An entry in the list of an event's hooks, in the shape that Claude Code, Codex and Gemini CLI share. */
-export function hookEntry({ launch }: ClientHost, { client, event, matcher, timeout }: HookOptions): JsonEntry {
-  const command = [...wordsOf(launch), 'hook', client, event].join(' ');
+export function hookEntry(
+  { launch }: ClientHost,
+  { client, event, matcher, timeout }: HookOptions & { readonly event: string; readonly matcher?: string },
+): JsonEntry {
+  const words = [launch.command, ...launch.args].map((word) =>
+    /^[A-Za-z0-9_./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`,
+  );
+  const command = [...words, 'hook', client, event].join(' ');
   const hooks = [{ type: 'command', command, timeout }];
   return {
     keys: ['hooks', event],
@@ -230,12 +225,6 @@ export function hookEntry({ launch }: ClientHost, { client, event, matcher, time
       return managed.length === hooksOf(value).length ? [[]] : managed;
     },
   };
-}
-
-function wordsOf({ command, args }: LaunchCommand): readonly string[] {
-  return [command, ...args].map((word) =>
-    /^[A-Za-z0-9_./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`,
-  );
 }
 
 function hooksOf(group: unknown): readonly unknown[] {
@@ -354,12 +343,7 @@ function parseToml(text: string): Result<object, EditProblem> {
 }
 
 function hasTable(root: object, table: string): boolean {
-  let value: unknown = root;
-  for (const name of table.split('.')) {
-    if (typeof value !== 'object' || value === null || !(name in value)) return false;
-    value = Object.entries(value).find(([key]) => key === name)?.[1];
-  }
-  return true;
+  return table.split('.').reduce<unknown>(propertyOf, root) !== undefined;
 }
 
 /** For a block that was edited: removes its marks and its table. Other tables that a client put between the marks stay. */
@@ -367,7 +351,6 @@ function removeLines(text: string, table: string): string {
   const lines = text.split(/(?<=\n)/);
   const begin = lines.findIndex((line) => line.trim() === BEGIN);
   if (begin < 0) return text;
-  const isHeader = (line: string): boolean => line.trimStart().startsWith('[');
   const isManagedHeader = (line: string): boolean => {
     const name = /^\s*\[+\s*([^\]]*?)\s*\]/.exec(line)?.[1] ?? '';
     return name === table || name.startsWith(`${table}.`);
@@ -379,7 +362,7 @@ function removeLines(text: string, table: string): string {
       isOurs = line.trim() === BEGIN;
       return false;
     }
-    if (isHeader(line)) isOurs = isOurs && isManagedHeader(line);
+    if (line.trimStart().startsWith('[')) isOurs = isOurs && isManagedHeader(line);
     return !isOurs;
   });
   return kept.join('');

@@ -190,16 +190,8 @@ function cut(text: string, from: number, to: number): string {
   return text.slice(0, from) + text.slice(to);
 }
 
-type Gap = {
-  readonly comma: number | null;
-  /** Where the comma and the comments end. */
-  readonly end: number;
-  /** Whatever follows needs a new line. */
-  readonly endsWithLineComment: boolean;
-};
-
-/** What stands before the next member or bracket. */
-function gapAfter(text: string, from: number): Gap {
+/** What stands before the next member or bracket: its comma, where that and comments end, and whether what follows needs a new line. */
+function gapAfter(text: string, from: number) {
   let rest = text.slice(from);
   const lineCommentEnds = new Set<number>();
   const blankOut = (at: number, length: number): void => {

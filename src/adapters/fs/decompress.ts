@@ -38,21 +38,17 @@ type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readon
 function findLimit({ path, sizeBytes, maxUnpackedBytes }: PackedFile): Limit {
   const usualBytes = Math.min(MAX_BYTES, Math.max(MIN_LIMIT_BYTES, MAX_RATIO * sizeBytes));
   const maxBytes = maxUnpackedBytes ?? usualBytes;
-  const freeBytes = findFreeBytes();
+  // Infinity: the temporary folder cannot be used, which opening a file in it reports.
+  const freeBytes = orElse(Number.POSITIVE_INFINITY, () => {
+    const { bavail, bsize } = statfsSync(tmpdir());
+    return Math.max(0, bavail * bsize - RESERVED_BYTES);
+  });
   if (freeBytes < maxBytes) {
     const failure = { kind: 'no-room', path, folder: tmpdir(), code: 'ENOSPC' } as const;
     return { maxBytes: freeBytes, watchesRatio: true, failure };
   }
   const failure = { kind: 'unpacks-too-large', path, limitBytes: maxBytes } as const;
   return { maxBytes, watchesRatio: maxUnpackedBytes === undefined, failure };
-}
-
-/** Infinity: the temporary folder cannot be used, which opening a file in it reports. */
-function findFreeBytes(): number {
-  return orElse(Number.POSITIVE_INFINITY, () => {
-    const { bavail, bsize } = statfsSync(tmpdir());
-    return Math.max(0, bavail * bsize - RESERVED_BYTES);
-  });
 }
 
 /** The content of a packed file while it is written: at most so many bytes, in an unnamed temporary file. */
@@ -146,7 +142,8 @@ export async function* unpack(
       yield { problem: isTruncated ? 'cut-off' : 'trailing' };
       return;
     }
-    const engine = createEngine(compression);
+    const options = { chunkSize: PIECE_BYTES };
+    const engine = compression === 'gzip' ? createGunzip(options) : createZstdDecompress(options);
     if (signal !== undefined) addAbortSignal(signal, engine);
     const feeding = feed(engine, input);
     try {
@@ -249,12 +246,6 @@ function skippableBytes(head: Uint8Array): number | null {
 }
 
 const PIECE_BYTES = 256 * 1024;
-
-function createEngine(compression: CompressedFile['compression']): Gunzip | ZstdDecompress {
-  return compression === 'gzip'
-    ? createGunzip({ chunkSize: PIECE_BYTES })
-    : createZstdDecompress({ chunkSize: PIECE_BYTES });
-}
 
 function* readCompressed({ read, sizeBytes }: CompressedFile): Generator<Uint8Array> {
   for (let at = 0; at < sizeBytes; at += PIECE_BYTES) yield read(at, Math.min(PIECE_BYTES, sizeBytes - at));

@@ -36,9 +36,7 @@ const REPACKED = /compact:([A-Za-z0-9+/]*={0,2}):([0-9a-f]{64})$/;
 /** A comment of the log must leave this much room for ours. */
 const MAX_OWN_COMMENT_BYTES = 32 * 1024;
 
-type Repacked = { readonly indexes: ReadonlySet<number>; readonly sha256: string };
-
-function commentFor({ indexes, sha256 }: Repacked, memberCount: number): string {
+function commentFor(indexes: ReadonlySet<number>, sha256: string, memberCount: number): string {
   if (indexes.size === 0) return '';
   const bits = Buffer.alloc(Math.ceil(memberCount / 8));
   for (const index of indexes) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
@@ -129,10 +127,7 @@ export function unpackRecord(bytes: Uint8Array): Uint8Array | null {
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
 /** The members that were packed anew, and the comment without our part. */
-function readRepacked(
-  file: PackedFile,
-  { members, comment }: ZipFile,
-): { readonly indexes: ReadonlySet<number>; readonly ownComment: string } {
+function readRepacked(file: PackedFile, { members, comment }: ZipFile) {
   const [mark = '', encoded = '', expected = ''] = REPACKED.exec(comment) ?? [];
   const bits = Buffer.from(encoded, 'base64');
   const indexes = Array.from({ length: bits.length * 8 }, (_, index) => index).filter(
@@ -144,7 +139,7 @@ function readRepacked(
   const isOurs = mark !== '' && marked.length === indexes.length && hash.digest('hex') === expected;
   return isOurs
     ? { indexes: new Set(indexes), ownComment: comment.slice(0, -mark.length) }
-    : { indexes: new Set(), ownComment: comment };
+    : { indexes: new Set<number>(), ownComment: comment };
 }
 
 /** Can be embedded in our document: an object with a first key, and without our markers. */
@@ -269,19 +264,14 @@ function createPacker(write: PendingFile['write']) {
       if (start < 0 || directory.length === 0) throw new Error('the document is not that of a zip file');
       const directoryStart = state.offset;
       const ownComment = Buffer.from(comment, 'base64').toString('latin1');
-      const mark = commentFor({ indexes: repacked, sha256: repackedHash.digest('hex') }, directory.length);
+      const mark = commentFor(repacked, repackedHash.digest('hex'), directory.length);
       const fullComment = `${ownComment}${mark}`;
       return put(...directory, fillEnd(Buffer.from(end, 'base64'), directoryStart, fullComment));
     },
   };
 }
 
-type Frame = Pick<ZipMember, 'local' | 'central' | 'crc32' | 'sizeBytes'> & {
-  readonly packed: Uint8Array;
-  readonly isRepacked: boolean;
-};
-
-function readFrame(frame: Buffer): Frame {
+function readFrame(frame: Buffer) {
   const headerEnd = frame.indexOf('"', FRAME_START.length);
   const [local = '', central = '', crc = '', size = ''] = frame
     .toString('latin1', FRAME_START.length, headerEnd)

@@ -66,14 +66,14 @@ export async function lockFile({
       },
     });
     // A run that leaves files also leaves its lock file, so the folder is only searched where a lock file was found.
-    const cleaned = cleanUp(lock, { names, swap });
-    if (!cleaned.ok) {
+    const foundUnfinished = cleanUp(lock, names, swap);
+    if (!foundUnfinished.ok) {
       lock.end();
-      return cleaned;
+      return foundUnfinished;
     }
     onExit.removeLock = removeAtExit(names.lock);
     return ok({
-      foundUnfinished: cleaned.value.foundUnfinished,
+      foundUnfinished: foundUnfinished.value,
       begin: (like, compression = 'none') =>
         beginFile({ path, target, temporary: names.temporary(), like, compression, removeAtExit, swap }),
       moveAway: swap.moveAway,
@@ -89,22 +89,16 @@ export async function lockFile({
   }
 }
 
-type CleanUp = { readonly names: HiddenNames; readonly swap: Swap };
-
-/** Finishes and removes what a killed run left. Releases the lock if it throws. */
-function cleanUp(
-  lock: TakenLock,
-  { names, swap }: CleanUp,
-): Result<{ readonly foundUnfinished: boolean }, FileFailure> {
-  if (!lock.isInherited) return ok({ foundUnfinished: false });
+/** Finishes and removes what a killed run left. False: it left nothing. Releases the lock if it throws. */
+function cleanUp(lock: TakenLock, names: HiddenNames, swap: Swap): Result<boolean, FileFailure> {
+  if (!lock.isInherited) return ok(false);
   try {
     const { temporaries } = names.findLeftovers();
     // First the second name of a file that has just got its own: healing looks at how many it has.
     for (const temporary of temporaries) removeTemporary(temporary);
     swap.adopt();
     const finished = swap.heal();
-    if (!finished.ok) return finished;
-    return ok({ foundUnfinished: temporaries.length > 0 });
+    return finished.ok ? ok(temporaries.length > 0) : finished;
   } catch (error) {
     lock.end();
     throw error;
@@ -125,16 +119,13 @@ function describeObstacle(path: string): string | null {
  * writes that the replaced file received are still missing from the path.
  */
 export async function clearLeftovers(options: LockOptions): Promise<Result<void, FileFailure>> {
-  if (!hasLockFile(options.path)) return ok(undefined);
+  // What cannot be looked at cannot be removed either.
+  const hasLockFile = orElse(false, () => statName(hiddenNamesOf(followLinks(options.path)).lock) !== undefined);
+  if (!hasLockFile) return ok(undefined);
   const locked = await lockFile(options);
   if (locked.ok) locked.value.release();
   const isReported = !locked.ok && (locked.error.kind === 'unfinished' || locked.error.kind === 'foreign-leftover');
   return isReported ? locked : ok(undefined);
-}
-
-/** What cannot be looked at cannot be removed either. */
-function hasLockFile(path: string): boolean {
-  return orElse(false, () => statName(hiddenNamesOf(followLinks(path)).lock) !== undefined);
 }
 
 type TakenLock = {
@@ -149,7 +140,7 @@ async function takeLock(
 ): Promise<Result<TakenLock, 'held' | FileFailure>> {
   const { default: Database } = await import('better-sqlite3');
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const isInherited = !makeEmpty(file);
+    const isInherited = !tryTo(() => withOpenFile(file, 'wx', (fd) => fchmodSync(fd, ANYBODY), ANYBODY), ['EEXIST']);
     const stats = statName(file);
     if (stats === undefined) continue;
     checkLockFile(file, stats, target);
@@ -166,25 +157,20 @@ async function takeLock(
       if (held.pragma('page_count', { simple: true }) !== 0) throw foreignLeftover(file, 'it is a database');
       held.pragma('journal_mode = MEMORY'); // no journal beside it
       held.exec('BEGIN EXCLUSIVE');
-      if (inodeOf(file) === before) return ok({ isInherited, end: () => held.close() });
+      if (statName(file)?.ino === before) return ok({ isInherited, end: () => held.close() });
       held.close();
     } catch (error) {
       database?.close();
       const code = error instanceof Database.SqliteError ? error.code : null;
       if (code?.startsWith('SQLITE_BUSY') === true) return err('held');
       // The holder removed the file meanwhile.
-      if (inodeOf(file) !== before) continue;
+      if (statName(file)?.ino !== before) continue;
       if (code === null) return err(toFileFailure(error, { path: file, what: 'write' }));
       if (!NO_LOCKS.has(code)) return err({ kind: 'io', path: file, code });
       return ok({ isInherited, end: () => undefined });
     }
   }
   return err('held');
-}
-
-/** False: the file exists already. */
-function makeEmpty(file: string): boolean {
-  return tryTo(() => withOpenFile(file, 'wx', (fd) => fchmodSync(fd, ANYBODY), ANYBODY), ['EEXIST']);
 }
 
 /** Our lock file is empty, has one name, and no log that SQLite would replay into it. Throws a `ForeignLeftover`. */
@@ -195,8 +181,4 @@ function checkLockFile(file: string, stats: BigIntStats, target: BigIntStats | u
   if (stats.nlink > 1n) throw foreignLeftover(file, 'it is a hard link to a file that has other names');
   const log = ['-journal', '-wal', '-shm'].map((ending) => file + ending).find((name) => existsSync(name));
   if (log !== undefined) throw foreignLeftover(log, "SQLite would read it as the lock's log");
-}
-
-function inodeOf(file: string): bigint | null {
-  return statName(file)?.ino ?? null;
 }

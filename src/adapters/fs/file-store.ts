@@ -45,28 +45,18 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
     },
     unpackRecord: async (bytes) => {
       if (bytes[0] !== 0x7b || bytes[2] !== 0x70) return null; // {"p
-      const { unpackRecord } = await import('./eval-log.ts');
-      return unpackRecord(bytes);
+      return (await import('./eval-log.ts')).unpackRecord(bytes);
     },
     lock: async (path, options) => {
       // Loaded here, because most commands only read.
       const { lockFile } = await import('./file-lock.ts');
       return lockFile({ path, ...options, removeAtExit });
     },
-    clearLeftovers: async (path) => {
-      const { clearLeftovers } = await import('./file-lock.ts');
-      return clearLeftovers({ path, removeAtExit });
-    },
+    clearLeftovers: async (path) => (await import('./file-lock.ts')).clearLeftovers({ path, removeAtExit }),
     showsWriters: () => existsSync(OPEN_FILES),
-    findWriter: async (stamp) => {
-      const { findWriter } = await import('./open-elsewhere.ts');
-      return findWriter(stamp);
-    },
-    findSessionUser: async (path, signs) => {
-      if (signs.length === 0) return null;
-      const { findSessionUser } = await import('./open-elsewhere.ts');
-      return findSessionUser(path, signs);
-    },
+    findWriter: async (stamp) => (await import('./open-elsewhere.ts')).findWriter(stamp),
+    findSessionUser: async (path, signs) =>
+      signs.length === 0 ? null : (await import('./open-elsewhere.ts')).findSessionUser(path, signs),
   };
 }
 
@@ -141,6 +131,7 @@ function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly
   const file = createReader(content.fd, path, sizeBytes);
   const head = file.read(0, UTF8_BOM.length);
   const bomLength = UTF8_BOM.every((byte, at) => head[at] === byte) ? UTF8_BOM.length : 0;
+  const open = new Set([fd, content.fd]);
   return {
     path,
     stamp,
@@ -149,13 +140,15 @@ function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly
     bomLength,
     lines: (from = bomLength) => readLines(file, { from, to: sizeBytes }),
     read: file.read,
-    onDisk: () => readDisk(disk),
-    close: createCloser([...new Set([fd, content.fd])]),
+    *onDisk() {
+      for (let at = 0; at < stamp.sizeBytes; at += TAIL_BYTES)
+        yield disk.read(at, Math.min(TAIL_BYTES, stamp.sizeBytes - at));
+    },
+    close: () => {
+      for (const one of open) closeSync(one);
+      open.clear(); // the numbers may belong to other files afterwards
+    },
   };
-}
-
-function* readDisk({ read, stamp }: OnDisk): Generator<Uint8Array> {
-  for (let at = 0; at < stamp.sizeBytes; at += TAIL_BYTES) yield read(at, Math.min(TAIL_BYTES, stamp.sizeBytes - at));
 }
 
 const PERMISSION_BITS = 0o777n;
@@ -177,14 +170,6 @@ const TAIL_BYTES = 256 * 1024;
 function createReader(fd: number, path: string, sizeBytes: number): LineSource & Pick<SourceFile, 'read'> {
   const source = createLineSource(fd, path, sizeBytes);
   return { ...source, read: createRangeReader(source.fill, sizeBytes) };
-}
-
-/** Closes once, because the numbers may belong to other files afterwards. */
-function createCloser(fds: readonly number[]): () => void {
-  const open = [...fds];
-  return () => {
-    for (const fd of open.splice(0)) closeSync(fd);
-  };
 }
 
 /** Read ahead this much: a system call takes as long as copying it. */

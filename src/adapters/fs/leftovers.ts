@@ -150,27 +150,25 @@ const LF = 0x0a;
 /** At most this much can be written to a file between its naming and this check. */
 const MAX_RACE_BYTES = 1024 * 1024;
 
-type Bringing = {
-  readonly brought: number | null;
-  /** From where on the target may have bytes of the late file already. */
-  readonly since: number;
-};
-
 /**
- * Appends what came to a late file to another one. Gives how many bytes of it are there now; null: there is no such file. Throws system
- * errors, or that the late file is not ours.
+ * Appends what came to a late file to another one, which may have bytes of it already from `since` on. Gives how many bytes of it are there
+ * now; null: there is no such file. Throws system errors, or that the late file is not ours.
  */
-export function appendLate(to: string, { path, fromBytes, inode }: LateFile, { brought, since }: Bringing) {
+export function appendLate(
+  to: string,
+  { late: { path, fromBytes, inode }, brought }: { readonly late: LateFile; readonly brought: number | null },
+  since: number,
+): number | null {
   const now = statSync(to, { bigint: true, throwIfNoEntry: false });
-  return withLeftover(path, now, (late) => {
-    const { ino, size, nlink } = fstatSync(late, { bigint: true });
+  return withLeftover(path, now, (fd) => {
+    const { ino, size, nlink } = fstatSync(fd, { bigint: true });
     const from = fromBytes + (brought ?? 0);
     if (Number(size) <= from) return brought ?? 0;
     if (ino !== inode) throw foreignLeftover(path, 'it is not the file that was replaced');
     if (now === undefined) return null;
     if (nlink > 1n) throw foreignLeftover(path, 'it is a hard link to a file that has other names');
-    const beginsLine = from === 0 || byteAt(late, from - 1) === LF;
-    const missed = readFrom(late, from);
+    const beginsLine = from === 0 || byteAt(fd, from - 1) === LF;
+    const missed = readFrom(fd, from);
     appendMissing(to, { missed, beginsLine, since: brought === null ? since : null });
     return from - fromBytes + missed.length;
   });

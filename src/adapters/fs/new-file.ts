@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress } from 'node:zlib';
+import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Compression, FileFailure, PendingFile, RemoveAtExit } from '../../ports/files.ts';
 import { isSameFile, orElse, syncFolder, toFileFailure, tryTo, writeAll } from '../../system/files.ts';
@@ -120,7 +120,8 @@ function createPendingFile(fd: number, { path, target, temporary, swap }: NewFil
     takePlace: async (expected, { isDocument = true, mtimeNs, onMoved } = {}) => {
       const described = attempt(() => {
         drain();
-        if (mtimeNs !== undefined) futimesSync(fd, new Date(), toSeconds(mtimeNs));
+        // Half a microsecond more, because a number of seconds is not exact, and programs cut times to milliseconds.
+        if (mtimeNs !== undefined) futimesSync(fd, new Date(), Number(mtimeNs + 500n) / 1e9);
         return describeNew(temporary);
       });
       if (!described.ok) return described;
@@ -143,11 +144,6 @@ function createPendingFile(fd: number, { path, target, temporary, swap }: NewFil
   };
 }
 
-/** Half a microsecond more, because a number of seconds is not exact, and programs cut times to milliseconds. */
-function toSeconds(mtimeNs: bigint): number {
-  return Number(mtimeNs + 500n) / 1e9;
-}
-
 /** Removes a temporary file if it exists; if it cannot be removed, the reason for abandoning it matters more. */
 export function removeTemporary(path: string): void {
   tryTo(() => removeName(path));
@@ -160,9 +156,8 @@ export function createCompressedFile(file: PendingFile, { path, compression }: C
   const state: { failure: FileFailure | null } = { failure: null };
   const compressor = createCompressor(compression, (packed) => {
     const written = file.write(packed);
-    if (written.ok) return;
-    state.failure = written.error;
-    throw new Error('the compressed bytes could not be written');
+    if (!written.ok) state.failure = written.error;
+    return written.ok;
   });
   const flush = async (until: 'here' | 'end'): Promise<Result<void, FileFailure>> => {
     try {
@@ -190,20 +185,17 @@ const GZIP_LEVEL = 6;
 
 /**
  * Compresses bytes into one gzip member or one zstd frame. The output does not depend on how the input was cut into
- * pieces. `take` receives the compressed bytes, and throws if it cannot store them.
+ * pieces. `take` receives the compressed bytes, and returns whether it stored them.
  */
-function createCompressor(compression: CompressedPlace['compression'], take: (packed: Uint8Array) => void) {
-  const engine = createEngine(compression);
+function createCompressor(compression: CompressedPlace['compression'], take: (packed: Uint8Array) => boolean) {
+  const engine =
+    compression === 'gzip'
+      ? createGzip({ level: GZIP_LEVEL, chunkSize: PIECE_BYTES })
+      : createZstdCompress({ params: ZSTD_PARAMS, chunkSize: PIECE_BYTES });
   const full: Buffer[] = [];
   const state = { piece: Buffer.allocUnsafe(PIECE_BYTES), filled: 0 };
   engine.on('data', (packed: Buffer) => {
-    try {
-      take(packed);
-    } catch (error) {
-      engine.destroy(
-        error instanceof Error ? error : new Error('the compressed bytes were not accepted', { cause: error }),
-      );
-    }
+    if (!take(packed)) engine.destroy(new Error('the compressed bytes could not be written'));
   });
   // A broken engine calls back no more, so every later wait is raced against this promise.
   const broken = new Promise<never>((_, reject) => {
@@ -226,31 +218,17 @@ function createCompressor(compression: CompressedPlace['compression'], take: (pa
     },
     /** Compresses the full pieces and, with `end`, the rest. Resolves when all compressed bytes were passed on. */
     flush: async (until: 'here' | 'end'): Promise<void> => {
-      for (const piece of full.splice(0)) await Promise.race([broken, pack(engine, piece)]);
-      if (until === 'end') await Promise.race([broken, end(engine, state.piece.subarray(0, state.filled))]);
+      for (const piece of full.splice(0)) {
+        await Promise.race([broken, new Promise<void>((resolve) => engine.write(piece, () => resolve()))]);
+      }
+      if (until === 'here') return;
+      const ended = new Promise<void>((resolve) => engine.once('end', resolve));
+      engine.end(state.piece.subarray(0, state.filled));
+      await Promise.race([broken, ended]);
     },
     hasFullPiece: (): boolean => full.length > 0,
     close: (): void => {
       engine.destroy();
     },
   };
-}
-
-function createEngine(compression: CompressedPlace['compression']): Gzip | ZstdCompress {
-  return compression === 'gzip'
-    ? createGzip({ level: GZIP_LEVEL, chunkSize: PIECE_BYTES })
-    : createZstdCompress({ params: ZSTD_PARAMS, chunkSize: PIECE_BYTES });
-}
-
-function pack(engine: Gzip | ZstdCompress, piece: Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    engine.write(piece, () => resolve());
-  });
-}
-
-function end(engine: Gzip | ZstdCompress, rest: Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    engine.once('end', resolve);
-    engine.end(rest);
-  });
 }

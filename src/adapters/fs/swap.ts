@@ -132,7 +132,7 @@ export function createSwap(
 
   /** Appends what came to a late file to another one. False: there is no such file, so the late one stays. */
   const bring = (to: string, one: StandingLate, since: number): boolean => {
-    const brought = appendLate(to, one.late, { brought: one.brought, since });
+    const brought = appendLate(to, one, since);
     if (brought === null) return false;
     one.brought = brought;
     return true;
@@ -184,8 +184,7 @@ export function createSwap(
     if (!old.isNamed || there === undefined || hasNew) return putBack(old);
     // Another program replaced our file, too: what came to the old one follows.
     const fromBytes = Number(seen.size) >= old.sizeBytes ? old.sizeBytes : 0;
-    if (!old.isDocument)
-      appendLate(target, { path: old.path, fromBytes, inode: old.inode }, { brought: null, since: 0 });
+    if (!old.isDocument) appendLate(target, { late: { ...old, fromBytes }, brought: null }, 0);
     discard(old);
   };
 

@@ -31,7 +31,8 @@ export async function readValue(response: Response): Promise<unknown> {
   if (isHtml(text)) throw new ServiceFailureError({ kind: 'html' });
   const value = parseJson(text);
   if (value === undefined) throw new ServiceFailureError({ kind: 'no-json' });
-  if (isErrorValue(value)) throw new ServiceFailureError({ kind: 'error-body', body: value });
+  const { error = null, type } = Object(value);
+  if (error !== null || type === 'error') throw new ServiceFailureError({ kind: 'error-body', body: value });
   return value;
 }
 
@@ -48,11 +49,6 @@ async function* guardEvents(events: AsyncIterable<unknown>): AsyncIterable<unkno
 /** Only the stream of a response can have failed here, so any unknown error is one of the connection. */
 function asConnectionFailure(error: unknown): unknown {
   return failureBehind(error) === null ? new ServiceFailureError(connectionFailure(error)) : error;
-}
-
-function isErrorValue(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return ('error' in value && value.error !== null) || ('type' in value && value.type === 'error');
 }
 
 /** Validates a value that a service sent; extra keys are kept. `what` names the value in the error. */
@@ -75,7 +71,7 @@ export function clientOptions(service: Service, { log, maxAnswerBytes }: ClientO
     timeout: MAX_TIMER_MS,
     logger: createSdkLogger(service, log ?? (() => undefined)),
     logLevel: log === undefined ? 'off' : 'info',
-    fetch: createGuardedFetch(service, { headers, ...(maxAnswerBytes !== undefined && { maxAnswerBytes }) }),
+    fetch: createGuardedFetch(service, headers, maxAnswerBytes),
   } as const;
 }
 
@@ -103,10 +99,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  */
 export function createGuardedFetch(
   { key }: Pick<Service, 'key'>,
-  {
-    headers = {},
-    maxAnswerBytes = MAX_ANSWER_BYTES,
-  }: { readonly headers?: HeaderValues; readonly maxAnswerBytes?: number } = {},
+  headers: HeaderValues = {},
+  maxAnswerBytes = MAX_ANSWER_BYTES,
 ): typeof globalThis.fetch {
   const ours = {
     accept: 'application/json',

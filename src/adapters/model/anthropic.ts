@@ -33,7 +33,7 @@ const ADVICE = {
 /** `hasEffort` asks for little thinking, because thinking counts toward `max_tokens`. */
 type Form = { readonly hasEffort: boolean };
 
-export type AnthropicApi = ChatApi<Form, AnthropicBody, Usage> & { readonly client: Anthropic };
+export type AnthropicApi = ChatApi<Form, ReturnType<typeof buildAnthropicBody>, Usage> & { readonly client: Anthropic };
 
 export function openAnthropic(options: ServiceOptions & ClientOptions): Result<AnthropicApi, ModelError> {
   const baseUrl = options.baseUrl.replace(/\/v1\/*$/, '');
@@ -62,28 +62,14 @@ export function openAnthropic(options: ServiceOptions & ClientOptions): Result<A
   });
 }
 
-type TextBlock = { readonly type: 'text'; readonly text: string };
-type SystemBlock = TextBlock & { readonly cache_control?: { readonly type: 'ephemeral' } };
-type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly TextBlock[] };
-
-/** A request to the Messages API. It has no sampling parameters, because newer models refuse them. */
-type AnthropicBody = {
-  readonly model: string;
-  readonly max_tokens: number;
-  readonly system?: string | readonly SystemBlock[];
-  readonly messages: readonly Turn[];
-  readonly output_config?: { readonly effort: 'low' };
-  readonly stream: true;
-};
-
 /** The shortest prompt that the API can cache, for the models with the lowest minimum. */
 const MIN_CACHED_TOKENS = 1024;
 
 /** The API wants a user's message first, so this one precedes an excerpt that starts with an answer. */
 const STARTS_WITH_ANSWER_NOTE = '[The excerpt begins with an answer; what it answers is not shown.]';
 
-/** Builds the API's form of a request (M1, M4). */
-function buildAnthropicBody(request: ModelRequest, { hasEffort }: Form): AnthropicBody {
+/** Builds the API's form of a request (M1, M4). It has no sampling parameters, because newer models refuse them. */
+function buildAnthropicBody(request: ModelRequest, { hasEffort }: Form) {
   const system = systemOf(request);
   return {
     model: request.model,
@@ -96,46 +82,38 @@ function buildAnthropicBody(request: ModelRequest, { hasEffort }: Form): Anthrop
 }
 
 /** One text, or two blocks if the part that all requests share is long enough to be cached. */
-function systemOf({ system, messages }: ModelRequest): AnthropicBody['system'] {
+function systemOf({ system, messages }: ModelRequest) {
   const whole = buildAnthropicSystemParam(system, messages);
   if (system === undefined || whole === undefined || estimateTokensByBytes(system) < MIN_CACHED_TOKENS) {
     return whole?.toWellFormed();
   }
-  const lasting: SystemBlock = {
-    type: 'text',
-    text: system.toWellFormed(),
-    cache_control: { type: 'ephemeral' },
-  };
+  const lasting = { ...textBlock(system), cache_control: { type: 'ephemeral' } };
   const rest = whole.slice(system.length);
-  return rest === '' ? [lasting] : [lasting, { type: 'text', text: rest.toWellFormed() }];
+  return rest === '' ? [lasting] : [lasting, textBlock(rest)];
 }
 
 /**
  * Joins consecutive messages of one role into one message of several blocks, and drops blank ones, which the API
  * refuses.
  */
-function turnsOf(messages: readonly Message[]): readonly Turn[] {
-  const turns: { readonly role: Turn['role']; readonly content: TextBlock[] }[] = [];
+function turnsOf(messages: readonly Message[]) {
+  const turns: { readonly role: string; readonly content: ReturnType<typeof textBlock>[] }[] = [];
   for (const { role, content } of messages) {
     if (role === 'system') continue;
-    const blocks = blocksOf(content);
+    const texts = typeof content === 'string' ? [content] : content.map(({ text }) => text);
+    const blocks = texts.filter((text) => text.trim() !== '').map(textBlock);
     if (blocks.length === 0) continue;
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...blocks);
-    else turns.push({ role, content: [...blocks] });
+    else turns.push({ role, content: blocks });
   }
   return turns[0]?.role === 'assistant'
     ? [{ role: 'user', content: [textBlock(STARTS_WITH_ANSWER_NOTE)] }, ...turns]
     : turns;
 }
 
-function blocksOf(content: Message['content']): readonly TextBlock[] {
-  const texts = typeof content === 'string' ? [content] : content.map(({ text }) => text);
-  return texts.filter((text) => text.trim() !== '').map(textBlock);
-}
-
 /** The API refuses lone surrogates, which old transcripts contain. */
-function textBlock(text: string): TextBlock {
+function textBlock(text: string) {
   return { type: 'text', text: text.toWellFormed() };
 }
 
@@ -166,14 +144,9 @@ const READER: AnswerReader<Usage> = {
   whole: wholeDraft,
   add: (draft, event) => {
     const { type } = validate(eventSchema, event, 'event');
-    switch (type) {
-      case 'message_start':
-        return { ...wholeDraft(validate(startSchema, event, type).message), hasEnded: false };
-      case 'message_stop':
-        return { ...(draft ?? NOTHING), hasEnded: true };
-      default:
-        return draft === null ? null : addEvent(draft, type, event);
-    }
+    if (type === 'message_start') return { ...wholeDraft(validate(startSchema, event, type).message), hasEnded: false };
+    if (type === 'message_stop') return { ...(draft ?? NOTHING), hasEnded: true };
+    return draft === null ? null : addEvent(draft, type, event);
   },
   toUsage: (usage) => {
     const cached = usage.cache_read_input_tokens ?? 0;

@@ -13,10 +13,7 @@ export type ChatApi<Form extends object, Body extends object = object, Usage = u
   /** What to change after a refusal that names one of our parameters; null: nothing. Each change is made at most once. */
   readonly adapt: (used: Form, failure: ServiceFailure) => Partial<Form> | null;
   readonly buildBody: (request: ModelRequest, form: Form) => Body;
-  readonly post: (
-    body: Body,
-    signal: AbortSignal,
-  ) => Parameters<typeof openAnswer>[0] | PromiseLike<Parameters<typeof openAnswer>[0]>;
+  readonly post: (body: Body, signal: AbortSignal) => PromiseLike<Parameters<typeof openAnswer>[0]>;
   readonly reader: AnswerReader<Usage>;
   /** The texts of a request, which are counted if the server does not count. */
   readonly textsOf: (body: Body) => readonly string[];
@@ -51,15 +48,15 @@ export function createChatProvider<Form extends object, Body extends object, Usa
   if (!opened.ok) return { complete: () => Promise.reject(opened.error) };
   const api = opened.value;
   const state = { form: api.firstForm };
-  const ask = async (request: ModelRequest, form: Form, signal: AbortSignal): Promise<ModelResponse> => {
-    const body = api.buildBody(request, form);
-    return readAnswer(api, await openAnswer(await api.post(body, signal)), api.textsOf(body));
-  };
   return {
     complete: (request, signal) =>
-      callService(api.service, { timeoutMs: request.timeout, signal }, (own) =>
-        askAdapting(state, (form) => ask(request, form, own), api.adapt),
-      ),
+      callService(api.service, { timeoutMs: request.timeout, signal }, (own) => {
+        const ask = async (form: Form): Promise<ModelResponse> => {
+          const body = api.buildBody(request, form);
+          return readAnswer(api, await openAnswer(await api.post(body, own)), api.textsOf(body));
+        };
+        return askAdapting(state, ask, api.adapt);
+      }),
   };
 }
 
@@ -73,11 +70,12 @@ export async function readAnswer<Usage>(
   const { reason, isRefusal, hasEnded } = draft;
   if (reason === null || !hasEnded) throw new ServiceFailureError({ kind: 'no-end' });
   const text = reader.clean?.(draft.text) ?? draft.text;
+  const known = STOP_REASONS.find(([, names]) => names.includes(reason.toLowerCase()))?.[0] ?? 'other';
   const usage = draft.usage === null ? null : reader.toUsage(draft.usage);
   if (usage !== null) check?.(sent, usage);
   return {
     content: text === '' ? [] : [{ type: 'text', text: service.mask.maskAnswer(text) }],
-    stop_reason: isRefusal === true ? 'refusal' : toStopReason(reason),
+    stop_reason: isRefusal === true ? 'refusal' : known,
     usage: usage ?? { input_tokens: sizeOf(sent), output_tokens: sizeOf([text]), isEstimate: true },
   };
 }
@@ -103,7 +101,3 @@ const STOP_REASONS: readonly (readonly [StopReason, readonly string[]])[] = [
   ['refusal', ['content_filter', 'refusal']],
   ['tool_use', ['tool_calls', 'tool_use', 'function_call']],
 ];
-
-function toStopReason(reason: string): StopReason {
-  return STOP_REASONS.find(([, names]) => names.includes(reason.toLowerCase()))?.[0] ?? 'other';
-}

@@ -22,7 +22,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   return createChatProvider(openOpenAi(options));
 }
 
-export type OpenAiApi = ChatApi<OpenAiForm, OpenAiBody, Usage> & { readonly client: OpenAI };
+export type OpenAiApi = ChatApi<OpenAiForm, ReturnType<typeof buildOpenAiBody>, Usage> & { readonly client: OpenAI };
 
 export function openOpenAi(options: OpenAiCompatibleOptions & ClientOptions): Result<OpenAiApi, ModelError> {
   const opened = openService(options, OPENAI_VENDORS[options.flavor]);
@@ -65,17 +65,6 @@ type OpenAiForm = {
   readonly hasUsageOption: boolean;
 };
 
-/** A streamed request for a chat completion; every content is a string, which all servers accept. */
-type OpenAiBody = {
-  readonly model: string;
-  readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
-  readonly max_tokens?: number;
-  readonly max_completion_tokens?: number;
-  readonly temperature?: number;
-  readonly stream: true;
-  readonly stream_options?: { readonly include_usage: true };
-};
-
 /** OpenAI's own hosts refuse the field that most other servers require. */
 export function firstForm(hostname: string, configured: MaxTokensField | null): OpenAiForm {
   const isOpenAi = hostname === 'api.openai.com' || hostname.endsWith('.api.openai.com');
@@ -87,8 +76,11 @@ export function firstForm(hostname: string, configured: MaxTokensField | null): 
   };
 }
 
-/** Builds OpenAI's form of a request (M2–M4): the system prompt first, then everything in its place. */
-function buildOpenAiBody(request: ModelRequest, form: OpenAiForm): OpenAiBody {
+/**
+ * Builds OpenAI's form of a request (M2–M4): the system prompt first, then everything in its place. Every content is a
+ * string, which all servers accept.
+ */
+function buildOpenAiBody(request: ModelRequest, form: OpenAiForm) {
   const { system, messages, temperature } = request;
   const first = system === undefined || system.trim() === '' ? [] : [{ role: 'system', content: system } as const];
   return {
@@ -115,10 +107,8 @@ function adaptForm(used: OpenAiForm, failure: ServiceFailure): Partial<OpenAiFor
     };
   }
   if (used.hasTemperature && namesUnsupported(failure, ['temperature'])) return { hasTemperature: false };
-  if (used.hasUsageOption && namesUnsupported(failure, ['stream_options', 'include_usage'])) {
-    return { hasUsageOption: false };
-  }
-  return null;
+  const isRefused = used.hasUsageOption && namesUnsupported(failure, ['stream_options', 'include_usage']);
+  return isRefused ? { hasUsageOption: false } : null;
 }
 
 /** A server that counts less than this share of the estimate has cut the prompt; estimates are not that wrong. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Embedder, Embedding, EmbedRequest } from '../../ports/model.ts';
+import type { Embedder, Embedding } from '../../ports/model.ts';
 import { createGuardedFetch, readValue, validate } from './answer.ts';
-import { namesUnsupported, type ServiceFailure, ServiceFailureError } from './service-failure.ts';
+import { namesUnsupported, ServiceFailureError } from './service-failure.ts';
 import {
   askAdapting,
   callService,
@@ -32,34 +32,26 @@ export function createOpenAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
   const opened = openService(options, OPENAI_VENDORS[options.flavor]);
   if (!opened.ok) return { embed: () => Promise.reject(opened.error) };
   const service = opened.value;
-  const state: { form: Form } = { form: { namesDimensions: options.dimensions !== null } };
+  const { model, dimensions } = options;
+  const state: { form: Form } = { form: { namesDimensions: dimensions !== null } };
   return {
-    embed: (request, signal) =>
-      callService(
-        service,
-        { timeoutMs: request.timeoutMs, signal, lateAdvice: 'is the server busy with something else?' },
-        (own) => askAdapting(state, (form) => ask(service, { options, request, form, signal: own }), adaptForm),
-      ),
+    embed: ({ texts, timeoutMs }, signal) =>
+      callService(service, { timeoutMs, signal, lateAdvice: 'is the server busy with something else?' }, (own) => {
+        const ask = async ({ namesDimensions }: Form): Promise<Embedding> => {
+          const body = JSON.stringify({ model, input: texts, ...(namesDimensions ? { dimensions } : {}) });
+          const sent = { method: 'POST', body, signal: own };
+          const response = await createGuardedFetch(service)(`${service.url}/embeddings`, sent);
+          return checkLength(service, await readEmbeddings(response, texts.length), dimensions);
+        };
+        // Models with one fixed length refuse the parameter; the length of their vectors is checked anyway.
+        return askAdapting(state, ask, (used, failure) =>
+          used.namesDimensions && namesUnsupported(failure, ['dimensions']) ? { namesDimensions: false } : null,
+        );
+      }),
   };
 }
 
-type Asked = {
-  readonly options: OpenAiEmbedderOptions;
-  readonly request: EmbedRequest;
-  readonly form: Form;
-  readonly signal: AbortSignal;
-};
-
-async function ask(service: Service, asked: Asked): Promise<Embedding> {
-  const { model, dimensions } = asked.options;
-  const { texts } = asked.request;
-  const body = { model, input: texts, ...(asked.form.namesDimensions ? { dimensions } : {}) };
-  const response = await createGuardedFetch(service)(`${service.url}/embeddings`, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    signal: asked.signal,
-  });
-  const answer = await readEmbeddings(response, texts.length);
+function checkLength(service: Service, answer: Embedding, dimensions: number | null): Embedding {
   const given = answer.vectors[0]?.length ?? 0;
   const refuse = (limit: string, advice: string) =>
     serviceError(service, `sent vectors of ${given} numbers${limit}`, { code: 'api_error', retryable: false, advice });
@@ -68,11 +60,6 @@ async function ask(service: Service, asked: Asked): Promise<Embedding> {
   if (dimensions !== null && given !== dimensions)
     throw refuse(` where dimensions says ${dimensions}`, `set dimensions = ${given}, or remove it`);
   return answer;
-}
-
-/** Models with one fixed length refuse the parameter; the length of their vectors is checked anyway. */
-function adaptForm(used: Form, failure: ServiceFailure): Partial<Form> | null {
-  return used.namesDimensions && namesUnsupported(failure, ['dimensions']) ? { namesDimensions: false } : null;
 }
 
 const answerSchema = z.looseObject({

@@ -244,11 +244,7 @@ const OVERFLOW_CODES: ReadonlySet<string> = new Set([
   'string_above_max_length',
 ]);
 
-export function isOverflow(body: {
-  readonly text: string;
-  readonly type: string | null;
-  readonly code: string | null;
-}): boolean {
+export function isOverflow(body: Pick<ErrorBody, 'text' | 'type' | 'code'>): boolean {
   if ([body.type, body.code].some((name) => name !== null && OVERFLOW_CODES.has(name))) return true;
   return OVERFLOW_TEXTS.some(({ pattern }) => pattern.test(body.text));
 }

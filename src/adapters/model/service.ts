@@ -1,5 +1,5 @@
 import { ModelError } from '../../core/model-request.ts';
-import { assertNever, err, ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import {
   type Classify,
   classifyOpenAi,
@@ -225,10 +225,20 @@ const LATE = { code: 'timeout', retryable: true } as const;
 const TOO_LONG = { code: 'context_length', retryable: false } as const;
 const NOT_THE_API = { ...NO_RETRY, advice: 'check base_url, it must name the API itself' };
 
+/** Failures that have no details. */
+const PLAIN_FAILURES: Readonly<
+  Record<'empty' | 'no-end' | 'no-json' | 'html' | 'too-large', readonly [happened: string, Verdict]>
+> = {
+  empty: ['sent an empty answer', RETRY],
+  'no-end': ['ended its answer before it was complete', RETRY],
+  'no-json': ['sent something that is not JSON', RETRY],
+  html: ['answered with a web page', NOT_THE_API],
+  'too-large': ['sent an answer that is too large', NO_RETRY],
+};
+
 /** Turns a failure into the caller's error, in this one place. */
 export function toModelError(service: Service, failure: ServiceFailure): ModelError {
-  const happened = (words: string, verdict: Parameters<typeof serviceError>[2]): ModelError =>
-    serviceError(service, words, verdict);
+  const happened = serviceError.bind(null, service);
   switch (failure.kind) {
     case 'status': {
       const body = readErrorBody(failure.body);
@@ -245,20 +255,10 @@ export function toModelError(service: Service, failure: ServiceFailure): ModelEr
       const [words, verdict] = describeConnection(service, failure.codes);
       return happened(`${words}${quote(service, failure.codes.at(-1) ?? failure.detail)}`, verdict);
     }
-    case 'empty':
-      return happened('sent an empty answer', RETRY);
-    case 'no-end':
-      return happened('ended its answer before it was complete', RETRY);
-    case 'no-json':
-      return happened('sent something that is not JSON', RETRY);
     case 'shape':
       return happened(`sent an answer of an unknown shape${quote(service, failure.what)}`, NOT_THE_API);
-    case 'html':
-      return happened('answered with a web page', NOT_THE_API);
-    case 'too-large':
-      return happened('sent an answer that is too large', NO_RETRY);
     default:
-      return assertNever(failure);
+      return happened(...PLAIN_FAILURES[failure.kind]);
   }
 }
 

@@ -9,14 +9,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The indexes of all producers that are known to keep one, by format. */
 export function createProducerIndexes(environment: Environment = process.env): ProducerIndexes {
   return {
-    reset: async ({ path, format }) => {
-      switch (format) {
-        case 'codex':
-          return resetCodexIndex(path, environment['CODEX_SQLITE_HOME']);
-        default:
-          return null;
-      }
-    },
+    reset: async ({ path, format }) =>
+      format === 'codex' ? resetCodexIndex(path, environment['CODEX_SQLITE_HOME']) : null,
   };
 }
 
@@ -40,7 +34,10 @@ async function resetCodexIndex(rollout: string, sqliteHome: string | undefined):
   const notes: string[] = [];
   for (const file of files) {
     const reason = await resetThread(file, thread);
-    if (reason !== null) notes.push(describe(file, reason));
+    if (reason === null) continue;
+    notes.push(
+      `Codex's index ${file} was left as it is (${reason}), so Codex may show turns that were compacted, and none of the new ones. If so, close Codex and delete that index: Codex rebuilds it for each session that it resumes.`,
+    );
   }
   return notes.length === 0 ? null : notes.join(' ');
 }
@@ -61,10 +58,6 @@ function homesOf(rollout: string): readonly string[] {
     const isDated = folders.at(-4) === 'sessions' && folders.slice(-3).every((name) => /^\d+$/.test(name));
     return isDated ? [join(dirname(one), '../../../..')] : [];
   });
-}
-
-function describe(file: string, reason: string): string {
-  return `Codex's index ${file} was left as it is (${reason}), so Codex may show turns that were compacted, and none of the new ones. If so, close Codex and delete that index: Codex rebuilds it for each session that it resumes.`;
 }
 
 /** Why nothing was done; null: the index has no rows of this thread (any more). */
@@ -125,22 +118,12 @@ function deleteThread(db: Database, thread: string): string | null {
 }
 
 function isKnownRow(db: Database, { type, name, sql }: SchemaRow): boolean {
-  switch (type) {
-    case 'index':
-      return true; // an index holds nothing that its table does not
-    case 'trigger':
-      return sql?.replaceAll(/\s+/g, ' ') === CLEANUP_TRIGGER;
-    case 'table': {
-      const known = Object.hasOwn(KNOWN_COLUMNS, name) ? KNOWN_COLUMNS[name] : undefined;
-      if (known === undefined || sql?.startsWith('CREATE TABLE ') !== true) return false;
-      const columns = db
-        .prepare<[string], { readonly name: string }>('SELECT name FROM pragma_table_xinfo(?)')
-        .all(name);
-      return columns.every((column) => known.includes(column.name));
-    }
-    default:
-      return false;
-  }
+  if (type === 'index') return true; // it holds nothing that its table does not
+  if (type === 'trigger') return sql?.replaceAll(/\s+/g, ' ') === CLEANUP_TRIGGER;
+  const known = type === 'table' && Object.hasOwn(KNOWN_COLUMNS, name) ? KNOWN_COLUMNS[name] : undefined;
+  if (known === undefined || sql?.startsWith('CREATE TABLE ') !== true) return false;
+  const columns = db.prepare<[string], { readonly name: string }>('SELECT name FROM pragma_table_xinfo(?)').all(name);
+  return columns.every((column) => known.includes(column.name));
 }
 
 /**

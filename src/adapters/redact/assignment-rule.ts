@@ -43,10 +43,10 @@ export const ASSIGNMENT_RULE: SecretRule = {
           : bareEnd(text, start, form);
       if (end === null) continue;
       const value = text.slice(start, end);
-      const isSecret = weak === '' ? isSecretValue({ text: value, name, form }) : isKeyOfWeakName(text, match, value);
+      const isSecret = weak === '' ? isSecretValue(value, name, form) : isKeyOfWeakName(text, match, value);
       const isPassword = nameKindOf(name) === 'password' || /^pw$/i.test(weak) || isPassOfUser(text, match.index, weak);
       if (!isSecret && !(form === 'bare' && isPassword && isLabeledWord(text, { ...before, end, value }))) continue;
-      floor = form === 'quoted' ? end : restEnd(text, { start, end });
+      floor = form === 'quoted' ? end : restEnd(text, start, end);
       yield { start, end: floor, kind: kindOf(name) };
     }
   },
@@ -103,19 +103,15 @@ function kindOf(name: string): string {
   return folded.includes('key') ? 'api-key' : 'secret';
 }
 
-/** `password` always names a secret, `token` may name other things. */
-type NameKind = 'password' | 'token';
-
 /**
  * environment: `NAME=value` in a shell. parameter: in a URL or a connection string. In both, a bare word is a value and
  * not a variable.
  */
 type ValueForm = 'quoted' | 'environment' | 'parameter' | 'bare' | 'next-line';
 
-const nameKindOf = (name: string): NameKind =>
+/** `password` always names a secret, `token` may name other things. */
+const nameKindOf = (name: string): 'password' | 'token' =>
   /^(?:pass|pwd|kennwort|wacht|contras)/i.test(name) ? 'password' : 'token';
-
-type AssignedValue = { readonly text: string; readonly name: string; readonly form: ValueForm };
 
 const TYPE = /^(?:u?int|float|bigu?int|uint8clamped)\d{1,3}(?:_t|array)?$/i;
 const LOCATION = /^(?:urn:|https?:|wss?:|file:|\.{1,2}\/|~\/|\/(?:[\w.-]+\/)*[\w.-]+$)/;
@@ -129,7 +125,7 @@ const MIN_CHARS = { password: 3, token: 8 } as const;
 const MIN_DIGITS = { password: 4, token: 12 } as const;
 
 /** Whether an assigned value is a secret, and not a placeholder, type, path, variable or call. */
-export function isSecretValue({ text, name, form }: AssignedValue): boolean {
+export function isSecretValue(text: string, name: string, form: ValueForm): boolean {
   const nameKind = nameKindOf(name);
   if (text.length < MIN_CHARS[nameKind] || isPlaceholder(text)) return false;
   if (isNoValue(text) || text.toLowerCase() === name.toLowerCase() || LOCATION.test(text) || TYPE.test(text))
@@ -166,7 +162,7 @@ function bareEnd(text: string, start: number, form: ValueForm): number {
 }
 
 /** The end of an unquoted value that is longer than what `bareEnd` read. */
-function restEnd(text: string, { start, end }: { readonly start: number; readonly end: number }): number {
+function restEnd(text: string, start: number, end: number): number {
   if (end - start < MAX_JUDGED_CHARS) return end;
   REST.lastIndex = end;
   return end + (REST.exec(text)?.[0].length ?? 0);

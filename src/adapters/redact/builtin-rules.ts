@@ -113,6 +113,7 @@ const KIND = /\bkind(?:\\{0,3}["'])?\s{0,4}:\s{0,4}(?:\\{0,3}["'])?Secret\b/g;
 const DATA = /\b(?:stringData|data)(?:\\{0,3}["'])?\s{0,4}:/g;
 const ENTRY =
   /["']?(?<name>[\w.-]{1,253})(?:\\{0,3}["'])?\s{0,4}:\s{0,4}(?:\\{0,3}["'])?(?<value>[A-Za-z0-9+/]{8,8192}={0,2})/g;
+const LIKE_BASE64 = /[=\d+/]|[a-z][A-Z]|[A-Z]{2}[a-z]/;
 const NAMES_OF_MANIFEST = /^(?:kind|apiVersion|type|name|namespace)\b/;
 
 /** The values in the `data` of Kubernetes secrets. */
@@ -131,17 +132,13 @@ const KUBERNETES_RULE: SecretRule = {
         yield* entriesIn(block, offset, {
           kind: 'kubernetes-secret',
           pattern: ENTRY,
-          accepts: (value, name) => !NAMES_OF_MANIFEST.test(name) && isBase64(value),
+          accepts: (value, name) => !NAMES_OF_MANIFEST.test(name) && value.length % 4 === 0 && LIKE_BASE64.test(value),
         });
       }
       floor = to;
     }
   },
 };
-
-function isBase64(value: string): boolean {
-  return value.length % 4 === 0 && (/[=\d+/]/.test(value) || /[a-z][A-Z]|[A-Z]{2}[a-z]/.test(value));
-}
 
 const HEADER =
   /^(?=[^\n]{0,400}(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_ -]?key)\b)[^\n]{1,400}[,;|\t][^\n]{0,400}$/gim;
@@ -207,7 +204,7 @@ const PAIR_RULE: SecretRule = {
         const isPassword = /pass|pwd/i.test(name);
         const isSecret = /sess|sid|cookie|jwt|auth$/i.test(name)
           ? looksGenerated(value)
-          : isSecretValue({ text: value, name: isPassword ? 'password' : name, form: 'quoted' });
+          : isSecretValue(value, isPassword ? 'password' : name, 'quoted');
         if (!isSecret) continue;
         const start = match.index + match[0].lastIndexOf(value);
         yield { start, end: start + value.length, kind: isPassword ? 'password' : 'secret' };

@@ -54,8 +54,8 @@ function passwordAfter(text: string, from: number, isForeign: boolean): SecretSp
       OPENED.test(between.trimEnd() + text.slice(start - 1, start).trim()) && CLOSING.test(text.slice(end, end + 1));
     const accepts = isLinked
       ? (/\bto\s*$/i.test(between) && !isSet(text, from) ? isStrong(value) : isSpoken(value, between)) ||
-        (isQuoted && isQuotedWord(value)) ||
-        isLoneWord(text, { start, end, between, isForeign })
+        (isQuoted && /^[A-Za-z]{5,32}$/.test(value) && !isNoValue(value)) ||
+        (isLoneWord(value, between, isForeign) && ENDS_SENTENCE.test(text.slice(end, end + 8)))
       : isUnmistakable(value) && (isForeign || !/\w/.test(between));
     if (accepts) return { start, end, kind: 'password' };
     if (isLast) break;
@@ -98,28 +98,15 @@ function isStrong(value: string): boolean {
 }
 
 /** An ordinary word that a label and a colon, or "is", introduce and that ends the sentence: `Passwort: sunshine`, `the password is sunshine.` */
-function isLoneWord(
-  text: string,
-  {
-    start,
-    end,
-    between,
-    isForeign,
-  }: Pick<Word, 'start' | 'between'> & { readonly end: number; readonly isForeign: boolean },
-): boolean {
-  const word = text.slice(start, end);
+function isLoneWord(word: string, between: string, isForeign: boolean): boolean {
   if (!isPlainWord(word) || word.length < MIN_LONE_CHARS) return false;
-  const isIntroduced = isForeign
+  return isForeign
     ? /(?:[:：=—–]|^\s?(?:lautet|ist|est|es|é|è|is|это|to|är))[ \t]{0,2}$/iu.test(between)
     : /^\s?(?:is|was):?\s$/i.test(between);
-  return isIntroduced && /^[.。]?[ \t]*(?:\r?\n|$)/u.test(text.slice(end, end + 8));
 }
 
 const MIN_LONE_CHARS = 7;
-
-function isQuotedWord(value: string): boolean {
-  return /^[A-Za-z]{5,32}$/.test(value) && !isNoValue(value);
-}
+const ENDS_SENTENCE = /^[.。]?[ \t]*(?:\r?\n|$)/u;
 
 type Word = { readonly start: number; readonly value: string; readonly between: string; readonly isLast: boolean };
 
@@ -132,7 +119,8 @@ function* wordsAfter(text: string, from: number): Iterable<Word> {
     const brk = before.search(SENTENCE_END);
     if (brk >= 0 && !/^[^\n]{0,64}(?:[:：]|\b(?:is|ist|est|es))[ \t]*\r?\n\s*(?:```\w{0,12}\s*\n\s*)?$/u.test(before))
       return;
-    const whole = index + word.length === near.length ? wholeWord(text, from + index) : word;
+    WHOLE_WORD.lastIndex = from + index;
+    const whole = index + word.length === near.length ? (WHOLE_WORD.exec(text)?.[0] ?? '') : word;
     const lead = LEADING.exec(whole)?.[0].length ?? 0;
     const value = whole.slice(lead).replace(TRAILING, '');
     count += 1;
@@ -143,8 +131,3 @@ function* wordsAfter(text: string, from: number): Iterable<Word> {
 }
 
 const WHOLE_WORD = /[\x21-\x7e]{1,1024}/y;
-
-function wholeWord(text: string, start: number): string {
-  WHOLE_WORD.lastIndex = start;
-  return WHOLE_WORD.exec(text)?.[0] ?? '';
-}

@@ -1,6 +1,6 @@
 import type { MaskedSecrets, Redactor, RuleFileProblem } from '../../ports/model.ts';
 import { entropyOf, looksGenerated } from './judge.ts';
-import { indexRules, isAtEdge, type RuleIndex, type SecretRule, type SecretSpan } from './rule.ts';
+import { indexRules, isAtEdge, type RuleIndex, type SecretSpan } from './rule.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { decodeText, readOutsideFile } from '../../system/outside-file.ts';
@@ -248,10 +248,10 @@ function findInEscapes(text: string, find: Find): readonly SecretSpan[] {
   let shift = 0;
   for (const { 0: encoded, index } of text.matchAll(ENCODED)) {
     const isFullWidth = encoded.charCodeAt(0) > FULL_WIDTH_SHIFT;
-    pieces.push(
-      text.slice(from, index),
-      isFullWidth ? narrow(encoded) : String.fromCharCode(Number.parseInt(encoded.slice(-2), 16)),
-    );
+    const codes = isFullWidth
+      ? Array.from(encoded, (letter) => letter.charCodeAt(0) - FULL_WIDTH_SHIFT)
+      : [Number.parseInt(encoded.slice(-2), 16)];
+    pieces.push(text.slice(from, index), String.fromCharCode(...codes));
     from = index + encoded.length;
     if (isFullWidth) continue;
     shift += encoded.length - 1;
@@ -263,11 +263,6 @@ function findInEscapes(text: string, find: Find): readonly SecretSpan[] {
     end: end + shiftAt(places, end),
     kind,
   }));
-}
-
-/** The ordinary forms of full-width letters. */
-function narrow(fullWidth: string): string {
-  return String.fromCharCode(...Array.from(fullWidth, (letter) => letter.charCodeAt(0) - FULL_WIDTH_SHIFT));
 }
 
 function shiftAt(places: readonly { readonly at: number; readonly shift: number }[], index: number): number {
@@ -295,19 +290,19 @@ export async function loadRedactors(
   rulesPath: string | null,
 ): Promise<Result<LoadedRedactors, readonly RuleFileProblem[]>> {
   const { createDefaultRules } = await import('./gitleaks/rule.ts');
-  const builtIn = [...BUILTIN_RULES, ...createDefaultRules()];
-  if (rulesPath === null) return ok({ create: createOf(builtIn), warnings: [] });
-  const text = readText(rulesPath);
-  if (!text.ok) return err([text.error]);
-  const { readGitleaksRules } = await import('./gitleaks/read-rules.ts');
-  const read = readGitleaksRules(text.value, rulesPath);
-  if (!read.ok) return read;
-  return ok({ create: createOf([...builtIn, ...read.value.rules]), warnings: read.value.warnings });
-}
-
-function createOf(rules: readonly SecretRule[]): LoadedRedactors['create'] {
+  const rules = [...BUILTIN_RULES, ...createDefaultRules()];
+  const warnings: string[] = [];
+  if (rulesPath !== null) {
+    const text = readText(rulesPath);
+    if (!text.ok) return err([text.error]);
+    const { readGitleaksRules } = await import('./gitleaks/read-rules.ts');
+    const read = readGitleaksRules(text.value, rulesPath);
+    if (!read.ok) return read;
+    rules.push(...read.value.rules);
+    warnings.push(...read.value.warnings);
+  }
   const index = indexRules(rules);
-  return () => createRedactor(index);
+  return ok({ create: () => createRedactor(index), warnings });
 }
 
 function readText(path: string): Result<string, RuleFileProblem> {

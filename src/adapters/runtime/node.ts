@@ -92,11 +92,7 @@ export function thisMachine({ host = hostname(), id = readMachineId() } = {}): s
 }
 
 function readMachineId(): string {
-  try {
-    return readFileSync('/etc/machine-id', 'utf8').trim();
-  } catch {
-    return '';
-  }
+  return orElse('', () => readFileSync('/etc/machine-id', 'utf8').trim());
 }
 
 /** Names the user of this program on this machine, in 16 hexadecimal digits. */

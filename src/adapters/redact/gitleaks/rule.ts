@@ -147,14 +147,14 @@ const OVERLAP_CHARS = 2048;
  * are cut into overlapping ones. `folded` and the keywords are in lower case.
  */
 function windowsOf(folded: string, keywords: readonly string[]): readonly Span[] {
-  const stretches = keywords.length === 0 ? [{ start: 0, end: folded.length }] : aroundKeywords(folded, keywords);
-  return stretches.flatMap(cutLong);
-}
-
-function aroundKeywords(folded: string, keywords: readonly string[]): readonly Span[] {
-  const places = keywords.flatMap((keyword) => placesOf(folded, keyword)).sort((a, b) => a - b);
+  if (keywords.length === 0) return cutLong({ start: 0, end: folded.length });
+  const places: number[] = [];
+  for (const keyword of keywords) {
+    const step = Math.max(keyword.length, 64); // closer places are inside the previous window
+    for (let at = folded.indexOf(keyword); at >= 0; at = folded.indexOf(keyword, at + step)) places.push(at);
+  }
   const stretches: { start: number; end: number }[] = [];
-  for (const place of places) {
+  for (const place of places.sort((a, b) => a - b)) {
     const start = Math.max(0, place - CHARS_BEFORE);
     const last = stretches.at(-1);
     if (last !== undefined && place + CHARS_AFTER <= last.end) continue;
@@ -162,16 +162,7 @@ function aroundKeywords(folded: string, keywords: readonly string[]): readonly S
     if (last !== undefined && start <= last.end) last.end = end;
     else stretches.push({ start, end });
   }
-  return stretches;
-}
-
-function placesOf(folded: string, keyword: string): readonly number[] {
-  const places: number[] = [];
-  // Closer places are inside the previous window.
-  for (let at = folded.indexOf(keyword); at >= 0; at = folded.indexOf(keyword, at + Math.max(keyword.length, 64))) {
-    places.push(at);
-  }
-  return places;
+  return stretches.flatMap(cutLong);
 }
 
 function endOfWord(text: string, from: number): number {
@@ -207,9 +198,13 @@ export type GoPattern = {
 
 /** The error completes "its regex …". */
 export function createGoPattern(source: string): Result<GoPattern, string> {
-  const compiled = compile(source);
-  if (!compiled.ok) return compiled;
-  const expression = compiled.value;
+  let expression: RE2JS;
+  try {
+    expression = RE2JS.compile(source);
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return err(`is not valid in Go's syntax: ${error.message.replace(/^error parsing regexp: /, '')}`);
+  }
   const groupCount = expression.groupCount();
   return ok({
     groupCount,
@@ -228,13 +223,4 @@ export function createGoPattern(source: string): Result<GoPattern, string> {
       }
     },
   });
-}
-
-function compile(source: string): Result<RE2JS, string> {
-  try {
-    return ok(RE2JS.compile(source));
-  } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error;
-    return err(`is not valid in Go's syntax: ${error.message.replace(/^error parsing regexp: /, '')}`);
-  }
 }
