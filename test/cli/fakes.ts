@@ -80,6 +80,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
   return {
     argv,
     nodeFlags: process.execArgv,
+    saveMemory: () => undefined,
     host: {
       environment: options.environment ?? {},
       workingFolder: folder,

@@ -60,6 +60,7 @@ export async function createReporter(
   const progress = createProgress(
     showsProgress ? stderr : null,
     logsStages ? (file, stage) => print('debug', [stage], { file }) : null,
+    terminal.saveMemory,
   );
   const showPiece = stdout.isTerminal ? createTerminalFilter() : null;
   /** What goes to a file or a pipe cannot disturb the progress line. */
@@ -110,6 +111,7 @@ type RunProgress = Progress & {
 function createProgress(
   channel: Channel | null,
   onStage: ((transcript: string, stage: string) => void) | null,
+  onUpdate: () => void,
 ): RunProgress {
   const stageOf = new Map<string, string>();
   const files = createTimeLeft();
@@ -147,6 +149,7 @@ function createProgress(
     if (state.place !== null) draw('');
   };
   const update: Progress['update'] = (stage, done, total) => {
+    onUpdate();
     const share = total > 0 ? Math.min(done, total) / total : 0;
     stages.note(`${state.transcript} ${stage}`, share);
     if (onStage !== null && stageOf.get(state.transcript) !== stage) {
