@@ -110,26 +110,26 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
   [
     'a line',
     'DELETE FROM lines WHERE id = 20',
-    `block: compaction 1: the block of archived lines that begins with source line 1 is not filled by its 211 lines ${TALK}`,
+    `block: compaction 1: the block of archived lines that begins with source line 1 is not filled by its 219 lines ${TALK}`,
     `hole: compaction 1: source line 20 is neither kept nor archived ${TALK}`,
     'search: the search index of messages: 1 of its rows leads to nothing (the first is 20) []',
   ],
   [
     'a block',
     'DELETE FROM blocks WHERE compaction_id = 2 AND position = 0',
-    'reference: compaction 2: 47 of its lines belong to blocks that are gone (the first to 3) [talk.jsonl]',
-    'hole: compaction 2: source lines 1 to 47 are neither kept nor archived [talk.jsonl]',
+    'reference: compaction 2: 41 of its lines belong to blocks that are gone (the first to 3) [talk.jsonl]',
+    'hole: compaction 2: source lines 1 to 41 are neither kept nor archived [talk.jsonl]',
   ],
   [
     'a run of kept lines',
     'DELETE FROM kept_runs WHERE compaction_id = 1 AND position = 1',
-    `hole: compaction 1: source line 213 is neither kept nor archived ${TALK}`,
+    `hole: compaction 1: source line 215 is neither kept nor archived ${TALK}`,
   ],
   [
     'a run of kept lines that is too long',
     'UPDATE kept_runs SET line_count = line_count + 1 WHERE compaction_id = 1 AND position = 1',
     'structure: the database: CHECK constraint failed in kept_runs []',
-    `hole: compaction 1: source line 214 is there twice ${TALK}`,
+    `hole: compaction 1: source line 216 is there twice ${TALK}`,
   ],
   [
     'the count of source lines',
@@ -141,8 +141,8 @@ const DAMAGE: readonly (readonly [what: string, sql: string, ...problems: (strin
     'DELETE FROM batches WHERE id = 2',
     `reference: compaction 1: 1 of its batch_sources belongs to batches that are gone (the first to 2) ${TALK}`,
     `reference: compaction 1: 8 of its lines belong to batches that are gone (the first to 2) ${TALK}`,
-    `wrong-count: compaction 1, its conversation: 27 batches are there of 28 that were made ${TALK}`,
-    `wrong-count: compaction 1, its conversation: batch L counts 200 messages at depth 1, but its sources do not add up to that ${TALK}`,
+    `wrong-count: compaction 1, its conversation: 28 batches are there of 29 that were made ${TALK}`,
+    `wrong-count: compaction 1, its conversation: batch L counts 208 messages at depth 1, but its sources do not add up to that ${TALK}`,
     'search: the search index of batches: 1 of its rows leads to nothing (the first is 2) []',
   ],
   [
