@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, benchWith, reportOf } from '../support/workbench.ts';
@@ -60,6 +60,16 @@ test('a transcript under the limit is skipped', async (t) => {
   const bench = benchWith(t, 'talk.jsonl', original);
   assert.deepEqual(reportOf(await bench.compact('talk.jsonl', { ifOverTokens: 1_000_000 })).reason, 'under-limit');
   assert.equal(bench.read('talk.jsonl').toString(), original);
+});
+
+test('in place, a symbolic link stays one, and mode stays', async (t) => {
+  const bench = benchWith(t, 'real.jsonl', original);
+  chmodSync(bench.path('real.jsonl'), 0o640);
+  symlinkSync('real.jsonl', bench.path('link.jsonl'));
+  reportOf(await bench.compact('link.jsonl'));
+  assert.ok(lstatSync(bench.path('link.jsonl')).isSymbolicLink());
+  assert.equal(statSync(bench.path('real.jsonl')).mode & 0o777, 0o640);
+  assert.equal((await bench.restore('real.jsonl')).toString(), original);
 });
 
 test('the remarks of a run stand in the report of the same run again', async (t) => {

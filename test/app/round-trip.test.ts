@@ -185,6 +185,13 @@ test('a target is for each conversation: one that fits is skipped, the others ar
   assert.deepEqual(report.notes, []);
 });
 
+test('a BOM is read, not written, and given back', async (t) => {
+  const bench = benchWith(t, 'talk.jsonl', `\ufeff${chatTranscript(30)}`);
+  reportOf(await bench.compact('talk.jsonl'));
+  assert.notEqual(bench.read('talk.jsonl')[0], 0xef);
+  assert.equal((await bench.restore('talk.jsonl')).toString(), `\ufeff${chatTranscript(30)}`);
+});
+
 test('restore(compact(x)) = x for any chat transcript and any settings, twice over, and what is written verifies', async () => {
   const settings = fc.record({
     keepRecent: fc.nat({ max: 9 }),
