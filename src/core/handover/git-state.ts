@@ -1,6 +1,6 @@
 import { type CompletedCall, QUOTED_WORD } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { shortNames } from './files.ts';
+import { type FileChange, shortNames } from './files.ts';
 import { type HandoverLine, quoted } from './line.ts';
 import type { Conversation } from './turns.ts';
 
@@ -88,11 +88,15 @@ type Run = {
 type MadeCommit = { readonly subject: string | null; readonly isAmending: boolean };
 
 /** The branch, the commits and pushes of the session, and what was changed after the last commit; long parts on lines of their own. */
-export function gitLines(calls: readonly CompletedCall[], { turns, summaries }: Conversation): readonly HandoverLine[] {
+export function gitLines(
+  calls: readonly CompletedCall[],
+  { conversation, files }: { readonly conversation: Conversation; readonly files: readonly FileChange[] },
+): readonly HandoverLine[] {
   const git = readGit(calls);
+  if (git.commits.length === 0) for (const { path, isRestored } of files) if (isRestored) git.changed.delete(path);
   const { branch, commits, pending, changed, messageIds } = git;
   if (branch === null && commits.length === 0 && pending.length === 0 && changed.size === 0) return [];
-  const steps = [...summaries, ...turns.flatMap((turn) => turn.steps)];
+  const steps = [...conversation.summaries, ...conversation.turns.flatMap((turn) => turn.steps)];
   const tellsOfPush = steps.some(
     (step) => (step.kind === 'said' || step.kind === 'summary') && /\bpushed\b/i.test(step.text),
   );

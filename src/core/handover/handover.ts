@@ -109,7 +109,7 @@ export function writeHandover(
   add(HEADINGS.summary, maxChars * Math.min(shares.summary, maxChars / SUMMARY_CHARS), (room) =>
     summaryLines(conversation, room),
   );
-  add(HEADINGS.state, maxChars * shares.state, (room) => writeStateLines({ conversation, calls }, room));
+  add(HEADINGS.state, maxChars * shares.state, (room) => writeStateLines({ conversation, calls, files }, room));
   const above = sections.has(HEADINGS.state) ? wordsInState(conversation) : null;
   add(HEADINGS.files, maxChars * shares.files, (room) => writeFileLines(files, { turns, calls, maxChars: room }));
   add(HEADINGS.commands, maxChars * shares.commands, (room) =>

@@ -10,7 +10,7 @@ import {
   totalOf,
 } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { shortNames } from './files.ts';
+import { type FileChange, shortNames } from './files.ts';
 import { gitLines } from './git-state.ts';
 import { charsOf, charsOfAll, type HandoverLine, quoted } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
@@ -19,7 +19,11 @@ import { offerOf, type WordsAbove } from './requests.ts';
 import { readCall } from './tool-call.ts';
 import type { AssistantText, Conversation, Turn } from './turns.ts';
 
-type Work = { readonly conversation: Conversation; readonly calls: readonly CompletedCall[] };
+type Work = {
+  readonly conversation: Conversation;
+  readonly calls: readonly CompletedCall[];
+  readonly files: readonly FileChange[];
+};
 
 const REPORT_SHARE = 0.62;
 
@@ -48,7 +52,7 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
     ...questionLines(work.conversation),
     ...refusalLines(lastTurn(work.conversation)),
     ...taskLines(work.calls, lastTurn(work.conversation)?.number ?? 0),
-    ...gitLines(work.calls, work.conversation),
+    ...gitLines(work.calls, work),
     ...checkLines(work),
     ...failureLines(work.calls),
   ];

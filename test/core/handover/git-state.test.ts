@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertLinear } from '../../support/linear-time.ts';
-import { call, handoverOf as handover, type Part, result, run, said, section, typed } from './said.ts';
+import { call, edit, handoverOf as handover, type Part, result, run, said, section, typed } from './said.ts';
 
 const stateOf = (parts: readonly Part[]): string => section(handover(parts), 'Where it stands');
 
@@ -212,6 +212,13 @@ describe('the state of git', () => {
       gitOf(...oiled, ...run('8', 'git rebase garden', `Created autostash: 1a2b3c4\n${ended}\nApplied autostash.`)),
       /changed, no commit seen: `door\.ts`/,
     );
+  });
+
+  test('a file that is as it was before is not changed, unless it was committed in between', () => {
+    const back = edit('9', 'door.ts', 'open(1);', 'open();');
+    const there = edit('8', 'door.ts', 'open();', 'open(1);');
+    assert.equal(gitOf(...there, ...back), '');
+    assert.match(gitOf(...there, ...oil, ...back), /changed, no commit seen since: `door\.ts`/);
   });
 
   test('a pull request that was only read has its number', () => {
