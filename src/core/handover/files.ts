@@ -1,6 +1,7 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { charsOfAll, type HandoverLine, quoted, splitLines } from './line.ts';
+import { editedPlaces } from './places.ts';
 import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
 import { readPieces } from './prose.ts';
 import type { Edit, ToolCall } from './tool-call.ts';
@@ -177,7 +178,7 @@ export function writeFileLines(
   }: { readonly turns: readonly Turn[]; readonly calls: readonly CompletedCall[]; readonly maxChars: number },
 ): readonly HandoverLine[] {
   const read = readLine(files, calls, Math.floor(maxChars * READ_SHARE));
-  const changed = changeLines(files, turns, maxChars - charsOfAll(read));
+  const changed = changeLines(files, { turns, calls, maxChars: maxChars - charsOfAll(read) });
   return [...changed, ...read];
 }
 
@@ -218,7 +219,15 @@ const READ = 'Read, not changed: ';
 const MAX_READ_NAMES = 12;
 const IS_PATH = /^[^\s*?|()]+\.\w{1,8}$/;
 
-function changeLines(files: readonly FileChange[], turns: readonly Turn[], maxChars: number): readonly HandoverLine[] {
+function changeLines(
+  files: readonly FileChange[],
+  {
+    turns,
+    calls,
+    maxChars,
+  }: { readonly turns: readonly Turn[]; readonly calls: readonly CompletedCall[]; readonly maxChars: number },
+): readonly HandoverLine[] {
+  const places = editedPlaces(calls);
   const folder = sharedFolder(files.map(({ path }) => path));
   const head: readonly HandoverLine[] = folder === '' ? [] : [{ text: `In ${quoted(folder)}:`, messageIds: [] }];
   const room = maxChars - charsOfAll(head);
@@ -229,14 +238,15 @@ function changeLines(files: readonly FileChange[], turns: readonly Turn[], maxCh
     const statement = statements.get(file.path);
     const said = statement === undefined ? '' : ` — “${quoted(statement)}”`;
     const named = `${short}${namesOf(file)}`;
-    return [short, named, named + said, named + said + declarationsOf(file)];
+    const placed = named + placesOf(named, places.get(file.path) ?? new Set());
+    return [short, named, placed, placed + said, placed + said + declarationsOf(file)];
   });
   const chosen = forms.map(([short = '']) => short);
   let left = room - chosen.reduce((sum, text) => sum + text.length + 1, 0);
   let first = 0;
   // The newest files matter most; those that do not fit even by name are counted.
   while (left < 0 && first < chosen.length) left += (chosen[first++]?.length ?? 0) + 1;
-  for (const form of [1, 2, 3]) {
+  for (const form of [1, 2, 3, 4]) {
     for (let at = chosen.length - 1; at >= first; at -= 1) {
       const text = forms[at]?.[form];
       const more = (text?.length ?? 0) - (chosen[at]?.length ?? 0);
@@ -277,6 +287,13 @@ function namesOf({ path, added, replaced, createdLines }: FileChange): string {
   }
   const line = added.find((each) => each.length <= MAX_SIDE_CHARS && !each.includes('`') && /\s/.test(each));
   return line === undefined || createdLines !== null ? '' : `: \`${line}\``;
+}
+
+/** The functions in which a file was changed, unless they are named already. */
+function placesOf(named: string, places: ReadonlySet<string>): string {
+  const names = [...places].filter((name) => !named.includes(`\`${name}\``)).map((name) => `\`${quoted(name)}\``);
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return names.length === 0 ? '' : `; in ${names.slice(-MAX_NAMES).join(', ')}${more}`;
 }
 
 /** Where two lines begin to differ, at a word near it; 0: early enough to show both from their beginning. */

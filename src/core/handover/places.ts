@@ -1,0 +1,71 @@
+import type { CompletedCall } from './calls.ts';
+import { declaredName } from './files.ts';
+import { splitLines } from './line.ts';
+import { LINE_NUMBER, readableText } from './tool-result.ts';
+
+const MAX_READ_CHARS = 200_000;
+/** The newest readings of a file. */
+const MAX_SHOWN = 8;
+/** What a variable or a type encloses is named by the function around it. */
+const NAMES_NO_PLACE = /^(?:export |default |declare |static |readonly )*(?:const|type|object|message|service)\b/;
+
+/** A file, or a part of it, as a call showed it. */
+type Shown = { readonly lines: readonly string[]; readonly placeOf: ReadonlyMap<string, number> };
+
+/** By path, the functions and classes in which edits changed something, as far as the file was read before. In the order of the edits. */
+export function editedPlaces(calls: readonly CompletedCall[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const places = new Map<string, Set<string>>();
+  const shownOf = new Map<string, Shown[]>();
+  const edited = new Set(calls.flatMap(({ call }) => call.edits.map(({ path }) => path)));
+  for (const { call, answer, hasFailed } of calls) {
+    if (hasFailed) continue;
+    if (call.command === null && call.target !== null && call.edits.length === 0 && edited.has(call.target)) {
+      const lines = splitLines(readableText(answer ?? '', MAX_READ_CHARS)).map((line) => line.replace(LINE_NUMBER, ''));
+      // The first of equal lines would be a guess.
+      const placeOf = new Map<string, number>();
+      for (const [at, line] of lines.entries()) placeOf.set(line.trim(), placeOf.has(line.trim()) ? -1 : at);
+      shownOf.set(call.target, [{ lines, placeOf }, ...(shownOf.get(call.target) ?? [])].slice(0, MAX_SHOWN));
+    }
+    for (const { path, before, after, kind } of call.edits) {
+      if (kind !== 'part') continue;
+      const [old, written] = [trimmedLines(before), trimmedLines(after)];
+      const gone = old.filter((line) => !written.includes(line));
+      // What is only put in stands near what was there, unless it is a function of its own.
+      const isNew = gone.length === 0 && written.some((line) => !old.includes(line) && declaredName(line) !== null);
+      const name = isNew ? null : enclosingName(gone.length > 0 ? gone : old, shownOf.get(path) ?? []);
+      if (name === null) continue;
+      const names = places.get(path) ?? new Set();
+      places.set(path, names.add(name));
+    }
+  }
+  return places;
+}
+
+function trimmedLines(text: string): readonly string[] {
+  return splitLines(text)
+    .slice(0, MAX_EDIT_LINES)
+    .map((line) => line.trim());
+}
+
+const MAX_EDIT_LINES = 200;
+
+function enclosingName(old: readonly string[], shown: readonly Shown[]): string | null {
+  for (const { lines, placeOf } of shown) {
+    const at = old.map((line) => placeOf.get(line) ?? -1).find((place) => place >= 0);
+    if (at === undefined) continue;
+    // A line is in what begins further left, and a declaration is its own place.
+    let indent = indentOf(lines[at]);
+    for (let above = at; above >= 0 && (above === at || indent > 0); above -= 1) {
+      const line = lines[above] ?? '';
+      if (above < at && (line.trim() === '' || indentOf(line) >= indent)) continue;
+      indent = indentOf(line);
+      const name = declaredName(line.trim());
+      if (name !== null && !NAMES_NO_PLACE.test(line.trim())) return name;
+    }
+  }
+  return null;
+}
+
+function indentOf(line = ''): number {
+  return line.search(/\S/);
+}
