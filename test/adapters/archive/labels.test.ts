@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assert as assertProperty, constant, oneof, property, string, uuid } from 'fast-check';
+import { messageIdColumn, readMessageId, textColumn } from '../../../src/adapters/archive/rows.ts';
 import { buildLabel } from '../../../src/adapters/archive/store/compactions.ts';
 import { makeUnique } from '../../../src/adapters/archive/store/rows.ts';
 import { batchDraft } from './drafts.ts';
@@ -18,10 +20,6 @@ const LABELS = {
     'harbor-messages-21-40',
   ],
   'the cycle where there are neither times nor indices': [{ batch: unplaced }, 'harbor-cycle-2-1'],
-  'what can be typed even where the id has a lone surrogate': [
-    { conversationId: 'x\ud800', batch: batchDraft() },
-    'x\ufffd-2026-03-01T09:30:00.000Z',
-  ],
 } as const;
 
 for (const [what, [input, end]] of Object.entries(LABELS))
@@ -37,4 +35,25 @@ test('a label that thousands share is numbered without asking for each of them',
   };
   assert.equal(makeUnique('x', isTaken), 'x-5001');
   assert.ok(asked.length < 30, `asked ${asked.length} times`);
+});
+
+test('every id of a message comes back from its column, and another id has another column', () => {
+  const plain = oneof(
+    uuid(),
+    uuid().map((id) => id.toUpperCase()),
+    string({ unit: 'binary' }),
+    constant('\u0002'),
+  );
+  const id = oneof(
+    plain,
+    plain.map(messageIdColumn),
+    plain.map((one) => `\u0002${one}`),
+    string({ unit: 'grapheme' }),
+  );
+  assertProperty(
+    property(id, id, (one, other) => {
+      assert.equal(readMessageId({ id: textColumn(messageIdColumn(one)) }, 'id'), one);
+      assert.equal(messageIdColumn(one) === messageIdColumn(other), one === other);
+    }),
+  );
 });

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 import { eraseContract } from './erasing.ts';
 import { lineContract } from './lines.ts';
 import { logContract } from './logging.ts';
-import { nameContract } from './naming.ts';
+import { formContract, nameContract } from './naming.ts';
 import { joinContract, packContract } from './packing.ts';
 import { pruneContract } from './pruning.ts';
 import { originalsContract } from './reading.ts';
@@ -34,6 +34,7 @@ export function archiveContract(engine: Engine): void {
 /** What each engine does in its own way: ids, locks, texts that it cannot hold, packs, full text, vectors, and what goes with a discarded compaction. */
 export function dialectContract(engine: Engine): void {
   storeContract(engine);
+  formContract(engine);
   joinContract(engine);
   settleContract(engine);
   searchContract(engine);

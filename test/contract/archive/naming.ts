@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { messageIdColumn } from '../../../src/adapters/archive/rows.ts';
 import type { BatchName, LineName } from '../../../src/ports/archive-lookup.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import {
@@ -11,7 +12,7 @@ import {
   sha256,
   utf8,
 } from '../../adapters/archive/drafts.ts';
-import { type Engine, applied, stored } from './engine.ts';
+import { type Engine, applied, problemsOf, stored } from './engine.ts';
 
 /** A compaction of one line and one batch that ends on a day of March 2026. */
 async function compacted(archive: Archive, day: number, conversationId = 'harbor'): Promise<number> {
@@ -30,6 +31,62 @@ async function labels(archive: Archive, name: BatchName): Promise<readonly strin
 
 async function lineIds(archive: Archive, name: LineName): Promise<readonly number[]> {
   return (await archive.findLines(name, 10)).map(({ lineId }) => lineId);
+}
+
+/** Names in forms that an engine stores in its own way. */
+export function formContract(engine: Engine): void {
+  test('ids and labels in any form come back as they were, and no two are taken for one', async (t) => {
+    const archive = await engine.open(t);
+    const uuid = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
+    const stored = messageIdColumn(uuid);
+    const forms = [
+      uuid,
+      uuid.toUpperCase(),
+      `{${uuid}}`,
+      `${uuid}\n`,
+      uuid.replaceAll('-', ''),
+      stored,
+      stored.slice(1),
+    ];
+    const ids = [
+      ...forms,
+      `\u0002${stored}`,
+      '\u0002',
+      '',
+      'a',
+      'a\0b',
+      'a\0c',
+      '\0',
+      '\ud800\0',
+      '\u00100000',
+      'line:1 ',
+    ];
+    const lines = ids.map((id, at) => lineDraft(at + 1, { message: messageDraft({ id }) }));
+    await applied(archive, compactionDraft(ids.length), lines);
+    const found = await Promise.all(ids.map((messageId) => archive.findLines({ kind: 'message', messageId }, 9)));
+    assert.deepEqual(
+      found.map((all) => all.map(({ line, message }) => [line, message?.id])),
+      ids.map((id, at) => [[at + 1, id]]),
+    );
+    const conversations = ['', '=', '-', 'a', 'a-a', 'a\0b', 'a\0c', '\ud800\0b', '\ud800\0c', '%', '\u00100000', uuid];
+    for (const id of conversations) await compacted(archive, 1, id);
+    for (const id of conversations) await compacted(archive, 1, id);
+    const typed = conversations.map((id) => label('01', id.toWellFormed().replaceAll('\0', '\ufffd')));
+    const twins = typed.slice(5, 7).flatMap((name) => [name, `${name}-2`]);
+    assert.deepEqual(await labels(archive, { kind: 'prefix', prefix: 'compaction-batch-a\ufffd' }), twins);
+    for (const [at, id] of conversations.entries())
+      for (const end of ['', '-2']) {
+        const named = await archive.findBatches({ kind: 'label', label: `${typed[at]}${end}` }, 9);
+        assert.deepEqual(
+          named.map((batch) => [batch.label, batch.conversationId]),
+          [[`${typed[at]}${end}`, id]],
+        );
+      }
+    assert.deepEqual(
+      (await problemsOf(archive)).filter((problem) => problem.startsWith('the labels')),
+      [],
+    );
+  });
 }
 
 export function nameContract(engine: Engine): void {

@@ -282,15 +282,15 @@ function resolve(ref: BatchRef, batchIds: readonly number[]): number {
 }
 
 /**
- * The name that people use for a batch: by its end time, else by its messages, else by its cycle. Not yet unique. `position`: among the batches
- * of the cycle.
+ * The name that people use for a batch: by its end time, else by its messages, else by its cycle. `writeBatch` makes it unique and fit to be
+ * typed. `position`: among the batches of the cycle.
  */
 export function buildLabel(
   batch: SummaryBatch,
   { conversationId, cycle }: Pick<CycleDraft, 'conversationId' | 'cycle'>,
   position: number,
 ): string {
-  const stem = `${LABEL_START}${conversationId.toWellFormed()}`;
+  const stem = LABEL_START + conversationId;
   const endMs = timeColumn(batch.endTime);
   if (endMs !== null) return `${stem}-${new Date(endMs).toISOString()}`;
   if (batch.firstIndex === undefined || batch.lastIndex === undefined) return `${stem}-cycle-${cycle}-${position + 1}`;

@@ -239,27 +239,22 @@ async function writeBatch(
   place: Row & { readonly id: number },
   { conversationId, label, content, ...batch }: Omit<BatchRows, 'sourceIds'> & Pick<CycleRows, 'conversationId'>,
 ): Promise<void> {
-  const taken = new Set((await query(LIST_TAKEN, { conversationId, label })).map((row) => readText(row, 'label')));
+  // So that people can type it, and because SQLite's substr (LABEL) ends at a NUL.
+  const name = label.toWellFormed().replaceAll('\0', '\ufffd');
+  const named = await query(LIST_TAKEN, { conversationId, label: name });
+  const taken = new Set(named.map((row) => readText(row, 'label')));
+  const unique = makeUnique(name, (one) => taken.has(one));
+  const start = LABEL_START + conversationId;
   await query.insert('batches', [
     {
       ...place,
-      label_end: labelEnd(
-        conversationId,
-        makeUnique(label, (name) => taken.has(name)),
-      ),
+      label_end: unique.startsWith(`${start}-`) ? unique.slice(start.length) : `=${unique}`,
       ...toColumns(batch),
       content_sha256: hashColumn(batch.contentSha256),
       level: LEVELS.indexOf(batch.level),
     },
   ]);
   if (content !== '') await engine.indexBatch(query, place.id, content);
-}
-
-function labelEnd(conversationId: string, label: string): string {
-  const start = LABEL_START + conversationId;
-  return conversationId.isWellFormed() && label.startsWith(`${start}-`)
-    ? label.slice(start.length)
-    : `=${label.toWellFormed()}`;
 }
 
 type CarriedRow = { readonly cycle_id: number; readonly line_id: number; readonly batch_id: number };
