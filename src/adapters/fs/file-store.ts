@@ -145,8 +145,10 @@ function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly
         yield disk.read(at, Math.min(TAIL_BYTES, stamp.sizeBytes - at));
     },
     close: () => {
-      for (const one of open) closeSync(one);
-      open.clear(); // the numbers may belong to other files afterwards
+      for (const one of open) {
+        open.delete(one); // first: afterwards, even if it fails, the number may belong to another file
+        closeSync(one);
+      }
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
@@ -88,6 +88,20 @@ suite('a source file', () => {
     const { file } = await opened(context, 'a');
     file.close();
     assert.doesNotThrow(() => file.close());
+  });
+
+  test('closing again after a failure closes no file that got the number since', async (context) => {
+    const path = join(folderWith(context, { a: 'abc' }), 'a');
+    const next = openSync(path, 'r'); // the next file gets its number
+    closeSync(next);
+    const result = await openSourceFile(path);
+    assert.ok(result.ok);
+    closeSync(next);
+    assert.throws(() => result.value.close(), { code: 'EBADF' });
+    const other = openSync(path, 'r');
+    assert.equal(other, next);
+    result.value.close();
+    closeSync(other);
   });
 
   test('lines joined are the file, a byte order mark aside', async (context) => {
