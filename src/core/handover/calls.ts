@@ -152,7 +152,7 @@ const CHECK = /\b(?:tests?|lint|check|build|tsc|vet|jest|vitest|mocha|pytest|cli
 const NOT_A_VERB = /"(?:[^"\\]|\\.)*(?:"|$)|'[^']*(?:'|$)|\S*[/.=]\S+/g;
 /** Commands that name a check without making it. */
 const NO_CHECK =
-  /^\s*(?:test|rm|mkdir|rmdir|cp|mv|touch|chmod|kill|pkill|pgrep|which)\b|\b(?:install|uninstall|add|version)\b|--help\b/;
+  /^\s*(?:test|git|gh|curl|echo|rm|mkdir|rmdir|cp|mv|touch|chmod|kill|pkill|pgrep|which)\b|\b(?:install|uninstall|add|version)\b|--help\b/;
 
 /** The parts of a command that may test, lint or build. */
 function verbsIn(done: CompletedCall): string {
@@ -165,15 +165,17 @@ function verbsIn(done: CompletedCall): string {
 /** Whether a command tests, lints or builds. */
 export function isCheck(done: CompletedCall): boolean {
   const { command } = done.call;
-  return command !== null && hasEffect(command) && !/^git\b/.test(command) && CHECK.test(verbsIn(done));
+  return command !== null && hasEffect(command) && CHECK.test(verbsIn(done));
 }
 
+const TESTS = /\b(?:tests?|jest|vitest|pytest|mocha|ctest|rspec|phpunit|tox|nextest)\b/;
+const BUILDS = /\b(?:build|compile|make|cargo check|webpack|vite build)\b/;
 /** Tests, linters, type checkers and builds. */
 const CHECKS = [
-  /\b(?:tests?|jest|vitest|pytest|mocha|ctest|rspec|phpunit|tox|nextest)\b/,
+  TESTS,
   /\b(?:lint|eslint|oxlint|ruff|clippy|golangci-lint|flake8|biome|prettier|fmt|format)\b/,
   /\b(?:tsc|typecheck|type-check|mypy|pyright|vet)\b/,
-  /\b(?:build|compile|make|cargo check|webpack|vite build)\b/,
+  BUILDS,
 ];
 
 /** The kinds of checks that a call made; empty: it made none, or nobody knows how it ended. */
@@ -187,7 +189,11 @@ function checksIn(done: CompletedCall): readonly RegExp[] {
 export function lastChecks(calls: readonly CompletedCall[]): readonly CompletedCall[] {
   const last = new Map(calls.flatMap((done) => checksIn(done).map((kind) => [kind, done] as const)));
   const found = new Set(last.values());
-  return calls.filter((done) => found.has(done));
+  // What was tested was built.
+  const tested = calls.findLastIndex((done) => outcomeOf(done) === 'passed' && checksIn(done).includes(TESTS));
+  const isOver = (done: CompletedCall, at: number): boolean =>
+    at < tested && outcomeOf(done) === 'failed' && checksIn(done).every((kind) => kind === BUILDS);
+  return calls.filter((done, at) => found.has(done) && !isOver(done, at));
 }
 
 /** Finds for a check the last one of its kind that passed later; undefined: there is none. */

@@ -1,5 +1,6 @@
 import type { CompletedCall } from './calls.ts';
-import { baseName, declaredName, type FileChange } from './files.ts';
+import { baseName, type FileChange } from './files.ts';
+import { declaredName } from './places.ts';
 import { type HandoverLine, quoted, splitLines } from './line.ts';
 import { LINE_NUMBER, readableText } from './tool-result.ts';
 import type { Conversation } from './turns.ts';

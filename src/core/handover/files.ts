@@ -1,7 +1,7 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { charsOfAll, type HandoverLine, quoted, splitLines } from './line.ts';
-import { editedPlaces } from './places.ts';
+import { declaredName, editedPlaces } from './places.ts';
 import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
 import { readPieces } from './prose.ts';
 import type { Edit, ToolCall } from './tool-call.ts';
@@ -127,17 +127,10 @@ function linesIn(text: string): readonly string[] {
   return splitLines(text).flatMap((line) => (/[\p{L}\p{N}]/u.test(line) ? [line.trim()] : []));
 }
 
-/** Words before a name that say that a line declares it, in the languages that agents write most. */
-const DECLARED =
-  /^(?:export |default |pub(?:\(\w+\))? |public |private |protected |internal |static |async |abstract |final |override |open |inline |unsafe |declare )*(?:func(?:tion)?\*?|fn|def|class|interface|struct|enum|type|trait|impl|record|protocol|module|namespace|object|const|CREATE (?:TABLE|INDEX|VIEW)|message|service)\s+(?:\([^)]{0,60}\)\s*)?["'`]?([A-Za-z_$][\w$.]{2,})/;
 const TEST = /^(?:test|it|describe)\(\s*(['"`])(.{4,100}?)\1/;
 const MARKDOWN_HEADING = /^#{1,3}\s+(.{2,60})$/;
 const ASSIGNED =
   /^(?:export |const |let |var |static |final |public |private |val )*["']?([A-Za-z_][\w.-]{2,})["']?\s*(?::\s?[\w<>[\]| ]+)?\s*(?::=|=|:)\s*(["'`\d[-].{0,80}?)[;,]?$/;
-
-export function declaredName(line: string): string | null {
-  return DECLARED.exec(line)?.[1] ?? null;
-}
 
 /** The name that a line declares, tests or heads; null: none. */
 function nameIn(line: string): string | null {

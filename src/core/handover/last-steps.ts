@@ -9,7 +9,8 @@ import {
 } from './calls.ts';
 import { IS_FILE } from './definitions.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { baseName, declaredName, isConstant, shortNames } from './files.ts';
+import { baseName, isConstant, shortNames } from './files.ts';
+import { declaredName } from './places.ts';
 import { charsOf, type HandoverLine, quoted, splitLines } from './line.ts';
 import { condenseProse } from './prose.ts';
 import type { ToolCall } from './tool-call.ts';

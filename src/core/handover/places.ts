@@ -1,5 +1,4 @@
 import type { CompletedCall } from './calls.ts';
-import { declaredName } from './files.ts';
 import { splitLines } from './line.ts';
 import { LINE_NUMBER, readableText } from './tool-result.ts';
 
@@ -68,4 +67,12 @@ function enclosingName(old: readonly string[], shown: readonly Shown[]): string 
 
 function indentOf(line = ''): number {
   return line.search(/\S/);
+}
+
+/** Words before a name that say that a line declares it, in the languages that agents write most. */
+const DECLARED =
+  /^(?:export |default |pub(?:\(\w+\))? |public |private |protected |internal |static |async |abstract |final |override |open |inline |unsafe |declare )*(?:func(?:tion)?\*?|fn|def|class|interface|struct|enum|type|trait|impl|record|protocol|module|namespace|object|const|CREATE (?:TABLE|INDEX|VIEW)|message|service)\s+(?:\([^)]{0,60}\)\s*)?["'`]?([A-Za-z_$][\w$.]{2,})/;
+
+export function declaredName(line: string): string | null {
+  return DECLARED.exec(line)?.[1] ?? null;
 }

@@ -147,7 +147,7 @@ function rowText(columns: readonly string[], cells: readonly string[]): string {
   return [first, values.join(', ')].filter((part) => part !== '').join(': ');
 }
 
-const STATES = /^\W*(?:after|new|now|today|then|actual|expected|to)\b/i;
+const STATES = /^\W*(?:after|new|now|today|then|actual|expected|to|remaining|pending|open|left|next|missing|failed)\b/i;
 const ANSWER = /^\W*(?:yes|no|true|false|\d{1,3})\W*$/i;
 
 const OFFER =

@@ -323,3 +323,14 @@ test('a command is called by what it does, not by the variables and the folder t
   assert.match(commands, /^- `weigh rye` failed: “error: the scale is wet”$/m);
   assert.doesNotMatch(commands, /SCALE|cd /);
 });
+
+test('a build that failed before tests passed is over, and nothing that only names a check is one', () => {
+  const checks = (...parts: readonly Part[]): string =>
+    section(handover([typed('Mend the oven.'), ...parts, said('Mended.')]), 'Where it stands');
+  const broken = run('1', 'go build ./...', 'Exit code 1\nundefined: heat');
+  const tested = run('2', 'go test ./...', 'ok  \toven\t0.1s');
+  assert.match(checks(...broken), /^Last checks: `go build \.\/\.\.\.` failed/m);
+  assert.match(checks(...broken, ...tested), /^Last checks: `go test \.\/\.\.\.` passed$/m);
+  assert.match(checks(...tested, ...broken), /^- `go build \.\/\.\.\.` failed/m);
+  assert.doesNotMatch(checks(...run('3', 'gh api repos/x/test -f body=build', '{"id": 7}')), /Last checks/);
+});
