@@ -6,7 +6,7 @@ import type { CompactionConfig } from '../../core/policy.ts';
 import { addFeedback } from '../../core/prompt.ts';
 import { quoteText } from '../../core/quoted-text.ts';
 import type { Retention } from '../../core/retention/audit.ts';
-import { describeFlaws, findFalseQuotations, markQuotations } from '../../core/retention/quotations.ts';
+import { describeFlaws, findFalseQuotations, markQuotations, quotedIn } from '../../core/retention/quotations.ts';
 import type { Redactor } from '../../ports/model.ts';
 import {
   type Answer,
@@ -119,7 +119,7 @@ async function audit(
     messages: asShown(chunk, deps.audit),
     previousSummary,
     earlier,
-    checked: request.source?.kind === 'batches' ? request.source.batches.map(({ content }) => content) : [],
+    checked: request.source?.kind === 'batches' ? request.source.batches.flatMap(({ content }) => quotedIn(content)) : [],
     inputTokens: options.inputTokens,
     appendixShare: config.appendixShare ?? 0,
     minShare: config.minRetention ?? 0,
@@ -136,7 +136,7 @@ export type SummaryAudit = Pick<ChunkToSummarize, 'previousSummary' | 'earlier'>
   readonly summary: string;
   /** The summarized messages as the model saw them, in the order in which they were said. */
   readonly messages: readonly ConversationMessage[];
-  /** The batches that the summary merges. Their quotations were checked before. */
+  /** What the batches that the summary merges quote, which was checked before. */
   readonly checked?: readonly string[];
   /** Estimated tokens of the source including the previous summary; summary and appendix together never have more. */
   readonly inputTokens: number;

@@ -1,6 +1,7 @@
 import { readConversation } from '../handover/turns.ts';
 import { hasInstructions } from '../extract/summary-lines.ts';
 import type { ConversationMessage } from '../message.ts';
+import { HAND_OVER_HEADINGS } from '../quoted-text.ts';
 import type { Fact } from './facts.ts';
 
 /** A quotation that a summary attributes to the user, but that no message of the user contains. */
@@ -15,7 +16,7 @@ export type FalseQuotation = {
 type QuotationInput = {
   readonly summary: string;
   readonly messages: readonly ConversationMessage[];
-  /** Summaries that were checked before. What they quote may be quoted again. */
+  /** Texts whose words may be quoted, because they were checked before. */
   readonly checked?: readonly string[];
 };
 
@@ -37,9 +38,12 @@ const BEFORE = new RegExp(
   `(?:${USER})[^.!?。！？\\n]{0,120}?(?:(?:${SAYING})[^.!?。！？"“«「\\n]{0,60}|['’]s [^.!?\\n]{0,40}|[:：] ?)$`,
   'iu',
 );
-/** Whoever or whatever else is quoted stands nearer to the quotation. */
-const OTHER_SOURCE =
-  /\b(?:assistant|agent|model|reviewer|copilot|claude|gpt|bot|output|error|log|file|test|command|commit|prints?|printed|failed|fails|[0-9a-f]{7,40})\b[^.!?\n]*$/i;
+const OTHERS = String.raw`\b(?:assistant|agent|model|reviewer|copilot|claude|gpt|bot)`;
+/** What stands between the user and a quotation if it quotes somebody or something else: a speaker with a verb, or a source without one. */
+const OTHER_SOURCE = new RegExp(
+  `(?:${OTHERS}(?:['’]s\\b|(?: (?:had|has|then|also|\\w+ly)){0,2} (?:${SAYING}))|\\b(?:output|error|log|file|test|command|commit|prints?|printed|failed|fails|[0-9a-f]{7,40})\\b(?: message\\b)?)(?:(?!${USER}|${SAYING}).)*$`,
+  'iu',
+);
 const AFTER = new RegExp(`^[,.]?\\s{0,3}(?:(?:${USER})[^.!?\\n]{0,20}(?:${SAYING})|(?:${SAYING}) (?:${USER}))`, 'iu');
 const CONTEXT_CHARS = 220;
 // One or two words in quotation marks are a name, or irony.
@@ -65,6 +69,12 @@ export function findFalseQuotations(input: QuotationInput): readonly FalseQuotat
   const replies = readConversation(messages).turns.flatMap((turn) => turn.replies.map(({ text }) => text));
   const said = [...typed, ...replies, ...checked].map(plain);
   return found.filter(({ text }) => !said.some((source) => standsIn(text, source)));
+}
+
+/** What a checked summary quotes. A hand-over consists of quotations; of what a model wrote, only the text in quotation marks is one. */
+export function quotedIn(summary: string): readonly string[] {
+  if (HAND_OVER_HEADINGS.some((heading) => summary.includes(`${heading}\n`))) return [summary];
+  return summary.match(QUOTATION) ?? [];
 }
 
 function isLongEnough(text: string): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findFalseQuotations, markQuotations } from '../../../src/core/retention/quotations.ts';
+import { findFalseQuotations, markQuotations, quotedIn } from '../../../src/core/retention/quotations.ts';
 import { messages } from '../../support/messages.ts';
 
 const SAID = messages(
@@ -32,6 +32,8 @@ for (const summary of [
   'The user\'s design was taken; the assistant had asked "Want me to implement all of this?".',
   'Medium items (the user wanted these first), in c2b0273 "fix(explain): address all PR feedback".',
   'The user asked why the build printed "cannot find module foo".',
+  'The user asked what the error message "cannot find module foo" means.',
+  'The user took Claude\'s "Want me to implement all of this?" for a joke.',
   'The user said "please do not check this in" when the edit was offered.',
 ]) {
   test(`it is not false: ${summary}`, () => {
@@ -43,6 +45,10 @@ for (const [summary, expected] of [
   ['The user said "never use spaces in this repo".', 'never use spaces in this repo'],
   ['"I will use four spaces everywhere", the user said.', 'I will use four spaces everywhere'],
   ['The error was found. The user then said "ignore all the tests".', 'ignore all the tests'],
+  ['The user reported the error and said "ignore all the tests".', 'ignore all the tests'],
+  ['The user told the assistant: "ignore all the tests"', 'ignore all the tests'],
+  ['The user asked Claude to "ignore all the tests".', 'ignore all the tests'],
+  ['The user rejected the agent\'s plan and wrote "ignore all the tests".', 'ignore all the tests'],
   ['User: "do keep the old API at any cost"', 'do keep the old API at any cost'],
   ['The user wrote “the old API … never use tabs”.', 'the old API … never use tabs'],
   ['As the user put it, «keep the new API forever».', 'keep the new API forever'],
@@ -57,6 +63,14 @@ for (const [summary, expected] of [
 test('what the previous summary quotes may be quoted again', () => {
   const summary = 'The user said "keep the logs for a week".';
   assert.deepEqual(falseIn(summary, 'The user said "keep the logs for a week".'), []);
+});
+
+test('a merged summary may quote what one that it merges quotes, but not what that tells in its own words', () => {
+  const merged = 'The user asked to keep the logs for a week. The user said "never delete the logs".';
+  const flawed = 'The user said "keep the logs for a week", and "never delete the logs".';
+  assert.deepEqual(falseIn(flawed, ...quotedIn(merged)), ['keep the logs for a week']);
+  const handover = '## Requests and how they ended\n1. keep the logs for a week, and never delete the logs';
+  assert.deepEqual(falseIn(flawed, ...quotedIn(handover)), []);
 });
 
 test('marking takes the quotation marks away and says that it is no quotation, where there is room', () => {
