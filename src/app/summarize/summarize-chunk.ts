@@ -119,7 +119,8 @@ async function audit(
     messages: asShown(chunk, deps.audit),
     previousSummary,
     earlier,
-    checked: request.source?.kind === 'batches' ? request.source.batches.flatMap(({ content }) => quotedIn(content)) : [],
+    checked:
+      request.source?.kind === 'batches' ? request.source.batches.flatMap(({ content }) => quotedIn(content)) : [],
     inputTokens: options.inputTokens,
     appendixShare: config.appendixShare ?? 0,
     minShare: config.minRetention ?? 0,

@@ -119,7 +119,7 @@ function hasFailed({ command, answer, exitCode, isError }: Outcome): boolean {
 const FAILURE_TO_RUN =
   /^(?:\S+: .*(?:no such file|not found|permission denied|is a directory|invalid|unrecognized)|error:|usage:|fatal:)/i;
 
-const MAX_COMMAND_CHARS = 140;
+export const MAX_COMMAND_CHARS = 140;
 const MAX_OUTCOME_CHARS = 160;
 /** A total says more than the last line that it counts. */
 const TOTAL =

@@ -4,6 +4,7 @@ import {
   errorLines,
   hasEffect,
   isAgentCall,
+  MAX_COMMAND_CHARS,
   outcomeOf,
   readableLines,
 } from './calls.ts';
@@ -33,10 +34,21 @@ export function lastSteps(calls: readonly CompletedCall[]): readonly (readonly C
   for (const done of calls) {
     if (done.call.tasks !== null || done.call.task !== null) continue;
     const before = steps.at(-1)?.[0];
-    if (before !== undefined && stepName(before) === stepName(done)) steps.at(-1)?.push(done);
+    if (before !== undefined && isSameCall(before, done)) steps.at(-1)?.push(done);
     else steps.push([done]);
   }
   return steps.slice(-MAX_STEPS);
+}
+
+/** Different calls may have one name: of files in two folders, of scripts that begin with the same line. */
+function isSameCall(one: CompletedCall, other: CompletedCall): boolean {
+  const [key, otherKey] = [one, other].map((done) => {
+    const { command, folder, written, about, texts } = done.call;
+    const isWhole = command !== null && command.length <= MAX_COMMAND_CHARS && !command.includes('\n');
+    const what = isWhole ? commandName(done) : (command ?? (written.length > 0 ? written : [about, texts]));
+    return JSON.stringify([done.name, folder, what]);
+  });
+  return key === otherKey;
 }
 
 /** Steps with what each of them found: whoever goes on has seen nothing of it. The newest come first if not all fit. */
@@ -65,13 +77,24 @@ function stepName(done: CompletedCall): string {
 function stepText(step: readonly CompletedCall[]): string {
   const [last] = step.slice(-1);
   if (last === undefined) return '';
-  const { call, hasFailed, answer } = last;
-  const ended = call.command === null || !hasEffect(call.command) ? null : outcomeOf(last);
-  const outcome = hasFailed ? 'failed' : answer === null ? 'no result yet' : ended;
+  const ends = step.map(endOf);
+  const [end = null] = ends.slice(-1);
+  const failed = ends.filter((each) => each === 'failed').length;
   const times = step.length === 1 ? '' : ` ${step.length} times`;
+  const counted = failed === 0 || failed === step.length ? '' : `${failed} failed${end === null ? '' : ', '}`;
+  const isMixed = ends.some((each) => each !== end);
+  const ended = `${counted}${end === null ? '' : isMixed ? `last: ${end}` : end}`;
   // Only the last run of a command counts.
-  const found = [...new Set((call.command === null ? step : [last]).map(foundIn))].filter((text) => text !== '');
-  return `${stepName(last)}${times}${outcome === null ? '' : ` (${outcome})`}${found.length === 0 ? '' : `: ${found.join(', ')}`}`;
+  const telling = last.call.command === null ? step.slice(-MAX_PLACES) : [last];
+  const found = [...new Set(telling.map(foundIn))].filter((text) => text !== '');
+  return `${stepName(last)}${times}${ended === '' ? '' : ` (${ended})`}${found.length === 0 ? '' : `: ${found.join(', ')}`}`;
+}
+
+function endOf(done: CompletedCall): string | null {
+  const { call, hasFailed, answer } = done;
+  if (hasFailed) return 'failed';
+  if (answer === null) return 'no result yet';
+  return call.command === null || !hasEffect(call.command) ? null : outcomeOf(done);
 }
 
 /** A file by its name, anything else as it is. */

@@ -53,9 +53,8 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
     ...refusalLines(lastTurn(work.conversation)),
     ...taskLines(work.calls, lastTurn(work.conversation)?.number ?? 0),
     ...gitLines(work.calls, work),
-    ...checkLines(work),
-    ...failureLines(work.calls),
   ];
+  const failures = failureLines(work.calls);
   const lines: HandoverLine[] = [];
   let left = maxChars;
   const add = (line: HandoverLine): void => {
@@ -64,10 +63,11 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
     left -= charsOf(line);
   };
   for (const line of requestLines(work.conversation, maxChars)) add(line);
-  const factChars = charsOfAll(facts);
+  const factChars = charsOfAll([...facts, ...checkLines(work.calls, new Set()), ...failures]);
   const room = Math.max(left - factChars, Math.min(left, Math.floor(maxChars * REPORT_SHARE)));
   for (const line of reportLines(work, room)) add(line);
-  for (const line of facts) add(line);
+  const told = new Set(lines.flatMap(({ messageIds }) => messageIds));
+  for (const line of [...facts, ...checkLines(work.calls, told), ...failures]) add(line);
   return lines;
 }
 
@@ -145,11 +145,6 @@ const LONG_REMARK_SHARE = 0.6;
 const MAX_REMARKS = 5;
 /** Of the room for what an unfinished turn has found. */
 const STEPS_SHARE = 0.4;
-
-/** The calls of a turn that are told as its last steps. */
-function stepsOf({ number }: Turn, calls: readonly CompletedCall[]): readonly CompletedCall[] {
-  return lastSteps(calls.filter(({ turn }) => turn === number)).flatMap((step) => step.slice(-1));
-}
 
 /** What an unfinished turn has found and done: its newest remarks, the files that it changed, its last words and its last call. */
 function progressLines(
@@ -278,12 +273,9 @@ function collectTasks(calls: readonly CompletedCall[]): readonly { readonly text
   return [...tasks.values()].filter(({ text, status }) => text !== '' && status !== 'deleted');
 }
 
-/** The last check of each kind, how it ended and how many files were changed afterwards. */
-function checkLines({ conversation, calls }: Work): readonly HandoverLine[] {
+/** The last check of each kind, how it ended and how many files were changed afterwards; what it printed, if no step above has told its result. */
+function checkLines(calls: readonly CompletedCall[], told: ReadonlySet<string>): readonly HandoverLine[] {
   const checks = lastChecks(calls);
-  const turn = lastTurn(conversation);
-  const told =
-    reportedTurn(conversation) !== null || turn === undefined || isFinished(turn) ? [] : stepsOf(turn, calls);
   if (checks.length === 0) return [];
   const texts = checks.map((done) => {
     const total = totalOf(done);
@@ -295,7 +287,9 @@ function checkLines({ conversation, calls }: Work): readonly HandoverLine[] {
     const after = since.size === 0 ? '' : `, ${changed} changed since`;
     const outcome = outcomeOf(done) ?? '';
     const errors = outcome === 'failed' ? errorLines(done.answer ?? '', MAX_CHECK_ERRORS) : [];
-    const lines = told.includes(done) ? [] : [...new Set([...(total === null ? [] : [total]), ...errors])];
+    const lines = told.has(done.result?.messageId ?? '')
+      ? []
+      : [...new Set([...(total === null ? [] : [total]), ...errors])];
     const said = lines.map((line) => `“${line}”`).join(' ');
     return `\`${commandName(done)}\` ${outcome}${said === '' ? '' : ` (${said})`}${after}`;
   });

@@ -188,3 +188,38 @@ test('a check among the last steps tells how it failed once', () => {
   assert.equal(state.split('too hot').length, 2, state);
   assert.match(state, /^Last checks: `npm test` failed$/m);
 });
+
+test('calls are one step only if they do the same to the same, and it says how many of them failed', () => {
+  const script = (id: string, line: string, answer: string): readonly Part[] =>
+    run(id, `node - <<'END'\nconsole.log(${line});\nEND`, answer);
+  assert.deepEqual(
+    stepsIn([
+      ...edit('1', '/srv/a/oven.ts', 'a', 'const warm = 1;'),
+      ...edit('2', '/srv/b/oven.ts', 'b', 'const cold = 2;'),
+      ...script('3', 'heat', 'it is hot in here'),
+      ...script('4', 'cool', 'it is cold in here'),
+      ...run('5', 'bake --all 2>&1 | tail -5', 'Exit code 1\nerror: no flour is left'),
+      ...run('6', 'bake --all', 'two loaves were baked'),
+      ...run('7', 'cd /srv/b && bake --all', 'Exit code 1\nerror: no salt is left'),
+    ])
+      .split('\n')
+      .slice(0, 6),
+    [
+      '- Edit `oven.ts`: `const warm = 1;`',
+      '- Edit `oven.ts`: `const cold = 2;`',
+      "- `node - <<'END'` (passed): “it is hot in here”",
+      "- `node - <<'END'` (passed): “it is cold in here”",
+      '- `bake --all` 2 times (1 failed, last: passed): “two loaves were baked”',
+      '- `bake --all` (failed): “error: no salt is left”',
+    ],
+  );
+});
+
+test('a check tells what it printed unless a step above tells it', () => {
+  const failed = run('1', 'npm test', 'Exit code 1\noven.test.ts:7: error: too hot');
+  const long = run('2', 'git log', Array.from({ length: 4 }, (_, at) => `${at}: ${'the oven '.repeat(15)}`).join('\n'));
+  const stateOf = (...parts: readonly Part[]): string =>
+    section(handoverOf([typed('Mend the oven.'), said('Let me look.'), ...parts], 3_000), 'Where it stands');
+  assert.match(stateOf(...failed), /- `npm test` \(failed\): “.*too hot”\nLast checks: `npm test` failed$/);
+  assert.match(stateOf(...failed, ...long), /Last checks: `npm test` failed \(“.*too hot”\)$/);
+});
