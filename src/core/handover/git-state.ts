@@ -34,6 +34,7 @@ const CONFLICT = /^CONFLICT \(|^Automatic merge failed|^error: could not apply /
 const ENDS_MERGE = /\bgit (?:merge|rebase|cherry-pick) --(?:continue|abort|skip|quit)\b/;
 /** What a push prints of the branch: its old and new commit. A fetch prints the same of branches elsewhere. */
 const PUSHED = /\b[0-9a-f]{7,40}\.\.\.?([0-9a-f]{7,40}) +\S+ +-> +(?!\w+\/)/;
+const TELLS_OF_PUSH = /\bpushed\b(?<!(?:\b(?:not|never|nothing|none|be)|n['’]t)\b[^.\n]{0,30}pushed)/i;
 const PULL_REQUEST = /https?:\/\/\S+\/(?:pull|pulls|merge_requests)\/\d+/;
 /** A command that reads, comments or merges one. */
 const PULL_REQUEST_NUMBER = /\bgh pr (?!create)[\w-]+ #?(\d+)\b|\bgh api \S*\/pulls\/(\d+)\b/;
@@ -71,6 +72,8 @@ type GitState = {
   readonly pending: string[];
   /** Paths that were edited since the last commit. */
   changed: Set<string>;
+  /** Those of them that a rebase does not commit: written whole, so that git may not know them yet, or stashed. */
+  readonly unknown: Set<string>;
   /** The messages that committed. */
   readonly messageIds: string[];
 };
@@ -98,7 +101,7 @@ export function gitLines(
   if (branch === null && commits.length === 0 && pending.length === 0 && changed.size === 0) return [];
   const steps = [...conversation.summaries, ...conversation.turns.flatMap((turn) => turn.steps)];
   const tellsOfPush = steps.some(
-    (step) => (step.kind === 'said' || step.kind === 'summary') && /\bpushed\b/i.test(step.text),
+    (step) => (step.kind === 'said' || step.kind === 'summary') && TELLS_OF_PUSH.test(step.text),
   );
   const parts = describe(git, tellsOfPush);
   const all = parts.join('; ');
@@ -122,6 +125,7 @@ function readGit(calls: readonly CompletedCall[]): GitState {
     commits: [],
     pending: [],
     changed: new Set(),
+    unknown: new Set(),
     messageIds: [],
   };
   for (const { call, answer, hasFailed, messageIds } of calls) {
@@ -133,6 +137,7 @@ function readGit(calls: readonly CompletedCall[]): GitState {
     const written = call.written.filter((path) => !IS_ELSEWHERE.test(path));
     if (written.length > 0) git.isClean = false;
     for (const path of written) git.changed.add(path);
+    for (const { path, kind } of call.edits) if (kind === 'whole') git.unknown.add(path);
     if (!/\bgit\b|\bgh (?:pr|api)\b/.test(command) || IS_ELSEWHERE.test(call.folder ?? command)) continue;
     const made = commitsIn(command);
     // Nobody knows how it ended.
@@ -206,13 +211,14 @@ function withoutQuotes(command: string): string {
 }
 
 function readBranch(git: GitState, { command, said }: Run): void {
+  if (/stash/.test(`${command} ${said}`)) for (const path of git.changed) git.unknown.add(path);
   const rebased = REBASED.exec(said)?.[1];
   if (rebased !== undefined) {
     git.branch = rebased;
     git.isRebased = true;
     git.isPushed = false;
-    // It begins with a clean tree, and what was edited for it is committed.
-    if (!said.includes('autostash')) git.changed.clear();
+    // It begins with a clean tree otherwise, and what was edited for it is committed.
+    git.changed = new Set([...git.changed].filter((path) => git.unknown.has(path)));
     for (const commit of commitsOf(git, rebased)) {
       // A pull leaves what is pushed as it is.
       if (commit.isPushed && /\bgit pull\b/.test(command)) continue;
@@ -274,6 +280,7 @@ function readCommits(git: GitState, { said, made, messageIds }: Run): void {
     });
   }
   git.changed = new Set();
+  git.unknown.clear();
   git.isPushed = false;
   git.messageIds.push(...messageIds.slice(0, 1));
 }

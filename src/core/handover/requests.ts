@@ -338,13 +338,14 @@ function rankWords({ steps, ending, outcome }: Turn): readonly AssistantText[] {
 function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap<number, string> {
   const edges = new Set([asked[0]?.number, asked.at(-1)?.number]);
   const edgeChars = Math.max(LONG_CHARS, Math.min(EDGE_CHARS, Math.floor(maxChars * EDGE_SHARE)));
-  const firstWith = new Map(asked.toReversed().map(({ request, number }) => [request.text, number]));
+  // Of equal ones, the first of all or the newest: these are left out last.
+  const shownAs = new Map([...asked, ...asked.slice(0, 1)].map(({ request, number }) => [request.text, number]));
   const textOf = (turn: AskedTurn, maxTextChars: number): string => {
     const { text, isKept } = turn.request;
-    const first = firstWith.get(text) ?? turn.number;
-    const isRepeated = first < turn.number && text.length > MAX_REPEATED_CHARS && isKept !== true;
+    const shown = shownAs.get(text) ?? turn.number;
+    const isRepeated = shown !== turn.number && text.length > MAX_REPEATED_CHARS && isKept !== true;
     return isRepeated && !edges.has(turn.number)
-      ? `${turn.number}. (the same words as ${first})`
+      ? `${turn.number}. (the same words as ${shown})`
       : requestText(turn, maxTextChars);
   };
   const texts = new Map(

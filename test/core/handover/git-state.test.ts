@@ -200,6 +200,8 @@ describe('the state of git', () => {
   test('nothing is said of a missing push where the assistant says that it pushed', () => {
     assert.match(gitOf(...oil), /no push seen/);
     assert.doesNotMatch(gitOf(...oil, said('Pushed all of it.')), /push/);
+    for (const words of ['Nothing is pushed yet.', 'I haven’t pushed it.'])
+      assert.match(gitOf(...oil, said(words)), /no push seen/, words);
   });
 
   test('a rebase leaves no edits uncommitted, except those that it put aside', () => {
@@ -208,10 +210,21 @@ describe('the state of git', () => {
       gitOf(...oiled, ...run('8', 'git rebase --continue', ended)),
       /^branch `main`; rebased; no push seen$/,
     );
-    assert.match(
-      gitOf(...oiled, ...run('8', 'git rebase garden', `Created autostash: 1a2b3c4\n${ended}\nApplied autostash.`)),
-      /changed, no commit seen: `door\.ts`/,
-    );
+    for (const before of [
+      [...oiled, ...run('8', 'git rebase garden', `Created autostash: 1a2b3c4\n${ended}\nApplied autostash.`)],
+      [
+        ...oiled,
+        ...run('7', 'git stash', ''),
+        ...run('8', 'git rebase garden', ended),
+        ...run('9', 'git stash pop', ''),
+      ],
+      [
+        call('7', 'Write', { file_path: '/srv/door.ts', content: 'new' }),
+        result('7', 'ok'),
+        ...run('8', 'git pull', ended),
+      ],
+    ])
+      assert.match(gitOf(...before), /changed, no commit seen: `door\.ts`/);
   });
 
   test('a file that is as it was before is not changed, unless it was committed in between', () => {

@@ -115,6 +115,17 @@ test('a long request that is typed again is not quoted again', () => {
   assert.equal(text.split(words).length, 2);
 });
 
+test('the words of a request that is not quoted again are always there', () => {
+  const words = 'Please bake the rye loaf at 250 degrees, then let it rest for as long as the dough needs to.';
+  const asks = Array.from({ length: 300 }, (_, at) =>
+    typed(at % 30 === 20 ? words : `Now wash tin ${at}, and dry it well.`),
+  );
+  const text = handover(asks.flatMap((ask, at) => [ask, ...run(`${at}`, 'wash', 'clean'), said('That is done now.')]));
+  const repeated = [...text.matchAll(/^(\d+)\. \(the same words as (\d+)\)$/gm)];
+  assert.notEqual(repeated.length, 0);
+  for (const [, , shown] of repeated) assert.match(text, new RegExp(`^${shown}\\. Please bake`, 'm'));
+});
+
 test('a remark loses what the assistant says that it will do next', () => {
   const text = handover([
     typed('Why does the loaf sink?'),
