@@ -16,10 +16,10 @@ export function editedPlaces(calls: readonly CompletedCall[]): ReadonlyMap<strin
   const places = new Map<string, Set<string>>();
   const shownOf = new Map<string, Shown[]>();
   const edited = new Set(calls.flatMap(({ call }) => call.edits.map(({ path }) => path)));
-  for (const { call, answer, hasFailed } of calls) {
+  for (const { call, result, hasFailed } of calls) {
     if (hasFailed) continue;
     if (call.command === null && call.target !== null && call.edits.length === 0 && edited.has(call.target)) {
-      const lines = splitLines(readableText(answer ?? '', MAX_READ_CHARS)).map((line) => line.replace(LINE_NUMBER, ''));
+      const lines = shownLines(result?.text ?? '');
       // The first of equal lines would be a guess.
       const placeOf = new Map<string, number>();
       for (const [at, line] of lines.entries()) placeOf.set(line.trim(), placeOf.has(line.trim()) ? -1 : at);
@@ -38,6 +38,18 @@ export function editedPlaces(calls: readonly CompletedCall[]): ReadonlyMap<strin
     }
   }
   return places;
+}
+
+/** The lines of a file as a call showed them, with one that is in nothing where others are left out. */
+function shownLines(text: string): readonly string[] {
+  let last = 0;
+  return splitLines(readableText(text.slice(0, MAX_READ_CHARS), MAX_READ_CHARS)).flatMap((line) => {
+    const [mark] = LINE_NUMBER.exec(line) ?? [];
+    if (mark === undefined) return [line];
+    const isNext = parseInt(mark, 10) === last + 1;
+    last = parseInt(mark, 10);
+    return isNext ? [line.slice(mark.length)] : ['…', line.slice(mark.length)];
+  });
 }
 
 function trimmedLines(text: string): readonly string[] {

@@ -53,7 +53,12 @@ test('no place is guessed', () => {
     ['  open();\n}', '  open();\n}\nfunction smell() {}'],
   ] as const)
     assert.doesNotMatch(fileLine(edit('1', '/srv/oven.ts', before, after)), /; in /, before);
-  assert.doesNotMatch(fileLine(edit('1', '/srv/oven.ts', '  open();', '  open(1);'), 'the oven is hot'), /; in /);
+  const opened = edit('1', '/srv/oven.ts', '  open();', '  open(1);');
+  assert.doesNotMatch(fileLine(opened, 'the oven is hot'), /; in /);
+  // Between them another function may begin.
+  assert.doesNotMatch(fileLine(opened, '     3→function heat() {\n    13→  open();'), /; in /);
+  const rest = Array.from({ length: 900 }, (_, at) => `     ${at + 4}→  wait(${at});`).join('\n');
+  assert.match(fileLine(opened, `     3→function heat() {\n${rest}\n   904→  open();`), /; in `heat`$/);
 });
 
 test('placing takes time in proportion to what was read and edited', () => {
