@@ -1,4 +1,5 @@
 import type { CompletedCall } from './calls.ts';
+import { lazily } from '../lazy.ts';
 import { splitLines } from './line.ts';
 import { LINE_NUMBER, readableText } from './tool-result.ts';
 
@@ -9,7 +10,7 @@ const MAX_SHOWN = 8;
 const NAMES_NO_PLACE = /^(?:export |default |declare |static |readonly )*(?:const|type|object|message|service)\b/;
 
 /** A file, or a part of it, as a call showed it. */
-type Shown = { readonly lines: readonly string[]; readonly placeOf: ReadonlyMap<string, number> };
+type Shown = () => { readonly lines: readonly string[]; readonly placeOf: ReadonlyMap<string, number> };
 
 /** By path, the functions and classes in which edits changed something, as far as the file was read before. In the order of the edits. */
 export function editedPlaces(calls: readonly CompletedCall[]): ReadonlyMap<string, ReadonlySet<string>> {
@@ -19,11 +20,8 @@ export function editedPlaces(calls: readonly CompletedCall[]): ReadonlyMap<strin
   for (const { call, result, hasFailed } of calls) {
     if (hasFailed) continue;
     if (call.command === null && call.target !== null && call.edits.length === 0 && edited.has(call.target)) {
-      const lines = shownLines(result?.text ?? '');
-      // The first of equal lines would be a guess.
-      const placeOf = new Map<string, number>();
-      for (const [at, line] of lines.entries()) placeOf.set(line.trim(), placeOf.has(line.trim()) ? -1 : at);
-      shownOf.set(call.target, [{ lines, placeOf }, ...(shownOf.get(call.target) ?? [])].slice(0, MAX_SHOWN));
+      const show = lazily(() => shownIn(result?.text ?? ''));
+      shownOf.set(call.target, [show, ...(shownOf.get(call.target) ?? [])].slice(0, MAX_SHOWN));
     }
     for (const { path, before, after, kind } of call.edits) {
       if (kind !== 'part') continue;
@@ -40,16 +38,20 @@ export function editedPlaces(calls: readonly CompletedCall[]): ReadonlyMap<strin
   return places;
 }
 
-/** The lines of a file as a call showed them, with one that is in nothing where others are left out. */
-function shownLines(text: string): readonly string[] {
+/** The lines of a file, with one that is in nothing where others are left out. */
+function shownIn(text: string): ReturnType<Shown> {
   let last = 0;
-  return splitLines(readableText(text.slice(0, MAX_READ_CHARS), MAX_READ_CHARS)).flatMap((line) => {
+  const lines = splitLines(readableText(text.slice(0, MAX_READ_CHARS), MAX_READ_CHARS)).flatMap((line) => {
     const [mark] = LINE_NUMBER.exec(line) ?? [];
     if (mark === undefined) return [line];
     const isNext = parseInt(mark, 10) === last + 1;
     last = parseInt(mark, 10);
     return isNext ? [line.slice(mark.length)] : ['…', line.slice(mark.length)];
   });
+  // The first of equal lines would be a guess.
+  const placeOf = new Map<string, number>();
+  for (const [at, line] of lines.entries()) placeOf.set(line.trim(), placeOf.has(line.trim()) ? -1 : at);
+  return { lines, placeOf };
 }
 
 function trimmedLines(text: string): readonly string[] {
@@ -59,14 +61,17 @@ function trimmedLines(text: string): readonly string[] {
 }
 
 const MAX_EDIT_LINES = 200;
+/** Longer functions are not searched for. */
+const MAX_LINES_ABOVE = 1_000;
 
 function enclosingName(old: readonly string[], shown: readonly Shown[]): string | null {
-  for (const { lines, placeOf } of shown) {
+  for (const show of shown) {
+    const { lines, placeOf } = show();
     const at = old.map((line) => placeOf.get(line) ?? -1).find((place) => place >= 0);
     if (at === undefined) continue;
     // A line is in what begins further left, and a declaration is its own place.
     let indent = indentOf(lines[at]);
-    for (let above = at; above >= 0 && (above === at || indent > 0); above -= 1) {
+    for (let above = at; above >= Math.max(0, at - MAX_LINES_ABOVE) && (above === at || indent > 0); above -= 1) {
       const line = lines[above] ?? '';
       if (above < at && (line.trim() === '' || indentOf(line) >= indent)) continue;
       indent = indentOf(line);
