@@ -386,11 +386,13 @@ function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap
 /** A line of prose, a heading, an item, a row of a table, or short code in a plan. */
 const WRITTEN_LINE = /^\s*(?:[-*+•>#|]|\d{1,3}[.)]\s|\p{L}\S*\s+\S+\s+\S+|`)/u;
 const MIN_WRITTEN_SHARE = 0.7;
+/** So much of a line tells what it is; a pattern may fail on millions of characters. */
+const MAX_LINE_CHARS = 400;
 
 /** Whether most lines of a text read as if a person or a model had written them. */
 function isWritten(text: string): boolean {
   const lines = text.split('\n').filter((line) => /\S/.test(line));
-  return lines.filter((line) => WRITTEN_LINE.test(line)).length >= lines.length * MIN_WRITTEN_SHARE;
+  return lines.filter((line) => WRITTEN_LINE.test(line.slice(0, MAX_LINE_CHARS))).length >= lines.length * MIN_WRITTEN_SHARE;
 }
 
 const KEPT = '(kept word for word) ';
