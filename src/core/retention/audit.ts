@@ -210,6 +210,8 @@ export function buildAppendix({ summary, messages, share, maxChars, stem, earlie
   const beside = [...earlier, summary];
   const facts = writeFacts({ messages, beside }, { maxChars: budgetChars, stem });
   if (facts !== null) return facts === '' ? '' : head + facts;
-  const units = selectUnits(readMessages(messages), { budgetChars, stem, earlier: beside, onlyNovel: true });
+  const chosen = selectUnits(readMessages(messages), { budgetChars, stem, earlier: beside, onlyNovel: true });
+  // What a line only announces is not there.
+  const units = chosen.filter(({ text }) => !/[:：]\s*$/.test(text));
   return units.length === 0 ? '' : head + renderLines(units.map(({ line }) => line));
 }
