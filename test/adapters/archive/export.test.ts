@@ -202,6 +202,22 @@ for (const encoding of ['jsonl', 'parquet'] as const)
     await fc.assert(property, { numRuns: runsOf(15) });
   });
 
+test('an earlier version exported whole hashes of kept lines, which are read as their first halves', async (t) => {
+  const folders = createExportFolders(null);
+  const path = join(folderWith(t, {}), 'export');
+  const writer = await folders.create(path, 'jsonl');
+  const [whole, half] = [hash('sha256', 'one'), hash('sha256', 'two').slice(0, 32)];
+  const run = { firstLine: 1, lineCount: 2, sizeBytes: 8 };
+  for (const one of fc.sample(compaction, 1))
+    writer.write('compaction', { ...one, kept: [{ ...run, lineSha256: [whole, half] }] });
+  writer.commit();
+  const found = await collect(folders.read(path, 'compaction'));
+  assert.deepEqual(
+    found.map(({ kept }) => kept),
+    [[{ ...run, lineSha256: [whole.slice(0, 32), half] }]],
+  );
+});
+
 test('an export is no archive to merge, and a file is no export: both say what to try', async (t) => {
   const folders = createExportFolders(null);
   const path = join(folderWith(t, { 'notes.txt': 'x' }), 'export');

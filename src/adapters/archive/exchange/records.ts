@@ -16,6 +16,8 @@ const date = z
 const sha256 = z.string().regex(/^[\da-f]{64}$/);
 /** Its first half. */
 const lineSha256 = z.string().regex(/^[\da-f]{32}$/);
+/** An earlier version exported the whole one of a kept line. */
+const keptSha256 = z.union([lineSha256, sha256]).transform((hex) => hex.slice(0, 32));
 const text = z.string().nullable();
 const name = z.string().min(1);
 const key = z.string().regex(/^[\da-f]{64}-[\da-f]{64}-[\da-f]{32}$/);
@@ -111,7 +113,7 @@ export const SCHEMAS: { readonly [kind in ExportKind]: z.ZodType<ExportRecords[k
       z.strictObject({ beforeLine: count, erasedSha256: sha256.nullable(), ...content }).transform(withAllBytes),
     ),
     kept: z.array(
-      z.strictObject({ firstLine: count, lineCount: count, sizeBytes: count, lineSha256: z.array(lineSha256) }),
+      z.strictObject({ firstLine: count, lineCount: count, sizeBytes: count, lineSha256: z.array(keptSha256) }),
     ),
     carried: z.array(z.strictObject({ unit: key, ...batchPlace, line: count })),
     files: z.array(z.strictObject({ run: run.nullable(), sourcePath: z.string(), outputPath: text, undoneAtMs: ms })),
