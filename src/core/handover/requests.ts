@@ -392,7 +392,9 @@ const MAX_LINE_CHARS = 400;
 /** Whether most lines of a text read as if a person or a model had written them. */
 function isWritten(text: string): boolean {
   const lines = text.split('\n').filter((line) => /\S/.test(line));
-  return lines.filter((line) => WRITTEN_LINE.test(line.slice(0, MAX_LINE_CHARS))).length >= lines.length * MIN_WRITTEN_SHARE;
+  return (
+    lines.filter((line) => WRITTEN_LINE.test(line.slice(0, MAX_LINE_CHARS))).length >= lines.length * MIN_WRITTEN_SHARE
+  );
 }
 
 const KEPT = '(kept word for word) ';
