@@ -131,12 +131,7 @@ export async function readOutsideStream(
     maxBytes,
     signal,
     patienceMs = PATIENCE_MS,
-  }: {
-    name: string;
-    maxBytes: number;
-    signal?: AbortSignal;
-    patienceMs?: number;
-  },
+  }: { name: string; maxBytes: number; signal?: AbortSignal; patienceMs?: number },
 ): Promise<Result<Buffer, FileFailure>> {
   const pieces: Buffer[] = [];
   let sizeBytes = 0;

@@ -116,10 +116,7 @@ export type Unpacked =
 /** Decompresses all gzip members or zstd frames, in bounded memory. Rejects when aborted, and with errors of `pieces`. */
 export async function* unpack(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  {
-    compression,
-    signal,
-  }: { readonly compression: Exclude<Compression, 'none' | 'eval'>; readonly signal?: AbortSignal | undefined },
+  { compression, signal }: { compression: Exclude<Compression, 'none' | 'eval'>; signal?: AbortSignal | undefined },
 ): AsyncGenerator<Unpacked> {
   const input = createInput(pieces);
   const first = await input.peek(MAGIC_BYTES);

@@ -115,11 +115,7 @@ function renderInsertedLines(
     result,
     insertBefore,
     listedAs,
-  }: {
-    result: CompactedConversation;
-    insertBefore: number;
-    listedAs: string | undefined;
-  },
+  }: { result: CompactedConversation; insertBefore: number; listedAs: string | undefined },
 ): { readonly lines: readonly InsertedLine[]; readonly clipSha256: string } {
   const { recordIndex, session, codec } = transcript;
   const { prepared, plan } = result;

@@ -64,12 +64,7 @@ export async function verifyRevisions(
     archive,
     name,
     onStep,
-  }: {
-    revision: Revision;
-    archive: Archive;
-    name: string;
-    onStep?: (step: ProvenStep) => void;
-  },
+  }: { revision: Revision; archive: Archive; name: string; onStep?: (step: ProvenStep) => void },
 ): Promise<VerifyReport> {
   const found = await locateCompaction(deps, archive, first);
   if (

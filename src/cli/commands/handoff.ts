@@ -179,11 +179,7 @@ function renderHandOff(
 /** How whoever reads it finds what it leaves out. */
 function describeLookup(
   session: Session,
-  {
-    handOff,
-    chosen,
-    isDocument,
-  }: { readonly handOff: HandOff; readonly chosen: ChosenSession; readonly isDocument: boolean },
+  { handOff, chosen, isDocument }: { handOff: HandOff; chosen: ChosenSession; isDocument: boolean },
 ): readonly string[] {
   const program = session.terminal.program();
   const archive = archiveToName(session);

@@ -22,17 +22,14 @@ const MIN_BUDGET_CHARS = 400;
 
 /** A summary made of the source's own sentences and lines, at most `maxChars` (UTF-16 units) long. Never empty if any text fits. */
 export function summarizeSource(source: ModelSource, { maxChars, stem }: { maxChars: number; stem: Stemmer }): string {
-  const budgetChars = Math.min(maxChars, Math.max(MIN_BUDGET_CHARS, Math.floor(sizeOf(source) * MAX_SHARE)));
+  const chars = textsOf(source).reduce((sum, { content }) => sum + content.length, 0);
+  const budgetChars = Math.min(maxChars, Math.max(MIN_BUDGET_CHARS, Math.floor(chars * MAX_SHARE)));
   const text =
     source.kind === 'chunk'
       ? writeHandover(source, { maxChars: budgetChars, stem }).text
       : renderLines(selectUnits(readBatches(source.batches), { budgetChars, stem }).map(({ line }) => line));
   if (text !== '') return text;
   return emptyNotes(source).find((note) => note.length <= maxChars) ?? '';
-}
-
-function sizeOf(source: ModelSource): number {
-  return textsOf(source).reduce((sum, { content }) => sum + content.length, 0);
 }
 
 function textsOf(source: ModelSource): readonly { readonly content: string }[] {

@@ -74,10 +74,7 @@ function passesOf(runs: readonly CompletedCall[]): string | null {
 
 function failuresOf(
   runs: readonly CompletedCall[],
-  {
-    passedLater,
-    shown,
-  }: { readonly passedLater: ReturnType<typeof createPassedLater>; readonly shown: ReadonlySet<CompletedCall> },
+  { passedLater, shown }: { passedLater: ReturnType<typeof createPassedLater>; shown: ReadonlySet<CompletedCall> },
 ): string {
   const last = runs.at(-1);
   const failure = runs.findLast((done) => outcomeOf(done) === 'failed');

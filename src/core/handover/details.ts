@@ -36,7 +36,7 @@ export function createDetails(
     hasTools: calls.length > 0,
     lineOf: (text, { id }) => {
       const source = sources.get(id);
-      const said = source === undefined ? '' : sentenceLine(text, source.turn);
+      const said = source === undefined ? '' : `- (${numberOf(source.turn)}) ${flat(bare(text))}`;
       return { text: said, day: null, speaker: '', isNamed: false, isQuoted: false };
     },
   });
@@ -138,10 +138,6 @@ const UNEVEN = /\s\s|[^\S ]/;
 
 function flat(text: string): string {
   return (UNEVEN.test(text) ? text.replace(/\s+/g, ' ') : text).trim();
-}
-
-function sentenceLine(text: string, turn: Turn): string {
-  return `- (${numberOf(turn)}) ${flat(bare(text))}`;
 }
 
 function numberOf({ request, number }: Turn): string {

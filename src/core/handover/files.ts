@@ -164,11 +164,7 @@ const MIN_STATEMENT_WORTH = 1.7;
 /** Each changed file with the names in it that changed and what the assistant says of it, the latest last. */
 export function writeFileLines(
   files: readonly FileChange[],
-  {
-    turns,
-    calls,
-    maxChars,
-  }: { readonly turns: readonly Turn[]; readonly calls: readonly CompletedCall[]; readonly maxChars: number },
+  { turns, calls, maxChars }: { turns: readonly Turn[]; calls: readonly CompletedCall[]; maxChars: number },
 ): readonly HandoverLine[] {
   const read = readLine(files, calls, Math.floor(maxChars * READ_SHARE));
   const changed = changeLines(files, { turns, calls, maxChars: maxChars - charsOfAll(read) });
@@ -214,11 +210,7 @@ const IS_PATH = /^[^\s*?|()]+\.\w{1,8}$/;
 
 function changeLines(
   files: readonly FileChange[],
-  {
-    turns,
-    calls,
-    maxChars,
-  }: { readonly turns: readonly Turn[]; readonly calls: readonly CompletedCall[]; readonly maxChars: number },
+  { turns, calls, maxChars }: { turns: readonly Turn[]; calls: readonly CompletedCall[]; maxChars: number },
 ): readonly HandoverLine[] {
   const places = editedPlaces(calls);
   const folder = sharedFolder(files.map(({ path }) => path));

@@ -24,11 +24,7 @@ const FENCE = '```';
  */
 export function writeLastEdits(
   files: readonly FileChange[],
-  {
-    calls,
-    above,
-    maxChars,
-  }: { readonly calls: readonly CompletedCall[]; readonly above: string; readonly maxChars: number },
+  { calls, above, maxChars }: { calls: readonly CompletedCall[]; above: string; maxChars: number },
 ): readonly HandoverLine[] {
   const states = new Map(
     files.map(({ path, added, removed }) => [path, { added: new Set(added), removed: new Set(removed) }]),

@@ -38,12 +38,8 @@ export function isGuess(text: string): boolean {
 
 /** Whether a text announces what comes next instead of saying what happened. */
 export function isAnnouncement(text: string): boolean {
-  return isPlan(text) || /[:：](?:\s*| …)$/.test(text);
-}
-
-/** Whether a text says what the speaker is about to do. */
-function isPlan(text: string): boolean {
-  return (ANNOUNCEMENT.test(text) || hasCue(text, 'announces')) && !REPORT.test(text);
+  const isPlan = (ANNOUNCEMENT.test(text) || hasCue(text, 'announces')) && !REPORT.test(text);
+  return isPlan || /[:：](?:\s*| …)$/.test(text);
 }
 
 const GIVES_REASON =

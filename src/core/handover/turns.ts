@@ -71,7 +71,7 @@ export function readConversation(
       replies: group.flatMap((step, index) => {
         if (step.kind !== 'result') return [];
         const call = calls.get(step.callId);
-        return call !== undefined && asksUser(call.name)
+        return call !== undefined && ASKS.test(call.name)
           ? answersOf(step, call)
           : refusalsOf(step, { tool: call?.name ?? '', next: group[index + 1] });
       }),
@@ -152,10 +152,6 @@ function saysMore({ text }: AssistantText): boolean {
 
 /** Tools that ask the user a question. */
 const ASKS = /^(?:ask_?(?:the_?)?(?:user|human)(?:_?questions?)?|ask_followup_question|request_user_input|question)$/i;
-
-function asksUser(tool: string): boolean {
-  return ASKS.test(tool);
-}
 
 const CLIENT_FRAME = /^[^"\n]{0,80}: (?=")|(?<=")\. (?:Read the answers carefully|You can now continue)[^"]*$/g;
 const REFUSAL =

@@ -60,7 +60,8 @@ export function planLines(
     const last = view.entries.findLast(({ kind }) => kind !== 'header');
     // The last element of a list has no comma after it, so if it is removed, the summary takes its place.
     if (last?.list !== undefined && !isKept(last.line)) return last.line + 1;
-    const first = options.summaryStandsFirst === true ? firstKeptAfter(header, view, isKept) : null;
+    const isNext = ({ line }: Entry): boolean => line > header && isKept(line);
+    const first = options.summaryStandsFirst === true ? view.entries.find(isNext)?.line : undefined;
     return first ?? Math.max(header + 1, insertionLine(view, plan, options.isChain));
   });
   const pinned = latestOfEachPin(loose);
@@ -112,10 +113,6 @@ function leadingHeader({ entries }: ConversationView, isKept: (line: number) => 
   const isSaid = ({ kind, line }: Entry): boolean => (kind === 'message' || kind === 'instruction') && isKept(line);
   const first = entries.find((entry) => entry.kind === 'header' || isSaid(entry));
   return first?.kind === 'header' ? first.line : 0;
-}
-
-function firstKeptAfter(header: number, { entries }: ConversationView, isKept: (line: number) => boolean) {
-  return entries.find(({ line }) => line > header && isKept(line))?.line ?? null;
 }
 
 function latestOfEachPin(entries: readonly Entry[]): ReadonlySet<number> {
