@@ -31,6 +31,12 @@ export function shareContract(engine: Engine): void {
     await summaries.keepAll([...others, ...others]);
     assert.deepEqual(await summaries.find(sha256('request')), { ...SUMMARY, text: 'request' });
     assert.equal((await summaries.find(sha256('other')))?.text, 'other');
+    const usage = { input_tokens: 1, output_tokens: 2 };
+    for (const given of [usage, { ...usage, cached_input_tokens: undefined }]) {
+      await summaries.keep(sha256('request'), { ...SUMMARY, usage: given });
+      const found = await summaries.find(sha256('request'));
+      assert.deepEqual(found?.usage, { ...usage, cached_input_tokens: 0 });
+    }
   });
 
   test('an abandoned compaction leaves nothing, and its writer is over', async (t) => {

@@ -33,9 +33,9 @@ export function createSummaryCache({ query, transaction }: Sql): SummaryCache {
 export async function keepSummary(
   query: Query,
   request: Uint8Array,
-  { usage, createdAt, ...summary }: CachedSummary,
+  { usage: { cached_input_tokens = 0, ...usage }, createdAt, ...summary }: CachedSummary,
 ): Promise<boolean> {
-  const values = { ...summary, request, cached_input_tokens: 0, ...usage, createdAtMs: timeColumn(createdAt) };
+  const values = { ...summary, request, ...usage, cached_input_tokens, createdAtMs: timeColumn(createdAt) };
   return (await query(KEEP_SUMMARY, values)).length > 0;
 }
 
