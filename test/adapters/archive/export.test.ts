@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
 import { createExportFolders } from '../../../src/adapters/archive/exchange/folder.ts';
 import { openFileSource } from '../../../src/adapters/archive/exchange/open.ts';
@@ -13,6 +14,7 @@ import { codePoint } from '../../support/code-points.ts';
 import { collect } from '../../support/collect.ts';
 import { folderWith } from '../../support/folders.ts';
 import { runsOf } from '../../support/runs.ts';
+import { applied, compactionDraft, lineDraft, messageDraft, tempArchive } from './drafts.ts';
 
 // Text as an archive can have it: with half characters, a byte order mark at the start, ends of lines and zero bytes.
 const halves = fc.array(fc.nat({ max: 0xffff }), { maxLength: 8 }).map((units) => String.fromCodePoint(...units));
@@ -216,6 +218,26 @@ test('an earlier version exported whole hashes of kept lines, which are read as 
     found.map(({ kept }) => kept),
     [[{ ...run, lineSha256: [whole.slice(0, 32), half] }]],
   );
+});
+
+test('a role that is none is damage, and no message of the user', async (t) => {
+  const archive = tempArchive(t);
+  await applied(archive, compactionDraft(1), [lineDraft(1, { message: messageDraft({ role: 'assistant' }) })]);
+  const change = async (role: number): Promise<readonly unknown[]> => {
+    const db = new Database(archive.path);
+    db.pragma('ignore_check_constraints = ON'); // as a bent byte does
+    db.prepare('UPDATE lines SET role = ?').run(role);
+    db.close();
+    const opened = openFileSource(archive.path);
+    assert.ok(opened.ok);
+    t.after(opened.value.close);
+    const pages = await collect(opened.value.reader.lines(1));
+    return pages.flatMap(({ lines }) => lines.map(({ message: said }) => said?.role));
+  };
+  assert.deepEqual(await change(ROLES.indexOf('assistant')), ['assistant']);
+  await assert.rejects(change(ROLES.length), {
+    failure: { kind: 'damaged', path: archive.path, reason: "a row's role is not what was stored" },
+  });
 });
 
 test('an export is no archive to merge, and a file is no export: both say what to try', async (t) => {

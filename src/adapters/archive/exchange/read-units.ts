@@ -42,8 +42,8 @@ import {
   readOptionalInteger,
   readOptionalText,
   readOutcome,
+  readRole,
   readText,
-  ROLES,
   type Row,
 } from '../rows.ts';
 import { type Dialect, hasHash, listPages, OF_BLOCK, type Query } from '../sql/query.ts';
@@ -240,9 +240,10 @@ function readRun(file: Row): NonNullable<Unit['files'][number]['run']> {
   return { ...run, by: readCaller(file), undoneAtMs: readOptionalInteger(file, 'run_undone_at_ms') };
 }
 
+const MESSAGE = { role: readRole, atMs: readOptionalInteger, name: readOptionalText, traits: readInteger };
+
 function toUnitLine(row: Row, raw: Uint8Array): UnitLine {
   const receipt = readOptionalText(row, 'receipt');
-  const role = readOptionalInteger(row, 'role');
   const batch = readOptionalInteger(row, 'batch_position');
   return {
     line: readInteger(row, 'line'),
@@ -254,15 +255,12 @@ function toUnitLine(row: Row, raw: Uint8Array): UnitLine {
     batch: batch === null ? null : { cycle: readInteger(row, 'batch_cycle'), batch },
     cycle: readOptionalInteger(row, 'own_cycle'),
     message:
-      role === null
+      row['role'] === null
         ? null
         : {
-            role: ROLES[role] ?? 'user',
-            atMs: readOptionalInteger(row, 'at_ms'),
+            ...readFields(row, MESSAGE),
             index: readOptionalInteger(row, 'message_index'),
             id: readMessageId(row, 'message_id'),
-            name: readOptionalText(row, 'name'),
-            traits: readInteger(row, 'traits'),
           },
   };
 }
