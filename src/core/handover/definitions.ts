@@ -1,6 +1,6 @@
 import type { CompletedCall } from './calls.ts';
 import { baseName, type FileChange } from './files.ts';
-import { declaredName } from './places.ts';
+import { declaredName, IS_FILE } from './places.ts';
 import { type HandoverLine, quoted, splitLines } from './line.ts';
 import { LINE_NUMBER, readableText } from './tool-result.ts';
 import type { Conversation } from './turns.ts';
@@ -26,8 +26,6 @@ export function namesMentioned({ turns }: Conversation): ReadonlySet<string> {
 
 /** The place of a line that a search found. */
 const PLACE = /^([\w@./\\-]+\.\w{1,8})[:-]\d+[:-]\s*/;
-/** A file of code: what a page or a log calls a type or a message declares nothing. */
-export const IS_FILE = /^[^\s*?|()]+\.(?!(?:md|mdx|txt|rst|log|jsonl?)$)\w{1,8}$/;
 const MAX_READ_CHARS = 60_000;
 const MAX_NAMES = 24;
 const MAX_CODE_CHARS = 140;

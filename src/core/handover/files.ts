@@ -1,7 +1,7 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { charsOfAll, type HandoverLine, quoted, splitLines } from './line.ts';
-import { declaredName, editedPlaces } from './places.ts';
+import { declaredName, editedPlaces, IS_FILE } from './places.ts';
 import { isAnnouncement, wordsIn, worthOfStatement } from './statements.ts';
 import { readPieces } from './prose.ts';
 import type { Edit, ToolCall } from './tool-call.ts';
@@ -132,9 +132,14 @@ const MARKDOWN_HEADING = /^#{1,3}\s+(.{2,60})$/;
 const ASSIGNED =
   /^(?:export |const |let |var |static |final |public |private |val )*["']?([A-Za-z_][\w.-]{2,})["']?\s*(?::\s?[\w<>[\]| ]+)?\s*(?::=|=|:)\s*(["'`\d[-].{0,80}?)[;,]?$/;
 
-/** The name that a line declares, tests or heads; null: none. */
-function nameIn(line: string): string | null {
-  const declared = declaredName(line);
+function isCode(path: string): boolean {
+  const name = baseName(path);
+  return IS_FILE.test(name) || !name.includes('.');
+}
+
+/** The name that a line of a file declares, tests or heads; null: none. */
+function nameIn(line: string, path: string): string | null {
+  const declared = isCode(path) ? declaredName(line) : null;
   if (declared !== null) return `\`${declared}\``;
   const test = TEST.exec(line)?.[2];
   if (test !== undefined) return `“${test}”`;
@@ -223,7 +228,7 @@ function changeLines(
     const statement = statements.get(file.path);
     const said = statement === undefined ? '' : ` — “${quoted(statement)}”`;
     const named = `${short}${namesOf(file)}`;
-    const placed = named + placesOf(named, places.get(file.path) ?? new Set());
+    const placed = named + placesOf(named, (isCode(file.path) && places.get(file.path)) || new Set());
     return [short, named, placed, placed + said, placed + said + declarationsOf(file)];
   });
   const chosen = forms.map(([short = '']) => short);
@@ -255,7 +260,7 @@ function countOf({ createdLines, isDeleted, isRestored, messageIds: { length } }
 }
 
 function namesOf({ path, added, replaced, createdLines }: FileChange): string {
-  const names = [...new Set(added.flatMap((line) => nameIn(line) ?? []))];
+  const names = [...new Set(added.flatMap((line) => nameIn(line, path) ?? []))];
   if (names.length > 0) {
     const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
     return `: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
@@ -299,7 +304,7 @@ function declarationsOf({ path, added, createdLines }: FileChange): string {
     (line) =>
       line.length <= MAX_SIGNATURE_CHARS &&
       !line.includes('`') &&
-      (SIGNATURE.test(line) || (nameIn(line) !== null && isConstant(line, path))),
+      (SIGNATURE.test(line) || (nameIn(line, path) !== null && isConstant(line, path))),
   );
   return lines.length === 0 ? '' : `; has now ${codeLines([...new Set(lines)].slice(-MAX_DECLARATIONS))}`;
 }

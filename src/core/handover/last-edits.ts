@@ -1,8 +1,7 @@
 import type { CompletedCall } from './calls.ts';
 import { cutAtBlank } from './excerpt.ts';
-import { IS_FILE } from './definitions.ts';
 import { baseName, type FileChange, IS_TEST } from './files.ts';
-import { declaredName } from './places.ts';
+import { declaredName, IS_FILE } from './places.ts';
 import { type HandoverLine, quoted, splitLines } from './line.ts';
 import type { Edit } from './tool-call.ts';
 import { isNoise } from './tool-result.ts';

@@ -8,10 +8,9 @@ import {
   outcomeOf,
   readableLines,
 } from './calls.ts';
-import { IS_FILE } from './definitions.ts';
 import { cutAtBlank } from './excerpt.ts';
 import { baseName, isConstant, shortNames } from './files.ts';
-import { declaredName } from './places.ts';
+import { declaredName, IS_FILE } from './places.ts';
 import { charsOf, type HandoverLine, quoted, splitLines } from './line.ts';
 import { condenseProse } from './prose.ts';
 import type { ToolCall } from './tool-call.ts';
@@ -122,7 +121,8 @@ function foundIn(done: CompletedCall): string {
   }
   const numbered = rows.filter((row) => LINE_NUMBER.test(row));
   const isNumbered = numbered.length * 2 > rows.length;
-  const declared = (isNumbered ? numbered : isCode(call) ? rows : [])
+  const isCode = call.command === null && IS_FILE.test(baseName(call.target ?? ''));
+  const declared = (isNumbered ? numbered : isCode ? rows : [])
     .map((row) => row.replace(LINE_NUMBER, '').trim())
     .filter((line) => declaredName(line) !== null && line.length <= MAX_LINE_CHARS);
   if (isNumbered || declared.length > 0) {
@@ -135,11 +135,6 @@ function foundIn(done: CompletedCall): string {
   const hasTotal = call.command !== null && hasEffect(call.command);
   const shown = hasTotal ? lines.slice(-MAX_TOTAL_LINES) : lines.slice(0, MAX_LINES);
   return listOf(shown) + (lines.length > shown.length ? ` (of ${lines.length} lines)` : '');
-}
-
-/** Whether a call read a file of code. */
-function isCode({ command, target }: ToolCall): boolean {
-  return command === null && target !== null && IS_FILE.test(baseName(target));
 }
 
 /** What a task runner says of its own steps. */

@@ -3,6 +3,9 @@ import { lazily } from '../lazy.ts';
 import { splitLines } from './line.ts';
 import { LINE_NUMBER, readableText } from './tool-result.ts';
 
+/** A file of code: what a page or a log calls a type or a message declares nothing. */
+export const IS_FILE = /^[^\s*?|()]+\.(?!(?:md|mdx|txt|rst|log|jsonl?)$)\w{1,8}$/;
+
 const MAX_READ_CHARS = 200_000;
 /** The newest readings of a file. */
 const MAX_SHOWN = 8;

@@ -61,6 +61,22 @@ test('no place is guessed', () => {
   assert.match(fileLine(opened, `     3→function heat() {\n${rest}\n   904→  open();`), /; in `heat`$/);
 });
 
+test('prose declares nothing', () => {
+  const shown = 'record the heat\n  and class every loaf\nmodule which bakes:\n    - slowly';
+  const lineOf = (path: string): string => {
+    const read = [call('r', 'Read', { file_path: path }), result('r', shown)];
+    const edits = [
+      ...edit('1', path, '    - slowly', '    - fast'),
+      ...edit('2', path, 'record the heat', 'record all'),
+    ];
+    const text = handoverOf([typed('Mend the oven.'), ...read, ...edits, said('Mended.')]);
+    return section(text, 'Files').split('\n')[0] ?? '';
+  };
+  assert.match(lineOf('/srv/my ovens/oven.ts'), /\(edited 2 times\).*`all`; in `which`/);
+  assert.match(lineOf('/srv/oven.md'), /\(edited 2 times\)/);
+  assert.doesNotMatch(lineOf('/srv/oven.md'), /`(?:all|which)`/);
+});
+
 test('placing takes time in proportion to what was read and edited', () => {
   assertLinear('x', 1_000, ({ length }) => {
     const lines = Array.from({ length }, (_, at) => `     ${at}→  bake(${at});`);
