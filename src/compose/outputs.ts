@@ -101,7 +101,7 @@ function nameTargets(
   return ok(files.map((file) => ({ kind: 'file', path: join(choice.path, rename(file.pathInFolder)) })));
 }
 
-/** Whether two paths are the same file, under any names and links. */
+/** The first target that is one of the inputs, under any names and links; null: none is. */
 function findOverwritten(files: readonly InputPath[], targets: readonly PathTarget[]): OutputProblem | null {
   const inputs = new Map<string, string>();
   for (const file of files) {

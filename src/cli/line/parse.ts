@@ -140,8 +140,6 @@ function shortHelp(program: string): string {
 `;
 }
 
-/** Commander's parser for a command. It writes nothing: errors and help are values. */
-
 export type ProgramFacts = {
   readonly version: string;
   /** For help texts: the width, and how the user calls this program. */
@@ -153,6 +151,7 @@ export type ProgramFacts = {
   readonly nowMs: number;
 };
 
+/** Commander's parser for a command. It writes nothing: errors and help are values. */
 function buildProgram(name: string, { operands, flags }: Command, { nowMs }: Pick<ProgramFacts, 'nowMs'>): Program {
   const program = new Program(name);
   program
