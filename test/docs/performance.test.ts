@@ -52,8 +52,8 @@ test('the page says whether the machine was shared, and whether the run was quic
   const { machine } = results();
   const quiet = writePerformancePage(results());
   const shared = writePerformancePage(results({ machine: { ...machine, loadAtStart: 6 }, isQuick: true }));
-  assert.deepEqual([/Other programs used/.test(quiet), /quick run/.test(quiet)], [false, false]);
-  assert.deepEqual([/Other programs used/.test(shared), /quick run/.test(shared)], [true, true]);
+  assert.deepEqual([/Other programs ran/.test(quiet), /quick run/.test(quiet)], [false, false]);
+  assert.deepEqual([/Other programs ran/.test(shared), /quick run/.test(shared)], [true, true]);
 });
 
 test('results survive JSON, and results of another shape are refused', () => {

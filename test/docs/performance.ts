@@ -24,9 +24,9 @@ export function writePerformancePage(measured: Results): string {
     ...describeRun(results),
     '',
     '## How to read the tables',
-    '- **× node -e 0**: compared with Node that does nothing. **× bare loop**: compared with a loop that reads the same file, finds the line ends and calls `JSON.parse` on every line. Times include the start of the program, unless the heading says otherwise.',
+    '- **× node -e 0**: compared with Node that does nothing. **× bare loop**: compared with a loop that reads the same file, finds the line ends and calls `JSON.parse` on every line. Times include the start, unless the heading says otherwise.',
     '- **× floor**: compared with a script that does the same work without safety, summary and report: it parses each line once, compresses blocks of 100 lines with zstd 3, and stores a row for each line in one transaction, and with index in a full-text index.',
-    '- **measured** is by the clock, the fastest of up to three runs (15 for start-up). Goals, which were set for 100 MB, are judged by it, or by processor time of all threads (**by CPU**) where other programs were running.',
+    '- **measured** is by the clock, the fastest of up to three runs (15 for start-up). Goals, set for 100 MB, are judged by it, or by processor time of all threads (**by CPU**) where other programs ran.',
     '',
     '## Figures',
     ...groupFigures(results.figures).flatMap((figures) => ['', ...tableOf(figures)]),
@@ -53,7 +53,7 @@ function describeRun({ machine, startedAt, seconds, arguments: given, isQuick, f
     ...(isQuick ? ['This was a quick run: small input, few repeats.', ''] : []),
     ...(isBusy(machine)
       ? [
-          `**Other programs used the machine at the same time**: the load was ${formatNumber(loadAtStart)} when the run began. "By CPU" is more reliable.`,
+          `**Other programs ran, too** (load ${formatNumber(loadAtStart)} at the start): "by CPU" is more reliable.`,
         ]
       : []),
   ];
