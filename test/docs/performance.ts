@@ -52,9 +52,7 @@ function describeRun({ machine, startedAt, seconds, arguments: given, isQuick, f
     '```',
     ...(isQuick ? ['This was a quick run: small input, few repeats.', ''] : []),
     ...(isBusy(machine)
-      ? [
-          `**Other programs ran, too** (load ${formatNumber(loadAtStart)} at the start): "by CPU" is more reliable.`,
-        ]
+      ? [`**Other programs ran, too** (load ${formatNumber(loadAtStart)} at the start): "by CPU" is more reliable.`]
       : []),
   ];
 }
