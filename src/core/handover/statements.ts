@@ -57,7 +57,7 @@ const EMPTY =
 const REPORT =
   /^(?:\w+[,!.]?\s+){0,2}now i (?:see|understand|know|found|have)\b|^now i (?:see|understand|know|found|have)\b|^(?:checking|looking|reading|running)\b.*\b(?:shows?|showed|revealed|confirmed)\b/i;
 const ANNOUNCEMENT =
-  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|(?:still )?(?:need|have) to|going to|time to|i['’]m (?:also |now |just )?(?!not)\w+ing|i need to|i should|now i|i can now|checking|looking|reading|running)\b/i;
+  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|(?:still )?(?:need|have) to|going to|time to|i['’]m (?:also |now |just )?(?!not)\w+ing|i need to|i should|now i|i can now|checking|looking|reading|running|(?:still )?waiting (?:for|on))\b/i;
 
 /** The number of words, estimated for scripts without spaces. */
 export function wordsIn(text: string): number {

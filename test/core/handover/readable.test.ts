@@ -86,6 +86,7 @@ test('an announcement is told from a report, and a cause or a result says more t
   assert.ok(isAnnouncement('Let me check the constants of the oven for the right name.'));
   assert.ok(isAnnouncement('Now let me look at the part around the timer:'));
   assert.ok(isAnnouncement('Need to add the timer to the door.'));
+  assert.ok(isAnnouncement('Still waiting for the other two agents.'));
   assert.ok(!isAnnouncement('Now I see that the timer starts twice because of the door.'));
   const plain = worthOfStatement('The dough lies on the table.');
   assert.ok(worthOfStatement('The timer fires twice because the door event is sent again.') > plain);
