@@ -91,10 +91,15 @@ type Run = {
 type MadeCommit = { readonly subject: string | null; readonly isAmending: boolean };
 
 /** The branch, the commits and pushes of the session, and what was changed after the last commit; long parts on lines of their own. */
-export function gitLines(
-  calls: readonly CompletedCall[],
-  { conversation, files }: { readonly conversation: Conversation; readonly files: readonly FileChange[] },
-): readonly HandoverLine[] {
+export function gitLines({
+  calls,
+  conversation,
+  files,
+}: {
+  calls: readonly CompletedCall[];
+  conversation: Conversation;
+  files: readonly FileChange[];
+}): readonly HandoverLine[] {
   const git = readGit(calls);
   if (git.commits.length === 0) for (const { path, isRestored } of files) if (isRestored) git.changed.delete(path);
   const { branch, commits, pending, changed, messageIds } = git;

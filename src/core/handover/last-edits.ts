@@ -112,10 +112,11 @@ function textOf({ before, after }: Edit, { added, removed, declared, above, room
     const lineIndent = line.search(/\S/);
     // A blank line stands for the end of a function.
     if (!/[\p{L}\p{N}]/u.test(line)) return lineIndent <= indent ? [{ text: '', isNew: false }] : [];
-    const code = line.trim();
-    const stands = added.has(code) || STEP.test(code) || (old.has(code) && !removed.has(code));
-    // What a later edit took away is left out, and what would end the block.
-    if (!stands || line.length > MAX_READ_CHARS || line.includes(FENCE)) return [];
+    const words = line.trim();
+    // A later edit may have taken it away.
+    if (!added.has(words) && !STEP.test(words) && (!old.has(words) || removed.has(words))) return [];
+    // Data says nothing, and a fence would end the block.
+    if (line.length > MAX_READ_CHARS || line.includes(FENCE)) return [{ text: CUT, isNew: false }];
     const text = line.slice(Math.min(indent, lineIndent)).replaceAll('\t', '  ').trimEnd();
     return [{ text: cutAtBlank(text, MAX_LINE_CHARS), isNew: isNew.has(line) }];
   });
@@ -164,8 +165,10 @@ function fittingLines(code: readonly EditLine[], maxChars: number): readonly str
     const isGap = index > 0 && places[index - 1] !== at - 1;
     return [...(isGap ? [CUT] : []), code[at]?.text ?? ''];
   });
-  const end = shown.findLastIndex((line) => line !== '');
-  return shown.slice(0, end + 1).filter((line, at) => line !== '' || (shown[at + 1] !== '' && shown[at + 1] !== CUT));
+  const end = shown.findLastIndex((line) => line !== '' && line !== CUT);
+  // One mark or blank line is enough.
+  const isDouble = (line: string, next = ''): boolean => line === next || (line === '' && next === CUT);
+  return shown.slice(0, end + 1).filter((line, at) => (line !== '' && line !== CUT) || !isDouble(line, shown[at + 1]));
 }
 
 const MAX_GAP_LINES = 4;

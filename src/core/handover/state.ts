@@ -15,7 +15,8 @@ import { gitLines } from './git-state.ts';
 import { charsOf, charsOfAll, type HandoverLine, quoted } from './line.ts';
 import { condenseProse, readPieces } from './prose.ts';
 import { isAnnouncement, isPondering } from './statements.ts';
-import { offerOf, type WordsAbove } from './requests.ts';
+import { offerOf } from './offers.ts';
+import type { WordsAbove } from './requests.ts';
 import { readCall } from './tool-call.ts';
 import type { AssistantText, Conversation, Turn } from './turns.ts';
 
@@ -52,7 +53,7 @@ export function writeStateLines(work: Work, maxChars: number): readonly Handover
     ...questionLines(work.conversation),
     ...refusalLines(lastTurn(work.conversation)),
     ...taskLines(work.calls, lastTurn(work.conversation)?.number ?? 0),
-    ...gitLines(work.calls, work),
+    ...gitLines(work),
   ];
   const failures = failureLines(work.calls);
   const lines: HandoverLine[] = [];

@@ -136,6 +136,14 @@ test('between two new lines of an edit the few that stand there are shown, and n
   );
 });
 
+test('a line that cannot be shown leaves a mark', () => {
+  const code = ['heatTheOven(240);', 'say("```");', 'say("```", 2);', 'openTheDoor();'];
+  assert.equal(
+    newestOf(edit('1', '/srv/oven.ts', 'heat();', code.join('\n'))),
+    ['- in `oven.ts`:', `  ${FENCE}`, '  heatTheOven(240);', '  …', '  openTheDoor();', `  ${FENCE}`].join('\n'),
+  );
+});
+
 test('code of edits ends no block, and leaves out data and what is in every function', () => {
   const code = [
     'heatTheOven(240);',
